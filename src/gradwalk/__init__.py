@@ -1,0 +1,2 @@
+from gradwalk.engine import *
+from gradwalk.engine import Value

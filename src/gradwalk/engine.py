@@ -1,0 +1,1140 @@
+"""`Value`, a number that remembers how it was made, and the sweep that turns what it remembers into gradients.
+
+A node stores the local derivative with respect to each operand when it is made. So the backward sweep knows no
+operation: it is `operand.grad += partial * grad`, from the root to the leaves.
+
+The file is Cython in pure-Python mode: it runs as it stands, and compiled it is some fifty times faster. Everything
+particular to an operation is generated from the table in `ops.py`, in the two marked blocks.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
+from typing import Any
+
+import cython
+import numpy
+
+from gradwalk import buffer, rules
+from gradwalk.closures import Closure
+from gradwalk.rules import ARITIES, NAMES, SUMPROD, SYMBOLS, UFUNCS
+from gradwalk.source import SourceLine, users_line
+
+UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
+
+# How far a traversal has come with a node. Outside of traversals every node is NEW.
+NEW = cython.declare(cython.int, 0)
+OPEN = cython.declare(cython.int, 1)  # its operands are being visited
+DONE = cython.declare(cython.int, 2)
+
+_REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)
+
+# Traversals mark nodes, and a closure may run any code between two steps of a sweep: one thread at a time.
+_traversing = threading.RLock()
+_sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
+
+# How many no_grad() and debug_nans() contexts are open in all threads. While it is 0, a new node is not looked at.
+_open_switches = cython.declare(cython.int, 0)
+_without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
+_refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
+
+# Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So 100 levels down
+# operands wait here instead, and are freed when the recursion has come back up.
+_freeing = cython.declare(cython.int, 0)
+_waiting = cython.declare(list, [])
+
+@cython.no_gc
+@cython.freelist(4096)
+@cython.cclass
+class Details:
+    """What only some nodes have: a label, a hand-made rule, more than two operands, a line in the user's program."""
+
+    __slots__ = ("arguments", "closure", "label", "partials", "source", "symbol")
+
+    label: str
+    symbol: str
+    arguments: list
+    partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL where there are no arguments
+    closure: object
+    source: object
+
+    def __dealloc__(self):
+        buffer.release(self.partials)
+
+
+@cython.no_gc  # operands only point backward: no cycles to look for, and 16 bytes less a node
+@cython.freelist(65536)
+@cython.cclass
+class Value:
+    """A real number, how it was made, and (after `backward`) the derivative of the root with respect to it.
+
+    `data`: the number, kept as float64. `_children` and `_op`: operands and symbol of a hand-made node, whose
+    `_backward` is then to be set to a function that adds to its operands' `grad`. `label`: a name for displays.
+    Raises `TypeError` where `data` is not a real number or a child is not a Value.
+
+    >>> a, b = Value(2.0), Value(-3.0)
+    >>> c = a * b
+    >>> c.backward()
+    >>> a
+    Value(data=2.0, grad=-3.0)
+    """
+
+    __slots__ = ("_a", "_b", "_data", "_details", "_grad", "_mark", "_opcode", "_pa", "_pb", "_special")
+
+    _data: cython.double
+    _grad: cython.double
+    _a: Value | None  # the operands of a native node; None where a constant stands, or nothing
+    _b: Value | None
+    _pa: cython.double  # d self / d _a; where _a is None, the constant that stands in its place
+    _pb: cython.double
+    _details: Details | None
+    _opcode: cython.short  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
+    _mark: cython.uchar
+    _special: cython.bint  # whether operands and rule are in the details
+
+    def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
+        self._data = _real(data, "Value(data)")
+        self._grad = 0.0
+        self._a = None
+        self._b = None
+        self._pa = 0.0
+        self._pb = 0.0
+        self._details = None
+        self._opcode = 0
+        self._mark = NEW
+        self._special = False
+        children = tuple(_children)
+        if children or _op:
+            self._set_by_hand(children, _op)
+        if label:
+            self.label = label
+
+    def __dealloc__(self):
+        # Compiled code only; for ordinary classes CPython does the like by itself.
+        global _freeing
+        _freeing += 1
+        if _freeing > 100:
+            _waiting.extend((self._a, self._b, self._details))
+        self._a = self._b = self._details = None  # may free them, one level further down
+        _freeing -= 1
+        while _freeing == 0 and _waiting:
+            _waiting.pop()
+
+    # What it is
+
+    @property
+    def data(self) -> float:
+        """The number. Setting it changes this node alone; `refresh(root)` recomputes what depends on it."""
+        return self._data
+
+    @data.setter
+    def data(self, value: float) -> None:
+        self._data = _real(value, ".data")
+
+    @property
+    def grad(self) -> float:
+        """d root / d self, summed over all calls of `backward` since it was last zero."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: float) -> None:
+        self._grad = _real(value, ".grad")
+
+    @property
+    def label(self) -> str:
+        """A name for displays, `""` at first."""
+        return self._details.label if self._details is not None else ""
+
+    @label.setter
+    def label(self, value: str) -> None:
+        if not isinstance(value, str):
+            raise TypeError(f".label takes a str, not {type(value).__name__}")
+        _detailed(self).label = value
+
+    @property
+    def op(self) -> str:
+        """The symbol of the operation that made it, `""` for a leaf."""
+        if self._opcode > 0:
+            return SYMBOLS[self._opcode]
+        return self._details.symbol if self._details is not None else ""
+
+    @property
+    def arguments(self) -> tuple[Value | float, ...]:
+        """What the operation was applied to, in order: Values, and plain numbers where constants stood."""
+        if self._special:
+            return tuple(self._details.arguments)
+        if self._opcode <= 0:
+            return ()
+        left = self._a if self._a is not None else self._pa
+        right = self._b if self._b is not None else self._pb
+        return (left, right) if ARITIES[self._opcode] == 2 else (left,)
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """The Values that it was made from, in order, repeats kept; constants are not among them."""
+        return tuple([argument for argument in self.arguments if isinstance(argument, Value)])
+
+    @property
+    def partials(self) -> tuple[float, ...]:
+        """d self / d operand for every operand, in the order of `operands`, as of when it was made.
+
+        For a hand-made node they are found by running its `_backward` with gradient 1. The total for an operand that
+        stands there more than once is given at its first place, for the function does not tell the places apart.
+        """
+        if not self._special:
+            return tuple([p for operand, p in ((self._a, self._pa), (self._b, self._pb)) if operand is not None])
+        if self._details.closure is not None:
+            return _probed_partials(self)
+        arguments = self._details.arguments
+        return tuple([self._details.partials[i] for i in range(len(arguments)) if isinstance(arguments[i], Value)])
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The line of the user's program that made it, known for nodes made under `debug_nans()`."""
+        return self._details.source if self._details is not None else None
+
+    def __repr__(self) -> str:
+        label = f", label={self.label!r}" if self.label else ""
+        return f"Value(data={self._data}, grad={self._grad}{label})"
+
+    def __format__(self, specification: str) -> str:
+        return format(self._data, specification) if specification else repr(self)
+
+    def __float__(self) -> float:
+        raise TypeError(
+            "a Value does not turn into a float by itself, for its gradient would be lost without a word: "
+            "use v.data for the number, v.tanh() or gradwalk.math.tanh(v) for a function of it"
+        )
+
+    # micrograd's names
+
+    @property
+    def _prev(self) -> set[Value]:
+        """The operands as a set. Can be set on hand-made nodes."""
+        return set(self.operands)
+
+    @_prev.setter
+    def _prev(self, children: Iterable[Value]) -> None:
+        self._set_by_hand(tuple(children), self.op)
+
+    @property
+    def _op(self) -> str:
+        """The symbol as micrograd writes it: a constant exponent is part of it. Can be set on hand-made nodes."""
+        if self.op == "**" and self._a is not None and self._b is None:
+            return f"**{self._pb:g}"
+        return self.op
+
+    @_op.setter
+    def _op(self, symbol: str) -> None:
+        self._set_by_hand(self.arguments, symbol)
+
+    @property
+    def _backward(self) -> Callable[[], None]:
+        """A function of no arguments that adds this node's contributions to its operands' `grad`.
+
+        Set it to give a hand-made node its rule. The function may close over the node itself.
+        """
+        return self._push
+
+    @_backward.setter
+    def _backward(self, function: Callable[[], object]) -> None:
+        if not callable(function):
+            raise TypeError(f"._backward takes a function of no arguments, not {type(function).__name__}")
+        _widen(self, list(self.arguments))
+        self._details.closure = Closure(function, self)
+
+    def _push(self) -> None:
+        """Add this node's contributions to its operands' `grad`."""
+        if not self._special:
+            if self._a is not None:
+                self._a._grad += self._pa * self._grad
+            if self._b is not None:
+                self._b._grad += self._pb * self._grad
+        elif self._details.closure is not None:
+            self._details.closure(self)
+        else:
+            _push_wide(self._details, self._grad)
+
+    def _set_by_hand(self, children: tuple[Any, ...], symbol: str) -> None:
+        if self._opcode > 0:
+            raise ValueError(
+                f"the operands and the symbol of a native node ({self.op}) cannot be edited; "
+                "make a node by hand instead: Value(data, (operand, ...), 'name')"
+            )
+        for child in children:
+            if not isinstance(child, Value):
+                raise TypeError(f"the children of a Value are Values, not {type(child).__name__}")
+        if not isinstance(symbol, str):
+            raise TypeError(f"the symbol of an operation is a str, not {type(symbol).__name__}")
+        _widen(self, list(children))
+        self._details.symbol = symbol
+
+    # Order is that of the numbers; equality is identity, so that Values live in sets and dicts
+
+    def __lt__(self, other: Value | float) -> bool:
+        return self._data < _number(other) if _is_operand(other) else NotImplemented
+
+    def __le__(self, other: Value | float) -> bool:
+        return self._data <= _number(other) if _is_operand(other) else NotImplemented
+
+    def __gt__(self, other: Value | float) -> bool:
+        return self._data > _number(other) if _is_operand(other) else NotImplemented
+
+    def __ge__(self, other: Value | float) -> bool:
+        return self._data >= _number(other) if _is_operand(other) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    # What one does with it
+
+    def backward(self) -> None:
+        """Add d self / d v to `v.grad` for every Value v that self was made from, self (with 1.0) included.
+
+        Earlier gradients are kept: a second call adds exactly the same again. `zero_grad(root)` clears them.
+
+        Raises `ValueError` where hand-edited nodes form a cycle, `RuntimeError` where self was computed under
+        `no_grad()` or inside a sweep over the same nodes, `FloatingPointError` under `debug_nans()`, and whatever a
+        hand-made `_backward` raises. Every gradient is then as it was before.
+        """
+        if self._opcode == UNCONNECTED or (_without_gradient.get() and not self.operands):
+            raise RuntimeError(
+                "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
+                "compute it outside of no_grad() to differentiate it"
+            )
+        with _traversing:
+            _sweep(_ordered(self, None))
+
+    def detach(self) -> Value:
+        """A new leaf with the same number: gradients stop there."""
+        return _node(UNCONNECTED, None, None, self._data, 0.0, 0.0)
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
+        opcode = UFUNCS.get(ufunc.__name__, 0)
+        if opcode and method == "__call__" and not kwargs and all([_is_operand(operand) for operand in inputs]):
+            return apply(opcode, *inputs)
+        return getattr(ufunc, method)(*[_as_array(operand) for operand in inputs], **kwargs)
+
+    # Copies. All without recursion, for graphs of any depth
+
+    def __copy__(self) -> Value:
+        """Another node made the same way, with the same operands."""
+        copy = _restored(*self._state(), self.arguments)
+        if hasattr(self, "__dict__"):
+            copy.__dict__.update(self.__dict__)
+        if self._special:
+            copy._details.closure = self._details.closure
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Value:
+        """A copy of the whole graph. Nodes that the memo holds already are shared."""
+        node: Value
+        for node in topological_order(self):
+            if id(node) not in memo:
+                arguments = [memo[id(x)] if isinstance(x, Value) else x for x in node.arguments]
+                memo[id(node)] = copy = _restored(*node._state(), tuple(arguments))
+                if hasattr(node, "__dict__"):
+                    copy.__dict__.update(deepcopy(node.__dict__, memo))
+                if node._special and node._details.closure is not None:
+                    copy._details.closure = node._details.closure.replaced(memo)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """Pickle: the node, preceded by all that it was made from, unless a list of those is being pickled now."""
+        if self._special and self._details.closure is not None:
+            raise TypeError(
+                f"cannot pickle the hand-made node {self!r} (operation {self.op!r}): its _backward is a closure"
+            )
+        ancestors = None if id(self) in _listed or not self.operands else _Ancestors(self)
+        return _unpickled, (ancestors, *self._state(), self.arguments), getattr(self, "__dict__", None) or None
+
+    def _state(self) -> tuple[Any, ...]:
+        """All about the node but its operands and closure, by names that another version of the table knows."""
+        name = NAMES[self._opcode] if self._opcode > 0 else ""
+        partials = [self._pa, self._pb]
+        if self._special:
+            partials = [self._details.partials[i] for i in range(len(self._details.arguments))]
+        symbol = self._details.symbol if self._details is not None else ""
+        return type(self), name, self._data, self._grad, partials, self.label, symbol, self._opcode == UNCONNECTED
+
+    # --- generated by tools/generate.py from ops.py: methods ---
+    def __add__(self, other: Value | float) -> Value:
+        return _binary(1, self, other)
+
+    def __radd__(self, other: Value | float) -> Value:
+        return _binary(1, other, self)
+
+    def __sub__(self, other: Value | float) -> Value:
+        return _binary(2, self, other)
+
+    def __rsub__(self, other: Value | float) -> Value:
+        return _binary(2, other, self)
+
+    def __mul__(self, other: Value | float) -> Value:
+        return _binary(3, self, other)
+
+    def __rmul__(self, other: Value | float) -> Value:
+        return _binary(3, other, self)
+
+    def __truediv__(self, other: Value | float) -> Value:
+        return _binary(4, self, other)
+
+    def __rtruediv__(self, other: Value | float) -> Value:
+        return _binary(4, other, self)
+
+    def __pow__(self, other: Value | float, modulus: None = None) -> Value:
+        if modulus is not None:
+            raise TypeError("pow() of a Value takes no modulus")
+        return _binary(5, self, other)
+
+    def __rpow__(self, other: Value | float, modulus: None = None) -> Value:
+        if modulus is not None:
+            raise TypeError("pow() of a Value takes no modulus")
+        return _binary(5, other, self)
+
+    def pow(self, y: Value | float) -> Value:
+        """Power. d/dx = 0 if y = 0, else y · pow(x, y - 1); d/dy = 0 if x = 0 and y >= 0, else out · log(x)."""
+        result: Value = apply(5, self, y)
+        return result
+
+    def __neg__(self) -> Value:
+        return _unary(6, self)
+
+    def __abs__(self) -> Value:
+        return _unary(7, self)
+
+    def abs(self) -> Value:
+        """Absolute value. d/dx = sign(x)."""
+        return _unary(7, self)
+
+    def exp(self) -> Value:
+        """Exponential. d/dx = out."""
+        return _unary(8, self)
+
+    def expm1(self) -> Value:
+        """Exp(x) - 1, accurate near 0. d/dx = out + 1."""
+        return _unary(9, self)
+
+    def log(self) -> Value:
+        """Natural logarithm. d/dx = 1 / x."""
+        return _unary(10, self)
+
+    def log2(self) -> Value:
+        """Logarithm to base 2. d/dx = 1 / (x · log(2))."""
+        return _unary(11, self)
+
+    def log10(self) -> Value:
+        """Logarithm to base 10. d/dx = 1 / (x · log(10))."""
+        return _unary(12, self)
+
+    def log1p(self) -> Value:
+        """Log(1 + x), accurate near 0. d/dx = 1 / (1 + x)."""
+        return _unary(13, self)
+
+    def sqrt(self) -> Value:
+        """Square root. d/dx = 0.5 / out."""
+        return _unary(14, self)
+
+    def sin(self) -> Value:
+        """Sine of an angle in radians. d/dx = cos(x)."""
+        return _unary(15, self)
+
+    def cos(self) -> Value:
+        """Cosine of an angle in radians. d/dx = -sin(x)."""
+        return _unary(16, self)
+
+    def tan(self) -> Value:
+        """Tangent of an angle in radians. d/dx = 1 + out²."""
+        return _unary(17, self)
+
+    def asin(self) -> Value:
+        """Inverse sine, in radians. d/dx = 1 / sqrt((1 - x) · (1 + x))."""
+        return _unary(18, self)
+
+    def arcsin(self) -> Value:
+        """Inverse sine, in radians. d/dx = 1 / sqrt((1 - x) · (1 + x))."""
+        return _unary(18, self)
+
+    def acos(self) -> Value:
+        """Inverse cosine, in radians. d/dx = -1 / sqrt((1 - x) · (1 + x))."""
+        return _unary(19, self)
+
+    def arccos(self) -> Value:
+        """Inverse cosine, in radians. d/dx = -1 / sqrt((1 - x) · (1 + x))."""
+        return _unary(19, self)
+
+    def atan(self) -> Value:
+        """Inverse tangent, in radians. d/dx = 1 / (1 + x²)."""
+        return _unary(20, self)
+
+    def arctan(self) -> Value:
+        """Inverse tangent, in radians. d/dx = 1 / (1 + x²)."""
+        return _unary(20, self)
+
+    def sinh(self) -> Value:
+        """Hyperbolic sine. d/dx = cosh(x)."""
+        return _unary(21, self)
+
+    def cosh(self) -> Value:
+        """Hyperbolic cosine. d/dx = sinh(x)."""
+        return _unary(22, self)
+
+    def tanh(self) -> Value:
+        """Hyperbolic tangent. d/dx = 1 - out²."""
+        return _unary(23, self)
+
+    def sigmoid(self) -> Value:
+        """1 / (1 + exp(-x)). d/dx = out · (1 - out)."""
+        return _unary(24, self)
+
+    def expit(self) -> Value:
+        """1 / (1 + exp(-x)). d/dx = out · (1 - out)."""
+        return _unary(24, self)
+
+    def relu(self) -> Value:
+        """X where it is positive, else 0. d/dx = 0 if x <= 0, else 1."""
+        return _unary(25, self)
+
+    def softplus(self) -> Value:
+        """Log(1 + exp(x)). d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))."""
+        return _unary(26, self)
+
+    def erf(self) -> Value:
+        """Error function. d/dx = 2 / sqrt(π) · exp(-(x²))."""
+        return _unary(27, self)
+
+    def atan2(self, y: Value | float) -> Value:
+        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = y / hypot(x, y) / hypot(x, y); d/dy = -x / hypot(x, y) / hypot(x, y)."""
+        result: Value = apply(28, self, y)
+        return result
+
+    def arctan2(self, y: Value | float) -> Value:
+        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = y / hypot(x, y) / hypot(x, y); d/dy = -x / hypot(x, y) / hypot(x, y)."""
+        result: Value = apply(28, self, y)
+        return result
+
+    def hypot(self, y: Value | float) -> Value:
+        """Length of the vector (x, y). d/dx = x / out; d/dy = y / out."""
+        result: Value = apply(29, self, y)
+        return result
+
+    def maximum(self, y: Value | float) -> Value:
+        """Larger of two; nan if either is. d/dx = 0.5 if x = y, else 0 if x < y, else 1; d/dy = 0.5 if x = y, else 0 if y < x, else 1."""
+        result: Value = apply(30, self, y)
+        return result
+
+    def minimum(self, y: Value | float) -> Value:
+        """Smaller of two; nan if either is. d/dx = 0.5 if x = y, else 0 if y < x, else 1; d/dy = 0.5 if x = y, else 0 if x < y, else 1."""
+        result: Value = apply(31, self, y)
+        return result
+
+    def where(self, y: Value | float, z: Value | float) -> Value:
+        """Y where x is not zero, else z. d/dx = 0; d/dy = 1 if x, else 0; d/dz = 0 if x, else 1."""
+        result: Value = apply(32, self, y, z)
+        return result
+    # --- end of generated code ---
+
+
+# Making nodes
+
+
+@cython.cfunc
+@cython.inline
+def _node(
+    opcode: cython.int, a: Value | None, b: Value | None, data: cython.double, pa: cython.double, pb: cython.double
+) -> Value:
+    """The result of an operation on one or two operands; a constant stands in `pa` or `pb` where `a` or `b` is None."""
+    out: Value = Value.__new__(Value)
+    out._data = data
+    out._grad = 0.0
+    out._a = a
+    out._b = b
+    out._pa = pa
+    out._pb = pb
+    out._details = None
+    out._opcode = opcode
+    out._mark = NEW
+    out._special = False
+    return out if _open_switches == 0 else _inspected(out)
+
+
+@cython.cfunc
+def _unary(opcode: cython.int, a: Value) -> Value:
+    out: cython.double = rules.evaluate(opcode, a._data, 0.0, 0.0)
+    return _node(opcode, a, None, out, rules.partial(opcode, 0, a._data, 0.0, 0.0, out), 0.0)
+
+
+@cython.cfunc
+def _binary(opcode: cython.int, left: object, right: object) -> object:
+    """The operation on two operands, at least one of them a Value; NotImplemented where one is not a number."""
+    a: Value
+    b: Value
+    x: cython.double
+    y: cython.double
+    out: cython.double
+    if isinstance(left, Value) and isinstance(right, Value):
+        a, b = left, right
+        x, y = a._data, b._data
+        out = rules.evaluate(opcode, x, y, 0.0)
+        return _node(opcode, a, b, out, rules.partial(opcode, 0, x, y, 0.0, out), rules.partial(opcode, 1, x, y, 0.0, out))
+    if not (_is_operand(left) and _is_operand(right)):
+        return NotImplemented
+    x, y = _number(left), _number(right)
+    out = rules.evaluate(opcode, x, y, 0.0)
+    if isinstance(left, Value):
+        return _node(opcode, left, None, out, rules.partial(opcode, 0, x, y, 0.0, out), y)
+    return _node(opcode, None, right, out, x, rules.partial(opcode, 1, x, y, 0.0, out))
+
+
+@cython.cfunc
+def _ternary(opcode: cython.int, arguments: list) -> Value:
+    """The operation on three operands, which do not fit into the node itself."""
+    x: cython.double = _number(arguments[0])
+    y: cython.double = _number(arguments[1])
+    z: cython.double = _number(arguments[2])
+    position: cython.int
+    out: Value = _wide(opcode, arguments, rules.evaluate(opcode, x, y, z))
+    for position in range(3):
+        out._details.partials[position] = rules.partial(opcode, position, x, y, z, out._data)
+    return out if _open_switches == 0 else _inspected(out)
+
+
+def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
+    """start + p[0]*q[0] + p[1]*q[1] + ..., added up in that order: a Value if any of the numbers is one, else a float.
+
+    The same as the loop bit for bit, but one node however long it is, and several times faster: `math.sumprod` for
+    Values. Raises `ValueError` where p and q differ in length, `TypeError` where one of the numbers is neither a Value
+    nor a real number.
+
+    >>> w, x = [Value(2.0), Value(3.0)], [10.0, 100.0]
+    >>> sumprod(w, x)
+    Value(data=320.0, grad=0.0)
+    """
+    left = p if isinstance(p, (list, tuple)) else tuple(p)
+    right = q if isinstance(q, (list, tuple)) else tuple(q)
+    if len(left) != len(right):
+        raise ValueError(f"sumprod() takes two sequences of one length, not {len(left)} and {len(right)} numbers")
+    out: Value = _wide(SUMPROD, [start, *left, *right], 0.0)
+    if _sum_products(out):
+        return out if _open_switches == 0 else _inspected(out)
+    return out._data
+
+
+@cython.cfunc
+def _sum_products(node: Value) -> cython.bint:
+    """Compute a sum of products and its partials from its arguments: start, first factors, second factors.
+
+    Whether a Value is among them. The partial of a factor is the other factor, so every number goes straight there.
+    """
+    partials: cython.p_double = node._details.partials
+    arguments: list = node._details.arguments
+    n: cython.Py_ssize_t = len(arguments) // 2
+    i: cython.Py_ssize_t
+    operand: Value
+    number: cython.double
+    total: cython.double = 0.0
+    connected: cython.bint = False
+    for i in range(2 * n + 1):
+        if isinstance(arguments[i], Value):
+            operand = cython.cast(Value, arguments[i])
+            number = operand._data
+            connected = True
+        elif _is_operand(arguments[i]):
+            number = _number(arguments[i])
+        else:
+            raise TypeError(f"sumprod() takes Values and real numbers, not {type(arguments[i]).__name__}")
+        if i == 0:
+            total = number
+        elif i <= n:
+            partials[i + n] = number
+        else:
+            partials[i - n] = number
+            total += partials[i] * number
+    partials[0] = 1.0
+    node._data = total
+    return connected
+
+
+@cython.cfunc
+@cython.inline
+def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
+    """A node with any number of operands; the partials are to be filled in."""
+    out: Value = Value.__new__(Value)
+    out._data = data
+    out._grad = 0.0
+    out._a = None
+    out._b = None
+    out._details = None
+    out._opcode = opcode
+    out._mark = NEW
+    _widen(out, arguments)
+    return out
+
+
+@cython.cfunc
+def _widen(node: Value, arguments: list) -> object:
+    """Keep the node's operands in its details, their partials zero."""
+    details: Details = _detailed(node)
+    partials = buffer.allocate(len(arguments))
+    buffer.release(details.partials)
+    details.partials = partials
+    details.arguments = arguments
+    node._special = True
+    return None
+
+
+@cython.cfunc
+def _push_wide(details: Details, gradient: cython.double) -> object:
+    partials: cython.p_double = details.partials
+    arguments: list = details.arguments
+    operand: Value
+    i: cython.Py_ssize_t
+    for i in range(len(arguments)):
+        if isinstance(arguments[i], Value):
+            operand = cython.cast(Value, arguments[i])
+            operand._grad += partials[i] * gradient
+    return None
+
+
+def apply(opcode: int, *operands: Any) -> Any:
+    """The operation on Values and numbers: a Value if any operand is one, else a float.
+
+    Raises `TypeError` for an operand that is neither.
+    """
+    for operand in operands:
+        if not _is_operand(operand):
+            hint = "; use NumPy's function for arrays" if isinstance(operand, numpy.ndarray) else ""
+            raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not {type(operand).__name__}{hint}")
+    if not any([isinstance(operand, Value) for operand in operands]):
+        x, y, z = [float(operand) for operand in operands] + [0.0] * (3 - len(operands))
+        return rules.evaluate(opcode, x, y, z)
+    if len(operands) == 1:
+        return _unary(opcode, operands[0])
+    return _binary(opcode, operands[0], operands[1]) if len(operands) == 2 else _ternary(opcode, list(operands))
+
+
+@cython.cfunc
+@cython.inline
+def _is_operand(x: object) -> cython.bint:
+    return isinstance(x, Value) or type(x) is float or type(x) is int or isinstance(x, _REAL_TYPES)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1.0, check=True)
+def _number(x: object) -> cython.double:
+    """The number of an operand."""
+    if isinstance(x, Value):
+        return cython.cast(Value, x)._data
+    if type(x) is float:
+        return cython.cast(cython.double, x)
+    return float(x)
+
+
+@cython.cfunc
+@cython.exceptval(-1.0, check=True)
+def _real(x: object, what: str) -> cython.double:
+    """x as a float. Raises `TypeError` where it is not a real number."""
+    if type(x) is float or isinstance(x, _REAL_TYPES):
+        return float(x)
+    hint = "; take its number with .data" if isinstance(x, Value) else ""
+    raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
+
+
+@cython.cfunc
+def _detailed(node: Value) -> Details:
+    """The node's details, made at the first call."""
+    details: Details
+    if node._details is None:
+        details = Details.__new__(Details)
+        details.label = ""
+        details.symbol = ""
+        details.arguments = []
+        details.partials = buffer.NOTHING
+        details.closure = None
+        details.source = None
+        node._details = details
+    return node._details
+
+
+def _as_array(x: object) -> Any:
+    """A Value as an object array without dimensions, anything else as it is."""
+    if not isinstance(x, Value):
+        return x
+    array = numpy.empty((), dtype=object)
+    array[()] = x
+    return array
+
+
+# Traversals
+
+
+def topological_order(root: Value, key: Callable[[Value], Any] | None = None) -> list[Value]:
+    """All Values that root was made from, and root, operands before results.
+
+    Operands are visited from first to last or, with a `key`, in the order of `key(operand)`. The same program gives the
+    same order in every run. Raises `TypeError` where root is not a Value, `ValueError` where hand-edited nodes form a
+    cycle.
+
+    >>> a = Value(2.0, label="a")
+    >>> b = a + 1
+    >>> [v.data for v in topological_order(a * b)]
+    [2.0, 3.0, 6.0]
+    """
+    with _traversing:
+        order = _ordered(_checked(root), None)
+        if key is None:
+            return order
+        keys = {id(node): key(node) for node in order}
+        return _ordered(root, keys)
+
+
+def zero_grad(root: Value) -> None:
+    """Set the gradient of every Value that root was made from, and of root, to zero."""
+    node: Value
+    for node in topological_order(root):
+        node._grad = 0.0
+
+
+def refresh(root: Value) -> None:
+    """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
+
+    Raises `ValueError`, before anything is changed, where a hand-made node stands in between: there is no rule to
+    compute it by.
+
+    >>> a = Value(2.0)
+    >>> b = a * a
+    >>> a.data = 3.0
+    >>> refresh(b)
+    >>> b.data
+    9.0
+    """
+    node: Value
+    order = topological_order(root)
+    for node in order:
+        if node._opcode <= 0 and node._special and node._details.arguments:
+            raise ValueError(
+                f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
+            )
+    for node in order:
+        if node._opcode > 0:
+            _recompute(node)
+
+
+@cython.cfunc
+def _recompute(node: Value) -> object:
+    """Compute a native node's number and partials from its operands' numbers."""
+    if node._opcode == SUMPROD:
+        _sum_products(node)
+        return None
+    arguments = [_number(argument) for argument in node.arguments]
+    x, y, z = arguments + [0.0] * (3 - len(arguments))
+    node._data = rules.evaluate(node._opcode, x, y, z)
+    if node._a is not None:
+        node._pa = rules.partial(node._opcode, 0, x, y, z, node._data)
+    if node._b is not None:
+        node._pb = rules.partial(node._opcode, 1, x, y, z, node._data)
+    if node._special:
+        for position in range(len(arguments)):
+            node._details.partials[position] = rules.partial(node._opcode, position, x, y, z, node._data)
+    return None
+
+
+@cython.cfunc
+def _ordered(root: Value, keys: dict | None) -> list:
+    """The topological order, by depth-first search without recursion."""
+    node: Value
+    order: list = []
+    stack: list = [root]
+    try:
+        while stack:
+            node = cython.cast(Value, stack[len(stack) - 1])
+            if node._mark == NEW:
+                node._mark = OPEN
+                _push_operands(stack, node, keys)
+            else:
+                stack.pop()
+                if node._mark == OPEN:
+                    node._mark = DONE
+                    order.append(node)
+    finally:
+        for node in stack:
+            node._mark = NEW
+        for node in order:
+            node._mark = NEW
+    return order
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _push_operands(stack: list, node: Value, keys: dict | None) -> cython.int:
+    """Put the operands that have not been visited onto the stack, the one to be visited first on top."""
+    i: cython.Py_ssize_t
+    if keys is not None:
+        for operand in reversed(_sorted(node.operands, keys)):
+            _push_operand(stack, operand)
+    elif node._special:
+        arguments: list = node._details.arguments
+        for i in range(len(arguments) - 1, -1, -1):
+            if isinstance(arguments[i], Value):
+                _push_operand(stack, cython.cast(Value, arguments[i]))
+    else:
+        if node._b is not None:
+            _push_operand(stack, node._b)
+        if node._a is not None:
+            _push_operand(stack, node._a)
+    return 0
+
+
+def _sorted(operands: tuple[Value, ...], keys: dict[int, Any]) -> list[Value]:
+    return sorted(operands, key=lambda operand: keys[id(operand)])
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _push_operand(stack: list, operand: Value) -> cython.int:
+    if operand._mark == OPEN:
+        raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
+    if operand._mark == NEW:
+        stack.append(operand)
+    return 0
+
+
+def _cycle(stack: list, first: Value) -> str:
+    """The open nodes from `first` on, which form a cycle, for an error message."""
+    node: Value
+    nodes = [node for node in stack if node._mark == OPEN]
+    start = [node is first for node in nodes].index(True)
+    return " -> ".join([node.label or repr(node) for node in [*reversed(nodes[start:]), nodes[-1]]])
+
+
+@cython.cfunc
+def _sweep(order: list) -> object:
+    """Add to every node's gradient that of the last one with respect to it."""
+    node: Value
+    root: Value = order[len(order) - 1]
+    _refuse_if_being_swept(order)
+    earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
+    for node in order:
+        if node._grad != 0.0:
+            earlier.append((node, node._grad))
+            node._grad = 0.0
+    root._grad = 1.0
+    _sweeps.append(order)
+    try:
+        if _refusing_nans.get():
+            _pass_back_refusing_nans(order)
+        else:
+            _pass_back(order)
+    except BaseException:
+        for node in order:
+            node._grad = 0.0
+        for node, gradient in earlier:
+            node._grad = gradient
+        raise
+    finally:
+        _sweeps.pop()
+    for node, gradient in earlier:
+        node._grad += gradient
+    return None
+
+
+@cython.cfunc
+def _pass_back(order: list) -> object:
+    """From the root to the leaves: operand.grad += partial * grad."""
+    node: Value
+    for node in reversed(order):
+        if not node._special:
+            if node._a is not None:
+                node._a._grad += node._pa * node._grad
+            if node._b is not None:
+                node._b._grad += node._pb * node._grad
+        elif node._details.closure is None:
+            _push_wide(node._details, node._grad)
+        else:
+            node._push()
+    return None
+
+
+@cython.cfunc
+def _refuse_if_being_swept(order: list) -> object:
+    """A closure may call backward(), but not on nodes that the sweep around it is still passing gradients through."""
+    for outer in _sweeps:
+        nodes = {id(node) for node in outer}
+        for node in order:
+            if id(node) in nodes:
+                raise RuntimeError(f"backward() on {node!r} inside a _backward function that is part of a sweep over it")
+    return None
+
+
+def _probed_partials(node: Value) -> tuple[float, ...]:
+    """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
+    operand: Value
+    with _traversing:
+        involved = [node, *node.operands]
+        gradients = [v.grad for v in involved]
+        try:
+            for operand in involved:
+                operand._grad = 0.0
+            node._grad = 1.0
+            node._push()
+            totals = {id(v): v.grad for v in node.operands}
+        finally:
+            for v, gradient in zip(involved, gradients, strict=True):
+                v.grad = gradient
+        return tuple([totals.pop(id(v), 0.0) for v in node.operands])
+
+
+def _checked(root: object) -> Value:
+    if not isinstance(root, Value):
+        raise TypeError(f"expected a Value, the root of a graph, not {type(root).__name__}")
+    return root
+
+
+# Switches
+
+
+@contextmanager
+def no_grad() -> Iterator[None]:
+    """Within it, results of operations remember nothing: they are leaves, and `backward` on them is refused.
+
+    >>> a = Value(2.0)
+    >>> with no_grad():
+    ...     b = a * a
+    >>> b.operands
+    ()
+    """
+    with _switched_on(_without_gradient):
+        yield
+
+
+@contextmanager
+def debug_nans() -> Iterator[None]:
+    """Within it, the first operation whose value or gradient is nan or inf raises `FloatingPointError`.
+
+    The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
+    """
+    with _switched_on(_refusing_nans):
+        yield
+
+
+@contextmanager
+def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
+    global _open_switches
+    token = switch.set(True)
+    _open_switches += 1
+    try:
+        yield
+    finally:
+        _open_switches -= 1
+        switch.reset(token)
+
+
+@cython.cfunc
+def _inspected(out: Value) -> Value:
+    """A new node, while some switch is on in some thread."""
+    if _refusing_nans.get():
+        _detailed(out).source = users_line()
+        if not math.isfinite(out._data) and out._opcode > 0:
+            raise FloatingPointError(f"{_made(out)} gave {out._data}, {_where(out)}")
+    if _without_gradient.get():
+        out._a = out._b = out._details = None
+        out._opcode = UNCONNECTED
+        out._special = False
+    return out
+
+
+def _pass_back_refusing_nans(order: list) -> None:
+    node: Value
+    for node in reversed(order):
+        node._push()
+        for operand in node.operands:
+            if not math.isfinite(operand.grad):
+                raise FloatingPointError(
+                    f"the gradient of {operand!r} became {operand.grad} when {_made(node)} passed back its gradient"
+                    f" {node._grad} times {node.partials}, {_where(node)}"
+                )
+
+
+def _made(node: Value) -> str:
+    """The operation of a node and its operands, for a message."""
+    operands = ", ".join([f"{getattr(x, 'label', '')}={x:g}".removeprefix("=") for x in node.arguments])
+    return f"{NAMES[node._opcode] if node._opcode > 0 else node.op}({operands})"
+
+
+def _where(node: Value) -> str:
+    return f"at {node.source}" if node.source is not None else "made outside of debug_nans(), so its line is not known"
+
+
+# Copying and pickling
+
+_listed: set = set()  # ids of the nodes that an _Ancestors is listing to a pickler now
+
+
+class _Ancestors:
+    """All that a node was made from, for a pickler, which then finds every operand in its memo: no recursion."""
+
+    def __init__(self, node: Value) -> None:
+        self._node = node
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (), None, self._nodes()
+
+    def _nodes(self) -> Iterator[Value]:
+        ancestors = topological_order(self._node)[:-1]
+        listed = {id(node) for node in ancestors} - _listed
+        _listed.update(listed)
+        try:
+            yield from ancestors
+        finally:
+            _listed.difference_update(listed)
+
+
+def _unpickled(ancestors: list[Value] | None, *state: Any) -> Value:
+    """What pickles call. `ancestors` only had to be there before the operands."""
+    return _restored(*state)
+
+
+def _restored(
+    cls: type[Value],
+    name: str,
+    data: float,
+    grad: float,
+    partials: list[float],
+    label: str,
+    symbol: str,
+    unconnected: bool,
+    arguments: tuple[Value | float, ...],
+) -> Value:
+    out: Value = cls.__new__(cls)
+    Value.__init__(out, data, (), "", label)
+    out._grad = grad
+    out._opcode = NAMES.index(name) if name else UNCONNECTED if unconnected else 0
+    if symbol or (arguments and (not name or len(arguments) > 2 or name == "sumprod")):
+        _widen(out, list(arguments))
+        out._details.symbol = symbol
+        for i in range(len(arguments)):
+            out._details.partials[i] = partials[i]
+    elif arguments:
+        out._pa, out._pb = partials
+        if isinstance(arguments[0], Value):
+            out._a = arguments[0]
+        if len(arguments) == 2 and isinstance(arguments[1], Value):
+            out._b = arguments[1]
+    return out

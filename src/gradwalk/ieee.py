@@ -1,0 +1,54 @@
+"""Division and functions of real numbers that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf.
+
+This file serves uncompiled runs. Compiled modules use `ieee.pxd` beside it instead, where the same names are the C
+library's functions, which behave this way by themselves. Python's `math` computes with the same C library but raises
+on exactly the cases that IEEE 754 gives a value; those cases are handed to NumPy.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy
+
+
+def _quiet(function: Callable[..., float], ufunc: numpy.ufunc) -> Callable[..., float]:
+    """`function`, with the results that it would refuse to give taken from NumPy."""
+
+    def quiet(*operands: float) -> float:
+        try:
+            return function(*operands)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            with numpy.errstate(all="ignore"):
+                return float(ufunc(*operands))
+
+    return quiet
+
+
+div = _quiet(lambda x, y: x / y, numpy.divide)
+pow = _quiet(math.pow, numpy.power)  # noqa: A001  the C library's name
+exp = _quiet(math.exp, numpy.exp)
+log = _quiet(math.log, numpy.log)
+log2 = _quiet(math.log2, numpy.log2)
+log10 = _quiet(math.log10, numpy.log10)
+log1p = _quiet(math.log1p, numpy.log1p)
+expm1 = _quiet(math.expm1, numpy.expm1)
+sqrt = _quiet(math.sqrt, numpy.sqrt)
+sin = _quiet(math.sin, numpy.sin)
+cos = _quiet(math.cos, numpy.cos)
+tan = _quiet(math.tan, numpy.tan)
+asin = _quiet(math.asin, numpy.arcsin)
+acos = _quiet(math.acos, numpy.arccos)
+sinh = _quiet(math.sinh, numpy.sinh)
+cosh = _quiet(math.cosh, numpy.cosh)
+# abs of a complex number is the C library's hypot; math.hypot is another algorithm, with other last bits.
+hypot = _quiet(lambda x, y: abs(complex(x, y)), numpy.hypot)
+atan = math.atan
+atan2 = math.atan2
+tanh = math.tanh
+erf = math.erf
+fabs = math.fabs
+
+
+def sign(x: float) -> float:
+    """-1.0, 0.0 or 1.0; nan for nan."""
+    return math.copysign(1.0, x) if x != 0.0 and x == x else x

@@ -1,0 +1,131 @@
+"""Small neural networks out of `Value`, as micrograd's: same classes, same weights from the same seed, same repr."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+from gradwalk.engine import Value, sumprod
+
+Activation = Callable[[Value], Value]
+
+
+class Module:
+    """What has parameters: itself, or in attributes that are Values, Modules, or lists, tuples and dicts of them."""
+
+    def zero_grad(self) -> None:
+        """Set the gradient of every parameter to zero."""
+        for parameter in self.parameters():
+            parameter.grad = 0.0
+
+    def parameters(self) -> list[Value]:
+        """All parameters, in the order of `named_parameters`."""
+        return [parameter for _, parameter in self.named_parameters()]
+
+    def named_parameters(self) -> Iterator[tuple[str, Value]]:
+        """Every parameter once, with the path to it, such as `"layers.0.neurons.2.w.1"`, in the order of the attributes.
+
+        Leaf Values count as parameters; Values that were computed do not.
+        """
+        seen: set[int] = set()
+        pending: list[tuple[str, object]] = [("", self)]
+        while pending:
+            path, item = pending.pop()
+            if isinstance(item, Value):
+                if not item.operands and id(item) not in seen:
+                    seen.add(id(item))
+                    yield path, item
+            elif id(item) not in seen:
+                children = _children(item)
+                if children:
+                    seen.add(id(item))
+                prefix = f"{path}." if path else ""
+                pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
+
+
+def _children(item: object) -> list[tuple[object, object]]:
+    """The parts of a Module or container, with their names."""
+    if isinstance(item, Module):
+        return list(vars(item).items())
+    if isinstance(item, dict):
+        return list(item.items())
+    if isinstance(item, (list, tuple)):
+        return list(enumerate(item))
+    return []
+
+
+class Neuron(Module):
+    """`activation(w · x + b)`, with `nin` weights drawn by `random.uniform(-1, 1)` and a bias of 0.
+
+    `nonlin`: whether there is an activation; `activation`: which, relu unless another function of a Value is given.
+
+    >>> Neuron(2)
+    ReLUNeuron(2)
+    """
+
+    def __init__(self, nin: int, nonlin: bool = True, activation: Activation = Value.relu) -> None:
+        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
+        self.b = Value(0)
+        self.nonlin = nonlin
+        self.activation = activation
+
+    def __call__(self, x: Sequence[Value | float]) -> Value:
+        """The output for inputs `x`. Raises `ValueError` where there are not as many as weights."""
+        act: Value = sumprod(self.w, x, self.b)
+        return self.activation(act) if self.nonlin else act
+
+    def parameters(self) -> list[Value]:
+        """The weights, then the bias."""
+        return [*self.w, self.b]
+
+    def __repr__(self) -> str:
+        name = {"relu": "ReLU", "tanh": "Tanh"}.get(self.activation.__name__, self.activation.__name__)
+        return f"{name if self.nonlin else 'Linear'}Neuron({len(self.w)})"
+
+
+class Layer(Module):
+    """`nout` neurons on the same `nin` inputs. Further arguments are those of `Neuron`."""
+
+    def __init__(self, nin: int, nout: int, nonlin: bool = True, activation: Activation = Value.relu) -> None:
+        self.neurons = [Neuron(nin, nonlin, activation) for _ in range(nout)]
+
+    def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
+        """A list of outputs; of a single neuron, its output itself."""
+        out = [n(x) for n in self.neurons]
+        return out[0] if len(out) == 1 else out
+
+    def parameters(self) -> list[Value]:
+        """The parameters of one neuron after the other."""
+        return [p for n in self.neurons for p in n.parameters()]
+
+    def __repr__(self) -> str:
+        return f"Layer of [{', '.join(str(n) for n in self.neurons)}]"
+
+
+class MLP(Module):
+    """A multi-layer perceptron: layers of `nouts` neurons on `nin` inputs, the last one linear.
+
+    >>> random.seed(1337)
+    >>> model = MLP(2, [16, 16, 1])
+    >>> len(model.parameters())
+    337
+    """
+
+    def __init__(self, nin: int, nouts: Sequence[int], activation: Activation = Value.relu) -> None:
+        sizes = [nin, *nouts]
+        self.layers = [
+            Layer(sizes[i], sizes[i + 1], nonlin=i != len(nouts) - 1, activation=activation) for i in range(len(nouts))
+        ]
+
+    def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
+        """The output of the last layer: a list, or a Value where that layer has one neuron."""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def parameters(self) -> list[Value]:
+        """The parameters of one layer after the other."""
+        return [p for layer in self.layers for p in layer.parameters()]
+
+    def __repr__(self) -> str:
+        return f"MLP of [{', '.join(str(layer) for layer in self.layers)}]"

@@ -1,0 +1,200 @@
+"""Print the table of `src/gradwalk/ops.py` into the marked blocks of the files that follow from it.
+
+usage: python tools/generate.py [--check]
+
+With --check nothing is written, and the exit code is 1 where a block is not what the table says.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from gradwalk.formula import code, text  # noqa: E402  after the path to it
+from gradwalk.ops import TABLE, Operation  # noqa: E402
+
+OPERANDS = "xyz"
+
+
+def rules() -> Iterator[str]:
+    """The block of rules.py: names, values and partials by opcode."""
+    yield from _words("NAMES", [*(row.name for row in TABLE), "sumprod"])
+    yield from _words("SYMBOLS", [*(row.symbol for row in TABLE), "sumprod"])
+    yield f'ARITIES = tuple(map(int, "0{"".join(str(row.arity) for row in TABLE)}"))'
+    yield from _words("_UFUNCS", [row.ufunc or "-" for row in TABLE])
+    yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}"
+    yield f"SUMPROD = {len(TABLE) + 1}"
+    yield from ("", "")
+    yield from _rule("evaluate(opcode: cython.int, x: cython.double, y: cython.double, z: cython.double)")
+    yield '    """The value of an operation."""'
+    for opcode, row in _numbered():
+        yield f"    {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
+        yield f"        return {_bare(code(row.forward))}"
+    yield "    return 0.0"
+    yield from ("", "")
+    yield from _rule("partial(")
+    yield '    """The derivative of an operation with respect to the operand at a position."""'
+    for opcode, row in _numbered():
+        yield f"    {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
+        for position in range(row.arity - 1):
+            yield f"        if position == {position}:"
+            yield f"            return {_bare(code(row.partial(position)))}"
+        yield f"        return {_bare(code(row.partial(row.arity - 1)))}"
+    yield "    return 0.0"
+
+
+def methods() -> Iterator[str]:
+    """The block of engine.py in the body of `Value`: operators and methods."""
+    for opcode, row in _numbered():
+        if row.operator and row.arity == 1:
+            yield from (f"    def __{row.operator}__(self) -> Value:", f"        return _unary({opcode}, self)", "")
+        elif row.operator == "pow":
+            yield from _power(opcode)
+        elif row.operator:
+            for reflected, operands in (("", "self, other"), ("r", "other, self")):
+                yield f"    def __{reflected}{row.operator}__(self, other: Value | float) -> Value:"
+                yield f"        return _binary({opcode}, {operands})"
+                yield ""
+        if row.is_function:
+            yield from _method(opcode, row)
+
+
+def functions() -> Iterator[str]:
+    """The block of math.py."""
+    for opcode, row in _numbered():
+        if row.is_function:
+            operands = OPERANDS[: row.arity]
+            scalar = "Scalar" if row.arity == 1 else "Scalar | float"
+            yield from ("", "")
+            yield f"def {row.name}({', '.join(f'{x}: {scalar}' for x in operands)}) -> Scalar:"
+            yield f'    """{_described(row)}"""'
+            yield f"    result: Scalar = apply({opcode}, {', '.join(operands)})"
+            yield "    return result"
+
+
+def reference() -> Iterator[str]:
+    """The table of docs/operations.md."""
+    yield ""
+    yield "| name | symbol | value | d out / dx | d out / dy | d out / dz | what it is |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in TABLE:
+        partials = [f"`{text(row.partial(position))}`" for position in range(row.arity)] + [""] * (3 - row.arity)
+        yield f"| `{row.name}` | `{row.symbol}` | `{text(row.forward)}` | {' | '.join(partials)} | {row.words} |"
+    yield ""
+
+
+BLOCKS: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
+    ("src/gradwalk/rules.py", "rules", rules),
+    ("src/gradwalk/engine.py", "methods", methods),
+    ("src/gradwalk/math.py", "functions", functions),
+    ("docs/operations.md", "reference", reference),
+]
+
+
+def main() -> int:
+    """Write the blocks, or check them; the exit code."""
+    stale = []
+    for file, block, lines in BLOCKS:
+        path = ROOT / file
+        old = path.read_text(encoding="utf-8")
+        new = _with_block(old, block, "\n".join(lines()).strip("\n"))
+        if new != old:
+            stale.append(f"{file} ({block})")
+            if "--check" not in sys.argv:
+                path.write_text(new, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        print("not what ops.py says:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _with_block(file: str, block: str, content: str) -> str:
+    # up to the first end mark: a lost mark must not cost the code between two blocks
+    pattern = rf"(generated by tools/generate\.py from ops\.py: {block} -[^\n]*\n).*?([^\n]*- end of generated code -)"
+    if not re.search(pattern, file, re.S):
+        sys.exit(f"generate.py: no block '{block}' to write into")
+    return re.sub(pattern, lambda match: match.group(1) + content + "\n" + match.group(2), file, count=1, flags=re.S)
+
+
+def _numbered() -> Iterator[tuple[int, Operation]]:
+    return enumerate(TABLE, start=1)
+
+
+def _words(constant: str, words: list[str]) -> Iterator[str]:
+    """A tuple of words by opcode, several to a line."""
+    yield f"{constant} = ("
+    yield '    "",'
+    lines = textwrap.wrap(" ".join(words), 104)
+    yield "    *("
+    yield from (f'        "{line} "' for line in lines)
+    yield "    ).split(),"
+    yield ")"
+
+
+def _rule(signature: str) -> Iterator[str]:
+    yield "@cython.cfunc"
+    yield "@cython.exceptval(check=False)"
+    if signature.endswith("("):
+        yield f"def {signature}"
+        yield "    opcode: cython.int,"
+        yield "    position: cython.int,"
+        yield from (f"    {operand}: cython.double," for operand in (*OPERANDS, "out"))
+        yield ") -> cython.double:"
+    else:
+        yield f"def {signature} -> cython.double:"
+
+
+def _bare(expression: str) -> str:
+    """A conditional without the brackets that it needs inside another expression only."""
+    return expression[1:-1] if expression.startswith("(") and " if " in expression and _closes_last(expression) else expression
+
+
+def _closes_last(expression: str) -> bool:
+    depth = 0
+    for position, character in enumerate(expression):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return position == len(expression) - 1
+    return False
+
+
+def _power(opcode: int) -> Iterator[str]:
+    """Python's power takes a modulus, which real numbers do not have."""
+    for reflected, operands in (("", "self, other"), ("r", "other, self")):
+        yield f"    def __{reflected}pow__(self, other: Value | float, modulus: None = None) -> Value:"
+        yield "        if modulus is not None:"
+        yield '            raise TypeError("pow() of a Value takes no modulus")'
+        yield f"        return _binary({opcode}, {operands})"
+        yield ""
+
+
+def _method(opcode: int, row: Operation) -> Iterator[str]:
+    others = OPERANDS[1 : row.arity]
+    parameters = "".join(f", {other}: Value | float" for other in others)
+    for method in dict.fromkeys([row.name, row.ufunc or row.name]):
+        if row.operator and method != row.name:
+            continue
+        yield f"    def {method}(self{parameters}) -> Value:"
+        yield f'        """{_described(row)}"""'
+        if others:
+            yield f"        result: Value = apply({opcode}, self, {', '.join(others)})"
+            yield "        return result"
+        else:
+            yield f"        return _unary({opcode}, self)"
+        yield ""
+
+
+def _described(row: Operation) -> str:
+    words = row.words[0].upper() + row.words[1:]
+    partials = "; ".join(f"d/d{x} = {text(row.partial(position))}" for position, x in enumerate(OPERANDS[: row.arity]))
+    return f"{words}. {partials}."
+
+
+if __name__ == "__main__":
+    sys.exit(main())
