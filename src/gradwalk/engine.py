@@ -20,7 +20,7 @@ from typing import Any
 import cython
 import numpy
 
-from gradwalk import buffer, rules
+from gradwalk import native, rules
 from gradwalk.closures import Closure
 from gradwalk.rules import ARITIES, NAMES, SUMPROD, SYMBOLS, UFUNCS
 from gradwalk.source import SourceLine, users_line
@@ -64,7 +64,7 @@ class Details:
     source: object
 
     def __dealloc__(self):
-        buffer.release(self.partials)
+        native.release(self.partials)
 
 
 @cython.no_gc  # operands only point backward: no cycles to look for, and 16 bytes less a node
@@ -97,6 +97,7 @@ class Value:
     _mark: cython.uchar
     _special: cython.bint  # whether operands and rule are in the details
 
+    @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
         self._data = _real(data, "Value(data)")
         self._grad = 0.0
@@ -133,7 +134,7 @@ class Value:
         return self._data
 
     @data.setter
-    def data(self, value: float) -> None:
+    def data(self, value: Any) -> None:
         self._data = _real(value, ".data")
 
     @property
@@ -142,7 +143,7 @@ class Value:
         return self._grad
 
     @grad.setter
-    def grad(self, value: float) -> None:
+    def grad(self, value: Any) -> None:
         self._grad = _real(value, ".grad")
 
     @property
@@ -151,7 +152,7 @@ class Value:
         return self._details.label if self._details is not None else ""
 
     @label.setter
-    def label(self, value: str) -> None:
+    def label(self, value: Any) -> None:
         if not isinstance(value, str):
             raise TypeError(f".label takes a str, not {type(value).__name__}")
         _detailed(self).label = value
@@ -230,7 +231,7 @@ class Value:
         return self.op
 
     @_op.setter
-    def _op(self, symbol: str) -> None:
+    def _op(self, symbol: Any) -> None:
         self._set_by_hand(self.arguments, symbol)
 
     @property
@@ -260,7 +261,7 @@ class Value:
         else:
             _push_wide(self._details, self._grad)
 
-    def _set_by_hand(self, children: tuple[Any, ...], symbol: str) -> None:
+    def _set_by_hand(self, children: tuple[Any, ...], symbol: Any) -> None:
         if self._opcode > 0:
             raise ValueError(
                 f"the operands and the symbol of a native node ({self.op}) cannot be edited; "
@@ -326,15 +327,15 @@ class Value:
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
         opcode = UFUNCS.get(ufunc.__name__, 0)
-        if opcode and method == "__call__" and not kwargs and all([_is_operand(operand) for operand in inputs]):
-            return apply(opcode, *inputs)
+        if opcode and method == "__call__" and not kwargs and _are_operands(inputs):
+            return _applied(opcode, inputs)
         return getattr(ufunc, method)(*[_as_array(operand) for operand in inputs], **kwargs)
 
     # Copies. All without recursion, for graphs of any depth
 
     def __copy__(self) -> Value:
         """Another node made the same way, with the same operands."""
-        copy = _restored(*self._state(), self.arguments)
+        copy: Value = _restored(*self._state(), self.arguments)
         if hasattr(self, "__dict__"):
             copy.__dict__.update(self.__dict__)
         if self._special:
@@ -344,6 +345,7 @@ class Value:
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
         """A copy of the whole graph. Nodes that the memo holds already are shared."""
         node: Value
+        copy: Value
         for node in topological_order(self):
             if id(node) not in memo:
                 arguments = [memo[id(x)] if isinstance(x, Value) else x for x in node.arguments]
@@ -550,6 +552,9 @@ class Value:
     # --- end of generated code ---
 
 
+native.open_to_assignment(Value)
+
+
 # Making nodes
 
 
@@ -690,8 +695,8 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
 def _widen(node: Value, arguments: list) -> object:
     """Keep the node's operands in its details, their partials zero."""
     details: Details = _detailed(node)
-    partials = buffer.allocate(len(arguments))
-    buffer.release(details.partials)
+    partials = native.allocate(len(arguments))
+    native.release(details.partials)
     details.partials = partials
     details.arguments = arguments
     node._special = True
@@ -711,16 +716,25 @@ def _push_wide(details: Details, gradient: cython.double) -> object:
     return None
 
 
+@cython.annotation_typing(False)
 def apply(opcode: int, *operands: Any) -> Any:
     """The operation on Values and numbers: a Value if any operand is one, else a float.
 
     Raises `TypeError` for an operand that is neither.
     """
+    if not _are_operands(operands):
+        given = ", ".join([type(operand).__name__ for operand in operands])
+        hint = "; use NumPy's function for arrays" if "ndarray" in given else ""
+        raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
+    return _applied(opcode, operands)
+
+
+@cython.cfunc
+def _applied(opcode: cython.int, operands: tuple) -> object:
+    connected: cython.bint = False
     for operand in operands:
-        if not _is_operand(operand):
-            hint = "; use NumPy's function for arrays" if isinstance(operand, numpy.ndarray) else ""
-            raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not {type(operand).__name__}{hint}")
-    if not any([isinstance(operand, Value) for operand in operands]):
+        connected = connected or isinstance(operand, Value)
+    if not connected:
         x, y, z = [float(operand) for operand in operands] + [0.0] * (3 - len(operands))
         return rules.evaluate(opcode, x, y, z)
     if len(operands) == 1:
@@ -729,9 +743,23 @@ def apply(opcode: int, *operands: Any) -> Any:
 
 
 @cython.cfunc
+def _are_operands(operands: tuple) -> cython.bint:
+    for operand in operands:
+        if not _is_operand(operand):
+            return False
+    return True
+
+
+@cython.cfunc
 @cython.inline
 def _is_operand(x: object) -> cython.bint:
-    return isinstance(x, Value) or type(x) is float or type(x) is int or isinstance(x, _REAL_TYPES)
+    return isinstance(x, Value) or type(x) is float or type(x) is int or _is_real(x)
+
+
+@cython.cfunc
+def _is_real(x: object) -> cython.bint:
+    """Whether x is a real number. NumPy counts durations among its integers."""
+    return isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64)
 
 
 @cython.cfunc
@@ -750,7 +778,7 @@ def _number(x: object) -> cython.double:
 @cython.exceptval(-1.0, check=True)
 def _real(x: object, what: str) -> cython.double:
     """x as a float. Raises `TypeError` where it is not a real number."""
-    if type(x) is float or isinstance(x, _REAL_TYPES):
+    if type(x) is float or _is_real(x):
         return float(x)
     hint = "; take its number with .data" if isinstance(x, Value) else ""
     raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
@@ -765,7 +793,7 @@ def _detailed(node: Value) -> Details:
         details.label = ""
         details.symbol = ""
         details.arguments = []
-        details.partials = buffer.NOTHING
+        details.partials = native.NO_FLOATS
         details.closure = None
         details.source = None
         node._details = details
@@ -784,6 +812,7 @@ def _as_array(x: object) -> Any:
 # Traversals
 
 
+@cython.annotation_typing(False)
 def topological_order(root: Value, key: Callable[[Value], Any] | None = None) -> list[Value]:
     """All Values that root was made from, and root, operands before results.
 
@@ -804,6 +833,7 @@ def topological_order(root: Value, key: Callable[[Value], Any] | None = None) ->
         return _ordered(root, keys)
 
 
+@cython.annotation_typing(False)
 def zero_grad(root: Value) -> None:
     """Set the gradient of every Value that root was made from, and of root, to zero."""
     node: Value
@@ -811,6 +841,7 @@ def zero_grad(root: Value) -> None:
         node._grad = 0.0
 
 
+@cython.annotation_typing(False)
 def refresh(root: Value) -> None:
     """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
 

@@ -1,0 +1,3 @@
+from gradwalk.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,16 @@
+"""What C has and Python has otherwise, as it is for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
+
+NO_FLOATS: list[float] = []
+
+
+def allocate(length: int) -> list[float]:
+    """A row of `length` zeros, to be given back with `release`: an array in C."""
+    return [0.0] * length
+
+
+def release(row: list[float]) -> None:
+    """Give a row back. Python does that by itself for lists."""
+
+
+def open_to_assignment(cls: type) -> None:
+    """Let attributes of a class be set, as in `Value.cube = lambda v: v**3`. Python's own classes allow that anyway."""
