@@ -521,12 +521,12 @@ class Value:
         return _unary(27, self)
 
     def atan2(self, y: Value | float) -> Value:
-        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = y / hypot(x, y) / hypot(x, y); d/dy = -x / hypot(x, y) / hypot(x, y)."""
+        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y); d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)."""
         result: Value = apply(28, self, y)
         return result
 
     def arctan2(self, y: Value | float) -> Value:
-        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = y / hypot(x, y) / hypot(x, y); d/dy = -x / hypot(x, y) / hypot(x, y)."""
+        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y); d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)."""
         result: Value = apply(28, self, y)
         return result
 
@@ -684,6 +684,8 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
     out._grad = 0.0
     out._a = None
     out._b = None
+    out._pa = 0.0
+    out._pb = 0.0
     out._details = None
     out._opcode = opcode
     out._mark = NEW
@@ -833,7 +835,6 @@ def topological_order(root: Value, key: Callable[[Value], Any] | None = None) ->
         return _ordered(root, keys)
 
 
-@cython.annotation_typing(False)
 def zero_grad(root: Value) -> None:
     """Set the gradient of every Value that root was made from, and of root, to zero."""
     node: Value
@@ -841,7 +842,6 @@ def zero_grad(root: Value) -> None:
         node._grad = 0.0
 
 
-@cython.annotation_typing(False)
 def refresh(root: Value) -> None:
     """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
 

@@ -147,7 +147,7 @@ def erf(x: Scalar) -> Scalar:
 
 
 def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
-    """Angle of the point with ordinate x and abscissa y, in radians. d/dx = y / hypot(x, y) / hypot(x, y); d/dy = -x / hypot(x, y) / hypot(x, y)."""
+    """Angle of the point with ordinate x and abscissa y, in radians. d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y); d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)."""
     result: Scalar = apply(28, x, y)
     return result
 

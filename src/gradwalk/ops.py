@@ -60,6 +60,7 @@ class Operation:
 f = Functions()
 x, y, z, out = name("x"), name("y"), name("z"), name("out")
 e = f.exp(-f.fabs(x))  # in [0, 1], so that what is built from it never overflows
+length = f.hypot(x, y)
 logistic = where(x < 0, e, 1) / (1 + e)
 
 TABLE: tuple[Operation, ...] = (
@@ -108,7 +109,7 @@ TABLE: tuple[Operation, ...] = (
     Operation("cosh", "cosh", f.cosh(x), [f.sinh(x)], [REAL], "hyperbolic cosine", ufunc="cosh"),
     Operation("tanh", "tanh", f.tanh(x), [1 - out * out], [REAL], "hyperbolic tangent", ufunc="tanh"),
     Operation("sigmoid", "sigmoid", logistic, [out * (1 - out)], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
-    Operation("relu", "relu", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
+    Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
     Operation("softplus", "softplus", where(x > 0, x, 0) + f.log1p(e), [logistic], [REAL], "log(1 + exp(x))"),
     Operation(
         "erf",
@@ -123,7 +124,7 @@ TABLE: tuple[Operation, ...] = (
         "atan2",
         "atan2",
         f.atan2(x, y),
-        [y / f.hypot(x, y) / f.hypot(x, y), -x / f.hypot(x, y) / f.hypot(x, y)],
+        [where(equal(length, 0), 0, y / length / length), where(equal(length, 0), 0, -x / length / length)],
         [REAL, REAL],
         "angle of the point with ordinate x and abscissa y, in radians",
         ufunc="arctan2",

@@ -23,7 +23,7 @@ SYMBOLS = (
     "",
     *(
         "+ - * / ** - abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid "
-        "relu softplus erf atan2 hypot max min where sumprod "
+        "ReLU softplus erf atan2 hypot max min where sumprod "
     ).split(),
 )
 ARITIES = tuple(map(int, "022222111111111111111111111122223"))
@@ -186,8 +186,8 @@ def partial(
         return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * ieee.exp(-(x * x))
     elif opcode == 28:  # atan2
         if position == 0:
-            return ieee.div(ieee.div(y, ieee.hypot(x, y)), ieee.hypot(x, y))
-        return ieee.div(ieee.div(-x, ieee.hypot(x, y)), ieee.hypot(x, y))
+            return 0.0 if ieee.hypot(x, y) == 0.0 else ieee.div(ieee.div(y, ieee.hypot(x, y)), ieee.hypot(x, y))
+        return 0.0 if ieee.hypot(x, y) == 0.0 else ieee.div(ieee.div(-x, ieee.hypot(x, y)), ieee.hypot(x, y))
     elif opcode == 29:  # hypot
         if position == 0:
             return ieee.div(x, out)

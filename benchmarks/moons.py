@@ -1,0 +1,151 @@
+"""micrograd's moons demo, a training step: at least 40 times micrograd with the garbage collector off, 150 as shipped.
+
+A step is the demo notebook's: forward pass over all 100 samples, hinge loss and regularisation, backward, update.
+And gradwalk's forward pass alone takes at most twice the time of the same network on plain floats, in the same loops.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gradwalk.engine
+import gradwalk.nn
+from timing import Row, best_of, faster, main, peer, within
+
+ALPHA = 1e-4
+RATE = 0.05
+
+
+class Demo:
+    """The demo on one library: `engine` and `nn` are its modules."""
+
+    def __init__(self, engine: Any, nn: Any, samples: int) -> None:
+        datasets = peer("sklearn.datasets", "scikit-learn")
+        self.Value = engine.Value
+        self.X, y = datasets.make_moons(n_samples=samples, noise=0.1, random_state=1)
+        self.y = y * 2 - 1
+        random.seed(1337)
+        self.model = nn.MLP(2, [16, 16, 1])
+
+    def loss(self) -> Any:
+        """The notebook's, line by line."""
+        inputs = [list(map(self.Value, xrow)) for xrow in self.X]
+        scores = list(map(self.model, inputs))
+        losses = [(1 + -yi * scorei).relu() for yi, scorei in zip(self.y, scores, strict=True)]
+        data_loss = sum(losses) * (1.0 / len(losses))
+        reg_loss = ALPHA * sum(p * p for p in self.model.parameters())
+        return data_loss + reg_loss
+
+    def step(self) -> float:
+        """Train one step; the loss before it."""
+        total_loss = self.loss()
+        self.model.zero_grad()
+        total_loss.backward()
+        for p in self.model.parameters():
+            p.data -= RATE * p.grad
+        return float(total_loss.data)
+
+
+class LoopNeuron:
+    """`nn.Neuron` as micrograd's loop over its inputs."""
+
+    def __init__(self, w: Sequence[Any], b: Any, nonlin: bool) -> None:
+        self.w = w
+        self.b = b
+        self.nonlin = nonlin
+
+    def __call__(self, x: Sequence[Any]) -> Any:
+        act = self.b
+        for wi, xi in zip(self.w, x):  # noqa: B905  # as micrograd has it
+            act = act + wi * xi
+        return act.relu() if self.nonlin else act
+
+
+class FloatNeuron(LoopNeuron):
+    """The same on plain floats, which have no `relu`."""
+
+    def __call__(self, x: Sequence[float]) -> float:
+        act: float = self.b
+        for wi, xi in zip(self.w, x):  # noqa: B905
+            act = act + wi * xi
+        return act if act > 0.0 or not self.nonlin else 0.0
+
+
+class Loops:
+    """An `nn.MLP` of other neurons."""
+
+    def __init__(self, layers: list[list[LoopNeuron]]) -> None:
+        self.layers = layers
+
+    def __call__(self, x: Sequence[Any]) -> Any:
+        for layer in self.layers:
+            x = [neuron(x) for neuron in layer]
+        return x[0]
+
+
+def on_values(model: Any) -> Loops:
+    """gradwalk's model, written as loops over its own parameters."""
+    return Loops([[LoopNeuron(n.w, n.b, n.nonlin) for n in layer.neurons] for layer in model.layers])
+
+
+def on_floats(model: Any) -> Loops:
+    """The same with the parameters' numbers."""
+    return Loops(
+        [[FloatNeuron([w.data for w in n.w], n.b.data, n.nonlin) for n in layer.neurons] for layer in model.layers]
+    )
+
+
+def training(samples: int, steps: int, repeats: int) -> Iterator[Row]:
+    """Milliseconds a step, side by side with micrograd."""
+    engine, nn = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
+    ours, theirs = Demo(gradwalk.engine, gradwalk.nn, samples), Demo(engine, nn, samples)
+    check_same(ours.step(), theirs.step())
+    for setting, collector, target in (("collector off", False, 40), ("as shipped", True, 150)):
+        best = best_of(
+            repeats,
+            {"ours": lambda: [ours.step() for _ in range(steps)], "theirs": lambda: [theirs.step() for _ in range(steps)]},
+            collector,
+        )
+        check_same(ours.step(), theirs.step())
+        ms = {name: 1e3 * time / steps for name, time in best.items()}
+        yield faster(f"moons training step, {setting}", "ms", ms["ours"], ("micrograd", ms["theirs"]), target)
+
+
+def check_same(ours: float, theirs: float) -> None:
+    """Raise `AssertionError` where the losses differ by more than rounding."""
+    if abs(ours - theirs) > 1e-12 * abs(theirs):
+        raise AssertionError(f"the losses differ: gradwalk {ours!r}, micrograd {theirs!r}")
+
+
+def forward(samples: int, repeats: int) -> Iterator[Row]:
+    """Milliseconds for the scores of all samples, the graph freed again, side by side with plain floats."""
+    demo = Demo(gradwalk.engine, gradwalk.nn, samples)
+    loops, floats = on_values(demo.model), on_floats(demo.model)
+    points = demo.X.tolist()
+    inputs = [list(map(demo.Value, point)) for point in points]
+    for point, x in zip(points, inputs, strict=True):
+        check_same(demo.model(x).data, floats(point))
+        check_same(loops(x).data, floats(point))
+    best = best_of(
+        repeats,
+        {
+            "nn.MLP": lambda: list(map(demo.model, inputs)),
+            "the same loops on Values": lambda: list(map(loops, inputs)),
+            "floats": lambda: list(map(floats, points)),
+        },
+    )
+    plain = ("floats", 1e3 * best.pop("floats"))
+    for name, time in best.items():
+        yield within(f"moons forward alone, {name}", "ms", 1e3 * time, plain, 2)
+
+
+def measure(quick: bool) -> list[Row]:
+    """The four rows."""
+    samples, steps, repeats = (10, 1, 1) if quick else (100, 4, 5)
+    return [*forward(samples, 10 * repeats), *training(samples, steps, repeats)]
+
+
+if __name__ == "__main__":
+    main(measure)

@@ -1,0 +1,99 @@
+"""The peer of `transformer.py`: the best known way to write `Value` in plain Python, after Karpathy's microgpt.
+
+Slots instead of a dict, local derivatives stored when a node is made instead of closures. The sweep recurses, so the
+recursion limit has to be raised for deep graphs. Subtraction and division are made of other operations, as they are there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+
+class Value:
+    """A number, its gradient, and what it was made from."""
+
+    __slots__ = ("_children", "_local_grads", "data", "grad")
+
+    def __init__(self, data: float, children: tuple[Value, ...] = (), local_grads: tuple[float, ...] = ()) -> None:
+        self.data = data
+        self.grad = 0.0
+        self._children = children
+        self._local_grads = local_grads
+
+    def __add__(self, other: Any) -> Value:
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.data + other.data, (self, other), (1, 1))
+
+    def __mul__(self, other: Any) -> Value:
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.data * other.data, (self, other), (other.data, self.data))
+
+    def __pow__(self, other: float) -> Value:
+        return Value(self.data**other, (self,), (other * self.data ** (other - 1),))
+
+    def __neg__(self) -> Value:
+        return self * -1
+
+    def __radd__(self, other: Any) -> Value:
+        return self + other
+
+    def __sub__(self, other: Any) -> Value:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return other + (-self)
+
+    def __rmul__(self, other: Any) -> Value:
+        return self * other
+
+    def __truediv__(self, other: Any) -> Value:
+        return self * other**-1
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return other * self**-1
+
+    def exp(self) -> Value:
+        out = math.exp(self.data)
+        return Value(out, (self,), (out,))
+
+    def log(self) -> Value:
+        return Value(math.log(self.data), (self,), (1 / self.data,))
+
+    def sqrt(self) -> Value:
+        out = math.sqrt(self.data)
+        return Value(out, (self,), (0.5 / out,))
+
+    def tanh(self) -> Value:
+        out = math.tanh(self.data)
+        return Value(out, (self,), (1 - out * out,))
+
+    def relu(self) -> Value:
+        return Value(max(0.0, self.data), (self,), (float(self.data > 0),))
+
+    def backward(self) -> None:
+        """Add d self / d v to the gradient of every v that self was made from."""
+        order: list[Value] = []
+        visited: set[Value] = set()
+
+        def visit(v: Value) -> None:
+            if v not in visited:
+                visited.add(v)
+                for child in v._children:
+                    visit(child)
+                order.append(v)
+
+        visit(self)
+        self.grad = 1.0
+        for v in reversed(order):
+            for child, local_grad in zip(v._children, v._local_grads):  # noqa: B905  # strict=True costs time
+                child.grad += local_grad * v.grad
+
+
+def sumprod(p: Sequence[Any], q: Sequence[Any], start: Any = 0.0) -> Any:
+    """start + p[0]*q[0] + p[1]*q[1] + ..., as the loop that it is."""
+    total = start
+    for pi, qi in zip(p, q):  # noqa: B905
+        total = total + pi * qi
+    return total

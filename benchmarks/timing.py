@@ -1,0 +1,128 @@
+"""What every benchmark here shares: measuring by turns, the rows of the table of claims, and peers that must be there.
+
+A benchmark is a module with a docstring that states its claim and a function `measure(quick) -> list[Row]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from math import inf
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+HEADER = ("claim", "gradwalk", "peer", "ratio", "target", "met")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim as measured. `peer` and `ratio` are "" where nothing is compared; `met` is None without a target."""
+
+    claim: str
+    gradwalk: str
+    peer: str = ""
+    ratio: str = ""
+    target: str = ""
+    met: bool | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        """The texts under `HEADER`."""
+        met = {True: "yes", False: "no", None: ""}[self.met]
+        return self.claim, self.gradwalk, self.peer, self.ratio, self.target, met
+
+
+def faster(claim: str, unit: str, gradwalk: float, peer: tuple[str, float], times: float) -> Row:
+    """The claim that gradwalk takes at most 1/times of what the peer, a name and a number, takes."""
+    ratio = peer[1] / gradwalk
+    return _compared(claim, unit, gradwalk, peer, (ratio, f">= {times:g}x", ratio >= times))
+
+
+def within(claim: str, unit: str, gradwalk: float, peer: tuple[str, float], times: float) -> Row:
+    """The claim that gradwalk takes at most `times` as much as the peer, a name and a number."""
+    ratio = gradwalk / peer[1]
+    return _compared(claim, unit, gradwalk, peer, (ratio, f"<= {times:g}x", ratio <= times))
+
+
+def at_most(claim: str, unit: str, gradwalk: float, limit: float) -> Row:
+    """The claim that a number of gradwalk's own is no larger than a limit."""
+    return Row(claim, quantity(gradwalk, unit), target=f"<= {quantity(limit, unit)}", met=gradwalk <= limit)
+
+
+def _compared(
+    claim: str, unit: str, gradwalk: float, peer: tuple[str, float], verdict: tuple[float, str, bool]
+) -> Row:
+    ratio, target, met = verdict
+    name, amount = peer
+    return Row(claim, quantity(gradwalk, unit), f"{name} {quantity(amount, unit)}", f"{ratio:.3g}x", target, met)
+
+
+def quantity(amount: float, unit: str) -> str:
+    """Three digits, or all of them before the point, and the unit."""
+    return f"{amount:,.0f} {unit}" if amount >= 100 else f"{amount:.3g} {unit}"
+
+
+def best_of(repeats: int, runs: dict[str, Callable[[], object]], collector: bool = False) -> dict[str, float]:
+    """Seconds that the fastest run of each took, of as many repeats; within a repeat they take turns.
+
+    `collector`: whether Python's cyclic garbage collector is on, with its default thresholds, while they run. All
+    earlier garbage is collected before each run, untimed.
+    """
+    best = dict.fromkeys(runs, inf)
+    for _ in range(repeats):
+        for name, run in runs.items():
+            best[name] = min(best[name], seconds(run, collector))
+    return best
+
+
+def seconds(run: Callable[[], object], collector: bool = False) -> float:
+    """How long one call takes. What it returns is freed within that time."""
+    gc.collect()
+    if not collector:
+        gc.disable()
+    try:
+        start = perf_counter()
+        run()
+        return perf_counter() - start
+    finally:
+        gc.enable()
+
+
+def in_fresh_process(function: Callable[..., Result], *arguments: object) -> Result:
+    """What a function of a module returns, called in a new Python process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(function, *arguments).result()
+
+
+def peer(module: str, package: str) -> Any:
+    """The module of a peer. Raises `ModuleNotFoundError` with the command that installs it where it is missing."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"this benchmark compares with {module}: pip install {package}") from error
+
+
+def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns padded to their widest cell."""
+    table = [header, *rows]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(header))]
+    return "\n".join("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The same as Markdown."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in (header, *rows)]
+    return "\n".join([lines[0], "|" + " --- |" * len(header), *lines[1:]])
+
+
+def main(measure: Callable[[bool], list[Row]]) -> None:
+    """Run one benchmark from the command line and print its rows."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not how fast")
+    rows = measure(parser.parse_args().quick)
+    print(plain_table(HEADER, [row.cells() for row in rows]))
