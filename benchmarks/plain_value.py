@@ -91,9 +91,6 @@ class Value:
                 child.grad += local_grad * v.grad
 
 
-def sumprod(p: Sequence[Any], q: Sequence[Any], start: Any = 0.0) -> Any:
-    """start + p[0]*q[0] + p[1]*q[1] + ..., as the loop that it is."""
-    total = start
-    for pi, qi in zip(p, q):  # noqa: B905
-        total = total + pi * qi
-    return total
+def sumprod(p: Sequence[Any], q: Sequence[Any]) -> Any:
+    """p[0]*q[0] + p[1]*q[1] + ..., as the loop that it is."""
+    return sum(pi * qi for pi, qi in zip(p, q))  # noqa: B905

@@ -27,7 +27,7 @@ from gradwalk.math import softplus, sumprod
 from gradwalk.nn import MLP
 
 BATCH_SIZE = 16
-LEARNING_RATE = 0.05
+LEARNING_RATE = 0.02
 MOMENTUM = 0.9
 WEIGHT_DECAY = 0.01
 BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind eyes too
@@ -108,9 +108,10 @@ def draw(losses: Sequence[float], accuracies: Sequence[float], output: str) -> N
     upper, lower = figure.subplots(2, sharex=True)
     upper.semilogy(losses, color=BLUE, marker="o", markersize=3.5, label="training loss")
     lower.plot(accuracies, color=ORANGE, marker="^", markersize=4, label="test accuracy")
-    lower.yaxis.set_major_formatter(PercentFormatter(1.0))
+    upper.yaxis.set_major_formatter("{x:g}")
+    lower.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     upper.set(title="Breast tumours, told apart by an MLP of scalars", ylabel="mean log loss")
-    lower.set(xlabel="epoch", ylabel="correctly classified")
+    lower.set(xlabel="epoch", ylabel="correctly classified", ylim=(None, 1.01))
     for axes in (upper, lower):
         axes.grid(alpha=0.3)
         axes.legend()

@@ -77,8 +77,8 @@ def draw(model: MLP, points: Sequence[Point], labels: Sequence[int], output: str
     axes = figure.subplots()
     draw_scores(axes, model, points)
     for label, name, marker, colour in ((-1, "upper moon", "^", ORANGE), (1, "lower moon", "o", BLUE)):
-        own = [point for point, its_label in zip(points, labels, strict=True) if its_label == label]
-        axes.scatter(*zip(*own, strict=True), label=name, marker=marker, color=colour, edgecolors="black", s=45)
+        xs, ys = zip(*[point for point, its in zip(points, labels, strict=True) if its == label], strict=True)
+        axes.scatter(xs, ys, label=name, marker=marker, color=colour, edgecolors="black", s=45)
     axes.set(xlabel="x", ylabel="y", title=f"Two moons, separated by {len(model.parameters())} scalars", aspect="equal")
     axes.legend(loc="upper right")
     figure.savefig(output, dpi=150)

@@ -47,6 +47,12 @@ def rules() -> Iterator[str]:
             yield f"            return {_bare(code(row.partial(position)))}"
         yield f"        return {_bare(code(row.partial(row.arity - 1)))}"
     yield "    return 0.0"
+    yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
+    yield "def selects(opcode: cython.int) -> cython.bint:"
+    yield '    """Whether an operation passes on one operand and leaves out the others."""'
+    selecting = [(opcode, row.name) for opcode, row in _numbered() if row.selects]
+    yield f"    # {', '.join(name for _, name in selecting)}"
+    yield f"    return {' or '.join(f'opcode == {opcode}' for opcode, _ in selecting)}"
 
 
 def methods() -> Iterator[str]:

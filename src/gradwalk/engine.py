@@ -253,13 +253,13 @@ class Value:
         """Add this node's contributions to its operands' `grad`."""
         if not self._special:
             if self._a is not None:
-                self._a._grad += self._pa * self._grad
+                self._a._grad += _contribution(self, self._pa)
             if self._b is not None:
-                self._b._grad += self._pb * self._grad
+                self._b._grad += _contribution(self, self._pb)
         elif self._details.closure is not None:
             self._details.closure(self)
         else:
-            _push_wide(self._details, self._grad)
+            _push_wide(self)
 
     def _set_by_hand(self, children: tuple[Any, ...], symbol: Any) -> None:
         if self._opcode > 0:
@@ -706,15 +706,26 @@ def _widen(node: Value, arguments: list) -> object:
 
 
 @cython.cfunc
-def _push_wide(details: Details, gradient: cython.double) -> object:
-    partials: cython.p_double = details.partials
-    arguments: list = details.arguments
+@cython.inline
+@cython.exceptval(check=False)
+def _contribution(node: Value, local: cython.double) -> cython.double:
+    """What a node adds to the gradient of an operand whose partial is `local`."""
+    if local == 0.0 and rules.selects(node._opcode):
+        return 0.0
+    return local * node._grad
+
+
+@cython.cfunc
+def _push_wide(node: Value) -> object:
+    """The same as `_push` for a native node with its operands in the details."""
+    partials: cython.p_double = node._details.partials
+    arguments: list = node._details.arguments
     operand: Value
     i: cython.Py_ssize_t
     for i in range(len(arguments)):
         if isinstance(arguments[i], Value):
             operand = cython.cast(Value, arguments[i])
-            operand._grad += partials[i] * gradient
+            operand._grad += _contribution(node, partials[i])
     return None
 
 
@@ -993,11 +1004,11 @@ def _pass_back(order: list) -> object:
     for node in reversed(order):
         if not node._special:
             if node._a is not None:
-                node._a._grad += node._pa * node._grad
+                node._a._grad += _contribution(node, node._pa)
             if node._b is not None:
-                node._b._grad += node._pb * node._grad
+                node._b._grad += _contribution(node, node._pb)
         elif node._details.closure is None:
-            _push_wide(node._details, node._grad)
+            _push_wide(node)
         else:
             node._push()
     return None

@@ -105,6 +105,13 @@ def where(condition: Formula, chosen: Formula | float, otherwise: Formula | floa
     return _apply("where", condition, chosen, otherwise)
 
 
+def is_choice_of_numbers(formula: Formula) -> bool:
+    """Whether it is a number, or a choice among numbers by conditions."""
+    if formula.operator == "where":
+        return all(is_choice_of_numbers(branch) for branch in formula.arguments[1:])
+    return formula.operator == "number"
+
+
 def _apply(operator: str, *arguments: Formula | float) -> Formula:
     return Formula(operator, tuple(as_formula(argument) for argument in arguments))
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradwalk.formula import Formula, Functions, as_formula, equal, name, number, where
+from gradwalk.formula import Formula, Functions, as_formula, equal, is_choice_of_numbers, name, number, where
 
 Interval = tuple[float, float]
 
@@ -51,6 +51,14 @@ class Operation:
     def is_function(self) -> bool:
         """Whether it is called by its name: as a method and in `gradwalk.math` (`a + b` is not)."""
         return not self.operator or self.name in ("pow", "abs")
+
+    @property
+    def selects(self) -> bool:
+        """Whether it passes on one operand and leaves out the others, as relu, maximum and where do: its partials are
+        constants, chosen by a condition. What is left out gets no gradient at all, not even 0 · inf = nan.
+        """
+        partials = [self.partial(position) for position in range(self.arity)]
+        return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
     def partial(self, position: int) -> Formula:
         """The local derivative with respect to the operand at `position`."""

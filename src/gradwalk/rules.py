@@ -207,4 +207,12 @@ def partial(
             return 1.0 if x != 0.0 else 0.0
         return 0.0 if x != 0.0 else 1.0
     return 0.0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def selects(opcode: cython.int) -> cython.bint:
+    """Whether an operation passes on one operand and leaves out the others."""
+    # relu, maximum, minimum, where
+    return opcode == 25 or opcode == 30 or opcode == 31 or opcode == 32
 # --- end of generated code ---
