@@ -54,9 +54,7 @@ def at_most(claim: str, unit: str, gradwalk: float, limit: float) -> Row:
     return Row(claim, quantity(gradwalk, unit), target=f"<= {quantity(limit, unit)}", met=gradwalk <= limit)
 
 
-def _compared(
-    claim: str, unit: str, gradwalk: float, peer: tuple[str, float], verdict: tuple[float, str, bool]
-) -> Row:
+def _compared(claim: str, unit: str, gradwalk: float, peer: tuple[str, float], verdict: tuple[float, str, bool]) -> Row:
     ratio, target, met = verdict
     name, amount = peer
     return Row(claim, quantity(gradwalk, unit), f"{name} {quantity(amount, unit)}", f"{ratio:.3g}x", target, met)
@@ -67,30 +65,41 @@ def quantity(amount: float, unit: str) -> str:
     return f"{amount:,.0f} {unit}" if amount >= 100 else f"{amount:.3g} {unit}"
 
 
-def best_of(repeats: int, runs: dict[str, Callable[[], object]], collector: bool = False) -> dict[str, float]:
-    """Seconds that the fastest run of each took, of as many repeats; within a repeat they take turns.
+def best_of(turns: int, runs: dict[str, Callable[[], object]], collector: bool = False) -> dict[str, float]:
+    """Seconds that the fastest run of each took. They take turns; a turn is three runs, so that caches are warm.
 
     `collector`: whether Python's cyclic garbage collector is on, with its default thresholds, while they run. All
     earlier garbage is collected before each run, untimed.
     """
     best = dict.fromkeys(runs, inf)
-    for _ in range(repeats):
+    for _ in range(turns):
         for name, run in runs.items():
-            best[name] = min(best[name], seconds(run, collector))
+            best[name] = min(best[name], *(seconds(run, collector) for _ in range(3)))
     return best
 
 
 def seconds(run: Callable[[], object], collector: bool = False) -> float:
-    """How long one call takes. What it returns is freed within that time."""
+    """How long one call takes. What it returns is freed afterwards, untimed."""
     gc.collect()
     if not collector:
         gc.disable()
     try:
         start = perf_counter()
-        run()
-        return perf_counter() - start
+        result = run()
+        stop = perf_counter()
     finally:
         gc.enable()
+    del result
+    return stop - start
+
+
+def and_freed(run: Callable[[], object]) -> Callable[[], None]:
+    """The same run, with the time to free what it returns."""
+
+    def freed() -> None:
+        run()
+
+    return freed
 
 
 def in_fresh_process(function: Callable[..., Result], *arguments: object) -> Result:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import plain_value
 from plain_value import Value as Plain
-from timing import Row, best_of, faster, main, peer
+from timing import Row, best_of, faster, main
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))
 sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep as the graph
@@ -46,14 +47,14 @@ def check_same(ours: Program, theirs: Program, names: tuple[str, ...]) -> None:
 
 def measure(quick: bool) -> list[Row]:
     """A row with the garbage collector off and one with it on."""
-    names, repeats = (NAMES[:1], 1) if quick else (NAMES, 6)
-    scalar_gpt = peer("scalar_gpt", "tqdm")
+    names, turns = (NAMES[:1], 1) if quick else (NAMES, 2)
+    scalar_gpt: Any = import_module("scalar_gpt")
     scalars = scalar_gpt.Scalars(Plain, plain_value.sumprod, Plain.exp, Plain.log, Plain.sqrt, Plain.relu)
     ours, theirs = Program(scalar_gpt, scalar_gpt.Scalars()), Program(scalar_gpt, scalars)
     check_same(ours, theirs, names)
     rows = []
     for setting, collector in (("collector off", False), ("as shipped", True)):
-        best = best_of(repeats, {"ours": lambda: ours.run(names), "theirs": lambda: theirs.run(names)}, collector)
+        best = best_of(turns, {"ours": lambda: ours.run(names), "theirs": lambda: theirs.run(names)}, collector)
         plain = ("plain Python", 1e3 * best["theirs"])
         rows.append(faster(f"scalar transformer, {setting}", "ms", 1e3 * best["ours"], plain, 28))
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from hypothesis import settings
 
@@ -22,4 +23,4 @@ settings.load_profile("gradwalk")
 def pytest_report_header() -> str:
     """Says which gradwalk is being tested."""
     way = "uncompiled" if gradwalk.engine.__file__.endswith(".py") else "compiled"
-    return f"gradwalk: {way}, {os.path.dirname(gradwalk.engine.__file__)}"
+    return f"gradwalk: {way}, {Path(gradwalk.engine.__file__).parent}"

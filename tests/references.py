@@ -11,15 +11,13 @@ import torch
 
 mpmath.mp.dps = 50
 
-_infinity = mpmath.inf
-
 # Written out from the definitions, not from the table.
 MPMATH: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
     "div": lambda x, y: x / y,
-    "pow": lambda x, y: mpmath.power(x, y),
+    "pow": mpmath.power,
     "neg": lambda x: -x,
     "abs": abs,
     "exp": mpmath.exp,

@@ -45,7 +45,11 @@ def programs(draw: st.DrawFn, numbers: st.SearchStrategy[float], names: list[str
     for count in range(len(leaves), len(leaves) + draw(st.integers(1, longest))):
         name = draw(st.sampled_from(names))
         place = st.integers(max(0, count - 6), count - 1)
-        places = draw(st.lists(st.one_of(place, place, place, numbers), min_size=BY_NAME[name].arity, max_size=BY_NAME[name].arity))
+        places = draw(
+            st.lists(
+                st.one_of(place, place, place, numbers), min_size=BY_NAME[name].arity, max_size=BY_NAME[name].arity
+            )
+        )
         places[draw(st.integers(0, len(places) - 1))] = draw(place)
         steps.append((name, tuple(places)))
     return Program(tuple(leaves), tuple(steps))
@@ -82,7 +86,9 @@ def dual(name: str, *operands: Any) -> Dual:
     tangent = mpmath.mpf(0)
     for i, x in enumerate(operands):
         if isinstance(x, Dual) and x.tangent != 0:
-            tangent += x.tangent * mpmath.diff(lambda t, i=i: MPMATH[name](*primals[:i], t, *primals[i + 1 :]), primals[i])
+            tangent += x.tangent * mpmath.diff(
+                lambda t, i=i: MPMATH[name](*primals[:i], t, *primals[i + 1 :]), primals[i]
+            )
     return Dual(MPMATH[name](*primals), tangent)
 
 
@@ -102,7 +108,9 @@ def close(a: float, b: float) -> bool:
 
 
 # Functions that are smooth and tame on all of [-3, 3], so that a disagreement is never a matter of conditioning alone.
-TAME = [row.name for row in TABLE if row.name not in ("pow", "log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "div")]
+TAME = [
+    row.name for row in TABLE if row.name not in ("pow", "log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "div")
+]
 EVERY = [row.name for row in TABLE]
 ORDINARY = st.floats(-3.0, 3.0).map(lambda number: round(number, 3))
 EXTREME = st.one_of(
@@ -137,7 +145,7 @@ def judge(program: Program, ours: tuple[float, list[float]], torchs: tuple[float
 
 
 def raises_to_zero(program: Program) -> bool:
-    """Whether x**0 is in it: there PyTorch passes no gradient on, not even of an infinite one; ours is 0 · inf = nan."""
+    """Whether x**0 is in it: PyTorch passes nothing on there, not even of an infinite gradient; we do 0 · inf = nan."""
     _, root = program.run(Value, lambda name, *operands: apply(OPCODES[name], *operands))
     powers = [v.arguments[1] for v in topological_order(root) if v.op == "**"]
     return any((y.data if isinstance(y, Value) else y) == 0.0 for y in powers)
@@ -164,7 +172,7 @@ def test_agrees_with_torch_at_extremes(program):
 
 @given(programs(ORDINARY, EVERY, longest=15))
 def test_invariants(program):
-    leaves, root = program.run(Value, lambda name, *operands: apply(OPCODES[name], *operands))
+    _, root = program.run(Value, lambda name, *operands: apply(OPCODES[name], *operands))
     order = topological_order(root)
     places = {node: place for place, node in enumerate(order)}
     assert order[-1] is root

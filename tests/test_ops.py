@@ -1,4 +1,4 @@
-"""Every row of the table, in every way of reaching it, against mpmath, PyTorch and NumPy. A new row is tested by itself."""
+"""Every row of the table, in every way of reaching it, against mpmath and PyTorch. A new row is tested by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,25 @@ ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 NAMES = ("x", "y", "z", "out")
 EPSILON = mpmath.mpf(2) ** -52
-EDGES = (0.0, -0.0, 1.0, -1.0, 2.0, -2.5, 0.5, 1e-300, -1e-300, 5e-324, 1e300, -1e300, 710.0, -745.0, math.inf, -math.inf, math.nan)
+EDGES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    -2.5,
+    0.5,
+    1e-300,
+    -1e-300,
+    5e-324,
+    1e300,
+    -1e300,
+    710.0,
+    -745.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
 
 
 def points(row: Operation, count: int = 200) -> list[tuple[float, ...]]:
@@ -126,15 +144,16 @@ def test_agrees_with_torch_on_the_domain_and_at_the_edges(row):
             gradient = other.grad.item() if other.grad is not None else 0.0
             if not torch_is_off(row, operands):
                 numbers = (*operands, *[0.0] * (3 - row.arity), out.data)
-                assert (
-                    ulps_apart(leaf.grad, gradient) <= 4
-                    or abs(leaf.grad - gradient) <= 2 * rounding(row.partial(position), numbers)
+                assert ulps_apart(leaf.grad, gradient) <= 4 or abs(leaf.grad - gradient) <= 2 * rounding(
+                    row.partial(position), numbers
                 ), operands
 
 
 def torch_is_off(row: Operation, operands: tuple[float, ...]) -> bool:
-    """Where PyTorch's gradient is not the derivative: abs at nan, where it gives 0, and atan2 where x² + y² overflows
-    or underflows though the derivative does not. (That ours is right there: `test_partials_agree_with_mpmath_far_out`.)
+    """Whether PyTorch's gradient is not the derivative.
+
+    That is so for abs at nan, where it gives 0, and for atan2 where x² + y² overflows or underflows though the
+    derivative does not. (That ours is right there, `test_partials_agree_with_mpmath_far_out` shows.)
     """
     if row.name == "abs":
         return math.isnan(operands[0])
@@ -176,14 +195,16 @@ def ways(row: Operation) -> list:
 @ROWS
 def test_constants_take_the_place_of_any_operand(row):
     for operands in points(row, 20):
-        full, full_leaves = applied(row, operands)
+        full, _ = applied(row, operands)
         for kept in range(1, 2**row.arity):
             arguments = [Value(x) if kept >> i & 1 else x for i, x in enumerate(operands)]
             out = apply(OPCODES[row.name], *arguments)
             assert out.data == full.data
             assert out.arguments == tuple(arguments)
             assert out.operands == tuple(x for x in arguments if isinstance(x, Value))
-            assert out.partials == tuple(p for p, x in zip(full.partials, arguments, strict=True) if isinstance(x, Value))
+            assert out.partials == tuple(
+                p for p, x in zip(full.partials, arguments, strict=True) if isinstance(x, Value)
+            )
 
 
 @ROWS

@@ -35,7 +35,7 @@ def rules() -> Iterator[str]:
     yield '    """The value of an operation."""'
     for opcode, row in _numbered():
         yield f"    {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
-        yield f"        return {_bare(code(row.forward))}"
+        yield f"        return {code(row.forward)}"
     yield "    return 0.0"
     yield from ("", "")
     yield from _rule("partial(")
@@ -44,8 +44,8 @@ def rules() -> Iterator[str]:
         yield f"    {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
         for position in range(row.arity - 1):
             yield f"        if position == {position}:"
-            yield f"            return {_bare(code(row.partial(position)))}"
-        yield f"        return {_bare(code(row.partial(row.arity - 1)))}"
+            yield f"            return {code(row.partial(position))}"
+        yield f"        return {code(row.partial(row.arity - 1))}"
     yield "    return 0.0"
     yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
     yield "def selects(opcode: cython.int) -> cython.bint:"
@@ -53,6 +53,7 @@ def rules() -> Iterator[str]:
     selecting = [(opcode, row.name) for opcode, row in _numbered() if row.selects]
     yield f"    # {', '.join(name for _, name in selecting)}"
     yield f"    return {' or '.join(f'opcode == {opcode}' for opcode, _ in selecting)}"
+    yield from ("", "")
 
 
 def methods() -> Iterator[str]:
@@ -79,9 +80,10 @@ def functions() -> Iterator[str]:
             scalar = "Scalar" if row.arity == 1 else "Scalar | float"
             yield from ("", "")
             yield f"def {row.name}({', '.join(f'{x}: {scalar}' for x in operands)}) -> Scalar:"
-            yield f'    """{_described(row)}"""'
+            yield from _described(row, "    ")
             yield f"    result: Scalar = apply({opcode}, {', '.join(operands)})"
             yield "    return result"
+    yield from ("", "")
 
 
 def reference() -> Iterator[str]:
@@ -109,7 +111,7 @@ def main() -> int:
     for file, block, lines in BLOCKS:
         path = ROOT / file
         old = path.read_text(encoding="utf-8")
-        new = _with_block(old, block, "\n".join(lines()).strip("\n"))
+        new = _with_block(old, block, "\n".join(lines()).lstrip("\n"))
         if new != old:
             stale.append(f"{file} ({block})")
             if "--check" not in sys.argv:
@@ -156,20 +158,6 @@ def _rule(signature: str) -> Iterator[str]:
         yield f"def {signature} -> cython.double:"
 
 
-def _bare(expression: str) -> str:
-    """A conditional without the brackets that it needs inside another expression only."""
-    return expression[1:-1] if expression.startswith("(") and " if " in expression and _closes_last(expression) else expression
-
-
-def _closes_last(expression: str) -> bool:
-    depth = 0
-    for position, character in enumerate(expression):
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth == 0:
-            return position == len(expression) - 1
-    return False
-
-
 def _power(opcode: int) -> Iterator[str]:
     """Python's power takes a modulus, which real numbers do not have."""
     for reflected, operands in (("", "self, other"), ("r", "other, self")):
@@ -187,7 +175,7 @@ def _method(opcode: int, row: Operation) -> Iterator[str]:
         if row.operator and method != row.name:
             continue
         yield f"    def {method}(self{parameters}) -> Value:"
-        yield f'        """{_described(row)}"""'
+        yield from _described(row, "        ")
         if others:
             yield f"        result: Value = apply({opcode}, self, {', '.join(others)})"
             yield "        return result"
@@ -196,10 +184,14 @@ def _method(opcode: int, row: Operation) -> Iterator[str]:
         yield ""
 
 
-def _described(row: Operation) -> str:
-    words = row.words[0].upper() + row.words[1:]
-    partials = "; ".join(f"d/d{x} = {text(row.partial(position))}" for position, x in enumerate(OPERANDS[: row.arity]))
-    return f"{words}. {partials}."
+def _described(row: Operation, indent: str) -> Iterator[str]:
+    """The docstring of a method or function: what it is, and its derivatives on lines of their own."""
+    is_formula = "(" in row.words.split()[0]
+    yield f'{indent}"""{row.words if is_formula else row.words[0].upper() + row.words[1:]}.'
+    yield ""
+    for position, operand in enumerate(OPERANDS[: row.arity]):
+        yield f"{indent}d/d{operand} = {text(row.partial(position))}"
+    yield f'{indent}"""'
 
 
 if __name__ == "__main__":

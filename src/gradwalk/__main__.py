@@ -1,3 +1,5 @@
+"""`python -m gradwalk`."""
+
 from gradwalk.cli import main
 
 raise SystemExit(main())

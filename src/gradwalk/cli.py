@@ -26,13 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.command(options)
         sys.stdout.flush()
-        return code
     except (ExpressionError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # the reader, such as `head`, has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         print(f"gradwalk: {error}", file=sys.stderr)
         return 2
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="run a script that was written for micrograd",
-        description="Run a script with `micrograd` meaning gradwalk: the same program, faster and on graphs of any depth.",
+        description="Run a script with `micrograd` meaning gradwalk: the same program, faster, and at any depth.",
     )
     run.add_argument("script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")

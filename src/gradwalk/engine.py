@@ -43,10 +43,11 @@ _open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
 _refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
 
-# Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So 100 levels down
-# operands wait here instead, and are freed when the recursion has come back up.
+# Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
+# here from the 100th level on, and are freed when the recursion has come back up.
 _freeing = cython.declare(cython.int, 0)
 _waiting = cython.declare(list, [])
+
 
 @cython.no_gc
 @cython.freelist(4096)
@@ -60,10 +61,10 @@ class Details:
     symbol: str
     arguments: list
     partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL where there are no arguments
-    closure: object
-    source: object
+    closure: Any
+    source: Any
 
-    def __dealloc__(self):
+    def __dealloc__(self) -> None:
         native.release(self.partials)
 
 
@@ -115,7 +116,7 @@ class Value:
         if label:
             self.label = label
 
-    def __dealloc__(self):
+    def __dealloc__(self) -> None:
         # Compiled code only; for ordinary classes CPython does the like by itself.
         global _freeing
         _freeing += 1
@@ -335,7 +336,7 @@ class Value:
 
     def __copy__(self) -> Value:
         """Another node made the same way, with the same operands."""
-        copy: Value = _restored(*self._state(), self.arguments)
+        copy: Value = _restored(self._state(), self.arguments)
         if hasattr(self, "__dict__"):
             copy.__dict__.update(self.__dict__)
         if self._special:
@@ -349,7 +350,7 @@ class Value:
         for node in topological_order(self):
             if id(node) not in memo:
                 arguments = [memo[id(x)] if isinstance(x, Value) else x for x in node.arguments]
-                memo[id(node)] = copy = _restored(*node._state(), tuple(arguments))
+                memo[id(node)] = copy = _restored(node._state(), tuple(arguments))
                 if hasattr(node, "__dict__"):
                     copy.__dict__.update(deepcopy(node.__dict__, memo))
                 if node._special and node._details.closure is not None:
@@ -410,7 +411,11 @@ class Value:
         return _binary(5, other, self)
 
     def pow(self, y: Value | float) -> Value:
-        """Power. d/dx = 0 if y = 0, else y · pow(x, y - 1); d/dy = 0 if x = 0 and y >= 0, else out · log(x)."""
+        """Power.
+
+        d/dx = 0 if y = 0, else y · pow(x, y - 1)
+        d/dy = 0 if x = 0 and y >= 0, else out · log(x)
+        """
         result: Value = apply(5, self, y)
         return result
 
@@ -421,134 +426,235 @@ class Value:
         return _unary(7, self)
 
     def abs(self) -> Value:
-        """Absolute value. d/dx = sign(x)."""
+        """Absolute value.
+
+        d/dx = sign(x)
+        """
         return _unary(7, self)
 
     def exp(self) -> Value:
-        """Exponential. d/dx = out."""
+        """Exponential.
+
+        d/dx = out
+        """
         return _unary(8, self)
 
     def expm1(self) -> Value:
-        """Exp(x) - 1, accurate near 0. d/dx = out + 1."""
+        """exp(x) - 1, accurate near 0.
+
+        d/dx = out + 1
+        """
         return _unary(9, self)
 
     def log(self) -> Value:
-        """Natural logarithm. d/dx = 1 / x."""
+        """Natural logarithm.
+
+        d/dx = 1 / x
+        """
         return _unary(10, self)
 
     def log2(self) -> Value:
-        """Logarithm to base 2. d/dx = 1 / (x · log(2))."""
+        """Logarithm to base 2.
+
+        d/dx = 1 / (x · log(2))
+        """
         return _unary(11, self)
 
     def log10(self) -> Value:
-        """Logarithm to base 10. d/dx = 1 / (x · log(10))."""
+        """Logarithm to base 10.
+
+        d/dx = 1 / (x · log(10))
+        """
         return _unary(12, self)
 
     def log1p(self) -> Value:
-        """Log(1 + x), accurate near 0. d/dx = 1 / (1 + x)."""
+        """log(1 + x), accurate near 0.
+
+        d/dx = 1 / (1 + x)
+        """
         return _unary(13, self)
 
     def sqrt(self) -> Value:
-        """Square root. d/dx = 0.5 / out."""
+        """Square root.
+
+        d/dx = 0.5 / out
+        """
         return _unary(14, self)
 
     def sin(self) -> Value:
-        """Sine of an angle in radians. d/dx = cos(x)."""
+        """Sine of an angle in radians.
+
+        d/dx = cos(x)
+        """
         return _unary(15, self)
 
     def cos(self) -> Value:
-        """Cosine of an angle in radians. d/dx = -sin(x)."""
+        """Cosine of an angle in radians.
+
+        d/dx = -sin(x)
+        """
         return _unary(16, self)
 
     def tan(self) -> Value:
-        """Tangent of an angle in radians. d/dx = 1 + out²."""
+        """Tangent of an angle in radians.
+
+        d/dx = 1 + out²
+        """
         return _unary(17, self)
 
     def asin(self) -> Value:
-        """Inverse sine, in radians. d/dx = 1 / sqrt((1 - x) · (1 + x))."""
+        """Inverse sine, in radians.
+
+        d/dx = 1 / sqrt((1 - x) · (1 + x))
+        """
         return _unary(18, self)
 
     def arcsin(self) -> Value:
-        """Inverse sine, in radians. d/dx = 1 / sqrt((1 - x) · (1 + x))."""
+        """Inverse sine, in radians.
+
+        d/dx = 1 / sqrt((1 - x) · (1 + x))
+        """
         return _unary(18, self)
 
     def acos(self) -> Value:
-        """Inverse cosine, in radians. d/dx = -1 / sqrt((1 - x) · (1 + x))."""
+        """Inverse cosine, in radians.
+
+        d/dx = -1 / sqrt((1 - x) · (1 + x))
+        """
         return _unary(19, self)
 
     def arccos(self) -> Value:
-        """Inverse cosine, in radians. d/dx = -1 / sqrt((1 - x) · (1 + x))."""
+        """Inverse cosine, in radians.
+
+        d/dx = -1 / sqrt((1 - x) · (1 + x))
+        """
         return _unary(19, self)
 
     def atan(self) -> Value:
-        """Inverse tangent, in radians. d/dx = 1 / (1 + x²)."""
+        """Inverse tangent, in radians.
+
+        d/dx = 1 / (1 + x²)
+        """
         return _unary(20, self)
 
     def arctan(self) -> Value:
-        """Inverse tangent, in radians. d/dx = 1 / (1 + x²)."""
+        """Inverse tangent, in radians.
+
+        d/dx = 1 / (1 + x²)
+        """
         return _unary(20, self)
 
     def sinh(self) -> Value:
-        """Hyperbolic sine. d/dx = cosh(x)."""
+        """Hyperbolic sine.
+
+        d/dx = cosh(x)
+        """
         return _unary(21, self)
 
     def cosh(self) -> Value:
-        """Hyperbolic cosine. d/dx = sinh(x)."""
+        """Hyperbolic cosine.
+
+        d/dx = sinh(x)
+        """
         return _unary(22, self)
 
     def tanh(self) -> Value:
-        """Hyperbolic tangent. d/dx = 1 - out²."""
+        """Hyperbolic tangent.
+
+        d/dx = 1 - out²
+        """
         return _unary(23, self)
 
     def sigmoid(self) -> Value:
-        """1 / (1 + exp(-x)). d/dx = out · (1 - out)."""
+        """1 / (1 + exp(-x)).
+
+        d/dx = out · (1 - out)
+        """
         return _unary(24, self)
 
     def expit(self) -> Value:
-        """1 / (1 + exp(-x)). d/dx = out · (1 - out)."""
+        """1 / (1 + exp(-x)).
+
+        d/dx = out · (1 - out)
+        """
         return _unary(24, self)
 
     def relu(self) -> Value:
-        """X where it is positive, else 0. d/dx = 0 if x <= 0, else 1."""
+        """X where it is positive, else 0.
+
+        d/dx = 0 if x <= 0, else 1
+        """
         return _unary(25, self)
 
     def softplus(self) -> Value:
-        """Log(1 + exp(x)). d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))."""
+        """log(1 + exp(x)).
+
+        d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))
+        """
         return _unary(26, self)
 
     def erf(self) -> Value:
-        """Error function. d/dx = 2 / sqrt(π) · exp(-(x²))."""
+        """Error function.
+
+        d/dx = 2 / sqrt(π) · exp(-(x²))
+        """
         return _unary(27, self)
 
     def atan2(self, y: Value | float) -> Value:
-        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y); d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)."""
+        """Angle of the point with ordinate x and abscissa y, in radians.
+
+        d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
+        d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+        """
         result: Value = apply(28, self, y)
         return result
 
     def arctan2(self, y: Value | float) -> Value:
-        """Angle of the point with ordinate x and abscissa y, in radians. d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y); d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)."""
+        """Angle of the point with ordinate x and abscissa y, in radians.
+
+        d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
+        d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+        """
         result: Value = apply(28, self, y)
         return result
 
     def hypot(self, y: Value | float) -> Value:
-        """Length of the vector (x, y). d/dx = x / out; d/dy = y / out."""
+        """Length of the vector (x, y).
+
+        d/dx = x / out
+        d/dy = y / out
+        """
         result: Value = apply(29, self, y)
         return result
 
     def maximum(self, y: Value | float) -> Value:
-        """Larger of two; nan if either is. d/dx = 0.5 if x = y, else 0 if x < y, else 1; d/dy = 0.5 if x = y, else 0 if y < x, else 1."""
+        """Larger of two; nan if either is.
+
+        d/dx = 0.5 if x = y, else 0 if x < y, else 1
+        d/dy = 0.5 if x = y, else 0 if y < x, else 1
+        """
         result: Value = apply(30, self, y)
         return result
 
     def minimum(self, y: Value | float) -> Value:
-        """Smaller of two; nan if either is. d/dx = 0.5 if x = y, else 0 if y < x, else 1; d/dy = 0.5 if x = y, else 0 if x < y, else 1."""
+        """Smaller of two; nan if either is.
+
+        d/dx = 0.5 if x = y, else 0 if y < x, else 1
+        d/dy = 0.5 if x = y, else 0 if x < y, else 1
+        """
         result: Value = apply(31, self, y)
         return result
 
     def where(self, y: Value | float, z: Value | float) -> Value:
-        """Y where x is not zero, else z. d/dx = 0; d/dy = 1 if x, else 0; d/dz = 0 if x, else 1."""
+        """Y where x is not zero, else z.
+
+        d/dx = 0
+        d/dy = 1 if x, else 0
+        d/dz = 0 if x, else 1
+        """
         result: Value = apply(32, self, y, z)
         return result
+
     # --- end of generated code ---
 
 
@@ -596,7 +702,9 @@ def _binary(opcode: cython.int, left: object, right: object) -> object:
         a, b = left, right
         x, y = a._data, b._data
         out = rules.evaluate(opcode, x, y, 0.0)
-        return _node(opcode, a, b, out, rules.partial(opcode, 0, x, y, 0.0, out), rules.partial(opcode, 1, x, y, 0.0, out))
+        return _node(
+            opcode, a, b, out, rules.partial(opcode, 0, x, y, 0.0, out), rules.partial(opcode, 1, x, y, 0.0, out)
+        )
     if not (_is_operand(left) and _is_operand(right)):
         return NotImplemented
     x, y = _number(left), _number(right)
@@ -729,7 +837,6 @@ def _push_wide(node: Value) -> object:
     return None
 
 
-@cython.annotation_typing(False)
 def apply(opcode: int, *operands: Any) -> Any:
     """The operation on Values and numbers: a Value if any operand is one, else a float.
 
@@ -778,7 +885,7 @@ def _is_real(x: object) -> cython.bint:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1.0, check=True)
-def _number(x: object) -> cython.double:
+def _number(x: Any) -> cython.double:
     """The number of an operand."""
     if isinstance(x, Value):
         return cython.cast(Value, x)._data
@@ -789,7 +896,7 @@ def _number(x: object) -> cython.double:
 
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
-def _real(x: object, what: str) -> cython.double:
+def _real(x: Any, what: str) -> cython.double:
     """x as a float. Raises `TypeError` where it is not a real number."""
     if type(x) is float or _is_real(x):
         return float(x)
@@ -825,7 +932,6 @@ def _as_array(x: object) -> Any:
 # Traversals
 
 
-@cython.annotation_typing(False)
 def topological_order(root: Value, key: Callable[[Value], Any] | None = None) -> list[Value]:
     """All Values that root was made from, and root, operands before results.
 
@@ -839,7 +945,7 @@ def topological_order(root: Value, key: Callable[[Value], Any] | None = None) ->
     [2.0, 3.0, 6.0]
     """
     with _traversing:
-        order = _ordered(_checked(root), None)
+        order: list[Value] = _ordered(_checked(root), None)
         if key is None:
             return order
         keys = {id(node): key(node) for node in order}
@@ -960,8 +1066,7 @@ def _push_operand(stack: list, operand: Value) -> cython.int:
 
 def _cycle(stack: list, first: Value) -> str:
     """The open nodes from `first` on, which form a cycle, for an error message."""
-    node: Value
-    nodes = [node for node in stack if node._mark == OPEN]
+    nodes = [node for node in stack if cython.cast(Value, node)._mark == OPEN]
     start = [node is first for node in nodes].index(True)
     return " -> ".join([node.label or repr(node) for node in [*reversed(nodes[start:]), nodes[-1]]])
 
@@ -1021,7 +1126,9 @@ def _refuse_if_being_swept(order: list) -> object:
         nodes = {id(node) for node in outer}
         for node in order:
             if id(node) in nodes:
-                raise RuntimeError(f"backward() on {node!r} inside a _backward function that is part of a sweep over it")
+                raise RuntimeError(
+                    f"backward() on {node!r} inside a _backward function that is part of a sweep over it"
+                )
     return None
 
 
@@ -1150,20 +1257,13 @@ class _Ancestors:
 
 def _unpickled(ancestors: list[Value] | None, *state: Any) -> Value:
     """What pickles call. `ancestors` only had to be there before the operands."""
-    return _restored(*state)
+    return _restored(state[:-1], state[-1])
 
 
-def _restored(
-    cls: type[Value],
-    name: str,
-    data: float,
-    grad: float,
-    partials: list[float],
-    label: str,
-    symbol: str,
-    unconnected: bool,
-    arguments: tuple[Value | float, ...],
-) -> Value:
+@cython.cfunc
+def _restored(state: tuple, arguments: tuple) -> Value:
+    """A node from its `_state` and what it is to be made from."""
+    cls, name, data, grad, partials, label, symbol, unconnected = state
     out: Value = cls.__new__(cls)
     Value.__init__(out, data, (), "", label)
     out._grad = grad

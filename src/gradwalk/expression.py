@@ -80,7 +80,9 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
     for name in values:
         if name not in parsed.names:
             known = ", ".join(parsed.names) or "none"
-            raise ExpressionError(f"{name}={values[name]:g} is given, but the expression has no {name!r}; it has: {known}")
+            raise ExpressionError(
+                f"{name}={values[name]:g} is given, but the expression has no {name!r}; it has: {known}"
+            )
     leaves = {name: Value(value, label=name) for name, value in values.items()}
     results: dict[ast.AST, Value | float] = {}
     for node in _operands_first(parsed.tree):
@@ -128,7 +130,9 @@ def _check(node: ast.expr, text: str) -> None:
             pass
         case ast.Compare(ops=[operator]) if isinstance(operator, _COMPARISONS):
             pass
-        case ast.Constant(value=value) if type(value) in (int, float):
+        case ast.Constant(value=bool() as value):
+            raise _error(f"{value!r} is not a real number", text, node)
+        case ast.Constant(value=int() | float() as value):
             _check_number(node, value, text)
         case ast.Call():
             _check_call(node, text)

@@ -131,7 +131,8 @@ def code(formula: Formula) -> str:
     parts = formula.arguments
     if formula.operator == "where":
         condition, chosen, otherwise = parts
-        return f"({code(chosen)} if {_condition(condition)} else {code(otherwise)})"
+        branches = [_bracketed(branch, formula, code, right=True) for branch in (chosen, otherwise)]
+        return f"{branches[0]} if {_condition(condition)} else {branches[1]}"
     if formula.operator == "/":
         return f"ieee.div({code(parts[0])}, {code(parts[1])})"
     if formula.operator == "negative":

@@ -49,7 +49,7 @@ def run(script: str, arguments: list[str]) -> int:
     try:
         exec(compile(source, script, "exec"), vars(main))
     except Exception as error:
-        trace = error.__traceback__
-        sys.excepthook(type(error), error, trace.tb_next if trace else None)  # without this very frame
+        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without this very frame
+        sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0

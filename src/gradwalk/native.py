@@ -1,4 +1,4 @@
-"""What C has and Python has otherwise, as it is for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
+"""What C has and Python has otherwise, for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
 
 NO_FLOATS: list[float] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from gradwalk.engine import Value, sumprod
 
@@ -23,7 +24,7 @@ class Module:
         return [parameter for _, parameter in self.named_parameters()]
 
     def named_parameters(self) -> Iterator[tuple[str, Value]]:
-        """Every parameter once, with the path to it, such as `"layers.0.neurons.2.w.1"`, in the order of the attributes.
+        """Every parameter once, with its path, such as `"layers.0.neurons.2.w.1"`, in the order of the attributes.
 
         Leaf Values count as parameters; Values that were computed do not.
         """
@@ -119,9 +120,11 @@ class MLP(Module):
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         """The output of the last layer: a list, or a Value where that layer has one neuron."""
+        out: Any = x
         for layer in self.layers:
-            x = layer(x)
-        return x
+            out = layer(out)
+        result: Value | list[Value] = out
+        return result
 
     def parameters(self) -> list[Value]:
         """The parameters of one layer after the other."""

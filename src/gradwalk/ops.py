@@ -54,8 +54,9 @@ class Operation:
 
     @property
     def selects(self) -> bool:
-        """Whether it passes on one operand and leaves out the others, as relu, maximum and where do: its partials are
-        constants, chosen by a condition. What is left out gets no gradient at all, not even 0 · inf = nan.
+        """Whether it passes on one operand and leaves out the others, as relu, maximum and where do.
+
+        Its partials are constants, chosen by a condition. What is left out gets no gradient, not even 0 · inf = nan.
         """
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)

@@ -89,11 +89,11 @@ def evaluate(opcode: cython.int, x: cython.double, y: cython.double, z: cython.d
     elif opcode == 23:  # tanh
         return ieee.tanh(x)
     elif opcode == 24:  # sigmoid
-        return ieee.div((ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0), 1.0 + ieee.exp(-ieee.fabs(x)))
+        return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 25:  # relu
         return 0.0 if x < 0.0 else x
     elif opcode == 26:  # softplus
-        return ((x if x > 0.0 else 0.0)) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
+        return (x if x > 0.0 else 0.0) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
     elif opcode == 27:  # erf
         return ieee.erf(x)
     elif opcode == 28:  # atan2
@@ -181,7 +181,7 @@ def partial(
     elif opcode == 25:  # relu
         return 0.0 if x <= 0.0 else 1.0
     elif opcode == 26:  # softplus
-        return ieee.div((ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0), 1.0 + ieee.exp(-ieee.fabs(x)))
+        return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 27:  # erf
         return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * ieee.exp(-(x * x))
     elif opcode == 28:  # atan2
@@ -215,4 +215,6 @@ def selects(opcode: cython.int) -> cython.bint:
     """Whether an operation passes on one operand and leaves out the others."""
     # relu, maximum, minimum, where
     return opcode == 25 or opcode == 30 or opcode == 31 or opcode == 32
+
+
 # --- end of generated code ---

@@ -77,6 +77,4 @@ def name_of(argument: Value | float, named: dict[Value, str]) -> str:
 
 def _width(text: str) -> int:
     """How many columns text takes: East Asian characters take two, combining ones none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,0 +1,58 @@
+"""Formulas: built by operators, printed as code and as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradwalk.formula import Functions, as_formula, code, equal, is_choice_of_numbers, name, number, text, where
+from gradwalk.ops import BY_NAME, TABLE
+
+x, y, out = name("x"), name("y"), name("out")
+f = Functions()
+
+
+@pytest.mark.parametrize(
+    ("formula", "as_code", "as_text"),
+    [
+        (x + y * 2, "x + y * 2.0", "x + y · 2"),
+        ((x + y) * 2, "(x + y) * 2.0", "(x + y) · 2"),
+        (x - (y - 1), "x - (y - 1.0)", "x - (y - 1)"),
+        (x - y - 1, "x - y - 1.0", "x - y - 1"),
+        (1 / (1 + x * x), "ieee.div(1.0, 1.0 + x * x)", "1 / (1 + x²)"),
+        (x / (y / 2), "ieee.div(x, ieee.div(y, 2.0))", "x / (y / 2)"),
+        (-(x + 1), "-(x + 1.0)", "-(x + 1)"),
+        (-x * y, "-x * y", "-x · y"),
+        (2 - x, "2.0 - x", "2 - x"),
+        (number(-1) * x, "-1.0 * x", "-1 · x"),
+        (1 - out * out, "1.0 - out * out", "1 - out²"),
+        (f.exp(-x), "ieee.exp(-x)", "exp(-x)"),
+        (f.pow(x, y - 1), "ieee.pow(x, y - 1.0)", "pow(x, y - 1)"),
+        (where(x < 0, 0, x), "0.0 if x < 0.0 else x", "0 if x < 0, else x"),
+        (where(x, y, 1), "y if x != 0.0 else 1.0", "y if x, else 1"),
+        (where(x > 0, x, 0) + 1, "(x if x > 0.0 else 0.0) + 1.0", "(x if x > 0, else 0) + 1"),
+        (
+            where(equal(x, 0) & (y >= 0), 0, where(x <= y, 1, 2)),
+            "0.0 if x == 0.0 and y >= 0.0 else (1.0 if x <= y else 2.0)",
+            "0 if x = 0 and y >= 0, else 1 if x <= y, else 2",
+        ),
+    ],
+)
+def test_printers(formula, as_code, as_text):
+    assert code(formula) == as_code
+    assert text(formula) == as_text
+
+
+def test_choices_of_numbers():
+    assert is_choice_of_numbers(where(x > 0, 1, where(x < y, 0, 0.5)))
+    assert not is_choice_of_numbers(where(x > 0, x, 0))
+    assert [row.name for row in TABLE if row.selects] == ["relu", "maximum", "minimum", "where"]
+
+
+def test_rows_say_how_many_operands_they_take():
+    assert [BY_NAME[row].arity for row in ("exp", "add", "where")] == [1, 2, 3]
+    assert all(len(row.partials) == len(row.domain) for row in TABLE)
+    assert as_formula(2) == number(2.0)
+
+
+def test_names_are_unique():
+    assert len(BY_NAME) == len(TABLE)

@@ -1,0 +1,45 @@
+"""`gradwalk.math`: Python's math module, for Values too."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import gradwalk.math as gm
+from gradwalk import Value
+from gradwalk.ops import TABLE
+
+
+def test_has_every_function_of_the_table():
+    assert {row.name for row in TABLE if row.is_function} <= set(vars(gm))
+    assert {"add", "neg"}.isdisjoint(vars(gm))
+
+
+@pytest.mark.parametrize("name", [name for name in dir(math) if hasattr(gm, name) and not name.startswith("_")])
+def test_agrees_with_pythons_math(name):
+    mine, pythons = getattr(gm, name), getattr(math, name)
+    if not callable(mine):
+        assert mine == pythons or math.isnan(mine)
+    elif name == "sumprod":
+        assert mine([0.3], [0.4]) == pythons([0.3], [0.4])
+    elif name in ("pow", "atan2", "hypot"):
+        assert mine(0.3, 0.4) == pytest.approx(pythons(0.3, 0.4), rel=1e-15)
+    else:
+        assert mine(0.3) == pytest.approx(pythons(0.3), rel=1e-15)
+
+
+def test_functions_keep_gradients():
+    def f(x):
+        return gm.sqrt(gm.exp(x) + gm.pi) * gm.where(x > 0, gm.maximum(x, 2), x)
+
+    assert type(f(1.0)) is float
+    v = Value(1.0)
+    f(v).backward()
+    h = 1e-6
+    assert v.grad == pytest.approx((f(1 + h) - f(1 - h)) / (2 * h), rel=1e-8)
+
+
+def test_wrong_number_of_arguments():
+    with pytest.raises(TypeError):
+        gm.exp(1, 2)

@@ -1,0 +1,127 @@
+"""Programs written for micrograd run unchanged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(tmp_path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(program), encoding="utf-8")
+    command = [sys.executable, "-m", "gradwalk", "run", str(script), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_imports_resolve_to_gradwalk(tmp_path):
+    result = run(
+        tmp_path,
+        """
+        import random
+        import micrograd
+        from micrograd.engine import Value
+        from micrograd.nn import MLP, Layer, Module, Neuron
+        import micrograd.nn as nn
+        assert nn.Value is Value and micrograd.engine.Value is Value
+        print(Value.__module__, MLP.__module__, MLP(2, [1]))
+        """,
+    )
+    assert result.stdout == "gradwalk.engine gradwalk.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
+
+
+def test_script_sees_its_own_world(tmp_path):
+    (tmp_path / "neighbour.py").write_text("name = 'neighbour'\n")
+    result = run(
+        tmp_path,
+        """
+        import pickle, sys
+        import neighbour
+        class Mine: pass
+        pickle.dumps(Mine())
+        print(sys.argv[1:], __name__, __file__ == sys.argv[0], neighbour.name, sys.modules["__main__"].Mine is Mine)
+        """,
+        "--steps",
+        "3",
+    )
+    assert result.stdout == "['--steps', '3'] __main__ True neighbour True\n", result.stderr
+    assert result.returncode == 0
+
+
+def test_failure_shows_the_scripts_own_traceback(tmp_path):
+    result = run(tmp_path, "def f():\n    raise KeyError('mine')\n\nf()\n")
+    assert result.returncode == 1
+    lines = result.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert "script.py" in lines[1]
+    assert lines[-1] == "KeyError: 'mine'"
+    assert "gradwalk" not in result.stderr.replace(str(tmp_path), "")
+
+
+def test_syntax_error(tmp_path):
+    result = run(tmp_path, "x = (\n")
+    assert result.returncode == 1
+    assert "SyntaxError" in result.stderr
+    assert "gradwalk" not in result.stderr.replace(str(tmp_path), "")
+
+
+@pytest.mark.parametrize(("ending", "code"), [("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('no')", 1)])
+def test_exit_codes(tmp_path, ending, code):
+    assert run(tmp_path, f"import sys\n{ending}\n").returncode == code
+
+
+def test_no_such_script(tmp_path):
+    command = [sys.executable, "-m", "gradwalk", "run", str(tmp_path / "missing.py")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "missing.py" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_idioms_of_micrograds_users(tmp_path):
+    """Methods added to the class, hand-made nodes, tracing by _prev and _op, as in micrograd's notebooks."""
+    result = run(
+        tmp_path,
+        """
+        import math
+        from micrograd.engine import Value
+
+        def tanh(self):
+            t = math.tanh(self.data)
+            out = Value(t, (self,), "tanh")
+            def _backward():
+                self.grad += (1 - t**2) * out.grad
+            out._backward = _backward
+            return out
+        Value.tanh = tanh
+
+        def trace(root):
+            nodes, edges = set(), set()
+            def build(v):
+                if v not in nodes:
+                    nodes.add(v)
+                    for child in v._prev:
+                        edges.add((child, v))
+                        build(child)
+            build(root)
+            return nodes, edges
+
+        x, w = Value(0.5), Value(-3.0)
+        o = (x * w + 1).tanh()
+        o.backward()
+        nodes, edges = trace(o)
+        print(len(nodes), len(edges), round(x.grad, 6), sorted(n._op for n in nodes))
+        """,
+    )
+    assert result.stdout == "5 4 -2.359343 ['', '', '*', '+', 'tanh']\n", result.stderr
+
+
+def test_as_micrograd_in_a_notebook():
+    program = (
+        "import gradwalk; gradwalk.as_micrograd();"
+        "from micrograd.engine import Value; import micrograd.nn; print(Value is gradwalk.Value)"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == "True\n"
