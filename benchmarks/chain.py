@@ -1,15 +1,17 @@
 """A chain of 40,000 operations, forward + backward + freeing it: at most 130 ns an operation.
 
-That is at least 50 times PyTorch's 0-d float64 tensors and 5 times xad. Forward alone takes at most 2.5 times what plain
-floats take, the graph kept or freed. micrograd is no peer here: its `backward` recurses, which ends some 1,000 operations deep.
+That is at least 50 times PyTorch's 0-d float64 tensors and 5 times xad. Forward alone takes at most 2.5 times what
+plain floats take, the graph kept or freed. micrograd is no peer here: its `backward` recurses, which ends some 1,000
+operations deep.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from gradwalk import Value
 from timing import Row, and_freed, at_most, best_of, faster, main, peer, within
+
+from gradwalk import Value
 
 X, Y = 0.5, 1.0
 
@@ -25,7 +27,7 @@ def on_gradwalk(length: int) -> float:
     """d chain / d x."""
     x = Value(X)
     chain(x, Value(Y), length).backward()
-    return x.grad
+    return float(x.grad)
 
 
 def on_torch(torch: Any, length: int) -> float:

@@ -10,8 +10,10 @@ import sys
 from math import inf
 from time import perf_counter
 
-from gradwalk import Value
+from chain import X, Y, chain
 from timing import Row, at_most, in_fresh_process, main, quantity
+
+from gradwalk import Value
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 20_000_000)
 Times = tuple[float, float, float]  # nanoseconds a node to build, for backward, to free
@@ -32,24 +34,16 @@ def bytes_a_node(nodes: int) -> float:
     return (peak_bytes() - before) / nodes
 
 
-def chain(nodes: int) -> Value:
-    """Two operations a round; stays near 1."""
-    x, y = Value(0.5), Value(1.0)
-    for _ in range(nodes // 2):
-        y = y * x + x
-    return y
-
-
 def times(nodes: int) -> Times:
     """Nanoseconds a node, of the fastest run for each of the three; small graphs run more often."""
     best = (inf, inf, inf)
     for _ in range(max(1, 1_000_000 // nodes)):
         start = perf_counter()
-        out: Value | None = chain(nodes)
+        out = chain(Value(X), Value(Y), nodes // 2)
         built = perf_counter()
         out.backward()
         differentiated = perf_counter()
-        out = None
+        del out
         freed = perf_counter()
         run = (built - start, differentiated - built, freed - differentiated)
         best = (min(best[0], run[0]), min(best[1], run[1]), min(best[2], run[2]))
@@ -58,7 +52,7 @@ def times(nodes: int) -> Times:
 
 def peak_gigabytes(nodes: int) -> float:
     """The process's peak, interpreter and NumPy included, after building and differentiating one graph."""
-    chain(nodes).backward()
+    chain(Value(X), Value(Y), nodes // 2).backward()
     return peak_bytes() / 1e9
 
 

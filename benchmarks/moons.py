@@ -1,7 +1,8 @@
 """micrograd's moons demo, a training step: at least 40 times micrograd with the garbage collector off, 150 as shipped.
 
 A step is the demo notebook's: forward pass over all 100 samples, hinge loss and regularisation, backward, update.
-And gradwalk's forward pass takes at most twice the time of the same network on plain floats in the same loops, the graph kept or freed.
+And gradwalk's forward pass takes at most twice the time of the same network on plain floats in the same loops, the
+graph kept or freed.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from timing import Row, and_freed, best_of, faster, main, peer, within
+
 import gradwalk.engine
 import gradwalk.nn
-from timing import Row, and_freed, best_of, faster, main, peer, within
 
 ALPHA = 1e-4
 RATE = 0.05
@@ -57,6 +59,7 @@ class LoopNeuron:
         self.nonlin = nonlin
 
     def __call__(self, x: Sequence[Any]) -> Any:
+        """The output for inputs `x`."""
         act = self.b
         for wi, xi in zip(self.w, x):  # noqa: B905  # as micrograd has it
             act = act + wi * xi
@@ -67,6 +70,7 @@ class FloatNeuron(LoopNeuron):
     """The same on plain floats, which have no `relu`."""
 
     def __call__(self, x: Sequence[float]) -> float:
+        """The output for inputs `x`."""
         act: float = self.b
         for wi, xi in zip(self.w, x):  # noqa: B905
             act = act + wi * xi
@@ -80,6 +84,7 @@ class Loops:
         self.layers = layers
 
     def __call__(self, x: Sequence[Any]) -> Any:
+        """The output of the last layer's only neuron."""
         for layer in self.layers:
             x = [neuron(x) for neuron in layer]
         return x[0]

@@ -1,7 +1,7 @@
 """The peer of `transformer.py`: the best known way to write `Value` in plain Python, after Karpathy's microgpt.
 
 Slots instead of a dict, local derivatives stored when a node is made instead of closures. The sweep recurses, so the
-recursion limit has to be raised for deep graphs. Subtraction and division are made of other operations, as they are there.
+recursion limit has to be raised for deep graphs. Subtraction and division are made of other operations, as there.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Value:
         self._children = children
         self._local_grads = local_grads
 
-    def __add__(self, other: Any) -> Value:
+    def __add__(self, other: Value | float) -> Value:
         other = other if isinstance(other, Value) else Value(other)
         return Value(self.data + other.data, (self, other), (1, 1))
 
-    def __mul__(self, other: Any) -> Value:
+    def __mul__(self, other: Value | float) -> Value:
         other = other if isinstance(other, Value) else Value(other)
         return Value(self.data * other.data, (self, other), (other.data, self.data))
 
@@ -36,40 +36,45 @@ class Value:
     def __neg__(self) -> Value:
         return self * -1
 
-    def __radd__(self, other: Any) -> Value:
+    def __radd__(self, other: Value | float) -> Value:
         return self + other
 
-    def __sub__(self, other: Any) -> Value:
+    def __sub__(self, other: Value | float) -> Value:
         return self + (-other)
 
-    def __rsub__(self, other: Any) -> Value:
+    def __rsub__(self, other: Value | float) -> Value:
         return other + (-self)
 
-    def __rmul__(self, other: Any) -> Value:
+    def __rmul__(self, other: Value | float) -> Value:
         return self * other
 
-    def __truediv__(self, other: Any) -> Value:
+    def __truediv__(self, other: Value | float) -> Value:
         return self * other**-1
 
-    def __rtruediv__(self, other: Any) -> Value:
+    def __rtruediv__(self, other: Value | float) -> Value:
         return other * self**-1
 
     def exp(self) -> Value:
+        """Exponential."""
         out = math.exp(self.data)
         return Value(out, (self,), (out,))
 
     def log(self) -> Value:
+        """Natural logarithm."""
         return Value(math.log(self.data), (self,), (1 / self.data,))
 
     def sqrt(self) -> Value:
+        """Square root."""
         out = math.sqrt(self.data)
         return Value(out, (self,), (0.5 / out,))
 
     def tanh(self) -> Value:
+        """Hyperbolic tangent."""
         out = math.tanh(self.data)
         return Value(out, (self,), (1 - out * out,))
 
     def relu(self) -> Value:
+        """Self where it is positive, else 0."""
         return Value(max(0.0, self.data), (self,), (float(self.data > 0),))
 
     def backward(self) -> None:

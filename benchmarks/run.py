@@ -2,7 +2,8 @@
 
     python benchmarks/run.py [name ...] [--quick]
 
-A process of its own, because what other peers leave on the heap would slow down those that the garbage collector visits.
+A process of its own, because what other peers leave on the heap would slow down those that the garbage collector
+visits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-from timing import HEADER, Row, in_fresh_process, markdown_table
+from timing import HEADER, Row, in_fresh_process, markdown_row
 
 BENCHMARKS = ("moons", "chain", "memory", "transformer", "import_time")
 
@@ -30,10 +31,10 @@ def main() -> None:
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"no benchmark named {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
-    rows: list[Row] = []
+    print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
     for name in options.names or BENCHMARKS:
-        rows += in_fresh_process(measured, name, options.quick)
-    print(markdown_table(HEADER, [row.cells() for row in rows]))
+        for row in in_fresh_process(measured, name, options.quick):
+            print(markdown_row(row.cells()), flush=True)
 
 
 if __name__ == "__main__":

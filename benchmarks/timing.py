@@ -123,10 +123,9 @@ def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table)
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The same as Markdown."""
-    lines = ["| " + " | ".join(cells) + " |" for cells in (header, *rows)]
-    return "\n".join([lines[0], "|" + " --- |" * len(header), *lines[1:]])
+def markdown_row(cells: Sequence[str]) -> str:
+    """One line of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
 
 
 def main(measure: Callable[[bool], list[Row]]) -> None:

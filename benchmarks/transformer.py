@@ -25,7 +25,7 @@ class Program:
     """The transformer on one kind of scalars, with the same weights for each."""
 
     def __init__(self, scalar_gpt: Any, scalars: Any) -> None:
-        self.model = scalar_gpt.Transformer(random.Random(1337), scalars)
+        self.model = scalar_gpt.Transformer(scalars=scalars, rng=random.Random(1337))
         self.parameters = self.model.parameters()
 
     def run(self, names: tuple[str, ...]) -> float:
