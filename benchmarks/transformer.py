@@ -26,7 +26,7 @@ class Program:
 
     def __init__(self, scalar_gpt: Any, scalars: Any) -> None:
         self.model = scalar_gpt.Transformer(scalars=scalars, rng=random.Random(1337))
-        self.parameters = self.model.parameters()
+        self.parameters = list(self.model.parameters)
 
     def run(self, names: tuple[str, ...]) -> float:
         """Forward and backward; the loss."""

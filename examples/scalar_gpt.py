@@ -1,6 +1,6 @@
 """Invent given names, letter by letter, with a small transformer in which every number is a `Value`.
 
-    python examples/scalar_gpt.py --steps 1500 --samples 20 --temperature 0.6
+    python examples/scalar_gpt.py --steps 2000 --samples 20 --temperature 0.6
 
 One layer: embeddings of letters and places, causal attention with several heads, two layers of neurons, and residual
 paths around both. It learns from `names.txt`, a tenth of which is held out to measure the loss on. All that the model
@@ -124,7 +124,7 @@ def train(model: Transformer, names: Sequence[str], steps: int, rng: random.Rand
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Invent given names with a transformer made of scalars.")
-    parser.add_argument("--steps", type=int, default=1500, help="of learning (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=2000, help="of learning (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=20, help="names to invent (default: %(default)s)")
     parser.add_argument("--temperature", type=float, default=0.6, help="of the samples (default: %(default)s)")
@@ -137,12 +137,11 @@ def main() -> None:
     model = Transformer(Scalars(), rng)
     print(f"{len(model.parameters)} parameters, {len(known)} names to learn from, {len(held_out)} held out")
     with no_grad():
-        before = model.loss(held_out).data
+        print(f"nats per character of the held-out names: {model.loss(held_out).data:.3f} before training")
     train(model, known, options.steps, rng)
     with no_grad():
-        after = model.loss(held_out).data
+        print(f"nats per character of the held-out names: {model.loss(held_out).data:.3f} after {options.steps} steps")
         samples = [model.invent(rng, options.temperature) for _ in range(options.samples)]
-    print(f"nats per character of the held-out names: {before:.3f} before training, {after:.3f} after")
     print(*samples, f"{sum(sample not in names for sample in samples)} of these {len(samples)} are new", sep="\n")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 import gradwalk.engine
 
-# deterministic, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more examples
+# the same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more of them
 settings.register_profile(
     "gradwalk",
     max_examples=int(os.environ.get("GRADWALK_EXAMPLES", "1000")),
@@ -19,8 +20,18 @@ settings.register_profile(
 )
 settings.load_profile("gradwalk")
 
+IS_COMPILED = not gradwalk.engine.__file__.endswith(".py")
+
 
 def pytest_report_header() -> str:
-    """Says which gradwalk is being tested."""
-    way = "uncompiled" if gradwalk.engine.__file__.endswith(".py") else "compiled"
-    return f"gradwalk: {way}, {Path(gradwalk.engine.__file__).parent}"
+    """Which gradwalk is being tested."""
+    return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {Path(gradwalk.engine.__file__).parent}"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In continuous integration nothing may be skipped, and what is tested must be what was asked for."""
+    expected = os.environ.get("GRADWALK_EXPECTED", "")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    if ("CI" in os.environ and skipped) or (expected and (expected == "compiled") != IS_COMPILED):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,54 @@
+"""The README is a test: its Python runs, and its commands print what it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+
+
+def test_run_and_test_are_one_command_line_each():
+    for heading in ("Run", "Test"):
+        section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README, re.M | re.S)
+        assert section
+        commands = re.findall(r"^```sh\n(.*?)^```", section.group(1), re.M | re.S)
+        assert len(commands) == 1
+        assert len(commands[0].splitlines()) == 1
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_runs_and_prints_what_its_comments_say(block):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    expected = [line.partition("# ")[2] for line in block.splitlines() if line.startswith("print(") and "# " in line]
+    assert printed.getvalue().splitlines() == expected
+
+
+def test_the_commands_output_is_what_is_shown():
+    run = re.search(r"^## Run\n.*?^```sh\n(.*?)^```.*?^```text\n(.*?)^```", README, re.M | re.S)
+    assert run
+    arguments = shlex.split(run.group(1).split("&&")[-1])
+    assert arguments[0].endswith("gradwalk")
+    command = [sys.executable, "-m", "gradwalk", *arguments[1:]]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == run.group(2)
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        if not target.startswith("http"):
+            assert (ROOT / target).exists(), target
