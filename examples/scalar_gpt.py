@@ -45,7 +45,7 @@ class Transformer:
 
     def __init__(self, scalars: Scalars, rng: random.Random, width: int = 16, heads: int = 4, places: int = 16) -> None:
         def matrix(rows: int, columns: int) -> list[Vector]:
-            new = [[scalars.value(rng.gauss(0.0, columns**-0.5)) for _ in range(columns)] for _ in range(rows)]
+            new = [[scalars.value(rng.gauss(0.0, 0.15)) for _ in range(columns)] for _ in range(rows)]
             self.parameters.extend(chain(*new))
             return new
 

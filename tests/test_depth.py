@@ -83,6 +83,31 @@ def test_every_kind_of_node_is_freed_without_recursion(step):
     gc.collect()
 
 
+def test_freeing_takes_little_stack():
+    """Every level of recursion left would show: the chain is freed in a thread with a stack of 256 KiB."""
+    program = f"""
+        import threading
+        from gradwalk import Value
+
+        def work():
+            x = Value(1.0)
+            y = x
+            for _ in range({DEPTH // 2}):
+                y = y + x
+            del y
+
+        threading.stack_size(256 * 1024)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        print("freed")
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False
+    )
+    assert result.stdout == "freed\n"
+
+
 def test_a_wide_and_deep_graph_of_shared_nodes():
     layer = [Value(0.1 * i) for i in range(20)]
     for _ in range(DEPTH // 20_000):

@@ -42,7 +42,7 @@ class TestConstruction:
             numpy.array(1.0),
             numpy.ones(2),
             numpy.complex128(1),
-            numpy.timedelta64(1),
+            numpy.timedelta64(1, "s"),
             Value(1.0),
             b"2",
         ],

@@ -64,10 +64,7 @@ def methods() -> Iterator[str]:
         elif row.operator == "pow":
             yield from _power(opcode)
         elif row.operator:
-            for reflected, operands in (("", "self, other"), ("r", "other, self")):
-                yield f"    def __{reflected}{row.operator}__(self, other: Value | float) -> Value:"
-                yield f"        return _binary({opcode}, {operands})"
-                yield ""
+            yield from _binary_operator(opcode, row)
         if row.is_function:
             yield from _method(opcode, row)
 
@@ -156,6 +153,21 @@ def _rule(signature: str) -> Iterator[str]:
         yield ") -> cython.double:"
     else:
         yield f"def {signature} -> cython.double:"
+
+
+def _binary_operator(opcode: int, row: Operation) -> Iterator[str]:
+    """An operator: by its own formulas where both operands are Values, which is what speed hangs on."""
+    yield f"    def __{row.operator}__(self, other: Value | float) -> Value:"
+    yield "        if isinstance(other, Value):"
+    yield "            x: cython.double = self._data"
+    yield "            y: cython.double = cython.cast(Value, other)._data"
+    yield f"            out: cython.double = {code(row.forward)}"
+    yield f"            return _node({opcode}, self, other, out, {code(row.partial(0))}, {code(row.partial(1))})"
+    yield f"        return _binary({opcode}, self, other)"
+    yield ""
+    yield f"    def __r{row.operator}__(self, other: Value | float) -> Value:"
+    yield f"        return _binary({opcode}, other, self)"
+    yield ""
 
 
 def _power(opcode: int) -> Iterator[str]:
