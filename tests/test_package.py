@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(path.name for path in (ROOT / "src/gradwalk").glob("*.py"))
+TYPES = ("_cython.pyi", "py.typed")
 COMPILED = ("engine", "nn", "rules")
 
 
@@ -75,7 +76,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     names = contents(wheel)
     libraries = {name for name in names if name.endswith((".so", ".pyd"))}
     assert {Path(name).name.split(".")[0] for name in libraries} == set(COMPILED)
-    assert names - libraries == {f"gradwalk/{name}" for name in (*MODULES, "py.typed")}
+    assert names - libraries == {f"gradwalk/{name}" for name in (*MODULES, *TYPES)}
 
 
 def works(wheel: Path, folder: Path) -> str:
@@ -100,7 +101,7 @@ def test_pure_wheel_is_made_when_asked_for(sdist, tmp_path):
     assert result.returncode == 0, result.stderr + result.stdout
     wheel = next(tmp_path.glob("*.whl"))
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert contents(wheel) == {f"gradwalk/{name}" for name in (*MODULES, "py.typed")}
+    assert contents(wheel) == {f"gradwalk/{name}" for name in (*MODULES, *TYPES)}
     assert works(wheel, tmp_path / "installed") == "uncompiled 6.0"
 
 

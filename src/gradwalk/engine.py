@@ -15,15 +15,19 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import cython
 import numpy
 
 from gradwalk import ieee, native, rules
 from gradwalk.closures import Closure
 from gradwalk.rules import ARITIES, NAMES, SUMPROD, SYMBOLS, UFUNCS
 from gradwalk.source import SourceLine, users_line
+
+if TYPE_CHECKING:
+    from gradwalk import _cython as cython
+else:
+    import cython
 
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
 
@@ -355,7 +359,8 @@ class Value:
                     copy.__dict__.update(deepcopy(node.__dict__, memo))
                 if node._special and node._details.closure is not None:
                     copy._details.closure = node._details.closure.replaced(memo)
-        return memo[id(self)]
+        twin: Value = memo[id(self)]
+        return twin
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
         """Pickle: the node, preceded by all that it was made from, unless a list of those is being pickled now."""
@@ -370,7 +375,7 @@ class Value:
     def _state(self) -> tuple[Any, ...]:
         """All about the node but its operands and closure, by names that another version of the table knows."""
         name = NAMES[self._opcode] if self._opcode > 0 else ""
-        partials = (self._pa, self._pb)
+        partials: tuple[float, ...] = (self._pa, self._pb)
         if self._special:
             partials = tuple([self._details.partials[i] for i in range(len(self._details.arguments))])
         symbol = self._details.symbol if self._details is not None else ""
@@ -713,7 +718,7 @@ def _unary(opcode: cython.int, a: Value) -> Value:
 
 
 @cython.cfunc
-def _binary(opcode: cython.int, left: object, right: object) -> object:
+def _binary(opcode: cython.int, left: Any, right: Any) -> Any:
     """The operation on two operands, at least one of them a Value; NotImplemented where one is not a number."""
     a: Value
     b: Value
@@ -826,6 +831,7 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
 def _widen(node: Value, arguments: list) -> object:
     """Keep the node's operands in its details, their partials zero."""
     details: Details = _detailed(node)
+    native.untrack(arguments)
     partials = native.allocate(len(arguments))
     native.release(details.partials)
     details.partials = partials
@@ -1035,52 +1041,71 @@ def _ordered(root: Value, keys: dict | None) -> list:
             node = cython.cast(Value, stack[len(stack) - 1])
             if node._mark == NEW:
                 node._mark = OPEN
-                _push_operands(stack, node, keys)
+                _push_operands(stack, order, node, keys)
             else:
                 stack.pop()
                 if node._mark == OPEN:
                     node._mark = DONE
                     order.append(node)
     finally:
-        for node in stack:
-            node._mark = NEW
-        for node in order:
-            node._mark = NEW
+        for visited in stack:
+            cython.cast(Value, visited)._mark = NEW
+        for visited in order:
+            cython.cast(Value, visited)._mark = NEW
     return order
 
 
 @cython.cfunc
 @cython.exceptval(-1)
-def _push_operands(stack: list, node: Value, keys: dict | None) -> cython.int:
-    """Put the operands that have not been visited onto the stack, the one to be visited first on top."""
-    if keys is not None:
-        for operand in reversed(_sorted(node.operands, keys)):
-            _push_operand(stack, operand)
-    elif node._special:
-        for argument in reversed(node._details.arguments):
-            if isinstance(argument, Value) and cython.cast(Value, argument)._mark != DONE:
-                _push_operand(stack, cython.cast(Value, argument))
-    else:
-        if node._b is not None:
-            _push_operand(stack, node._b)
-        if node._a is not None:
+def _push_operands(stack: list, order: list, node: Value, keys: dict | None) -> cython.int:
+    """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
+    if keys is None and not node._special:
+        if not _is_settled(node._a, order):
+            if node._b is not None:
+                _push_operand(stack, node._b)
             _push_operand(stack, node._a)
+        elif not _is_settled(node._b, order):
+            _push_operand(stack, node._b)
+        return 0
+    arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
+    for argument in arguments:
+        if isinstance(argument, Value) and not _is_settled(cython.cast(Value, argument), order):
+            break
+    else:
+        return 0
+    for argument in reversed(arguments):
+        if isinstance(argument, Value):
+            _push_operand(stack, cython.cast(Value, argument))
     return 0
 
 
-def _sorted(operands: tuple[Value, ...], keys: dict[int, Any]) -> list[Value]:
-    return sorted(operands, key=lambda operand: keys[id(operand)])
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_settled(operand: Value | None, order: list) -> cython.bint:
+    """Whether an operand whose turn it is needs no visit: there is none, it has been visited, or is now, being a leaf."""
+    if operand is None or operand._mark == DONE:
+        return True
+    if operand._opcode <= 0 and not operand._special:
+        operand._mark = DONE
+        order.append(operand)
+        return True
+    return False
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1)
-def _push_operand(stack: list, operand: Value) -> cython.int:
+def _push_operand(stack: list, operand: Value | None) -> cython.int:
     if operand._mark == OPEN:
         raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
     if operand._mark == NEW:
         stack.append(operand)
     return 0
+
+
+def _sorted(operands: tuple[Value, ...], keys: dict[int, Any]) -> list[Value]:
+    return sorted(operands, key=lambda operand: keys[id(operand)])
 
 
 def _cycle(stack: list, first: Value) -> str:
@@ -1097,8 +1122,9 @@ def _sweep(order: list) -> object:
     root: Value = order[len(order) - 1]
     _refuse_if_being_swept(order)
     earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
-    for node in order:
-        if node._grad != 0.0:
+    for item in order:
+        if cython.cast(Value, item)._grad != 0.0:
+            node = item
             earlier.append((node, node._grad))
             node._grad = 0.0
     root._grad = 1.0
@@ -1125,7 +1151,8 @@ def _sweep(order: list) -> object:
 def _pass_back(order: list) -> object:
     """From the root to the leaves: operand.grad += partial * grad."""
     node: Value
-    for node in reversed(order):
+    for item in reversed(order):
+        node = cython.cast(Value, item)
         if not node._special:
             if node._a is not None:
                 node._a._grad += _contribution(node, node._pa)

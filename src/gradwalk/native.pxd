@@ -11,6 +11,7 @@ cdef extern from *:
     }
     """
     void open_to_assignment(object cls)
+    void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"
 
 

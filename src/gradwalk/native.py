@@ -12,5 +12,9 @@ def release(row: list[float]) -> None:
     """Give a row back. Python does that by itself for lists."""
 
 
+def untrack(container: object) -> None:
+    """Take a container that is in no cycle out of the garbage collector's lists. Uncompiled, it may stay there."""
+
+
 def open_to_assignment(cls: type) -> None:
     """Let attributes of a class be set, as in `Value.cube = lambda v: v**3`. Python's own classes allow that anyway."""
