@@ -89,6 +89,7 @@ def confusion(model: MLP, sample: Sequence[Tumour]) -> Counter[tuple[bool, bool]
 
 
 def accuracy(counts: Counter[tuple[bool, bool]]) -> float:
+    """The share of tumours that are what they are held to be."""
     return (counts[True, True] + counts[False, False]) / counts.total()
 
 
@@ -119,6 +120,7 @@ def draw(losses: Sequence[float], accuracies: Sequence[float], output: str) -> N
 
 
 def main() -> None:
+    """Read the command line, train, report."""
     parser = argparse.ArgumentParser(description="Train an MLP of scalars on the Wisconsin breast cancer data.")
     parser.add_argument("--epochs", type=int, default=30, help="passes through the data (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of weights and batches (default: %(default)s)")

@@ -24,7 +24,6 @@ from gradwalk.nn import MLP
 
 Point = tuple[float, float]
 
-STEPS = 100
 WEIGHT_DECAY = 1e-4
 BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind eyes too
 LIGHT_BLUE, LIGHT_ORANGE = "#66AAD1", "#E69E66"
@@ -47,15 +46,15 @@ def loss_and_accuracy(model: MLP, points: Sequence[Point], labels: Sequence[int]
     return loss, hits / len(points)
 
 
-def train(model: MLP, points: Sequence[Point], labels: Sequence[int]) -> None:
-    """Descend the gradient of all points in `STEPS` steps, ever shorter ones."""
-    for step in range(STEPS):
+def train(model: MLP, points: Sequence[Point], labels: Sequence[int], steps: int) -> None:
+    """Descend the gradient of all points, in ever shorter steps."""
+    for step in range(steps):
         loss, accuracy = loss_and_accuracy(model, points, labels)
         if step % 10 == 0:
             print(f"step {step:3}  loss {loss:.4f}  accuracy {accuracy:4.0%}")
         model.zero_grad()
         loss.backward()
-        rate = 1.0 - 0.9 * step / STEPS
+        rate = 1.0 - 0.9 * step / steps
         for parameter in model.parameters():
             parameter.data -= rate * parameter.grad
 
@@ -85,7 +84,9 @@ def draw(model: MLP, points: Sequence[Point], labels: Sequence[int], output: str
 
 
 def main() -> None:
+    """Read the command line, train, report."""
     parser = argparse.ArgumentParser(description="Separate two half moons with an MLP of scalars.")
+    parser.add_argument("--steps", type=int, default=100, help="of gradient descent (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1337, help="of points and weights (default: %(default)s)")
     parser.add_argument("--output", default="moons.png", help="where the picture goes (default: %(default)s)")
     options = parser.parse_args()
@@ -95,7 +96,7 @@ def main() -> None:
     points = [(x, y) for x, y in coordinates.tolist()]
     labels = [2 * c - 1 for c in classes.tolist()]
     model = MLP(2, [16, 16, 1])
-    train(model, points, labels)
+    train(model, points, labels, options.steps)
     loss, accuracy = loss_and_accuracy(model, points, labels)
     print(f"at last   loss {loss:.4f}  accuracy {accuracy:4.0%}")
     draw(model, points, labels, options.output)

@@ -77,13 +77,16 @@ class Transformer:
         return self.linear(self.mix, found)
 
     def linear(self, matrix: list[Vector], x: Vector) -> Vector:
+        """The matrix times the vector."""
         return [self.scalars.sumprod(row, x) for row in matrix]
 
     def normalise(self, x: Vector) -> Vector:
+        """The vector scaled to a root mean square of 1."""
         root_mean_square = self.scalars.sqrt(self.scalars.sumprod(x, x) / len(x) + 1e-5)
         return [component / root_mean_square for component in x]
 
     def log_softmax(self, logits: Vector) -> Vector:
+        """Logarithms of the probabilities that are proportional to exp(logits)."""
         peak = max([logit.data for logit in logits])  # without it, exp could overflow
         exponentials = [self.scalars.exp(logit - peak) for logit in logits]
         log_total = self.scalars.log(self.scalars.sumprod(exponentials, [1.0] * len(logits))) + peak
@@ -123,6 +126,7 @@ def train(model: Transformer, names: Sequence[str], steps: int, rng: random.Rand
 
 
 def main() -> None:
+    """Read the command line, train, report."""
     parser = argparse.ArgumentParser(description="Invent given names with a transformer made of scalars.")
     parser.add_argument("--steps", type=int, default=2000, help="of learning (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")

@@ -900,7 +900,7 @@ def _are_operands(operands: tuple) -> cython.bint:
 @cython.cfunc
 @cython.inline
 def _is_operand(x: object) -> cython.bint:
-    return isinstance(x, Value) or isinstance(x, float) or _is_real(x)
+    return isinstance(x, (Value, float)) or _is_real(x)
 
 
 @cython.cfunc
@@ -1083,7 +1083,7 @@ def _push_operands(stack: list, order: list, node: Value, keys: dict | None) -> 
 @cython.inline
 @cython.exceptval(check=False)
 def _is_settled(operand: Value | None, order: list) -> cython.bint:
-    """Whether an operand whose turn it is needs no visit: there is none, it has been visited, or is now, being a leaf."""
+    """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
     if operand is None or operand._mark == DONE:
         return True
     if operand._opcode <= 0 and not operand._special:
@@ -1108,7 +1108,7 @@ def _sorted(operands: tuple[Value, ...], keys: dict[int, Any]) -> list[Value]:
     return sorted(operands, key=lambda operand: keys[id(operand)])
 
 
-def _cycle(stack: list, first: Value) -> str:
+def _cycle(stack: list, first: Value | None) -> str:
     """The open nodes from `first` on, which form a cycle, for an error message."""
     nodes = [node for node in stack if cython.cast(Value, node)._mark == OPEN]
     start = [node is first for node in nodes].index(True)
