@@ -320,7 +320,7 @@ class Value:
                 "compute it outside of no_grad() to differentiate it"
             )
         with _traversing:
-            _sweep(_ordered(self, None))
+            _sweep(self)
 
     def detach(self) -> Value:
         """A new leaf with the same number: gradients stop there."""
@@ -1032,44 +1032,76 @@ def _recompute(node: Value) -> object:
 
 @cython.cfunc
 def _ordered(root: Value, keys: dict | None) -> list:
-    """The topological order, by depth-first search without recursion."""
-    node: Value
+    """The topological order."""
     order: list = []
+    try:
+        _visit(root, keys, order, None)
+    finally:
+        _unmark(order)
+    return order
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _visit(root: Value, keys: dict | None, order: list, earlier: list | None) -> cython.int:
+    """Fill `order` with the topological order, by depth-first search without recursion; its nodes stay marked.
+
+    With `earlier`, put the nodes' gradients there and clear them. Whether there are hand-made rules among the nodes.
+    """
+    node: Value
+    by_hand: cython.bint = False
     stack: list = [root]
     try:
         while stack:
             node = cython.cast(Value, stack[len(stack) - 1])
             if node._mark == NEW:
                 node._mark = OPEN
-                _push_operands(stack, order, node, keys)
+                by_hand = by_hand or (node._special and node._details.closure is not None)
+                _push_operands(stack, order, earlier, node, keys)
             else:
                 stack.pop()
                 if node._mark == OPEN:
-                    node._mark = DONE
-                    order.append(node)
-    finally:
-        for visited in stack:
-            cython.cast(Value, visited)._mark = NEW
-        for visited in order:
-            cython.cast(Value, visited)._mark = NEW
-    return order
+                    _close(node, order, earlier)
+    except BaseException:
+        _unmark(stack)
+        raise
+    return by_hand
+
+
+@cython.cfunc
+@cython.inline
+def _close(node: Value, order: list, earlier: list | None) -> object:
+    """A node whose operands have all been visited takes its place in the order."""
+    node._mark = DONE
+    order.append(node)
+    if earlier is not None and node._grad != 0.0:
+        earlier.append((node, node._grad))
+        node._grad = 0.0
+    return None
+
+
+@cython.cfunc
+def _unmark(nodes: list) -> object:
+    for node in nodes:
+        cython.cast(Value, node)._mark = NEW
+    return None
 
 
 @cython.cfunc
 @cython.exceptval(-1)
-def _push_operands(stack: list, order: list, node: Value, keys: dict | None) -> cython.int:
+def _push_operands(stack: list, order: list, earlier: list | None, node: Value, keys: dict | None) -> cython.int:
     """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
     if keys is None and not node._special:
-        if not _is_settled(node._a, order):
+        if not _is_settled(node._a, order, earlier):
             if node._b is not None:
                 _push_operand(stack, node._b)
             _push_operand(stack, node._a)
-        elif not _is_settled(node._b, order):
+        elif not _is_settled(node._b, order, earlier):
             _push_operand(stack, node._b)
         return 0
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
     for argument in arguments:
-        if isinstance(argument, Value) and not _is_settled(cython.cast(Value, argument), order):
+        if isinstance(argument, Value) and not _is_settled(cython.cast(Value, argument), order, earlier):
             break
     else:
         return 0
@@ -1082,13 +1114,12 @@ def _push_operands(stack: list, order: list, node: Value, keys: dict | None) -> 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _is_settled(operand: Value | None, order: list) -> cython.bint:
+def _is_settled(operand: Value | None, order: list, earlier: list | None) -> cython.bint:
     """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
     if operand is None or operand._mark == DONE:
         return True
     if operand._opcode <= 0 and not operand._special:
-        operand._mark = DONE
-        order.append(operand)
+        _close(operand, order, earlier)
         return True
     return False
 
@@ -1116,32 +1147,25 @@ def _cycle(stack: list, first: Value | None) -> str:
 
 
 @cython.cfunc
-def _sweep(order: list) -> object:
-    """Add to every node's gradient that of the last one with respect to it."""
+def _sweep(root: Value) -> object:
+    """Add to the gradient of every node that root was made from, and of root, that of root with respect to it."""
     node: Value
-    root: Value = order[len(order) - 1]
-    _refuse_if_being_swept(order)
+    order: list = []
     earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
-    for item in order:
-        if cython.cast(Value, item)._grad != 0.0:
-            node = item
-            earlier.append((node, node._grad))
-            node._grad = 0.0
-    root._grad = 1.0
-    _sweeps.append(order)
     try:
-        if _refusing_nans.get():
-            _pass_back_refusing_nans(order)
+        by_hand = _visit(root, None, order, earlier)
+        root._grad = 1.0
+        if by_hand or _refusing_nans.get():
+            _pass_back_with_care(order)
         else:
             _pass_back(order)
     except BaseException:
+        _unmark(order)
         for node in order:
             node._grad = 0.0
         for node, gradient in earlier:
             node._grad = gradient
         raise
-    finally:
-        _sweeps.pop()
     for node, gradient in earlier:
         node._grad += gradient
     return None
@@ -1149,20 +1173,35 @@ def _sweep(order: list) -> object:
 
 @cython.cfunc
 def _pass_back(order: list) -> object:
-    """From the root to the leaves: operand.grad += partial * grad."""
+    """From the root to the leaves: operand.grad += partial * grad. For native nodes: no other code runs meanwhile."""
     node: Value
+    _refuse_if_being_swept(order)
     for item in reversed(order):
         node = cython.cast(Value, item)
-        if not node._special:
-            if node._a is not None:
-                node._a._grad += _contribution(node, node._pa)
-            if node._b is not None:
-                node._b._grad += _contribution(node, node._pb)
-        elif node._details.closure is None:
+        node._mark = NEW
+        if node._special:
             _push_wide(node)
-        else:
-            node._push()
+            continue
+        if node._a is not None:
+            node._a._grad += _contribution(node, node._pa)
+        if node._b is not None:
+            node._b._grad += _contribution(node, node._pb)
     return None
+
+
+def _pass_back_with_care(order: list) -> None:
+    """The same where hand-made rules may run any code in between, or where every gradient is looked at."""
+    node: Value
+    _refuse_if_being_swept(order)
+    _unmark(order)
+    _sweeps.append(order)
+    try:
+        for node in reversed(order):
+            node._push()
+            if _refusing_nans.get():
+                _refuse_nans_from(node)
+    finally:
+        _sweeps.pop()
 
 
 @cython.cfunc
@@ -1255,16 +1294,13 @@ def _inspected(out: Value) -> Value:
     return out
 
 
-def _pass_back_refusing_nans(order: list) -> None:
-    node: Value
-    for node in reversed(order):
-        node._push()
-        for operand in node.operands:
-            if not math.isfinite(operand.grad):
-                raise FloatingPointError(
-                    f"the gradient of {operand!r} became {operand.grad} when {_made(node)} passed back its gradient"
-                    f" {node._grad} times {node.partials}, {_where(node)}"
-                )
+def _refuse_nans_from(node: Value) -> None:
+    for operand in node.operands:
+        if not math.isfinite(operand.grad):
+            raise FloatingPointError(
+                f"the gradient of {operand!r} became {operand.grad} when {_made(node)} passed back its gradient"
+                f" {node._grad} times {node.partials}, {_where(node)}"
+            )
 
 
 def _made(node: Value) -> str:
