@@ -722,6 +722,12 @@ class TestSumprod:
         assert sumprod(numpy.array([a, a]), numpy.array([1.0, 2.0])).data == 6.0
 
     def test_errors(self):
+        class Liar(list):
+            def __len__(self):
+                return 1
+
+        with pytest.raises(ValueError, match="3 and 1"):
+            sumprod(Liar([1, 2, 3]), [Value(1.0)])
         with pytest.raises(ValueError, match="3 and 1"):
             sumprod([1, 2, 3], [Value(1.0)])
         with pytest.raises(TypeError, match="str"):
@@ -811,6 +817,22 @@ class TestCopies:
         root2.backward()
         leaf = topological_order(root2)[0]
         assert (a.grad, leaf.grad) == (0.0, 24.0)
+
+    @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy])
+    def test_copies_keep_rules_set_on_leaves_and_native_nodes(self, way):
+        calls = []
+
+        def rule():
+            calls.append(1)
+
+        a = Value(2.0)
+        for node in (Value(1.0), a * 3, a * a, gm.where(1, a, 2)):
+            node._backward = rule
+            twin = way(node)
+            assert len(twin.operands) == len(node.operands)
+            twin.backward()
+        assert calls == [1] * 4
+        assert a.grad == 0.0
 
     def test_hand_made_nodes_do_not_pickle(self):
         with pytest.raises(TypeError, match=r"cannot pickle the hand-made node .*cube"):

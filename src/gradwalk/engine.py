@@ -251,8 +251,7 @@ class Value:
     def _backward(self, function: Callable[[], object]) -> None:
         if not callable(function):
             raise TypeError(f"._backward takes a function of no arguments, not {type(function).__name__}")
-        _widen(self, list(self.arguments))
-        self._details.closure = Closure(function, self)
+        _set_closure(self, Closure(function, self))
 
     def _push(self) -> None:
         """Add this node's contributions to its operands' `grad`."""
@@ -343,8 +342,8 @@ class Value:
         copy: Value = _restored(self._state(), self.arguments)
         if hasattr(self, "__dict__"):
             copy.__dict__.update(self.__dict__)
-        if self._special:
-            copy._details.closure = self._details.closure
+        if self._special and self._details.closure is not None:
+            _set_closure(copy, self._details.closure)
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
@@ -358,7 +357,7 @@ class Value:
                 if hasattr(node, "__dict__"):
                     copy.__dict__.update(deepcopy(node.__dict__, memo))
                 if node._special and node._details.closure is not None:
-                    copy._details.closure = node._details.closure.replaced(memo)
+                    _set_closure(copy, node._details.closure.replaced(memo))
         twin: Value = memo[id(self)]
         return twin
 
@@ -765,8 +764,8 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     >>> sumprod(w, x)
     Value(data=320.0, grad=0.0)
     """
-    left = p if isinstance(p, (list, tuple)) else tuple(p)
-    right = q if isinstance(q, (list, tuple)) else tuple(q)
+    left = p if type(p) is list or type(p) is tuple else tuple(p)
+    right = q if type(q) is list or type(q) is tuple else tuple(q)
     if len(left) != len(right):
         raise ValueError(f"sumprod() takes two sequences of one length, not {len(left)} and {len(right)} numbers")
     out: Value = _wide(SUMPROD, [start, *left, *right], 0.0)
@@ -837,6 +836,14 @@ def _widen(node: Value, arguments: list) -> object:
     details.partials = partials
     details.arguments = arguments
     node._special = True
+    return None
+
+
+@cython.cfunc
+def _set_closure(node: Value, closure: Any) -> object:
+    """Give a node, native or hand-made, a rule of its own."""
+    _widen(node, list(node.arguments))
+    node._details.closure = closure
     return None
 
 
