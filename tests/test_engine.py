@@ -689,6 +689,19 @@ class TestNumbers:
             function(z, z).backward()
             assert z.grad == 1.0
 
+    def test_conditions_get_nothing(self):
+        x = Value(0.0)
+        condition = x.sqrt()
+        root = gm.where(condition, x, x + 1)
+        root.backward()
+        assert (x.grad, condition.grad) == (1.0, 0.0)
+        assert condition in topological_order(root)
+
+    def test_what_is_not_chosen_gets_nothing_not_even_nan(self):
+        x = Value(-1.0)
+        gm.maximum(x, 0).sqrt().backward()
+        assert x.grad == 0.0
+
     def test_power_at_zero(self):
         x = Value(0.0)
         (x**2 + x**1 + x**0).backward()

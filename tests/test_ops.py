@@ -71,6 +71,26 @@ def test_partials_agree_with_mpmath(row):
             assert abs(partial - exact) <= bound + 4 * EPSILON * abs(exact)
 
 
+@ROWS
+def test_value_and_partials_agree_with_mpmath_from_tiny_to_huge(row):
+    """Operands of any magnitude and sign, wherever the operation and its derivative are real and finite."""
+    draw = random.Random(row.name)
+    compared = 0
+    for _ in range(300):
+        operands = tuple(draw.choice((-1, 1)) * 10 ** draw.uniform(-300, 8) for _ in range(row.arity))
+        out, _ = applied(row, operands)
+        if out.data == 0.0 or not math.isfinite(out.data) or not all(map(math.isfinite, out.partials)):
+            continue
+        exact = MPMATH[row.name](*map(mpmath.mpf, operands))
+        assert ulps_apart(out.data, float(exact)) <= 4, operands
+        for position, partial in enumerate(out.partials):
+            slope = derivative(row, operands, position, step=min(abs(x) for x in operands) * 1e-20)
+            bound = rounding(row.partial(position), (*operands, *[0.0] * (3 - row.arity), out.data))
+            assert abs(partial - slope) <= bound + 4 * EPSILON * abs(slope) + 5e-324, (operands, position)
+        compared += 1
+    assert compared > 20
+
+
 @pytest.mark.parametrize("operands", [(1.0, 1e300), (1e300, 1.0), (1e-300, 1e-300), (-1e-170, 1e-180), (0.5, -1e200)])
 def test_partials_agree_with_mpmath_far_out(operands):
     row = next(row for row in TABLE if row.name == "atan2")
@@ -80,13 +100,14 @@ def test_partials_agree_with_mpmath_far_out(operands):
         assert ulps_apart(partial, float(exact)) <= 4
 
 
-def derivative(row: Operation, operands: tuple[float, ...], position: int) -> mpmath.mpf:
-    """The derivative of mpmath's function, numerically, at 50 digits."""
+def derivative(row: Operation, operands: tuple[float, ...], position: int, step: float = 1e-20) -> mpmath.mpf:
+    """The derivative of mpmath's function, numerically, with more digits than the step takes away."""
 
     def along(number: mpmath.mpf) -> mpmath.mpf:
         return MPMATH[row.name](*(number if i == position else mpmath.mpf(x) for i, x in enumerate(operands)))
 
-    return mpmath.diff(along, mpmath.mpf(operands[position]), h=mpmath.mpf(10) ** -20)
+    with mpmath.workdps(50 + max(0, -3 * math.floor(math.log10(step)))):
+        return mpmath.diff(along, mpmath.mpf(operands[position]), h=mpmath.mpf(step))
 
 
 def rounding(formula: Formula, numbers: tuple[float, ...]) -> mpmath.mpf:

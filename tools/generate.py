@@ -53,6 +53,14 @@ def rules() -> Iterator[str]:
     selecting = [(opcode, row.name) for opcode, row in _numbered() if row.selects]
     yield f"    # {', '.join(name for _, name in selecting)}"
     yield f"    return {' or '.join(f'opcode == {opcode}' for opcode, _ in selecting)}"
+    yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
+    yield "def inert(opcode: cython.int) -> cython.int:"
+    yield '    """The operands that an operation never passes anything to: bit i for the one at position i."""'
+    for opcode, row in _numbered():
+        if row.inert:
+            yield f"    if opcode == {opcode}:  # {row.name}"
+            yield f"        return {sum(1 << position for position in row.inert)}"
+    yield "    return 0"
     yield from ("", "")
 
 

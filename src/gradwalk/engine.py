@@ -1107,6 +1107,8 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: Value, 
             _push_operand(stack, node._b)
         return 0
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
+    if earlier is not None and rules.inert(node._opcode) != 0:
+        arguments = _without_inert(arguments, rules.inert(node._opcode))
     for argument in arguments:
         if isinstance(argument, Value) and not _is_settled(cython.cast(Value, argument), order, earlier):
             break
@@ -1116,6 +1118,11 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: Value, 
         if isinstance(argument, Value):
             _push_operand(stack, cython.cast(Value, argument))
     return 0
+
+
+def _without_inert(arguments: list[Value | float], inert: int) -> list[Value | float]:
+    """The arguments that a sweep goes on to. To the others it would bring 0, and 0 times an infinite partial is nan."""
+    return [argument for position, argument in enumerate(arguments) if not inert >> position & 1]
 
 
 @cython.cfunc

@@ -61,6 +61,11 @@ class Operation:
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
+    @property
+    def inert(self) -> tuple[int, ...]:
+        """The positions of operands that it never passes anything to, such as the condition of `where`."""
+        return tuple(i for i in range(self.arity) if self.partial(i) == number(0))
+
     def partial(self, position: int) -> Formula:
         """The local derivative with respect to the operand at `position`."""
         return as_formula(self.partials[position])

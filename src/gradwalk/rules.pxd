@@ -5,3 +5,4 @@ from gradwalk cimport ieee
 cdef double evaluate(int opcode, double x, double y, double z) noexcept
 cdef double partial(int opcode, int position, double x, double y, double z, double out) noexcept
 cdef bint selects(int opcode) noexcept
+cdef int inert(int opcode) noexcept

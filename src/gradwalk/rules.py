@@ -222,4 +222,13 @@ def selects(opcode: cython.int) -> cython.bint:
     return opcode == 25 or opcode == 30 or opcode == 31 or opcode == 32
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def inert(opcode: cython.int) -> cython.int:
+    """The operands that an operation never passes anything to: bit i for the one at position i."""
+    if opcode == 32:  # where
+        return 1
+    return 0
+
+
 # --- end of generated code ---
