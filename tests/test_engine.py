@@ -367,6 +367,16 @@ class TestTopologicalOrder:
         order = topological_order(self.neuron())
         assert [v.label for v in order] == ["x1", "w1", "x1*w1", "x2", "w2", "x2*w2", "x1*w1 + x2*w2", "b", "n", "o"]
 
+    def test_every_gradient_of_the_neuron(self):
+        o = self.neuron()
+        o.backward()
+        found = {v.label: v.grad for v in topological_order(o)}
+        expected = {"o": 1, "n": 0.5, "b": 0.5, "x1*w1 + x2*w2": 0.5, "x1*w1": 0.5, "x2*w2": 0.5}
+        expected |= {"x1": -1.5, "w1": 1.0, "x2": 0.5, "w2": 0.0}
+        assert found == pytest.approx(expected, abs=1e-12)
+        assert o.operands[0].data == pytest.approx(0.8813735870195432, abs=1e-12)
+        assert o.data == pytest.approx(0.7071067811865476, abs=1e-12)
+
     def test_same_in_every_process(self):
         program = (
             "from gradwalk import Value, topological_order\n"

@@ -113,7 +113,7 @@ TAME = [
 ]
 EVERY = [row.name for row in TABLE]
 ORDINARY = st.floats(-3.0, 3.0).map(lambda number: round(number, 3))
-# No subnormals: a stored partial such as 1/x overflows for them, where PyTorch, dividing the gradient by x, gets through.
+# No subnormals: a stored partial such as 1/x overflows for them, where PyTorch gets by dividing the gradient by x.
 EXTREME = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True, allow_subnormal=False),
     st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.7e308]),
