@@ -110,6 +110,17 @@ def test_reader_that_stops_reading():
     assert result.stderr == ""
 
 
+def test_options_may_stand_between_values():
+    result = gradwalk("walk", "x*2", "--json", "x=1")
+    assert json.loads(result.stdout)["gradients"][-1]["grad"] == 2.0
+
+
+def test_terminal_that_cannot_show_a_letter():
+    result = gradwalk("walk", "π*x", "π=1", "x=2", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    assert result.returncode == 0, result.stderr
+    assert "\\u03c0" in result.stdout
+
+
 def test_help_and_version():
     assert "walk" in gradwalk("--help").stdout
     assert "name=value" in gradwalk("walk", "--help").stdout

@@ -560,6 +560,55 @@ class TestHandMadeNodes:
             assert type(twin) is Named
             assert (twin.data, twin.label, twin.extra) == (2.0, "a", ["a"])
 
+    def test_rules_can_be_wrapped(self):
+        for node in ((a := Value(3.0)) * a, self.cube(a)):
+            seen = []
+            rule = node._backward
+
+            def hook(rule=rule, seen=seen):
+                seen.append(1)
+                rule()
+
+            node._backward = hook
+            a.grad = 0.0
+            node.backward()
+            assert seen == [1]
+            assert a.grad == (6.0 if node.op == "*" else 27.0)
+
+    def test_attributes_of_ones_own(self):
+        a, b = Value(2.0), Value(3.0)
+        a.momentum = 0.5
+        a.momentum += 1
+        assert a.momentum == 1.5
+        assert not hasattr(b, "momentum")
+        with pytest.raises(AttributeError, match="momentum"):
+            b.momentum  # noqa: B018
+        assert (copy.copy(a).momentum, pickle.loads(pickle.dumps(a * b)).operands[0].momentum) == (1.5, 1.5)
+        del a.momentum
+        assert not hasattr(a, "momentum")
+        with pytest.raises(AttributeError):
+            a.op = "x"
+
+    def test_construction_that_fails_changes_nothing(self):
+        b = Value(2.0) * 3
+        with pytest.raises(TypeError):
+            b.__init__(1.0, (3,), "x")
+        assert (b.data, b.op) == (6.0, "*")
+
+    def test_text_of_subclasses_of_str(self):
+        assert Value(1.0, label=numpy.str_("a")).label == "a"
+        assert Value(1.0, (), numpy.str_("f")).op == "f"
+
+    def test_under_the_switches(self):
+        a = Value(2.0)
+        with no_grad():
+            out = self.cube(a)
+        assert out.operands == ()
+        with pytest.raises(RuntimeError, match="no_grad"):
+            out.backward()
+        with debug_nans(), pytest.raises(FloatingPointError, match=r"bad\(=2\) gave nan|bad\(2\) gave nan"):
+            Value(math.nan, (a,), "bad")
+
     def test_methods_can_be_added_to_the_class(self):
         Value.cubed = lambda self: self * self * self
         try:
@@ -843,19 +892,58 @@ class TestCopies:
 
     @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy])
     def test_copies_keep_rules_set_on_leaves_and_native_nodes(self, way):
-        calls = []
-
         def rule():
-            calls.append(1)
+            rule.calls += 1
 
+        rule.calls = 0
         a = Value(2.0)
-        for node in (Value(1.0), a * 3, a * a, gm.where(1, a, 2)):
+        for node in (Value(1.0), a * 3, a * a, a.tanh(), gm.where(1, a, 2)):
+            node.label = "labels must not hide rules"
             node._backward = rule
             twin = way(node)
             assert len(twin.operands) == len(node.operands)
             twin.backward()
-        assert calls == [1] * 4
+        assert rule.calls == 5
         assert a.grad == 0.0
+
+    def test_deep_copies_of_rules_that_hold_their_operands_in_other_ways(self):
+        a, b = Value(2.0), Value(3.0)
+
+        def summed():
+            children = [a, b]
+            out = Value(5.0, children, "sum")
+
+            def backward():
+                for child in children:
+                    child.grad += out.grad
+
+            out._backward = backward
+            return out
+
+        def by_default():
+            out = Value(5.0, (a, b), "sum")
+
+            def backward(children=(a, b), out=out):
+                for child in children:
+                    child.grad += out.grad
+
+            out._backward = backward
+            return out
+
+        for make in (summed, by_default):
+            twin = copy.deepcopy(make())
+            twin.backward()
+            assert [x.grad for x in twin.operands] == [1.0, 1.0]
+            assert (a.grad, b.grad) == (0.0, 0.0)
+            make().backward()
+            assert (a.grad, b.grad) == (1.0, 1.0)
+            a.grad = b.grad = 0.0
+
+    def test_deep_copies_of_rules_over_globals_are_refused(self):
+        names = {"a": Value(2.0), "Value": Value}
+        exec("out = Value(4.0, (a,), 'double')\ndef f(): a.grad += 2 * out.grad\nout._backward = f", names)
+        with pytest.raises(TypeError, match="global name 'a'"):
+            copy.deepcopy(names["out"])
 
     def test_hand_made_nodes_do_not_pickle(self):
         with pytest.raises(TypeError, match=r"cannot pickle the hand-made node .*cube"):
@@ -883,6 +971,32 @@ class Tagged(Value):
 
 
 class TestThreads:
+    def test_one_rule_called_by_two_threads(self):
+        a = Value(2.0)
+        out = TestHandMadeNodes.cube(a)
+        out.grad = 1.0
+        errors = []
+
+        def work():
+            try:
+                for _ in range(300):
+                    out._backward()
+            except NameError as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+        assert errors == []
+        assert a.grad == 900 * 12.0
+
     def test_separate_graphs_do_not_disturb_each_other(self):
         wrong = []
 

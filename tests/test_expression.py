@@ -63,7 +63,7 @@ def test_labels_are_the_text():
     ("text", "problem", "caret"),
     [
         ("x +", "syntax error", 3),
-        ("", "syntax error", None),
+        ("", "is empty", None),
         ("tan(x", "syntax error", 3),
         ("x y", "syntax error", 2),
         ("x*foo(x)", "unknown function 'foo'", 2),

@@ -118,6 +118,62 @@ def test_idioms_of_micrograds_users(tmp_path):
     assert result.stdout == "5 4 -2.359343 ['', '', '*', '+', 'tanh']\n", result.stderr
 
 
+def test_annotations_are_the_scripts_own(tmp_path):
+    result = run(tmp_path, "def f(x: int): ...\nprint(f.__annotations__)\n")
+    assert result.stdout == "{'x': <class 'int'>}\n", result.stderr
+
+
+def test_processes_that_are_spawned(tmp_path):
+    result = run(
+        tmp_path,
+        """
+        import multiprocessing
+        from micrograd.engine import Value
+
+        def where(_):
+            return Value.__module__
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(where, [1]))
+        """,
+    )
+    assert result.stdout == "['gradwalk.engine']\n", result.stderr
+
+
+def test_interrupt_shows_the_scripts_own_traceback(tmp_path):
+    result = run(tmp_path, "raise KeyboardInterrupt\n")
+    assert result.returncode == 130
+    assert "gradwalk" not in result.stderr.replace(str(tmp_path), "")
+
+
+def test_attributes_of_ones_own(tmp_path):
+    """Adam as people write it, with its state on the parameters; and the usual hook around a rule."""
+    result = run(
+        tmp_path,
+        """
+        import copy, pickle
+        from micrograd.engine import Value
+        from micrograd.nn import MLP
+        model = MLP(2, [2, 1])
+        for p in model.parameters():
+            p.m, p.v = 0.5, []
+        p.m += 1
+        print(p.m, p.v, copy.deepcopy(p).m, pickle.loads(pickle.dumps(p)).m, hasattr(p, "missing"))
+        a = Value(3.0)
+        c = a * a
+        rule = c._backward
+        def hook():
+            print("hook", c.grad)
+            rule()
+        c._backward = hook
+        c.backward()
+        print(a.grad)
+        """,
+    )
+    assert result.stdout == "1.5 [] 1.5 1.5 False\nhook 1.0\n6.0\n", result.stderr
+
+
 def test_as_micrograd_in_a_notebook():
     program = (
         "import gradwalk; gradwalk.as_micrograd();"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(path.name for path in (ROOT / "src/gradwalk").glob("*.py"))
+MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT / "src/gradwalk").rglob("*.py"))
 TYPES = ("_cython.pyi", "py.typed")
 COMPILED = ("engine", "nn", "rules")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import os
@@ -21,6 +22,9 @@ _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.881
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0, or 2 for bad input, or that of the script that was run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter still gets the table
     parser = _parser()
     options = parser.parse_args(_protected(sys.argv[1:] if arguments is None else arguments))
     try:
@@ -65,10 +69,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _protected(arguments: Sequence[str]) -> list[str]:
-    """The arguments with an expression such as -x*y marked, by a space before it, as being no option."""
+    """The arguments with the options first, and an expression such as -x*y marked as none by a space before it."""
     if not arguments or arguments[0] != "walk":
         return list(arguments)
-    return [f" {a}" if a.startswith("-") and not a.startswith("--") and a != "-h" else a for a in arguments]
+    options = [a for a in arguments[1:] if a.startswith("--") or a == "-h"]
+    others = [f" {a}" if a.startswith("-") else a for a in arguments[1:] if a not in options]
+    return ["walk", *options, *others]
 
 
 def _walk(options: argparse.Namespace) -> int:

@@ -9,72 +9,94 @@ In micrograd's idiom the function is a closure over the very node that holds it:
 
 Stored as it is, that is a cycle: `out` holds the function, whose cell holds `out`. Python could only free it by its
 cyclic garbage collector, which `Value` does without because that is what makes micrograd slow. So the function is kept
-with the node's own cell empty, and the cell is filled for the time of a call.
+with the places emptied where it holds the node itself, cells and default arguments, and they are filled for the time of
+a call. A function that reaches its own node in another way, through a list say, keeps it alive for good.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import CellType, FunctionType
+import copy
+from collections.abc import Callable
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
+
+_SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # what a deep copy does not copy
 
 
 class Closure:
     """A function of no arguments that belongs to a node, without holding that node."""
 
     def __init__(self, function: Callable[[], object], node: object) -> None:
-        self._own_cells: list[CellType] = []
         self._function = function
-        if isinstance(function, FunctionType) and function.__closure__:
-            self._function = _with_cells(function, tuple(self._emptied(cell, node) for cell in function.__closure__))
+        self._cells: list[CellType] = []  # those that held the node
+        self._defaults: list[int] = []  # the places of default arguments that did
+        if isinstance(function, FunctionType):
+            self._take(function, lambda held: held is node, lambda held: held)
 
     def __call__(self, node: object) -> None:
         """Call the function, `node` being the one that it belongs to."""
-        for cell in self._own_cells:
+        for cell in self._cells:
             cell.cell_contents = node
+        self._set_defaults(node)
         try:
             self._function()
         finally:
-            for cell in self._own_cells:
+            for cell in self._cells:
                 del cell.cell_contents
+            self._set_defaults(None)
 
-    def replaced(self, replacements: Mapping[int, Any]) -> Closure:
-        """The same function with the objects it closes over replaced, by `id`: what a deep copy needs.
+    def replaced(self, memo: dict[int, Any]) -> Closure:
+        """The same function with what it holds copied deeply: `memo` has the copies made so far, by `id`.
 
-        Raises `TypeError` for a callable that is not a plain function: what it holds is not known.
+        Raises `TypeError` where it cannot be known what the function holds: for other callables than functions, and for
+        functions that refer to one of the copied objects by a global name.
         """
         function = self._function
         if not isinstance(function, FunctionType):
             raise TypeError(
-                f"cannot copy a hand-made node whose _backward is a {type(function).__name__}: what it refers to is"
-                " not known; use a function"
+                f"cannot copy a node whose _backward is a {type(function).__name__}: what it refers to is not known; "
+                "use a function"
             )
-        copy = Closure.__new__(Closure)
-        copy._own_cells = []
-        copy._function = function
-        if function.__closure__:
-            cells = tuple(copy._replaced(cell, self._own_cells, replacements) for cell in function.__closure__)
-            copy._function = _with_cells(function, cells)
-        return copy
+        for name in function.__code__.co_names:
+            if id(function.__globals__.get(name)) in memo:
+                raise TypeError(
+                    f"cannot copy a node whose _backward refers to the global name {name!r}, which would still be the "
+                    "original; make the node in a function"
+                )
+        twin = Closure.__new__(Closure)
+        twin._cells, twin._defaults = [], list(self._defaults)
+        own = {id(cell) for cell in self._cells}
+        twin._take(function, lambda held: id(held) in own, lambda held: _copied(held, memo))
+        return twin
 
-    def _emptied(self, cell: CellType, node: object) -> CellType:
-        if _contents(cell) is not node:
-            return cell
-        self._own_cells.append(CellType())
-        return self._own_cells[-1]
+    def _take(self, function: FunctionType, is_own: Callable[[object], bool], kept: Callable[[Any], Any]) -> None:
+        """Keep the function, with its own places emptied and what else it holds passed through `kept`."""
+        cells = []
+        for cell in function.__closure__ or ():
+            if is_own(cell) or is_own(_contents(cell)):
+                cells.append(CellType())
+                self._cells.append(cells[-1])
+            else:
+                held = _contents(cell)
+                cells.append(cell if kept(held) is held else CellType(kept(held)))
+        defaults = function.__defaults__ or ()
+        self._defaults += [place for place, held in enumerate(defaults) if is_own(held)]
+        twin = FunctionType(
+            function.__code__,
+            function.__globals__,
+            function.__name__,
+            tuple(None if place in self._defaults else kept(held) for place, held in enumerate(defaults)),
+            tuple(cells) if function.__closure__ else None,
+        )
+        twin.__kwdefaults__ = function.__kwdefaults__ and {k: kept(held) for k, held in function.__kwdefaults__.items()}
+        self._function = twin
 
-    def _replaced(self, cell: CellType, own: list[CellType], replacements: Mapping[int, Any]) -> CellType:
-        if any(cell is other for other in own):
-            self._own_cells.append(CellType())
-            return self._own_cells[-1]
-        contents = _contents(cell)
-        return CellType(replacements[id(contents)]) if id(contents) in replacements else cell
-
-
-def _with_cells(function: FunctionType, cells: tuple[CellType, ...]) -> FunctionType:
-    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy
+    def _set_defaults(self, node: object) -> None:
+        if self._defaults and isinstance(self._function, FunctionType):
+            defaults = self._function.__defaults__ or ()
+            self._function.__defaults__ = tuple(
+                node if place in self._defaults else held for place, held in enumerate(defaults)
+            )
 
 
 def _contents(cell: CellType) -> object:
@@ -83,3 +105,7 @@ def _contents(cell: CellType) -> object:
         return cell.cell_contents
     except ValueError:
         return cell
+
+
+def _copied(held: Any, memo: dict[int, Any]) -> Any:
+    return held if isinstance(held, (*_SHARED, CellType)) else copy.deepcopy(held, memo)

@@ -10,11 +10,13 @@ particular to an operation is generated from the table in `ops.py`, in the two m
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -40,6 +42,10 @@ _REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)
 
 # Traversals mark nodes, and a closure may run any code between two steps of a sweep: one thread at a time.
 _traversing = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child has none of the parent's other threads: nobody there would open the lock
+    os.register_at_fork(
+        before=_traversing.acquire, after_in_parent=_traversing.release, after_in_child=_traversing.release
+    )
 _sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
 
 # How many no_grad() and debug_nans() contexts are open in all threads. While it is 0, a new node is not looked at.
@@ -59,7 +65,7 @@ _waiting = cython.declare(list, [])
 class Details:
     """What only some nodes have: a label, a hand-made rule, more than two operands, a line in the user's program."""
 
-    __slots__ = ("arguments", "closure", "label", "partials", "source", "symbol")
+    __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
 
     label: str
     symbol: str
@@ -67,6 +73,7 @@ class Details:
     partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL where there are no arguments
     closure: Any
     source: Any
+    attributes: Any
 
     def __dealloc__(self) -> None:
         native.release(self.partials)
@@ -89,9 +96,9 @@ class Value:
     Value(data=2.0, grad=-3.0)
     """
 
-    __slots__ = ("_a", "_b", "_data", "_details", "_grad", "_mark", "_opcode", "_pa", "_pb", "_special")
+    __slots__ = ("__dict__", "_a", "_b", "_details", "_grad", "_mark", "_opcode", "_pa", "_pb", "_primal", "_special")
 
-    _data: cython.double
+    _primal: cython.double
     _grad: cython.double
     _a: Value | None  # the operands of a native node; None where a constant stands, or nothing
     _b: Value | None
@@ -104,7 +111,11 @@ class Value:
 
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
-        self._data = _real(data, "Value(data)")
+        number: cython.double = _real(data, "Value(data)")
+        children = _as_children(_children)
+        symbol = _as_text(_op, "the symbol of an operation")
+        name = _as_text(label, ".label")
+        self._primal = number
         self._grad = 0.0
         self._a = None
         self._b = None
@@ -114,11 +125,12 @@ class Value:
         self._opcode = 0
         self._mark = NEW
         self._special = False
-        children = tuple(_children)
-        if children or _op:
-            self._set_by_hand(children, _op)
-        if label:
-            self.label = label
+        if children or symbol:
+            _set_by_hand(self, children, symbol)
+            if _open_switches != 0:
+                _inspected(self)
+        if name:
+            _detailed(self).label = name
 
     def __dealloc__(self) -> None:
         # Compiled code only; for ordinary classes CPython does the like by itself.
@@ -136,11 +148,11 @@ class Value:
     @property
     def data(self) -> float:
         """The number. Setting it changes this node alone; `refresh(root)` recomputes what depends on it."""
-        return self._data
+        return self._primal
 
     @data.setter
     def data(self, value: Any) -> None:
-        self._data = _real(value, ".data")
+        self._primal = _real(value, ".data")
 
     @property
     def grad(self) -> float:
@@ -158,9 +170,7 @@ class Value:
 
     @label.setter
     def label(self, value: Any) -> None:
-        if not isinstance(value, str):
-            raise TypeError(f".label takes a str, not {type(value).__name__}")
-        _detailed(self).label = value
+        _detailed(self).label = _as_text(value, ".label")
 
     @property
     def op(self) -> str:
@@ -206,10 +216,10 @@ class Value:
 
     def __repr__(self) -> str:
         label = f", label={self.label!r}" if self.label else ""
-        return f"Value(data={self._data}, grad={self._grad}{label})"
+        return f"Value(data={self._primal}, grad={self._grad}{label})"
 
     def __format__(self, specification: str) -> str:
-        return format(self._data, specification) if specification else repr(self)
+        return format(self._primal, specification) if specification else repr(self)
 
     def __float__(self) -> float:
         raise TypeError(
@@ -226,7 +236,7 @@ class Value:
 
     @_prev.setter
     def _prev(self, children: Iterable[Value]) -> None:
-        self._set_by_hand(tuple(children), self.op)
+        _set_by_hand(self, _as_children(children), self.op)
 
     @property
     def _op(self) -> str:
@@ -237,7 +247,7 @@ class Value:
 
     @_op.setter
     def _op(self, symbol: Any) -> None:
-        self._set_by_hand(self.arguments, symbol)
+        _set_by_hand(self, list(self.arguments), _as_text(symbol, "the symbol of an operation"))
 
     @property
     def _backward(self) -> Callable[[], None]:
@@ -245,53 +255,46 @@ class Value:
 
         Set it to give a hand-made node its rule. The function may close over the node itself.
         """
-        return self._push
+        closure = self._details.closure if self._special else None
+        return self._push_native if closure is None else partial(_call, closure, self)
 
     @_backward.setter
     def _backward(self, function: Callable[[], object]) -> None:
         if not callable(function):
             raise TypeError(f"._backward takes a function of no arguments, not {type(function).__name__}")
-        _set_closure(self, Closure(function, self))
+        if self._opcode != UNCONNECTED:
+            _set_closure(self, Closure(function, self))
 
     def _push(self) -> None:
-        """Add this node's contributions to its operands' `grad`."""
-        if not self._special:
-            if self._a is not None:
-                self._a._grad += _contribution(self, self._pa)
-            if self._b is not None:
-                self._b._grad += _contribution(self, self._pb)
-        elif self._details.closure is not None:
-            self._details.closure(self)
+        """Add this node's contributions to its operands' `grad`, by the rule set for it or by its own."""
+        if self._special and self._details.closure is not None:
+            _call(self._details.closure, self)
         else:
-            _push_wide(self)
+            self._push_native()
 
-    def _set_by_hand(self, children: tuple[Any, ...], symbol: Any) -> None:
-        if self._opcode > 0:
-            raise ValueError(
-                f"the operands and the symbol of a native node ({self.op}) cannot be edited; "
-                "make a node by hand instead: Value(data, (operand, ...), 'name')"
-            )
-        for child in children:
-            if not isinstance(child, Value):
-                raise TypeError(f"the children of a Value are Values, not {type(child).__name__}")
-        if not isinstance(symbol, str):
-            raise TypeError(f"the symbol of an operation is a str, not {type(symbol).__name__}")
-        _widen(self, list(children))
-        self._details.symbol = symbol
+    def _push_native(self) -> None:
+        """The same by its own rule: partials times gradient."""
+        if self._special:
+            _push_wide(self)
+            return
+        if self._a is not None:
+            self._a._grad += _contribution(self, self._pa)
+        if self._b is not None:
+            self._b._grad += _contribution(self, self._pb)
 
     # Order is that of the numbers; equality is identity, so that Values live in sets and dicts
 
     def __lt__(self, other: Value | float) -> bool:
-        return self._data < _number(other) if _is_operand(other) else NotImplemented
+        return self._primal < _number(other) if _is_operand(other) else NotImplemented
 
     def __le__(self, other: Value | float) -> bool:
-        return self._data <= _number(other) if _is_operand(other) else NotImplemented
+        return self._primal <= _number(other) if _is_operand(other) else NotImplemented
 
     def __gt__(self, other: Value | float) -> bool:
-        return self._data > _number(other) if _is_operand(other) else NotImplemented
+        return self._primal > _number(other) if _is_operand(other) else NotImplemented
 
     def __ge__(self, other: Value | float) -> bool:
-        return self._data >= _number(other) if _is_operand(other) else NotImplemented
+        return self._primal >= _number(other) if _is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -323,7 +326,7 @@ class Value:
 
     def detach(self) -> Value:
         """A new leaf with the same number: gradients stop there."""
-        return _node(UNCONNECTED, None, None, self._data, 0.0, 0.0)
+        return _node(UNCONNECTED, None, None, self._primal, 0.0, 0.0)
 
     def __pos__(self) -> Value:
         return self
@@ -340,8 +343,7 @@ class Value:
     def __copy__(self) -> Value:
         """Another node made the same way, with the same operands."""
         copy: Value = _restored(self._state(), self.arguments)
-        if hasattr(self, "__dict__"):
-            copy.__dict__.update(self.__dict__)
+        copy.__setstate__(_attributes(self))
         if self._special and self._details.closure is not None:
             _set_closure(copy, self._details.closure)
         return copy
@@ -354,8 +356,7 @@ class Value:
             if id(node) not in memo:
                 arguments = [memo[id(x)] if isinstance(x, Value) else x for x in node.arguments]
                 memo[id(node)] = copy = _restored(node._state(), tuple(arguments))
-                if hasattr(node, "__dict__"):
-                    copy.__dict__.update(deepcopy(node.__dict__, memo))
+                copy.__setstate__(deepcopy(_attributes(node), memo))
                 if node._special and node._details.closure is not None:
                     _set_closure(copy, node._details.closure.replaced(memo))
         twin: Value = memo[id(self)]
@@ -367,9 +368,23 @@ class Value:
             raise TypeError(
                 f"cannot pickle the hand-made node {self!r} (operation {self.op!r}): its _backward is a closure"
             )
-        ancestors = None if id(self) in _listed or not self.operands else _Ancestors(self)
+        is_listed = id(self) in getattr(_pickling, "listed", ())
+        ancestors = None if is_listed or not self.operands else _Ancestors(self)
         # one flat tuple: the pickler keeps all that it is given, and the garbage collector goes through it
-        return _unpickled, (ancestors, *self._state(), *self.arguments), getattr(self, "__dict__", None) or None
+        return _unpickled, (ancestors, *self._state(), *self.arguments), _attributes(self) or None
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _set_attribute(self, name: str, value: object) -> None:
+        """What setting an unknown attribute comes to, as in `parameter.momentum = 0.0` (compiled: see native.py)."""
+        details: Details = _detailed(self)
+        if details.attributes is None:
+            details.attributes = {}
+        details.attributes[name] = value
+        if not hasattr(Value, name):
+            setattr(Value, name, _Attribute(name))
 
     def _state(self) -> tuple[Any, ...]:
         """All about the node but its operands and closure, by names that another version of the table knows."""
@@ -378,14 +393,14 @@ class Value:
         if self._special:
             partials = tuple([self._details.partials[i] for i in range(len(self._details.arguments))])
         symbol = self._details.symbol if self._details is not None else ""
-        unconnected = self._opcode == UNCONNECTED
-        return type(self), name, self._data, self._grad, self.label, symbol, unconnected, len(partials), *partials
+        kind = "unconnected" if self._opcode == UNCONNECTED else "wide" if self._special else ""
+        return type(self), name, self._primal, self._grad, self.label, symbol, kind, len(partials), *partials
 
     # --- generated by tools/generate.py from ops.py: methods ---
     def __add__(self, other: Value | float) -> Value:
         if isinstance(other, Value):
-            x: cython.double = self._data
-            y: cython.double = cython.cast(Value, other)._data
+            x: cython.double = self._primal
+            y: cython.double = cython.cast(Value, other)._primal
             out: cython.double = x + y
             return _node(1, self, other, out, 1.0, 1.0)
         return _binary(1, self, other)
@@ -395,8 +410,8 @@ class Value:
 
     def __sub__(self, other: Value | float) -> Value:
         if isinstance(other, Value):
-            x: cython.double = self._data
-            y: cython.double = cython.cast(Value, other)._data
+            x: cython.double = self._primal
+            y: cython.double = cython.cast(Value, other)._primal
             out: cython.double = x - y
             return _node(2, self, other, out, 1.0, -1.0)
         return _binary(2, self, other)
@@ -406,8 +421,8 @@ class Value:
 
     def __mul__(self, other: Value | float) -> Value:
         if isinstance(other, Value):
-            x: cython.double = self._data
-            y: cython.double = cython.cast(Value, other)._data
+            x: cython.double = self._primal
+            y: cython.double = cython.cast(Value, other)._primal
             out: cython.double = x * y
             return _node(3, self, other, out, y, x)
         return _binary(3, self, other)
@@ -417,8 +432,8 @@ class Value:
 
     def __truediv__(self, other: Value | float) -> Value:
         if isinstance(other, Value):
-            x: cython.double = self._data
-            y: cython.double = cython.cast(Value, other)._data
+            x: cython.double = self._primal
+            y: cython.double = cython.cast(Value, other)._primal
             out: cython.double = ieee.div(x, y)
             return _node(4, self, other, out, ieee.div(1.0, y), ieee.div(-out, y))
         return _binary(4, self, other)
@@ -468,7 +483,7 @@ class Value:
     def expm1(self) -> Value:
         """exp(x) - 1, accurate near 0.
 
-        d/dx = out + 1
+        d/dx = exp(x)
         """
         return _unary(9, self)
 
@@ -684,6 +699,38 @@ class Value:
     # --- end of generated code ---
 
 
+class _Attribute:
+    """A descriptor for an attribute that users gave to some node: kept in its details, so that others need no room."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, node: Value | None, owner: type) -> Any:
+        if node is None:
+            return self
+        try:
+            return _attributes(node)[self._name]
+        except KeyError:
+            raise AttributeError(f"'Value' object has no attribute {self._name!r}", name=self._name, obj=node) from None
+
+    def __set__(self, node: Value, value: object) -> None:
+        if hasattr(node, "__dict__"):
+            node.__dict__[self._name] = value
+        else:
+            node._set_attribute(self._name, value)
+
+    def __delete__(self, node: Value) -> None:
+        self.__get__(node, type(node))
+        del _attributes(node)[self._name]
+
+
+def _attributes(node: Value) -> dict[str, Any]:
+    """The attributes that users gave to a node."""
+    if hasattr(node, "__dict__"):
+        return node.__dict__
+    return (node._details.attributes if node._details is not None else None) or {}
+
+
 native.open_to_assignment(Value)
 
 
@@ -697,7 +744,7 @@ def _node(
 ) -> Value:
     """The result of an operation on one or two operands; a constant stands in `pa` or `pb` where `a` or `b` is None."""
     out: Value = Value.__new__(Value)
-    out._data = data
+    out._primal = data
     out._grad = 0.0
     out._a = a
     out._b = b
@@ -712,8 +759,8 @@ def _node(
 
 @cython.cfunc
 def _unary(opcode: cython.int, a: Value) -> Value:
-    out: cython.double = rules.evaluate(opcode, a._data, 0.0, 0.0)
-    return _node(opcode, a, None, out, rules.partial(opcode, 0, a._data, 0.0, 0.0, out), 0.0)
+    out: cython.double = rules.evaluate(opcode, a._primal, 0.0, 0.0)
+    return _node(opcode, a, None, out, rules.partial(opcode, 0, a._primal, 0.0, 0.0, out), 0.0)
 
 
 @cython.cfunc
@@ -726,7 +773,7 @@ def _binary(opcode: cython.int, left: Any, right: Any) -> Any:
     out: cython.double
     if isinstance(left, Value) and isinstance(right, Value):
         a, b = left, right
-        x, y = a._data, b._data
+        x, y = a._primal, b._primal
         out = rules.evaluate(opcode, x, y, 0.0)
         return _node(
             opcode, a, b, out, rules.partial(opcode, 0, x, y, 0.0, out), rules.partial(opcode, 1, x, y, 0.0, out)
@@ -749,7 +796,7 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     position: cython.int
     out: Value = _wide(opcode, arguments, rules.evaluate(opcode, x, y, z))
     for position in range(3):
-        out._details.partials[position] = rules.partial(opcode, position, x, y, z, out._data)
+        out._details.partials[position] = rules.partial(opcode, position, x, y, z, out._primal)
     return out if _open_switches == 0 else _inspected(out)
 
 
@@ -771,7 +818,7 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     out: Value = _wide(SUMPROD, [start, *left, *right], 0.0)
     if _sum_products(out):
         return out if _open_switches == 0 else _inspected(out)
-    return out._data
+    return out._primal
 
 
 @cython.cfunc
@@ -790,10 +837,10 @@ def _sum_products(node: Value) -> cython.bint:
     for argument in arguments:
         i += 1
         if isinstance(argument, Value):
-            number = cython.cast(Value, argument)._data
+            number = cython.cast(Value, argument)._primal
             connected = True
         elif _is_operand(argument):
-            number = _number(argument)
+            arguments[i] = number = _number(argument)  # a plain float, so that no code of the user's runs on refresh
         else:
             raise TypeError(f"sumprod() takes Values and real numbers, not {type(argument).__name__}")
         if i == 0:
@@ -804,7 +851,7 @@ def _sum_products(node: Value) -> cython.bint:
             partials[i - n] = number
             total += partials[i] * number
     partials[0] = 1.0
-    node._data = total
+    node._primal = total
     return connected
 
 
@@ -813,7 +860,7 @@ def _sum_products(node: Value) -> cython.bint:
 def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
     """A node with any number of operands; the partials are to be filled in."""
     out: Value = Value.__new__(Value)
-    out._data = data
+    out._primal = data
     out._grad = 0.0
     out._a = None
     out._b = None
@@ -841,10 +888,54 @@ def _widen(node: Value, arguments: list) -> object:
 
 @cython.cfunc
 def _set_closure(node: Value, closure: Any) -> object:
-    """Give a node, native or hand-made, a rule of its own."""
-    _widen(node, list(node.arguments))
+    """Give a node, native or hand-made, a rule of its own. A native one keeps its partials for who calls the old rule."""
+    if not node._special:
+        _widen(node, list(node.arguments))
+        if node._opcode > 0:
+            node._details.partials[0] = node._pa
+        if len(node._details.arguments) > 1:
+            node._details.partials[1] = node._pb
     node._details.closure = closure
     return None
+
+
+def _call(closure: Closure, node: Value) -> None:
+    with _traversing:  # the closure's own cell is filled for one thread at a time
+        closure(node)
+
+
+@cython.cfunc
+def _set_by_hand(node: Value, children: list, symbol: Any) -> object:
+    """Give a leaf or hand-made node operands and a symbol."""
+    if node._opcode > 0:
+        raise ValueError(
+            f"the operands and the symbol of a native node ({node.op}) cannot be edited; "
+            "make a node by hand instead: Value(data, (operand, ...), 'name')"
+        )
+    _widen(node, children)
+    node._details.symbol = symbol
+    node._opcode = 0
+    return None
+
+
+def _as_children(children: Any) -> list[Any]:
+    """The children given for a hand-made node. Raises `TypeError` where they are not Values."""
+    if isinstance(children, Value):
+        raise TypeError("the children of a Value are a tuple of Values, not one Value: write (child,)")
+    try:
+        found = list(children)
+    except TypeError:
+        raise TypeError(f"the children of a Value are a tuple of Values, not {type(children).__name__}") from None
+    for child in found:
+        if not isinstance(child, Value):
+            raise TypeError(f"the children of a Value are Values, not {type(child).__name__}")
+    return found
+
+
+def _as_text(text: Any, what: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{what} takes a str, not {type(text).__name__}")
+    return str(text)  # a plain one, of a subclass
 
 
 @cython.cfunc
@@ -893,7 +984,9 @@ def _applied(opcode: cython.int, operands: tuple) -> object:
         return rules.evaluate(opcode, x, y, z)
     if len(operands) == 1:
         return _unary(opcode, operands[0])
-    return _binary(opcode, operands[0], operands[1]) if len(operands) == 2 else _ternary(opcode, list(operands))
+    if len(operands) == 2:
+        return _binary(opcode, operands[0], operands[1])
+    return _ternary(opcode, [x if isinstance(x, Value) else _number(x) for x in operands])
 
 
 @cython.cfunc
@@ -922,10 +1015,10 @@ def _is_real(x: object) -> cython.bint:
 def _number(x: Any) -> cython.double:
     """The number of an operand."""
     if isinstance(x, Value):
-        return cython.cast(Value, x)._data
+        return cython.cast(Value, x)._primal
     if isinstance(x, float):
         return cython.cast(cython.double, x)
-    return float(x)
+    return _as_float(x)
 
 
 @cython.cfunc
@@ -933,9 +1026,18 @@ def _number(x: Any) -> cython.double:
 def _real(x: Any, what: str) -> cython.double:
     """x as a float. Raises `TypeError` where it is not a real number."""
     if isinstance(x, float) or _is_real(x):
-        return float(x)
+        return _as_float(x)
     hint = "; take its number with .data" if isinstance(x, Value) else ""
     raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
+
+
+def _as_float(x: Any) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        raise OverflowError(
+            f"an integer of {x.bit_length()} bits is too large for a float (at most 1024 bits)"
+        ) from None
 
 
 @cython.cfunc
@@ -950,6 +1052,7 @@ def _detailed(node: Value) -> Details:
         details.partials = native.NO_FLOATS
         details.closure = None
         details.source = None
+        details.attributes = None
         node._details = details
     return node._details
 
@@ -966,6 +1069,7 @@ def _as_array(x: object) -> Any:
 # Traversals
 
 
+@cython.annotation_typing(False)
 def topological_order(root: Value, key: Callable[[Value], Any] | None = None) -> list[Value]:
     """All Values that root was made from, and root, operands before results.
 
@@ -986,13 +1090,20 @@ def topological_order(root: Value, key: Callable[[Value], Any] | None = None) ->
         return _ordered(root, keys)
 
 
+@cython.annotation_typing(False)
 def zero_grad(root: Value) -> None:
     """Set the gradient of every Value that root was made from, and of root, to zero."""
-    node: Value
-    for node in topological_order(root):
-        node._grad = 0.0
+    _clear_gradients(topological_order(root))
 
 
+@cython.cfunc
+def _clear_gradients(order: list) -> object:
+    for node in order:
+        cython.cast(Value, node)._grad = 0.0
+    return None
+
+
+@cython.annotation_typing(False)
 def refresh(root: Value) -> None:
     """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
 
@@ -1006,8 +1117,12 @@ def refresh(root: Value) -> None:
     >>> b.data
     9.0
     """
+    _recompute_all(topological_order(root))
+
+
+@cython.cfunc
+def _recompute_all(order: list) -> object:
     node: Value
-    order = topological_order(root)
     for node in order:
         if node._opcode <= 0 and node._special and node._details.arguments:
             raise ValueError(
@@ -1016,6 +1131,7 @@ def refresh(root: Value) -> None:
     for node in order:
         if node._opcode > 0:
             _recompute(node)
+    return None
 
 
 @cython.cfunc
@@ -1026,14 +1142,14 @@ def _recompute(node: Value) -> object:
         return None
     arguments = [_number(argument) for argument in node.arguments]
     x, y, z = arguments + [0.0] * (3 - len(arguments))
-    node._data = rules.evaluate(node._opcode, x, y, z)
+    node._primal = rules.evaluate(node._opcode, x, y, z)
     if node._a is not None:
-        node._pa = rules.partial(node._opcode, 0, x, y, z, node._data)
+        node._pa = rules.partial(node._opcode, 0, x, y, z, node._primal)
     if node._b is not None:
-        node._pb = rules.partial(node._opcode, 1, x, y, z, node._data)
+        node._pb = rules.partial(node._opcode, 1, x, y, z, node._primal)
     if node._special:
         for position in range(len(arguments)):
-            node._details.partials[position] = rules.partial(node._opcode, position, x, y, z, node._data)
+            node._details.partials[position] = rules.partial(node._opcode, position, x, y, z, node._primal)
     return None
 
 
@@ -1251,7 +1367,9 @@ def _probed_partials(node: Value) -> tuple[float, ...]:
 
 def _checked(root: object) -> Value:
     if not isinstance(root, Value):
-        raise TypeError(f"expected a Value, the root of a graph, not {type(root).__name__}")
+        raise TypeError(
+            f"the root of a graph is a Value, not {type(root).__name__}; for several roots, call once for each"
+        )
     return root
 
 
@@ -1299,8 +1417,8 @@ def _inspected(out: Value) -> Value:
     """A new node, while some switch is on in some thread."""
     if _refusing_nans.get():
         _detailed(out).source = users_line()
-        if not math.isfinite(out._data) and out._opcode > 0:
-            raise FloatingPointError(f"{_made(out)} gave {out._data}, {_where(out)}")
+        if not math.isfinite(out._primal) and out._opcode != UNCONNECTED:
+            raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
     if _without_gradient.get():
         out._a = out._b = out._details = None
         out._opcode = UNCONNECTED
@@ -1329,7 +1447,7 @@ def _where(node: Value) -> str:
 
 # Copying and pickling
 
-_listed: set = set()  # ids of the nodes that an _Ancestors is listing to a pickler now
+_pickling = threading.local()  # in `listed`, the ids of the nodes that an _Ancestors is listing to a pickler now
 
 
 class _Ancestors:
@@ -1343,12 +1461,12 @@ class _Ancestors:
 
     def _nodes(self) -> Iterator[Value]:
         ancestors = topological_order(self._node)[:-1]
-        listed = {id(node) for node in ancestors} - _listed
-        _listed.update(listed)
+        listed: frozenset[int] = getattr(_pickling, "listed", frozenset())
+        _pickling.listed = listed.union([id(node) for node in ancestors])
         try:
             yield from ancestors
         finally:
-            _listed.difference_update(listed)
+            _pickling.listed = listed
 
 
 def _unpickled(ancestors: list[Value] | None, *state: Any) -> Value:
@@ -1360,12 +1478,12 @@ def _unpickled(ancestors: list[Value] | None, *state: Any) -> Value:
 @cython.cfunc
 def _restored(state: tuple, arguments: tuple) -> Value:
     """A node from its `_state` and what it is to be made from."""
-    cls, name, data, grad, label, symbol, unconnected, _, *partials = state
-    out: Value = cls.__new__(cls)
+    cls, name, data, grad, label, symbol, kind, _, *partials = state
+    out: Value = Value.__new__(cls)  # past what a subclass does with its arguments
     Value.__init__(out, data, (), "", label)
     out._grad = grad
-    out._opcode = NAMES.index(name) if name else UNCONNECTED if unconnected else 0
-    if symbol or (arguments and (not name or len(arguments) > 2 or name == "sumprod")):
+    out._opcode = NAMES.index(name) if name else UNCONNECTED if kind == "unconnected" else 0
+    if kind == "wide":
         _widen(out, list(arguments))
         out._details.symbol = symbol
         for i in range(len(arguments)):

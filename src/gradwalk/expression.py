@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -52,13 +53,16 @@ def parse(text: str) -> Parsed:
     ('x', 'w', 'b')
     """
     text = text.strip()
+    if not text:
+        raise ExpressionError("the expression is empty", hint="write one such as tanh(x*w + b)")
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         column = error.offset - 1 if error.offset else len(text)
         raise ExpressionError(f"syntax error: {error.msg}", text, error.lineno or 1, column) from None
     except (RecursionError, MemoryError):
-        raise ExpressionError("the expression is nested too deeply to be read") from None
+        problem = "the expression is nested, or chained as in x + x + ..., too deeply for Python's parser"
+        raise ExpressionError(problem, hint="bracket long sums in parts, as in (a + b) + (c + d)") from None
     except ValueError as error:  # a NUL character
         raise ExpressionError(f"syntax error: {error}") from None
     parts = list(_operands_first(tree))
@@ -87,7 +91,7 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
     results: dict[ast.AST, Value | float] = {}
     for node in _operands_first(parsed.tree):
         if isinstance(node, ast.Name) and node.id not in leaves:
-            hint = f"give it one: {node.id}=1.0"
+            hint = f"give it one: {node.id}={getattr(math, node.id) if node.id in ('pi', 'e', 'tau') else 1.0}"
             raise _error(f"no value is given for the name {node.id!r}", parsed.text, node, hint)
         results[node] = result = _evaluate(node, results, leaves)
         if isinstance(result, Value) and not result.label:
@@ -144,8 +148,8 @@ def _check(node: ast.expr, text: str) -> None:
             hint = "call functions by their bare names, as in exp(x)"
             raise _error(f"attributes such as .{node.attr} are not part of an expression", text, node, hint)
         case _:
-            hint = "there are numbers, names, + - * / **, comparisons, brackets and functions such as exp(x)"
-            raise _error(f"this is not arithmetic ({type(node).__name__})", text, node, hint)
+            hint = "there are numbers, names, + - * / **, one of < <= > >=, brackets and functions such as exp(x)"
+            raise _error("this is not arithmetic", text, node, hint)
 
 
 def _check_number(node: ast.expr, value: int | float, text: str) -> None:

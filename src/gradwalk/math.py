@@ -51,7 +51,7 @@ def exp(x: Scalar) -> Scalar:
 def expm1(x: Scalar) -> Scalar:
     """exp(x) - 1, accurate near 0.
 
-    d/dx = out + 1
+    d/dx = exp(x)
     """
     result: Scalar = apply(9, x)
     return result

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from gradwalk import engine, nn
+# A folder on the path rather than modules made on the fly: processes that the program spawns inherit the path.
+_SHIMS = str(Path(__file__).with_name("shims"))
 
 
 def as_micrograd() -> None:
@@ -19,18 +20,10 @@ def as_micrograd() -> None:
     >>> Value.__module__
     'gradwalk.engine'
     """
-    package = ModuleType("micrograd", "gradwalk under the name of micrograd")
-    package.__path__ = []  # what makes it a package, so that `import micrograd.nn` looks further
-    modules = {"micrograd": package}
-    for name, source, classes in (("engine", engine, ["Value"]), ("nn", nn, ["Module", "Neuron", "Layer", "MLP"])):
-        module = ModuleType(f"micrograd.{name}", source.__doc__)
-        for exported in classes:
-            setattr(module, exported, getattr(source, exported))
-        setattr(package, name, module)
-        modules[module.__name__] = module
-    nn_module = modules["micrograd.nn"]
-    nn_module.Value = engine.Value  # type: ignore[attr-defined]  # as there, where nn imports it
-    sys.modules.update(modules)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "micrograd"]:
+        del sys.modules[name]
+    if sys.path[:1] != [_SHIMS]:
+        sys.path.insert(0, _SHIMS)
 
 
 def run(script: str, arguments: list[str]) -> int:
@@ -40,16 +33,18 @@ def run(script: str, arguments: list[str]) -> int:
     `OSError` where the script cannot be read.
     """
     source = Path(script).read_bytes()
-    as_micrograd()
     main = ModuleType("__main__")
     main.__file__ = script
     sys.modules["__main__"] = main
     sys.argv[:] = [script, *arguments]
     sys.path[0] = str(Path(script).parent.resolve())
+    as_micrograd()
     try:
-        exec(compile(source, script, "exec"), vars(main))
-    except Exception as error:
+        exec(compile(source, script, "exec", dont_inherit=True), vars(main))
+    except SystemExit:
+        raise
+    except BaseException as error:
         error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without this very frame
         sys.excepthook(type(error), error, error.__traceback__)
-        return 1
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0

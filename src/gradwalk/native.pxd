@@ -3,9 +3,25 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cdef extern from *:
     """
-    /* Extension types refuse assignment to their attributes. Programs written for micrograd do assign:
-       `Value.tanh = my_tanh`. */
+    /* Extension types refuse assignment to their attributes, and instances to those that the type does not know.
+       Programs written for micrograd do assign: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. */
+    static int set_attribute(PyObject *self, PyObject *name, PyObject *value) {
+        PyObject *done;
+        int result = PyObject_GenericSetAttr(self, name, value);
+        if (result == 0 || value == NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
+        PyObject *type, *error, *trace;
+        PyErr_Fetch(&type, &error, &trace);
+        if (PyObject_HasAttr((PyObject *)Py_TYPE(self), name)) {  /* known, but not to be set */
+            PyErr_Restore(type, error, trace);
+            return -1;
+        }
+        Py_XDECREF(type); Py_XDECREF(error); Py_XDECREF(trace);
+        done = PyObject_CallMethod(self, "_set_attribute", "OO", name, value);
+        Py_XDECREF(done);
+        return done ? 0 : -1;
+    }
     static void open_to_assignment(PyObject *type) {
+        ((PyTypeObject *)type)->tp_setattro = set_attribute;
         ((PyTypeObject *)type)->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
         PyType_Modified((PyTypeObject *)type);
     }

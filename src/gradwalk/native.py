@@ -17,4 +17,7 @@ def untrack(container: object) -> None:
 
 
 def open_to_assignment(cls: type) -> None:
-    """Let attributes of a class be set, as in `Value.cube = lambda v: v**3`. Python's own classes allow that anyway."""
+    """Let attributes of a class and its instances be set, as in `Value.cube = lambda v: v**3` and `v.name = "v"`.
+
+    Python's own classes allow that anyway.
+    """

@@ -6,13 +6,15 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy
+
 from gradwalk.engine import Value, sumprod
 
 Activation = Callable[[Value], Value]
 
 
 class Module:
-    """What has parameters: itself, or in attributes that are Values, Modules, or lists, tuples and dicts of them."""
+    """What has parameters: attributes that are Values, Modules, or lists, tuples, dicts and arrays of them."""
 
     def zero_grad(self) -> None:
         """Set the gradient of every parameter to zero."""
@@ -50,6 +52,8 @@ def _children(item: object) -> list[tuple[object, object]]:
         return list(vars(item).items())
     if isinstance(item, dict):
         return list(item.items())
+    if isinstance(item, numpy.ndarray) and item.dtype == object:
+        return list(enumerate(item))
     if isinstance(item, (list, tuple)):
         return list(enumerate(item))
     return []
@@ -72,7 +76,10 @@ class Neuron(Module):
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
         """The output for inputs `x`. Raises `ValueError` where there are not as many as weights."""
-        act: Value = sumprod(self.w, x, self.b)
+        try:
+            act: Value = sumprod(self.w, x, self.b)
+        except ValueError:
+            raise ValueError(f"{self!r} takes {len(self.w)} inputs, not {len(x)}") from None
         return self.activation(act) if self.nonlin else act
 
     def parameters(self) -> list[Value]:

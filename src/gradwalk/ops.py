@@ -95,7 +95,7 @@ TABLE: tuple[Operation, ...] = (
     Operation("neg", "-", -x, [-1], [REAL], "negative", operator="neg", ufunc="negative"),
     Operation("abs", "abs", f.fabs(x), [f.sign(x)], [REAL], "absolute value", operator="abs", ufunc="absolute"),
     Operation("exp", "exp", f.exp(x), [out], [REAL], "exponential", ufunc="exp"),
-    Operation("expm1", "expm1", f.expm1(x), [out + 1], [REAL], "exp(x) - 1, accurate near 0", ufunc="expm1"),
+    Operation("expm1", "expm1", f.expm1(x), [f.exp(x)], [REAL], "exp(x) - 1, accurate near 0", ufunc="expm1"),
     Operation("log", "log", f.log(x), [1 / x], [POSITIVE], "natural logarithm", ufunc="log"),
     Operation("log2", "log2", f.log2(x), [1 / (x * f.log(2))], [POSITIVE], "logarithm to base 2", ufunc="log2"),
     Operation("log10", "log10", f.log10(x), [1 / (x * f.log(10))], [POSITIVE], "logarithm to base 10", ufunc="log10"),

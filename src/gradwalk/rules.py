@@ -152,7 +152,7 @@ def partial(
     elif opcode == 8:  # exp
         return out
     elif opcode == 9:  # expm1
-        return out + 1.0
+        return ieee.exp(x)
     elif opcode == 10:  # log
         return ieee.div(1.0, x)
     elif opcode == 11:  # log2

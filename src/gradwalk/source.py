@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class SourceLine(NamedTuple):

@@ -23,9 +23,8 @@ class Terminal:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty()
-        self._coloured = "FORCE_COLOR" in os.environ or (
-            self._is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-        )
+        refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self._coloured = bool(os.environ.get("FORCE_COLOR") or (self._is_terminal and not refused))
 
     def heading(self, text: str) -> None:
         """A line above a table."""

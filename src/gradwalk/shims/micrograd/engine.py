@@ -1,0 +1,5 @@
+"""micrograd.engine, by gradwalk."""
+
+from gradwalk.engine import Value
+
+__all__ = ["Value"]
