@@ -888,7 +888,7 @@ def _widen(node: Value, arguments: list) -> object:
 
 @cython.cfunc
 def _set_closure(node: Value, closure: Any) -> object:
-    """Give a node, native or hand-made, a rule of its own. A native one keeps its partials for who calls the old rule."""
+    """Give a node a rule of its own. A native one keeps its partials, for a rule that calls the one before it."""
     if not node._special:
         _widen(node, list(node.arguments))
         if node._opcode > 0:
