@@ -77,6 +77,11 @@ def test_activation_is_a_choice():
     assert out.op == "sumprod"
 
 
+def test_activation_must_be_a_function():
+    with pytest.raises(TypeError, match="such as Value.tanh, not 'tanh'"):
+        nn.MLP(2, [1], activation="tanh")
+
+
 def test_named_parameters():
     model = nn.MLP(2, [2, 1])
     names = dict(model.named_parameters())

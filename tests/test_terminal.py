@@ -48,5 +48,6 @@ def test_names():
     root = a * 3 + a
     named = names(root)
     assert [named[v] for v in (a, *root.operands, root)] == ["a", "v2", "a", "v3"]
+    assert list(names(Value(1.0, label="x") * Value(2.0, label="x")).values()) == ["x", "x (2)", "v3"]
     assert name_of(3, named) == "3.0"
     assert name_of(a, named) == "a"

@@ -69,6 +69,8 @@ class Neuron(Module):
     """
 
     def __init__(self, nin: int, nonlin: bool = True, activation: Activation = Value.relu) -> None:
+        if not callable(activation):
+            raise TypeError(f"activation is a function of a Value, such as Value.tanh, not {activation!r}")
         self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
         self.b = Value(0)
         self.nonlin = nonlin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -64,9 +65,17 @@ class Terminal:
 
 
 def names(root: Value) -> dict[Value, str]:
-    """A name for every Value that root was made from: its label or, for those without, v1, v2 and so on."""
-    order = topological_order(root)
-    return {node: node.label or f"v{number}" for number, node in enumerate(order, start=1)}
+    """A name of its own for every Value that root was made from.
+
+    Its label, with a number where an earlier one has the same; for those without, v1, v2 and so on.
+    """
+    named: dict[Value, str] = {}
+    uses: Counter[str] = Counter()
+    for number, node in enumerate(topological_order(root), start=1):
+        label = node.label or f"v{number}"
+        uses[label] += 1
+        named[node] = label if uses[label] == 1 else f"{label} ({uses[label]})"
+    return named
 
 
 def name_of(argument: Value | float, named: dict[Value, str]) -> str:
