@@ -62,9 +62,12 @@ def test_cells_that_hold_nothing_yet():
         late = 3
         return closure, late
 
-    closure, _ = outer()
+    closure, late = outer()
     closure(Node())
+    assert late == 3
 
 
 def test_function_without_a_closure():
+    calls = adder.__defaults__
     Closure(adder, Node()).replaced({})
+    assert adder.__defaults__ is calls

@@ -970,6 +970,19 @@ class Tagged(Value):
     """A subclass that pickle can find."""
 
 
+def run_together(threads: list[threading.Thread]) -> None:
+    """Run threads that take turns as often as Python lets them."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+
 class TestThreads:
     def test_one_rule_called_by_two_threads(self):
         a = Value(2.0)
@@ -985,15 +998,7 @@ class TestThreads:
                 errors.append(error)
 
         threads = [threading.Thread(target=work) for _ in range(3)]
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(1e-6)
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        finally:
-            sys.setswitchinterval(interval)
+        run_together(threads)
         assert errors == []
         assert a.grad == 900 * 12.0
 
@@ -1009,15 +1014,7 @@ class TestThreads:
                     wrong.append((seed, i, a.grad))
 
         threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(1e-6)
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        finally:
-            sys.setswitchinterval(interval)
+        run_together(threads)
         assert wrong == []
 
     def test_one_graph_in_two_threads_adds_up(self):
@@ -1029,13 +1026,5 @@ class TestThreads:
         once = a.grad
         zero_grad(root)
         threads = [threading.Thread(target=lambda: [root.backward() for _ in range(20)]) for _ in range(3)]
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(1e-6)
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        finally:
-            sys.setswitchinterval(interval)
+        run_together(threads)
         assert a.grad == pytest.approx(60 * once, rel=1e-12)
