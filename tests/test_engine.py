@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import gc
 import math
+import os
 import pickle
 import subprocess
 import sys
+import textwrap
 import threading
 import weakref
 
@@ -1016,6 +1018,38 @@ class TestThreads:
         threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
         run_together(threads)
         assert wrong == []
+
+    def test_children_forked_during_a_sweep_can_differentiate(self):
+        program = """
+            import os, threading, warnings
+            from gradwalk import Value
+            warnings.simplefilter("ignore")
+            done = threading.Event()
+
+            def work():
+                a = Value(2.0)
+                out = Value(4.0, (a,), "by hand")
+                out._backward = lambda: sum(range(1000))
+                while not done.is_set():
+                    out.backward()
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            for _ in range(20):
+                child = os.fork()
+                if child == 0:
+                    a = Value(3.0)
+                    (a * a).backward()
+                    os._exit(0 if a.grad == 6.0 else 1)
+                assert os.waitpid(child, 0)[1] == 0
+            done.set()
+            thread.join()
+            print("done")
+        """
+        command = [sys.executable, "-c", textwrap.dedent(program)]
+        if hasattr(os, "fork"):
+            result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            assert result.stdout == "done\n", result.stderr
 
     def test_one_graph_in_two_threads_adds_up(self):
         a = Value(2.0)
