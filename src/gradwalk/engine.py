@@ -39,6 +39,7 @@ OPEN = cython.declare(cython.int, 1)  # its operands are being visited
 DONE = cython.declare(cython.int, 2)
 
 _REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)
+_COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).type for code in "bBhHiIlLqQefdg")])
 
 # Traversals mark nodes, and a closure may run any code between two steps of a sweep: one thread at a time.
 _traversing = threading.RLock()
@@ -112,7 +113,7 @@ class Value:
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
         number: cython.double = _real(data, "Value(data)")
-        children = _as_children(_children)
+        children = None if type(_children) is tuple and not _children else _as_children(_children)
         symbol = _as_text(_op, "the symbol of an operation")
         name = _as_text(label, ".label")
         self._primal = number
@@ -126,7 +127,7 @@ class Value:
         self._mark = NEW
         self._special = False
         if children or symbol:
-            _set_by_hand(self, children, symbol)
+            _set_by_hand(self, children or [], symbol)
             if _open_switches != 0:
                 _inspected(self)
         if name:
@@ -932,7 +933,11 @@ def _as_children(children: Any) -> list[Any]:
     return found
 
 
+@cython.cfunc
+@cython.inline
 def _as_text(text: Any, what: str) -> str:
+    if type(text) is str:
+        return text
     if not isinstance(text, str):
         raise TypeError(f"{what} takes a str, not {type(text).__name__}")
     return str(text)  # a plain one, of a subclass
@@ -952,10 +957,12 @@ def _contribution(node: Value, local: cython.double) -> cython.double:
 def _push_wide(node: Value) -> object:
     """The same as `_push` for a native node with its operands in the details."""
     partials: cython.p_double = node._details.partials
+    gradient: cython.double = node._grad
+    selecting: cython.bint = rules.selects(node._opcode)
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
-        if isinstance(argument, Value):
-            cython.cast(Value, argument)._grad += _contribution(node, partials[i])
+        if isinstance(argument, Value) and not (selecting and partials[i] == 0.0):
+            cython.cast(Value, argument)._grad += partials[i] * gradient
         i += 1
     return None
 
@@ -1006,7 +1013,7 @@ def _is_operand(x: object) -> cython.bint:
 @cython.cfunc
 def _is_real(x: object) -> cython.bint:
     """Whether x is a real number. NumPy counts durations among its integers."""
-    return isinstance(x, int) or (isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64))
+    return type(x) in _COMMON_TYPES or (isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64))
 
 
 @cython.cfunc
@@ -1031,7 +1038,9 @@ def _real(x: Any, what: str) -> cython.double:
     raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
 
 
-def _as_float(x: Any) -> float:
+@cython.cfunc
+@cython.exceptval(-1.0, check=True)
+def _as_float(x: Any) -> cython.double:
     try:
         return float(x)
     except OverflowError:
