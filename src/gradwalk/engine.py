@@ -3,7 +3,7 @@
 A node stores the local derivative with respect to each operand when it is made. So the backward sweep knows no
 operation: it is `operand.grad += partial * grad`, from the root to the leaves.
 
-The file is Cython in pure-Python mode: it runs as it stands, and compiled it is some fifty times faster. Everything
+The file is Cython in pure-Python mode: it runs as it stands, and fast when compiled. Everything
 particular to an operation is generated from the table in `ops.py`, in the two marked blocks.
 """
 
