@@ -3,8 +3,8 @@
 A node stores the local derivative with respect to each operand when it is made. So the backward sweep knows no
 operation: it is `operand.grad += partial * grad`, from the root to the leaves.
 
-The file is Cython in pure-Python mode: it runs as it stands, and fast when compiled. Everything particular to an operation
-is generated from the table in `ops.py`: the values and partials in `rules.py`, the methods in the marked block below.
+The file is Cython in pure-Python mode: it runs as it stands, and fast when compiled. Everything particular to an
+operation is generated from the table in `ops.py`: values and partials in `rules.py`, methods in the marked block below.
 """
 
 from __future__ import annotations
