@@ -78,8 +78,10 @@ def test_every_kind_of_node_is_freed_without_recursion(step):
     for _ in range(DEPTH // 10):
         y = step(y, x)
     y.backward()
-    copy.deepcopy(y)
-    del y
+    assert y.grad == 1.0
+    twin = copy.deepcopy(y)
+    assert (twin.data, twin.op) == (y.data, y.op)
+    del y, twin
     gc.collect()
 
 
@@ -112,7 +114,10 @@ def test_a_wide_and_deep_graph_of_shared_nodes():
     layer = [Value(0.1 * i) for i in range(20)]
     for _ in range(DEPTH // 20_000):
         layer = [(a + b).tanh() for a, b in zip(layer, reversed(layer), strict=True)]
-    sum(layer).backward()
+    root = sum(layer)
+    root.backward()
+    assert root.grad == 1.0
+    assert len(topological_order(root)) == 20 + 40 * (DEPTH // 20_000) + 20
 
 
 def test_no_leak_over_many_rounds():

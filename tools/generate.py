@@ -206,8 +206,9 @@ def _method(opcode: int, row: Operation) -> Iterator[str]:
 
 def _described(row: Operation, indent: str) -> Iterator[str]:
     """The docstring of a method or function: what it is, and its derivatives on lines of their own."""
-    is_formula = "(" in row.words.split()[0]
-    yield f'{indent}"""{row.words if is_formula else row.words[0].upper() + row.words[1:]}.'
+    first = row.words.split()[0]
+    begins_with_a_word = len(first) > 1 and "(" not in first
+    yield f'{indent}"""{row.words[0].upper() + row.words[1:] if begins_with_a_word else row.words}.'
     yield ""
     for position, operand in enumerate(OPERANDS[: row.arity]):
         yield f"{indent}d/d{operand} = {text(row.partial(position))}"

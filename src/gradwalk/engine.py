@@ -275,13 +275,7 @@ class Value:
 
     def _push_native(self) -> None:
         """The same by its own rule: partials times gradient."""
-        if self._special:
-            _push_wide(self)
-            return
-        if self._a is not None:
-            self._a._grad += _contribution(self, self._pa)
-        if self._b is not None:
-            self._b._grad += _contribution(self, self._pb)
+        _push_partials(self)
 
     # Order is that of the numbers; equality is identity, so that Values live in sets and dicts
 
@@ -622,7 +616,7 @@ class Value:
         return _unary(24, self)
 
     def relu(self) -> Value:
-        """X where it is positive, else 0.
+        """x where it is positive, else 0.
 
         d/dx = 0 if x <= 0, else 1
         """
@@ -688,7 +682,7 @@ class Value:
         return result
 
     def where(self, y: Value | float, z: Value | float) -> Value:
-        """Y where x is not zero, else z.
+        """y where x is not zero, else z.
 
         d/dx = 0
         d/dy = 1 if x, else 0
@@ -954,8 +948,21 @@ def _contribution(node: Value, local: cython.double) -> cython.double:
 
 
 @cython.cfunc
+@cython.inline
+def _push_partials(node: Value) -> object:
+    """operand.grad += partial * grad, for every operand of a native node."""
+    if node._special:
+        return _push_wide(node)
+    if node._a is not None:
+        node._a._grad += _contribution(node, node._pa)
+    if node._b is not None:
+        node._b._grad += _contribution(node, node._pb)
+    return None
+
+
+@cython.cfunc
 def _push_wide(node: Value) -> object:
-    """The same as `_push` for a native node with its operands in the details."""
+    """The same for a node with its operands in the details."""
     partials: cython.p_double = node._details.partials
     gradient: cython.double = node._grad
     selecting: cython.bint = rules.selects(node._opcode)
@@ -1318,13 +1325,7 @@ def _pass_back(order: list) -> object:
     for item in reversed(order):
         node = cython.cast(Value, item)
         node._mark = NEW
-        if node._special:
-            _push_wide(node)
-            continue
-        if node._a is not None:
-            node._a._grad += _contribution(node, node._pa)
-        if node._b is not None:
-            node._b._grad += _contribution(node, node._pb)
+        _push_partials(node)
     return None
 
 

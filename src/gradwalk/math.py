@@ -193,7 +193,7 @@ def sigmoid(x: Scalar) -> Scalar:
 
 
 def relu(x: Scalar) -> Scalar:
-    """X where it is positive, else 0.
+    """x where it is positive, else 0.
 
     d/dx = 0 if x <= 0, else 1
     """
@@ -260,7 +260,7 @@ def minimum(x: Scalar | float, y: Scalar | float) -> Scalar:
 
 
 def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
-    """Y where x is not zero, else z.
+    """y where x is not zero, else z.
 
     d/dx = 0
     d/dy = 1 if x, else 0
