@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from gradwalk import Graph
+
 NEURON = ["tanh(x1*w1 + x2*w2 + b)", "x1=2", "x2=0", "w1=-3", "w2=1", "b=6.8813735870195432"]
 
 
@@ -26,36 +28,55 @@ def gradwalk(*arguments: str, **environment: str) -> subprocess.CompletedProcess
     )
 
 
-def test_walk_prints_values_forward_and_gradients_backward():
+def sections(output: str) -> dict[str, list[str]]:
+    """The lines under each heading."""
+    parts = [part.splitlines() for part in output.split("\n\n")]
+    return {lines[0]: lines[1:] for lines in parts}
+
+
+def test_walk_prints_graph_values_steps_gradients_and_check():
     result = gradwalk("walk", *NEURON)
     assert (result.returncode, result.stderr) == (0, "")
-    forward, backward = result.stdout.split("\n\n")
-    names = [line.split("  ")[1] for line in forward.splitlines()[2:]]
+    assert "\033" not in result.stdout
+    told = sections(result.stdout)
+    assert list(told) == [
+        "Graph",
+        "Values, in forward order",
+        "Backward pass",
+        "Gradients, in the order of the backward pass",
+        "Check: gradients beside difference quotients",
+    ]
+    _, forward, backward, gradients, checked = told.values()
+    names = [line.split("  ")[1] for line in forward[1:]]
     assert names[:4] == ["x1", "w1", "x1*w1", "x2"]
     assert names[-1] == NEURON[0]
-    reversed_names = [line.split("  ")[1] for line in backward.splitlines()[2:]]
-    assert reversed_names == names[::-1]
-    assert "\033" not in result.stdout
-    assert backward.splitlines()[1].split() == ["node", "operation", "operands", "data", "grad"]
-    last = {line.split("  ")[1]: line.split()[-1] for line in backward.splitlines()[2:]}
-    assert float(last["x1"]) == pytest.approx(-1.5)
-    assert float(last["w1"]) == pytest.approx(1.0)
+    assert [line.split("  ")[1] for line in gradients[1:]] == names[::-1]
+    assert "tanh scales" in backward[0]
+    assert len(backward) == len(names)
+    found = {line.split("  ")[1]: float(line.split()[-1]) for line in gradients[1:]}
+    assert found["x1"] == pytest.approx(-1.5)
+    assert found["w1"] == pytest.approx(1.0)
+    assert [line.split()[-1] for line in checked[1:-1]] == ["right"] * 10
+    assert checked[-1].startswith("worst: ")
 
 
 def test_json():
     result = gradwalk("walk", *NEURON, "--json")
     data = json.loads(result.stdout)
-    assert data["expression"] == NEURON[0]
-    assert data["values"][2] == {"node": "x1*w1", "operation": "*", "operands": ["x1", "w1"], "data": -6.0}
-    grads = {row["node"]: row["grad"] for row in data["gradients"]}
+    assert data["of"] == NEURON[0]
+    assert data["forward"][2]["operands"] == ["x1", "w1"]
+    assert data["backward"][0]["contributions"][0]["formula"] == "1 - out²"
     expected = {"x1": -1.5, "x2": 0.5, "w1": 1.0, "w2": 0.0, "b": 0.5, "x1*w1": 0.5, NEURON[0]: 1.0}
-    assert {name: grads[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert {name: data["gradients"][name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert data["check"]["ok"] is True
+    Graph.from_json(json.dumps(data["graph"])).validate()
 
 
 def test_json_is_strict_even_of_nan_and_inf():
     result = gradwalk("walk", "x*y + z", "x=nan", "y=inf", "z=-inf", "--json")
     data = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert [row["data"] for row in data["values"]] == ["nan", "inf", "nan", "-inf", "nan"]
+    assert [row["data"] for row in data["forward"]] == ["nan", "inf", "nan", "-inf", "nan"]
+    assert {row["verdict"] for row in data["check"]["rows"]} == {"not finite"}
 
 
 def test_colour_where_it_is_asked_for():
@@ -106,13 +127,13 @@ def test_expressions_are_never_run():
 def test_reader_that_stops_reading():
     program = f"{sys.executable} -m gradwalk walk '{'+'.join(['x'] * 500)}' x=1 | head -n 1"
     result = subprocess.run(program, shell=True, capture_output=True, text=True, check=True)
-    assert result.stdout == "Values, in forward order\n"
+    assert result.stdout.startswith("Graph")
     assert result.stderr == ""
 
 
 def test_options_may_stand_between_values():
     result = gradwalk("walk", "x*2", "--json", "x=1")
-    assert json.loads(result.stdout)["gradients"][-1]["grad"] == 2.0
+    assert json.loads(result.stdout)["gradients"]["x"] == 2.0
 
 
 def test_terminal_that_cannot_show_a_letter():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 
-from gradwalk import Value
-from gradwalk.terminal import Terminal, name_of, names
+from gradwalk.terminal import Terminal
 
 
 class Tty(io.StringIO):
@@ -43,11 +42,25 @@ def test_long_and_hostile_names(monkeypatch):
     assert "\033]0;owned" not in "".join(printed(io.StringIO(), ("a\n\033]0;owned\x07b", "1.0")))
 
 
-def test_names():
-    a = Value(2.0, label="a")
-    root = a * 3 + a
-    named = names(root)
-    assert [named[v] for v in (a, *root.operands, root)] == ["a", "v2", "a", "v3"]
-    assert list(names(Value(1.0, label="x") * Value(2.0, label="x")).values()) == ["x", "x (2)", "v3"]
-    assert name_of(3, named) == "3.0"
-    assert name_of(a, named) == "a"
+def test_headings_stand_apart():
+    stream = io.StringIO()
+    terminal = Terminal(stream)
+    terminal.heading("One")
+    terminal.heading("Two")
+    assert stream.getvalue() == "One\n\nTwo\n"
+
+
+def test_numbered_lines_wrap_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    for stream, longest in ((Tty(), 60), (io.StringIO(), 1000)):
+        Terminal(stream).numbered(["word " * 30, "b"])
+        lines = stream.getvalue().splitlines()
+        assert max(map(len, lines)) <= longest
+        assert (len(lines) > 2) == (longest == 60)
+        assert lines[-1] == "  2  b"
+
+
+def test_trees_keep_their_branches():
+    stream = io.StringIO()
+    Terminal(stream).tree("│  └─ two\nlines")
+    assert stream.getvalue() == "  │  └─ two lines\n"

@@ -12,6 +12,8 @@ uchar = int
 bint = bool
 Py_ssize_t = int
 p_double = list[float]
+p_int = list[int]
+p_char = bytes
 compiled: bool
 
 def cclass(cls: T) -> T: ...

@@ -1,21 +1,27 @@
-"""The command line: `gradwalk walk EXPRESSION name=value ...` and `gradwalk run script.py`."""
+"""The command line: `gradwalk walk EXPRESSION name=value ...`, `gradwalk walk script.py`, `gradwalk run script.py`."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
-import math
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import gradwalk
-from gradwalk import expression, micrograd
-from gradwalk.engine import Value, topological_order
+from gradwalk import expression, keyboard, micrograd, report
+from gradwalk.check import check
+from gradwalk.engine import Value, source_lines
 from gradwalk.expression import ExpressionError
-from gradwalk.terminal import Terminal, name_of, names
+from gradwalk.graph import Graph
+from gradwalk.pictures import PictureError
+from gradwalk.terminal import Terminal
+from gradwalk.walk import OrderError, Walk, walk
+
+_WITH_VALUE = ("--order", "--svg", "--film")
+_LARGEST = 1000  # nodes whose steps are printed
 
 _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.8813735870195432'
 
@@ -30,10 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.command(options)
         sys.stdout.flush()
-    except (ExpressionError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader, such as `head`, has had enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+    except BrokenPipeError:  # the reader, such as `head`, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(
+            f"gradwalk: {error.filename}: {error.strerror}" if error.filename else f"gradwalk: {error}", file=sys.stderr
+        )
+        return 2
+    except (ExpressionError, OrderError, PictureError, ModuleNotFoundError) as error:
         print(f"gradwalk: {error}", file=sys.stderr)
         return 2
     return code
@@ -48,12 +59,32 @@ def _parser() -> argparse.ArgumentParser:
 
     walk = commands.add_parser(
         "walk",
-        help="print every value and every gradient of an expression",
-        description="Print every value of an expression in forward order, then every gradient in backward order.",
+        help="watch the gradients of an expression, or of a script, being made",
+        description="Print the graph of an expression, its values in forward order, the backward pass step by step, the"
+        " gradients, and a numerical check of each. Of a script: those of its last backward().",
         epilog=f"example: {_EXAMPLE}",
     )
-    walk.add_argument("expression", help="such as 'tanh(x*w + b)'; it is parsed, never run as Python")
-    walk.add_argument("values", nargs="*", metavar="name=value", help="a number for each name in the expression")
+    walk.add_argument(
+        "what",
+        metavar="expression|script.py",
+        help="such as 'tanh(x*w + b)', which is parsed and never run as Python; or a script, which is run",
+    )
+    walk.add_argument(
+        "values", nargs="*", metavar="name=value", help="a number for each name; or the script's arguments"
+    )
+    walk.add_argument(
+        "--order", metavar="d,b,c,a", help="visit the nodes in this order in the backward pass, and see what is lost"
+    )
+    walk.add_argument("--overwrite", action="store_true", help="write gradients with = in place of +=")
+    walk.add_argument(
+        "--svg", metavar="FILE", help="draw the graph; a name that ends with .png or .dot is taken at its word"
+    )
+    walk.add_argument(
+        "--film", metavar="FILE", help="a picture after each step: an animated .svg or .gif, or a .png of all"
+    )
+    walk.add_argument(
+        "--step", action="store_true", help="take the steps one at a time, forward and back, a key a step"
+    )
     walk.add_argument("--json", action="store_true", help="print JSON for programs; nan and inf as strings")
     walk.set_defaults(command=_walk)
 
@@ -72,20 +103,129 @@ def _protected(arguments: Sequence[str]) -> list[str]:
     """The arguments with the options first, and an expression such as -x*y marked as none by a space before it."""
     if not arguments or arguments[0] != "walk":
         return list(arguments)
-    options = [a for a in arguments[1:] if a.startswith("--") or a == "-h"]
-    others = [f" {a}" if a.startswith("-") else a for a in arguments[1:] if a not in options]
+    options, others = [], []
+    rest = iter(arguments[1:])
+    for argument in rest:
+        if argument.startswith("--") or argument == "-h":
+            options.append(f"{argument}={next(rest, '')}" if argument in _WITH_VALUE else argument)
+        else:
+            others.append(f" {argument}" if argument.startswith("-") else argument)
     return ["walk", *options, *others]
 
 
 def _walk(options: argparse.Namespace) -> int:
-    parsed = expression.parse(options.expression)
+    is_script = options.what.endswith(".py")
+    code, graph = _run(options) if is_script else (0, _evaluated(options))
+    if graph is None:
+        if code == 0:
+            print(f"gradwalk: {options.what} did not call backward()", file=sys.stderr)
+        return code or 2
+    order = None if options.order is None else _split(options.order)
+    walked = walk(graph, order, overwrite=options.overwrite)
+    if options.svg:
+        walked.draw().save(options.svg)
+    if options.film:
+        walked.film().save(options.film)
+    if options.json:
+        print(_as_json(options, walked))
+    elif options.step:
+        _step_through(walked)
+    elif len(graph) > _LARGEST:
+        _print_large(graph)
+    else:
+        terminal = Terminal(sys.stdout)
+        walked.print(terminal)
+        check(graph).print(terminal)
+    return code
+
+
+def _evaluated(options: argparse.Namespace) -> Graph:
+    """The graph of the expression, with gradients."""
+    parsed = expression.parse(options.what)
     root, _ = expression.evaluate(parsed, _values(options.values))
     root.backward()
-    if options.json:
-        print(json.dumps(_as_data(parsed.text, root), indent=2, ensure_ascii=False))
-    else:
-        _print_walk(root)
-    return 0
+    return Graph.record(root)
+
+
+def _run(options: argparse.Namespace) -> tuple[int, Graph | None]:
+    """Run the script; its exit code, and the graph of its last `backward()`, as it was then."""
+    last: list[Graph] = []
+    backward = Value.backward
+
+    def watched(root: Value) -> None:
+        backward(root)
+        last[:] = [Graph.record(root)]
+
+    output = sys.stderr if options.json else sys.stdout  # what the script prints is not part of the JSON
+    Value.backward = watched  # type: ignore[method-assign, assignment]
+    try:
+        with source_lines(), contextlib.redirect_stdout(output):
+            code = micrograd.run(options.what, options.values)
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+    finally:
+        Value.backward = backward  # type: ignore[method-assign]
+    return code, last[0] if last and code == 0 else None
+
+
+def _split(order: str) -> list[str]:
+    """Names between commas; those inside brackets are part of a name such as max(a, b)."""
+    names = [""]
+    depth = 0
+    for letter in order:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    return [name.strip() for name in names]
+
+
+def _as_json(options: argparse.Namespace, walked: Walk) -> str:
+    """The walk and the check, as one JSON object."""
+    document = json.loads(walked.to_json()) | {"of": options.what, "check": json.loads(check(walked.graph).to_json())}
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _print_large(graph: Graph) -> None:
+    """What can be read of a graph with many nodes: its modules, and the gradients of what has a label."""
+    terminal = Terminal(sys.stdout)
+    report.print_graph(terminal, graph)
+    terminal.heading("Gradients of leaves with a label")
+    leaves = [node for node in graph.nodes if node.is_leaf and node.label]
+    terminal.table(
+        ("node", "data", "grad"), [[leaf.name, repr(leaf.data), repr(leaf.grad)] for leaf in leaves[: report.LONGEST]]
+    )
+    report.print_rest(terminal, len(leaves))
+    terminal.line(
+        f"Steps and checks are printed for at most {_LARGEST:,} nodes; --json has all steps, --svg a picture."
+    )
+
+
+def _step_through(walked: Walk) -> None:
+    """Take steps as the keys say, and print each."""
+    terminal = Terminal(sys.stdout)
+    report.print_graph(terminal, walked.graph)
+    cursor = walked.start()
+    last = len(walked.steps)
+    terminal.heading("space: next step   b: back   e: to the end   s: to the start   q: quit")
+    sys.stdout.flush()
+    for key in keyboard.presses():
+        if key == "next":
+            step = cursor.next()
+            terminal.line(f"{cursor.position}/{last}  {step.sentence}" if step else "This is the end.")
+        elif key == "back":
+            step = cursor.back()
+            terminal.line(f"{cursor.position}/{last}  taken back: {step.sentence}" if step else "This is the start.")
+        elif key == "end":
+            while step := cursor.next():
+                terminal.line(f"{cursor.position}/{last}  {step.sentence}")
+        elif key == "start":
+            cursor = walked.start()
+            terminal.line(f"0/{last}  Nothing is known yet.")
+        sys.stdout.flush()
 
 
 def _values(given: Sequence[str]) -> dict[str, float]:
@@ -104,39 +244,3 @@ def _values(given: Sequence[str]) -> dict[str, float]:
             column = len(argument) - len(number)
             raise ExpressionError(f"the value of {name!r} is not a number", argument, column=column) from None
     return values
-
-
-def _print_walk(root: Value) -> None:
-    terminal = Terminal(sys.stdout)
-    named = names(root)
-    order = topological_order(root)
-    terminal.heading("Values, in forward order")
-    terminal.table(("node", "operation", "operands", "data"), [_row(v, named) for v in order])
-    terminal.gap()
-    terminal.heading("Gradients, in the order of the backward pass")
-    rows = [[*_row(v, named), repr(v.grad)] for v in reversed(order)]
-    terminal.table(("node", "operation", "operands", "data", "grad"), rows)
-
-
-def _row(value: Value, named: dict[Value, str]) -> list[str]:
-    operands = ", ".join(name_of(argument, named) for argument in value.arguments)
-    return [named[value], value.op, operands, repr(value.data)]
-
-
-def _as_data(text: str, root: Value) -> dict[str, Any]:
-    named = names(root)
-    order = topological_order(root)
-
-    def described(value: Value) -> dict[str, Any]:
-        operands = [named[x] if isinstance(x, Value) else _json_number(float(x)) for x in value.arguments]
-        return {"node": named[value], "operation": value.op, "operands": operands, "data": _json_number(value.data)}
-
-    return {
-        "expression": text,
-        "values": [described(value) for value in order],
-        "gradients": [{**described(value), "grad": _json_number(value.grad)} for value in reversed(order)],
-    }
-
-
-def _json_number(number: float) -> float | str:
-    return number if math.isfinite(number) else str(number)

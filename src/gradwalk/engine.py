@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 else:
     import cython
 
+CONSTANT = -1  # in a record, the place of an operand that is no Value
+_constant = cython.declare(cython.int, CONSTANT)  # the same in C
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
 
 # How far a traversal has come with a node. Outside of traversals every node is NEW.
@@ -49,10 +51,12 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
     )
 _sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
 
-# How many no_grad() and debug_nans() contexts are open in all threads. While it is 0, a new node is not looked at.
+# How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is
+# not looked at.
 _open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
 _refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
+_remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
 
 # Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
 # here from the 100th level on, and are freed when the recursion has come back up.
@@ -97,7 +101,10 @@ class Value:
     Value(data=2.0, grad=-3.0)
     """
 
-    __slots__ = ("__dict__", "_a", "_b", "_details", "_grad", "_mark", "_opcode", "_pa", "_pb", "_primal", "_special")
+    __slots__ = (
+        *("__dict__", "_a", "_b", "_details", "_grad", "_mark", "_opcode", "_pa", "_pb", "_place", "_primal"),
+        "_special",
+    )
 
     _primal: cython.double
     _grad: cython.double
@@ -108,7 +115,8 @@ class Value:
     _details: Details | None
     _opcode: cython.short  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
     _mark: cython.uchar
-    _special: cython.bint  # whether operands and rule are in the details
+    _special: cython.uchar  # whether operands and rule are in the details
+    _place: cython.int  # in the order being recorded; nothing outside of `record`
 
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
@@ -130,6 +138,8 @@ class Value:
             _set_by_hand(self, children or [], symbol)
             if _open_switches != 0:
                 _inspected(self)
+        elif _open_switches != 0 and _remembering_lines.get():
+            _detailed(self).source = users_line()
         if name:
             _detailed(self).label = name
 
@@ -212,7 +222,7 @@ class Value:
 
     @property
     def source(self) -> SourceLine | None:
-        """The line of the user's program that made it, known for nodes made under `debug_nans()`."""
+        """The line of the user's program that made it, known if that was under `source_lines()` or `debug_nans()`."""
         return self._details.source if self._details is not None else None
 
     def __repr__(self) -> str:
@@ -1169,6 +1179,122 @@ def _recompute(node: Value) -> object:
     return None
 
 
+# Recording
+
+
+@cython.annotation_typing(False)
+def record(roots: list[Value]) -> tuple[Any, ...]:
+    """The graph that the roots were made by, as flat arrays: the fields of a `Graph`, which says what they mean.
+
+    Raises `TypeError` where a root is not a Value, `ValueError` where hand-edited nodes form a cycle, and whatever a
+    hand-made `_backward` raises when it is asked for its partials.
+    """
+    order: list[Value] = []
+    with _traversing:
+        try:
+            for root in roots:
+                _visit(_checked(root), None, order, None)
+        finally:
+            _unmark(order)
+        fields: tuple = (*_flattened(order), _places(roots))
+        _probe_rules_by_hand(order, fields)
+        return fields
+
+
+@cython.cfunc
+def _flattened(order: list) -> tuple:
+    """The nodes of an order as arrays, and what only some of them have as dictionaries by place."""
+    node: Value
+    edges: cython.int = 0
+    place: cython.int = 0
+    for node in order:
+        node._place = place
+        place += 1
+        edges += len(node._details.arguments) if node._special else rules.arity(node._opcode)
+    opcodes = numpy.empty(len(order), numpy.int32)
+    offsets = numpy.zeros(len(order) + 1, numpy.int32)
+    operands = numpy.empty(edges, numpy.int32)
+    partials = numpy.empty(edges)
+    data = numpy.empty(len(order))
+    grad = numpy.empty(len(order))
+    labels: dict = {}
+    symbols: dict = {}
+    sources: dict = {}
+    by_hand: set = set()
+
+    opcode: cython.p_int = native.integers(opcodes)
+    offset: cython.p_int = native.integers(offsets)
+    operand: cython.p_int = native.integers(operands)
+    local: cython.p_double = native.doubles(partials)
+    primal: cython.p_double = native.doubles(data)
+    adjoint: cython.p_double = native.doubles(grad)
+    k: cython.int = 0
+    i: cython.int = 0
+    for node in order:
+        opcode[i] = max(node._opcode, 0)
+        primal[i] = node._primal
+        adjoint[i] = node._grad
+        if node._special:
+            k = _flatten_wide(node, k, operand, local)
+        elif node._opcode > 0:
+            operand[k] = node._a._place if node._a is not None else _constant
+            local[k] = node._pa
+            k += 1
+            if rules.arity(node._opcode) == 2:
+                operand[k] = node._b._place if node._b is not None else _constant
+                local[k] = node._pb
+                k += 1
+        if node._details is not None:
+            _gather(node, i, labels, symbols, sources, by_hand)
+        i += 1
+        offset[i] = k
+    return opcodes, offsets, operands, partials, data, grad, labels, symbols, sources, frozenset(by_hand)
+
+
+@cython.cfunc
+def _places(nodes: list) -> tuple:
+    return tuple([cython.cast(Value, node)._place for node in nodes])
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _flatten_wide(node: Value, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
+    """Write the operands and partials of a node that has them in its details from k on; the next k."""
+    i: cython.Py_ssize_t = 0
+    for argument in node._details.arguments:
+        if isinstance(argument, Value):
+            operand[k] = cython.cast(Value, argument)._place
+            local[k] = node._details.partials[i]
+        else:
+            operand[k] = _constant
+            local[k] = argument
+        k += 1
+        i += 1
+    return k
+
+
+@cython.cfunc
+def _gather(node: Value, place: cython.int, labels: dict, symbols: dict, sources: dict, by_hand: set) -> object:
+    """What a node has in its details, by its place."""
+    if node._details.label:
+        labels[place] = node._details.label
+    if node._opcode <= 0 and node._special:
+        symbols[place] = node._details.symbol
+    if node._details.source is not None:
+        sources[place] = node._details.source
+    if node._details.closure is not None:
+        by_hand.add(place)
+    return None
+
+
+def _probe_rules_by_hand(order: list[Value], fields: tuple[Any, ...]) -> None:
+    """Fill in the partials of nodes whose rule was set by hand. They may run any code, so all else is done by then."""
+    _, offsets, operands, partials, *_, by_hand, _ = fields
+    for place in by_hand:
+        first, last = offsets[place], offsets[place + 1]
+        partials[first:last][operands[first:last] != CONSTANT] = _probed_partials(order[place])
+
+
 @cython.cfunc
 def _ordered(root: Value, keys: dict | None) -> list:
     """The topological order."""
@@ -1195,7 +1321,7 @@ def _visit(root: Value, keys: dict | None, order: list, earlier: list | None) ->
             node = cython.cast(Value, stack[len(stack) - 1])
             if node._mark == NEW:
                 node._mark = OPEN
-                by_hand = by_hand or (node._special and node._details.closure is not None)
+                by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
                 _push_operands(stack, order, earlier, node, keys)
             else:
                 stack.pop()
@@ -1411,6 +1537,21 @@ def debug_nans() -> Iterator[None]:
 
 
 @contextmanager
+def source_lines() -> Iterator[None]:
+    """Within it, every new node remembers the line of the program that made it, as its `source`.
+
+    Walks, checks and drawings of such nodes name the line. Nodes are slower and larger; it costs nothing when off.
+
+    >>> with source_lines():
+    ...     a = Value(2.0)
+    >>> a.source.number
+    2
+    """
+    with _switched_on(_remembering_lines):
+        yield
+
+
+@contextmanager
 def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
     global _open_switches
     token = switch.set(True)
@@ -1425,10 +1566,10 @@ def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
 @cython.cfunc
 def _inspected(out: Value) -> Value:
     """A new node, while some switch is on in some thread."""
-    if _refusing_nans.get():
+    if _refusing_nans.get() or _remembering_lines.get():
         _detailed(out).source = users_line()
-        if not math.isfinite(out._primal) and out._opcode != UNCONNECTED:
-            raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
+    if _refusing_nans.get() and not math.isfinite(out._primal) and out._opcode != UNCONNECTED:
+        raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
     if _without_gradient.get():
         out._a = out._b = out._details = None
         out._opcode = UNCONNECTED

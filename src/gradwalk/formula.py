@@ -7,13 +7,27 @@ be printed as code for the engine (`code`) or as mathematics for a reader (`text
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 # How tightly an operator binds, for brackets. Calls, names and numbers bind tightest.
 _BINDING = {"and": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "negative": 6}
 _TIGHTEST = 9
+_OPERATORS: dict[str, Callable[..., float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "negative": operator.neg,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "and": lambda left, right: left and right,
+}
+_FUNCTIONS = {"/": "div"}
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
 
 
@@ -110,6 +124,62 @@ def is_choice_of_numbers(formula: Formula) -> bool:
     if formula.operator == "where":
         return all(is_choice_of_numbers(branch) for branch in formula.arguments[1:])
     return formula.operator == "number"
+
+
+def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
+    """The formula with other formulas in place of some of its names.
+
+    >>> text(substituted(1 / name("y"), {"y": name("b")}))
+    '1 / b'
+    """
+    if formula.operator == "name":
+        return values.get(str(formula.atom), formula)
+    return replace(formula, arguments=tuple(substituted(part, values) for part in formula.arguments))
+
+
+def evaluated(formula: Formula, values: Mapping[str, float], functions: object) -> float:
+    """The number that a formula gives for numbers of its names; `functions` has its functions and `div` by name.
+
+    >>> evaluated(1 - name("out") * name("out"), {"out": 0.5}, math)
+    0.75
+    """
+    if formula.operator == "name":
+        return values[str(formula.atom)]
+    if formula.operator == "number":
+        return float(formula.atom)
+    if formula.operator == "where":
+        return evaluated(_branch(formula, values, functions), values, functions)
+    parts = [evaluated(part, values, functions) for part in formula.arguments]
+    result = _OPERATORS.get(formula.operator) or getattr(functions, _FUNCTIONS.get(formula.operator, formula.operator))
+    return float(result(*parts))
+
+
+def resolved(formula: Formula, values: Mapping[str, float], functions: object) -> Formula:
+    """The formula with its choices made, as they are for these numbers.
+
+    >>> x = name("x")
+    >>> text(resolved(where(x < 0, -x, x * x), {"x": 3.0}, math))
+    'x²'
+    """
+    if formula.operator == "where":
+        return resolved(_branch(formula, values, functions), values, functions)
+    return replace(formula, arguments=tuple(resolved(part, values, functions) for part in formula.arguments))
+
+
+def _branch(formula: Formula, values: Mapping[str, float], functions: object) -> Formula:
+    condition, chosen, otherwise = formula.arguments
+    return chosen if evaluated(condition, values, functions) else otherwise
+
+
+def variables(formula: Formula) -> tuple[str, ...]:
+    """The names in a formula, each once.
+
+    >>> variables(1 - name("out") * name("out"))
+    ('out',)
+    """
+    if formula.operator == "name":
+        return (str(formula.atom),)
+    return tuple(dict.fromkeys(variable for part in formula.arguments for variable in variables(part)))
 
 
 def _apply(operator: str, *arguments: Formula | float) -> Formula:

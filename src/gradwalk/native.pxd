@@ -20,7 +20,7 @@ cdef extern from *:
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
-    static void open_to_assignment(PyObject *type) {
+    static inline void open_to_assignment(PyObject *type) {
         ((PyTypeObject *)type)->tp_setattro = set_attribute;
         ((PyTypeObject *)type)->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
         PyType_Modified((PyTypeObject *)type);
@@ -40,3 +40,11 @@ cdef inline double* allocate(Py_ssize_t length) except NULL:
 
 cdef inline void release(double* row) noexcept:
     PyMem_Free(row)
+
+
+cdef inline double* doubles(object array) except? NULL:
+    return <double*><size_t>array.__array_interface__["data"][0]
+
+
+cdef inline int* integers(object array) except? NULL:
+    return <int*><size_t>array.__array_interface__["data"][0]

@@ -1,5 +1,7 @@
 """What C has and Python has otherwise, for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
 
+from typing import Any
+
 NO_FLOATS: list[float] = []
 
 
@@ -10,6 +12,16 @@ def allocate(length: int) -> list[float]:
 
 def release(row: list[float]) -> None:
     """Give a row back. Python does that by itself for lists."""
+
+
+def doubles(array: Any) -> Any:
+    """The cells of a contiguous array of float64: a pointer in C. The array has to be kept as long as that is used."""
+    return array
+
+
+def integers(array: Any) -> Any:
+    """The same for an array of int32."""
+    return array
 
 
 def untrack(container: object) -> None:

@@ -25,6 +25,14 @@ class Module:
         """All parameters, in the order of `named_parameters`."""
         return [parameter for _, parameter in self.named_parameters()]
 
+    def label_parameters(self) -> None:
+        """Label every parameter with its path, by which drawings and checks name it and know its module.
+
+        Neurons, layers and MLPs do so when they are made; a module of your own can at the end of its `__init__`.
+        """
+        for path, parameter in self.named_parameters():
+            parameter.label = path
+
     def named_parameters(self) -> Iterator[tuple[str, Value]]:
         """Every parameter once, with its path, such as `"layers.0.neurons.2.w.1"`, in the order of the attributes.
 
@@ -75,6 +83,7 @@ class Neuron(Module):
         self.b = Value(0)
         self.nonlin = nonlin
         self.activation = activation
+        self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
         """The output for inputs `x`. Raises `ValueError` where there are not as many as weights."""
@@ -98,6 +107,7 @@ class Layer(Module):
 
     def __init__(self, nin: int, nout: int, nonlin: bool = True, activation: Activation = Value.relu) -> None:
         self.neurons = [Neuron(nin, nonlin, activation) for _ in range(nout)]
+        self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         """A list of outputs; of a single neuron, its output itself."""
@@ -126,6 +136,7 @@ class MLP(Module):
         self.layers = [
             Layer(sizes[i], sizes[i + 1], nonlin=i != len(nouts) - 1, activation=activation) for i in range(len(nouts))
         ]
+        self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         """The output of the last layer: a list, or a Value where that layer has one neuron."""

@@ -6,3 +6,4 @@ cdef double evaluate(int opcode, double x, double y, double z) noexcept
 cdef double partial(int opcode, int position, double x, double y, double z, double out) noexcept
 cdef bint selects(int opcode) noexcept
 cdef int inert(int opcode) noexcept
+cdef int arity(int opcode) noexcept

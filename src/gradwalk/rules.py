@@ -31,7 +31,8 @@ SYMBOLS = (
         "ReLU softplus erf atan2 hypot max min where sumprod "
     ).split(),
 )
-ARITIES = tuple(map(int, "022222111111111111111111111122223"))
+ARITIES = tuple(map(int, "0222221111111111111111111111222230"))
+_ARITIES = cython.declare(cython.p_char, b"0222221111111111111111111111222230")
 _UFUNCS = (
     "",
     *(
@@ -229,6 +230,13 @@ def inert(opcode: cython.int) -> cython.int:
     if opcode == 32:  # where
         return 1
     return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def arity(opcode: cython.int) -> cython.int:
+    """How many operands a row takes; 0 for leaves, and for sums of products, which take any number."""
+    return _ARITIES[opcode] - ord("0") if opcode > 0 else 0
 
 
 # --- end of generated code ---
