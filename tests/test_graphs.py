@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import mpmath
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
+from programs import EVERY, EXTREME, OPCODES, ORDINARY, TAME, Program, programs
 from references import MPMATH, TORCH, torch_leaf
 
 from gradwalk import Value, refresh, topological_order, zero_grad
 from gradwalk.engine import apply
-from gradwalk.ops import BY_NAME, TABLE
-
-OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
-
-
-@dataclass(frozen=True)
-class Program:
-    """Leaves, constants among the operands, and steps: an operation and the places of its operands."""
-
-    leaves: tuple[float, ...]
-    steps: tuple[tuple[str, tuple[int | float, ...]], ...]
-
-    def run(self, leaf: Callable[[float], Any], apply: Callable[..., Any]) -> tuple[list[Any], Any]:
-        """The leaves and the last result."""
-        leaves = [leaf(number) for number in self.leaves]
-        results = list(leaves)
-        for name, places in self.steps:
-            results.append(apply(name, *[results[p] if isinstance(p, int) else p for p in places]))
-        return leaves, results[-1]
-
-
-@st.composite
-def programs(draw: st.DrawFn, numbers: st.SearchStrategy[float], names: list[str], longest: int) -> Program:
-    """Programs whose later steps use earlier results, often the same one more than once."""
-    leaves = draw(st.lists(numbers, min_size=1, max_size=4))
-    steps = []
-    for count in range(len(leaves), len(leaves) + draw(st.integers(1, longest))):
-        name = draw(st.sampled_from(names))
-        place = st.integers(max(0, count - 6), count - 1)
-        places = draw(
-            st.lists(
-                st.one_of(place, place, place, numbers), min_size=BY_NAME[name].arity, max_size=BY_NAME[name].arity
-            )
-        )
-        places[draw(st.integers(0, len(places) - 1))] = draw(place)
-        steps.append((name, tuple(places)))
-    return Program(tuple(leaves), tuple(steps))
 
 
 def with_values(program: Program) -> tuple[float, list[float]]:
@@ -105,19 +66,6 @@ def exactly(program: Program) -> tuple[mpmath.mpf, list[mpmath.mpf]]:
 def close(a: float, b: float) -> bool:
     """The same to 1e-10 relative, nan and inf included."""
     return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-10)
-
-
-# Functions that are smooth and tame on all of [-3, 3], so that a disagreement is never a matter of conditioning alone.
-TAME = [
-    row.name for row in TABLE if row.name not in ("pow", "log", "log2", "log10", "log1p", "sqrt", "asin", "acos", "div")
-]
-EVERY = [row.name for row in TABLE]
-ORDINARY = st.floats(-3.0, 3.0).map(lambda number: round(number, 3))
-# No subnormals: a stored partial such as 1/x overflows for them, where PyTorch gets by dividing the gradient by x.
-EXTREME = st.one_of(
-    st.floats(allow_nan=True, allow_infinity=True, allow_subnormal=False),
-    st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.7e308]),
-)
 
 
 @given(programs(ORDINARY, EVERY, longest=25))

@@ -28,7 +28,6 @@ def rules() -> Iterator[str]:
     yield from _words("SYMBOLS", [*(row.symbol for row in TABLE), "sumprod"])
     arities = f"0{''.join(str(row.arity) for row in TABLE)}0"
     yield f'ARITIES = tuple(map(int, "{arities}"))'
-    yield f'_ARITIES = cython.declare(cython.p_char, b"{arities}")'
     yield from _words("_UFUNCS", [row.ufunc or "-" for row in TABLE])
     yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}"
     yield f"SUMPROD = {len(TABLE) + 1}"
@@ -66,7 +65,8 @@ def rules() -> Iterator[str]:
     yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
     yield "def arity(opcode: cython.int) -> cython.int:"
     yield '    """How many operands a row takes; 0 for leaves, and for sums of products, which take any number."""'
-    yield '    return _ARITIES[opcode] - ord("0") if opcode > 0 else 0'
+    yield f'    arities: cython.p_char = b"{arities}"'
+    yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
     yield from ("", "")
 
 

@@ -408,7 +408,10 @@ def _place(given: Any, what: str) -> int:
 
 def _number(given: Any, what: str) -> float:
     if given in ("nan", "inf", "-inf") or (isinstance(given, (int, float)) and not isinstance(given, bool)):
-        return float(given)
+        try:
+            return float(given)
+        except OverflowError:
+            raise GraphError(f"{what} is an integer too large for a float, not a number") from None
     raise GraphError(f"{what} is {given!r}, not a number")
 
 

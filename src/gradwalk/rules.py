@@ -32,7 +32,6 @@ SYMBOLS = (
     ).split(),
 )
 ARITIES = tuple(map(int, "0222221111111111111111111111222230"))
-_ARITIES = cython.declare(cython.p_char, b"0222221111111111111111111111222230")
 _UFUNCS = (
     "",
     *(
@@ -236,7 +235,8 @@ def inert(opcode: cython.int) -> cython.int:
 @cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
     """How many operands a row takes; 0 for leaves, and for sums of products, which take any number."""
-    return _ARITIES[opcode] - ord("0") if opcode > 0 else 0
+    arities: cython.p_char = b"0222221111111111111111111111222230"
+    return arities[opcode] - ord("0") if opcode > 0 else 0
 
 
 # --- end of generated code ---
