@@ -230,7 +230,10 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
         ('{"gradwalk": "graph", "version": 1, "nodes": [1], "outputs": [0]}', "node 0 is 1, not an object"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": []}', "the graph has no output"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [{}], "outputs": [0]}', "the data of node 0 is None"),
-        ('{"gradwalk": "graph", "version": 1, "nodes": [{"daat": 1}], "outputs": [0]}', "node 0 has 'daat'; known: by_"),
+        (
+            '{"gradwalk": "graph", "version": 1, "nodes": [{"daat": 1}], "outputs": [0]}',
+            "node 0 has 'daat'; known: by_",
+        ),
         (f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [1]}}', "output is that of node 1"),
         (f'{{"gradwalk": "graph", "version": 1, "nodes": [{LEAF}], "outputs": [true]}}', "an output is True"),
     ],

@@ -42,7 +42,7 @@ def test_what_is_lost_adds_up_to_what_is_missing(program, rng, overwrite):
     expected = by_brute_force(graph, order, overwrite)
     wrong = {w.place: w for w in wrong_gradients(graph, steps, right, overwrite)}
     for step in steps:
-        size = 1e-9 * max(1.0, max(map(abs, right)))
+        size = 1e-9 * max(1.0, *map(abs, right))
         assert step.upstream == pytest.approx(expected[step.place], rel=1e-9, abs=size)
         missing = sum(loss.missing for loss in wrong[step.place].losses) if step.place in wrong else 0.0
         assert right[step.place] - step.upstream == pytest.approx(missing, rel=1e-7, abs=size)
@@ -56,7 +56,7 @@ def test_every_legal_order_is_right(program, rng):
     steps = backward_steps(graph, order, overwrite=False)
     right = gradients(graph)
     assume(numpy.isfinite(right).all())
-    size = max(1.0, max(map(abs, right)))
+    size = max(1.0, *map(abs, right))
     for step in steps:
         assert step.upstream == pytest.approx(right[step.place], rel=1e-9, abs=1e-12 * size)
     assert lost_contributions(steps, overwrite=False) == []
@@ -135,9 +135,7 @@ def test_sentences_say_what_was_lost_where_and_why():
     order = [graph.names.index(name) for name in "badc"]
     steps = backward_steps(graph, order, overwrite=False)
     b, a = wrong_gradients(graph, steps, gradients(graph), overwrite=False)
-    assert b.sentence == (
-        "b gets 0 and should get 6. d's contribution 6 to b came too late: d was visited after b."
-    )
+    assert b.sentence == ("b gets 0 and should get 6. d's contribution 6 to b came too late: d was visited after b.")
     assert [loss.sentence for loss in a.losses] == [
         "d's contribution 6 to b came too late: d was visited after b; so a misses 6 times db/da 1 = 6",
         "c's contribution 9 to a came too late: c was visited after a",

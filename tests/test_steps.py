@@ -74,8 +74,10 @@ def test_every_rule_in_words():
         "max holds back: x gets nothing of upstream 1. max lets through: y gets upstream 1 as it is.": x.maximum(y),
         "max is at a tie and splits: x gets upstream 1 times 0.5, making 0.5.": x.maximum(0.5),
         "where lets through: y gets upstream 1 as it is.": x.where(y, 3.0),
-        "sumprod copies to its start: y gets upstream 1 as it is. sumprod swaps and scales: x gets upstream 1 times"
-        " the constant 4, making 4; x gets upstream 1 times y's value 2, making 2, on top of 4: 6 in all;": sumprod([x, x], [4.0, y], y),
+        "sumprod copies to its start: y gets upstream 1 as it is.": sumprod([x, x], [4.0, y], y),
+        "x gets upstream 1 times the constant 4, making 4; x gets upstream 1 times y's value 2, making 2, on top of": (
+            sumprod([x, x], [4.0, y], y)
+        ),
     }
     for sentence, root in told.items():
         root.label = "out"

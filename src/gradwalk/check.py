@@ -228,14 +228,14 @@ def _verdict(gradient: float, found: Slope, bound: float, is_negligible: bool) -
     """`bound`: on the error of gradient and slope; `is_negligible`: whether that would hardly change the root."""
     if not math.isfinite(gradient) or found.shape == "undefined":
         return "not finite"
-    size = max(abs(gradient), abs(found.quotient))
+    size = max(abs(gradient), abs(found.estimate))
     if found.shape == "jump":
         return "jump"
     if found.shape == "kink":
         low, high = sorted((found.left, found.right))
         slack = _KINK_SLACK * (high - low)
         return "kink" if low - slack <= gradient <= high + slack else "wrong"
-    error = abs(gradient - found.quotient)
+    error = abs(gradient - found.estimate)
     if error > 4 * bound + _TOLERANCE * size:
         return "wrong"
     return "rounding" if error and bound > _TOO_VAGUE * size and not is_negligible else "right"

@@ -21,14 +21,16 @@ _SIGNIFICANT = 20.0  # how many times its rounding error a difference of slopes 
 
 
 class Slope(NamedTuple):
-    """A derivative as found: `quotient` over a step `h`, within `bound` of the truth; slopes to the `left` and `right`.
+    """A derivative as found: `estimate`, within `bound` of the truth; slopes to the `left` and `right`.
 
-    `shape`: "smooth", or "kink" where the slopes to both sides differ, or "jump" where the function does, or
-    "undefined" where it has no finite number on either side.
+    `quotient`: that over the step `h`; the estimate itself, unless a step was given. `shape`: "smooth", or "kink" where
+    the slopes to both sides differ, or "jump" where the function does, or "undefined" where it has no finite number on
+    either side.
     """
 
-    quotient: float
+    estimate: float
     bound: float
+    quotient: float
     h: float
     left: float
     right: float
@@ -53,7 +55,7 @@ def slope(f: Callable[[float], float], x: float, noise: float, method: Method = 
     """The derivative of f at x. `noise`: a bound on the rounding error of f; `h`: the step, found by itself if 0.
 
     >>> found = slope(math.sin, 1.0, 1e-16)
-    >>> abs(found.quotient - math.cos(1.0)) < found.bound < 1e-9
+    >>> abs(found.estimate - math.cos(1.0)) < found.bound < 1e-9
     True
     >>> slope(abs, 0.0, 0.0).shape
     'kink'
@@ -67,14 +69,11 @@ def slope(f: Callable[[float], float], x: float, noise: float, method: Method = 
             trials, best = others, other
     if not trials:
         return best
-    if h:
-        given = trials[0]
-        best = best._replace(quotient=given.quotient, h=h, bound=best.bound + abs(best.quotient - given.quotient))
-    return best
+    return best._replace(quotient=trials[0].quotient, h=trials[0].h) if h else best
 
 
 def _is_sharp(found: Slope) -> bool:
-    return found.shape != "undefined" and found.bound <= 1e-6 * abs(found.quotient)
+    return found.shape != "undefined" and found.bound <= 1e-6 * abs(found.estimate)
 
 
 def _tried(
@@ -87,18 +86,19 @@ def _tried(
         if math.isfinite(trial.quotient):
             trials.append(trial)
     if not trials:
-        return [], Slope(math.nan, math.inf, 0.0, math.nan, math.nan, "undefined")
+        return [], Slope(math.nan, math.inf, math.nan, 0.0, math.nan, math.nan, "undefined")
     bounds = [math.inf] + [
         abs(before.quotient - trial.quotient) / (_RATIO - 1) + trial.rounding for before, trial in pairwise(trials)
     ]
     at = min(range(len(trials)), key=bounds.__getitem__)
     kept = trials[at]
     shape, where = _shape(trials)
-    return trials, Slope(kept.quotient, bounds[at], kept.h, where.left, where.right, shape)
+    return trials, Slope(kept.quotient, bounds[at], kept.quotient, kept.h, where.left, where.right, shape)
 
 
 def _trial(f: Callable[[float], float], x: float, middle: float, h: float, noise: float, method: Method) -> _Trial:
     """The quotients over one step, by the steps that are really taken: x + h is rounded."""
+    noise += math.ulp(0.0)  # what even the smallest numbers are rounded by
     above, below = x + h, x - h
     up, down = f(above), f(below) if above > x > below else math.nan
     right = _divided(up - middle, above - x)

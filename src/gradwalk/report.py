@@ -12,7 +12,7 @@ from gradwalk.steps import BackwardStep, ForwardStep, written
 from gradwalk.terminal import Terminal
 
 _LARGEST_TREE = 60  # nodes, beyond which a graph is told by its groups
-LONGEST = 1000  # steps, beyond which the rest is only counted
+LONGEST = 200  # steps, beyond which the rest is only counted
 
 
 def print_graph(terminal: Terminal, graph: Graph) -> None:
@@ -83,7 +83,7 @@ def print_wrong(
 def print_rest(terminal: Terminal, count: int) -> None:
     """How many rows were left out."""
     if count > LONGEST:
-        terminal.line(f"  and {count - LONGEST:,} more; --json has them all")
+        terminal.line(f"  and {count - LONGEST:,} more")
 
 
 def _tree(graph: Graph) -> Iterator[str]:

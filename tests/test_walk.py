@@ -1,0 +1,262 @@
+"""Walks: as data, in any order, step by step, as text, JSON and HTML."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from html.parser import HTMLParser
+
+import pytest
+from graphs_of_the_lesson import (
+    GRADIENTS,
+    diamond,
+    labelled,
+    leaves,
+    loss,
+    neuron,
+    product_of_product_and_sum,
+    square,
+    twice,
+)
+
+from gradwalk import Graph, Value, topological_order, walk
+from gradwalk.pictures import PictureError
+from gradwalk.walk import OrderError
+
+
+@pytest.mark.parametrize("make", GRADIENTS)
+def test_gradients_of_the_lesson(make):
+    walked = walk(make())
+    assert walked.gradients == pytest.approx(GRADIENTS[make], abs=1e-12)
+    assert walked.right_gradients == walked.gradients
+    assert walked.is_legal
+    assert walked.wrong == ()
+
+
+def test_walking_changes_nothing():
+    root = diamond()
+    nodes = topological_order(root)
+    for node in nodes:
+        node.grad = 7.0
+    walk(root, ["d", "a", "b", "c"], overwrite=True).wrong  # noqa: B018
+    assert {node.grad for node in nodes} == {7.0}
+
+
+def test_overwriting_of_the_lesson():
+    assert walk(twice(), overwrite=True).gradients["a"] == 1.0
+    assert walk(square(), overwrite=True).gradients["a"] == 3.0
+    f = product_of_product_and_sum()
+    for order, expected in (("fedab", (3.0, -2.0)), ("fdeab", (-6.0, -6.0))):
+        got = walk(f, list(order), overwrite=True).gradients
+        assert (got["a"], got["b"]) == expected
+
+
+def test_orders_of_names_and_of_values():
+    root = diamond()
+    a, b, _, d = (node for _, node in sorted((node.label, node) for node in topological_order(root)))
+    by_name, by_value = walk(root, "dacb"), walk(root, [d, a, "c", b])
+    assert by_name.order == by_value.order
+    assert by_name.gradients == {"d": 1.0, "a": 0.0, "c": 3.0, "b": 6.0}
+    assert not by_name.is_legal
+    assert [w.name for w in by_name.wrong] == ["a"]
+    assert by_name.legal_orders == 2
+
+
+def test_a_legal_order_is_recognised_whatever_it_is():
+    root = neuron()
+    visited = walk(root).order
+    rng = random.Random(0)
+    seen = 0
+    for _ in range(300):
+        order = list(visited)
+        i = rng.randrange(len(order) - 1)
+        for _ in range(rng.randrange(4)):
+            order[i], order[i + 1] = order[i + 1], order[i]
+        walked = walk(Graph.record(root), [Graph.record(root).names[place] for place in order])
+        is_right = walked.gradients == pytest.approx(walk(root).gradients)
+        assert walked.is_legal == is_right or walked.right_gradients["w2"] == 0.0
+        seen += walked.is_legal
+    assert 50 < seen < 300
+
+
+@pytest.mark.parametrize(
+    ("order", "problem"),
+    [
+        (["d", "d", "a", "b", "c"], "visits d twice"),
+        (["d", "a"], "omits c, b; it has to visit every node once"),
+        ([], "omits d, c, b, a"),
+        (["d", "b", "c", "a", "x"], "visits 'x', and there is no such node; there are: a, b, c, d"),
+        ([Value(1.0, label="z")], r"visits Value\(data=1.0, grad=0.0, label='z'\), which is not part"),
+    ],
+)
+def test_orders_that_are_none(order, problem):
+    with pytest.raises(OrderError, match=problem):
+        walk(diamond(), order)
+
+
+def test_close_names_are_suggested():
+    x1, w1 = leaves(weight=1.0, x=2.0)
+    with pytest.raises(OrderError, match="did you mean 'weight'"):
+        walk(x1 * w1, ["wieght"])
+
+
+def test_orders_of_something_else():
+    with pytest.raises(TypeError, match="Values or their names, not of int"):
+        walk(diamond(), [1, 2, 3])
+
+
+def test_conditions_are_not_visited():
+    condition, x = leaves(condition=1.0, x=2.0)
+    out = labelled(condition.where(x, 3.0), "out")
+    assert walk(out).gradients == {"out": 1.0, "x": 1.0}
+    with pytest.raises(OrderError, match="visits condition, which no gradient flows to"):
+        walk(out, ["out", "condition", "x"])
+
+
+@pytest.mark.parametrize("root", [3.0, None, "x"])
+def test_roots_that_are_none(root):
+    with pytest.raises(TypeError, match="the root of a graph is a Value"):
+        walk(root)
+
+
+def test_several_roots():
+    a = Value(1.0)
+    with pytest.raises(ValueError, match="needs a graph with one root"):
+        walk([a * 2, a * 3])
+
+
+def test_two_nodes_with_one_label():
+    a, b = Value(2.0, label="x"), Value(3.0, label="x")
+    assert walk(labelled(a * b, "x")).gradients == {"x (3)": 1.0, "x (2)": 2.0, "x": 3.0}
+
+
+def test_a_single_leaf():
+    walked = walk(Value(2.0, label="x"))
+    assert walked.gradients == {"x": 1.0}
+    assert len(walked.steps) == 2
+
+
+# One step at a time
+
+
+def test_cursors_go_forward_and_back_from_either_end():
+    walked = walk(loss())
+    cursor = walked.start()
+    taken = list(iter(cursor.next, None))
+    assert taken == list(walked.steps)
+    assert cursor.position == walked.end().position == 14
+    assert list(iter(cursor.back, None)) == taken[::-1]
+    assert cursor.position == 0
+    end = walked.end()
+    assert end.back() == taken[-1]
+    assert end.next() == taken[-1]
+
+
+def test_moments_know_what_was_reached():
+    walked = walk(diamond())
+    nothing = walked.start().moment
+    assert (nothing.known, nothing.gradients, nothing.active) == (frozenset(), {}, None)
+    assert walked.moment(2).known == {0, 1}
+    assert walked.moment(4).gradients == {}
+    root_visited = walked.moment(5)
+    assert root_visited.gradients == {3: 1.0, 1: 6.0, 2: 3.0}
+    assert root_visited.contributions == {(3, 0): 6.0, (3, 1): 3.0}
+    assert root_visited.active == 3
+    assert walked.end().moment.gradients == {3: 1.0, 1: 6.0, 2: 3.0, 0: 15.0}
+
+
+def test_moments_know_what_was_lost():
+    assert walk(diamond(), "dacb").end().moment.lost == {(1, 0), (2, 0)}
+    assert walk(twice(), overwrite=True).end().moment.lost == {(1, 0)}
+    assert walk(diamond()).end().moment.lost == frozenset()
+
+
+# As text, JSON, HTML, pictures
+
+
+def test_text():
+    text = str(walk(diamond(), "dacb"))
+    assert "  ├─ b = a + 1 = 3\n" in text
+    assert "  a      0.0       15.0  wrong\n" in text
+    assert "1  a gets 0 and should get 15." in text
+    assert "2 orders are." in text
+    assert "orders" not in str(walk(diamond()))
+
+
+def test_text_of_a_large_graph_is_bounded():
+    x = Value(1.0)
+    for _ in range(3000):
+        x = x * 1.0
+    text = str(walk(x))
+    assert len(text.splitlines()) < 1000
+    assert "and 2,801 more" in text
+
+
+def test_json():
+    walked = walk(diamond(), "dacb")
+    data = json.loads(walked.to_json(), parse_constant=pytest.fail)
+    assert data["gradients"] == {"d": 1.0, "a": 0.0, "c": 3.0, "b": 6.0}
+    assert data["right_gradients"]["a"] == 15.0
+    assert (data["legal"], data["legal_orders"], data["overwrite"]) == (False, 2, False)
+    assert data["backward"][2]["contributions"][0]["late"] is True
+    assert data["wrong"][0]["losses"][0]["amount"] == 9.0
+    assert walk(Graph.from_json(json.dumps(data["graph"]))).gradients["a"] == 15.0
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+
+def test_notebooks_get_html_without_what_labels_try():
+    x = Value(2.0, label="<script>alert(1)</script>")
+    bundle = walk(x * x)._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+    parser = Tags()
+    parser.feed(bundle["text/html"])
+    assert "script" not in parser.tags
+    assert {"svg", "li"} <= set(parser.tags)
+    assert repr(walk(x)) == "<Walk over <Graph of 1 nodes and 0 edges to <script>alert(1)</script>>>"
+
+
+def test_large_graphs_show_their_steps_without_a_picture():
+    x = Value(1.0)
+    for _ in range(500):
+        x = x * 1.0
+    html = walk(x)._repr_mimebundle_()["text/html"]
+    assert "<svg" not in html
+    assert html.count("<li>") == 400
+    assert "and 301 more" in html
+
+
+def test_films_have_a_picture_for_every_step_that_computes():
+    film = walk(loss()).film(seconds=0.5)
+    assert [moment.active for moment in film.moments] == [2, 4, 6, 6, 4, 2, 0]
+    assert film.seconds == 0.5
+
+
+def test_films_of_large_graphs_are_refused():
+    x = Value(1.0)
+    for _ in range(60):
+        x = x * 1.0
+    with pytest.raises(PictureError, match="a film is for graphs of at most 60 nodes, and this one has 61"):
+        walk(x).film()
+
+
+def test_drawings_show_the_gradients_of_the_walk():
+    assert ">15.0000<" in walk(diamond()).draw().svg
+    wrong = walk(diamond(), "dacb").draw().svg
+    assert ">15.0000<" not in wrong
+    assert "lost" in wrong
+
+
+def test_all_orders_of_a_small_graph():
+    root = square()
+    for order in itertools.permutations("fa"):
+        walked = walk(root, order)
+        assert walked.is_legal == (order == ("f", "a")) == (walked.gradients["a"] == 6.0)
