@@ -35,10 +35,10 @@ _TOO_VAGUE = 1e-2  # of the gradient: a quotient that is not known better than t
 class Checked(NamedTuple):
     """A gradient and its check. `bound`: how far off the quotient can be by its own error; `h`: its step.
 
-    `verdict`: "right", "wrong"; "kink" where the slopes to both sides differ and the gradient lies between them; "jump"
-    where the root's value jumps; "rounding" where rounding errors leave the quotient with less than two digits; "not
-    finite" where the gradient or the quotient is nan or inf; "by hand" where a hand-made node stands in between, which
-    has no rule to compute it again by.
+    `verdict`: "right" or "wrong"; or why that cannot be told. "kink": the slopes to both sides differ, and the gradient
+    lies between them. "jump": the root's value jumps. "rounding": rounding errors leave less than two digits. "not
+    finite": the gradient or the slope is not, or the root has no number on one side and another slope on the other. "by
+    hand": a hand-made node stands in between, which has no rule to compute it again by.
     """
 
     name: str
@@ -237,7 +237,7 @@ def _verdict(gradient: float, found: Slope, bound: float, is_negligible: bool) -
         return "kink" if low - slack <= gradient <= high + slack else "wrong"
     error = abs(gradient - found.estimate)
     if error > 4 * bound + _TOLERANCE * size:
-        return "wrong"
+        return "not finite" if found.shape == "edge" else "wrong" if error > 4 * found.resolution else "rounding"
     return "rounding" if error and bound > _TOO_VAGUE * size and not is_negligible else "right"
 
 

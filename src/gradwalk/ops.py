@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from gradwalk.formula import Formula, Functions, as_formula, equal, is_choice_of_numbers, name, number, where
 
@@ -52,7 +53,7 @@ class Operation:
         """Whether it is called by its name: as a method and in `gradwalk.math` (`a + b` is not)."""
         return not self.operator or self.name in ("pow", "abs")
 
-    @property
+    @cached_property
     def selects(self) -> bool:
         """Whether it passes on one operand and leaves out the others, as relu, maximum and where do.
 
@@ -61,7 +62,7 @@ class Operation:
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
-    @property
+    @cached_property
     def inert(self) -> tuple[int, ...]:
         """The positions of operands that it never passes anything to, such as the condition of `where`."""
         return tuple(i for i in range(self.arity) if self.partial(i) == number(0))
