@@ -53,7 +53,7 @@ def test_fields():
     assert graph.outputs == (3,)
     assert graph.root == 3
     assert graph.names == ("a", "b", "v3", "v4")
-    assert repr(graph) == "<Graph of 4 nodes and 4 edges to v4>"
+    assert repr(graph) == "<Graph of 4 nodes to v4>"
 
 
 def test_nodes_of_every_kind():

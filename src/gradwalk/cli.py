@@ -215,16 +215,16 @@ def _step_through(walked: Walk) -> None:
     for key in keyboard.presses():
         if key == "next":
             step = cursor.next()
-            terminal.line(f"{cursor.position}/{last}  {step.sentence}" if step else "This is the end.")
+            terminal.line(f"{cursor.position}/{last} {step.sentence}" if step else "This is the end.")
         elif key == "back":
             step = cursor.back()
-            terminal.line(f"{cursor.position}/{last}  taken back: {step.sentence}" if step else "This is the start.")
+            terminal.line(f"{cursor.position}/{last} taken back: {step.sentence}" if step else "This is the start.")
         elif key == "end":
             while step := cursor.next():
-                terminal.line(f"{cursor.position}/{last}  {step.sentence}")
+                terminal.line(f"{cursor.position}/{last} {step.sentence}")
         elif key == "start":
             cursor = walked.start()
-            terminal.line(f"0/{last}  Nothing is known yet.")
+            terminal.line(f"0/{last} Nothing is known yet.")
         sys.stdout.flush()
 
 

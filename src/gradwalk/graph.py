@@ -108,7 +108,12 @@ class Graph:
 
     def __repr__(self) -> str:
         outputs = ", ".join(self.labels.get(place, f"v{place + 1}") for place in self.outputs)
-        return f"<Graph of {len(self)} nodes and {len(self.operands)} edges to {outputs}>"
+        return f"<Graph of {len(self)} nodes to {outputs}>"
+
+    @property
+    def edges(self) -> int:
+        """How many operands are nodes."""
+        return int((self.operands != CONSTANT).sum())
 
     @property
     def root(self) -> int:

@@ -18,7 +18,7 @@ LONGEST = 200  # steps, beyond which the rest is only counted
 def print_graph(terminal: Terminal, graph: Graph) -> None:
     """The graph as a tree from its root, every node told once; a large one as its modules and operation counts."""
     if len(graph) > _LARGEST_TREE:
-        terminal.heading(f"Graph: {len(graph):,} nodes, {len(graph.operands):,} edges")
+        terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
         groups, _ = grouped(graph)
         rows = [
             [

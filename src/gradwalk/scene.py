@@ -206,7 +206,7 @@ def paint_groups(graph: Graph, theme: Theme) -> str:
     pairs = [(start, end) if start < end else (end, start) for start, end in edges]
     layout = layered(sizes, pairs, _BUNDLE_GAP)
     canvas = Canvas.file(theme, title(graph))
-    caption = f"{len(graph):,} nodes and {len(graph.operands):,} edges, drawn by module"
+    caption = f"{len(graph):,} nodes and {graph.edges:,} edges, drawn by module"
     wide = max(layout.width, width(caption) * _FONT * LETTER) + 2 * _MARGIN
     high = layout.height + 2 * _MARGIN + _HEAD
     canvas.rectangle(0, 0, wide, high, "paper")

@@ -1,0 +1,61 @@
+"""Keys, from a pipe and from a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import sys
+import time
+
+import pytest
+
+from gradwalk import keyboard
+
+
+def test_letters_from_a_pipe(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(" nbesx\nq more"))
+    assert list(keyboard.presses()) == ["next", "next", "back", "end", "start", "next"]
+
+
+def test_the_end_of_the_input_ends_it(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("n"))
+    assert list(keyboard.presses()) == ["next"]
+
+
+if sys.platform != "win32":
+    import pty
+
+    def test_keys_of_a_terminal():
+        """Every key counts by itself, without an Enter; the terminal is as before at the end."""
+        child, terminal = pty.fork()
+        if child == 0:
+            command = [sys.executable, "-m", "gradwalk", "walk", "a*a", "a=3", "--step"]
+            os.execv(sys.executable, command)
+        output = b""
+        for key in (b" ", b"\x1b[C", b"b", b"\x1b[D", b"e", b"q"):
+            output += read_until_quiet(terminal)
+            os.write(terminal, key)
+        output += read_until_quiet(terminal)
+        _, status = os.waitpid(child, 0)
+        text = output.decode()
+        assert os.waitstatus_to_exitcode(status) == 0, text
+        steps = [line for line in text.splitlines() if line[:2] in ("0/", "1/", "2/", "3/", "4/")]
+        assert [line[:3] for line in steps] == ["1/4", "2/4", "1/4", "0/4", "1/4", "2/4", "3/4", "4/4"]
+        assert "taken back" in steps[2]
+        assert steps[-1] == "4/4 a is a leaf: it keeps its gradient 6."
+
+    def read_until_quiet(terminal: int) -> bytes:
+        """What the program prints until it waits for a key."""
+        output = b""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            ready, _, _ = select.select([terminal], [], [], 0.5 if b"quit" in output or not output else 0.3)
+            if ready:
+                try:
+                    output += os.read(terminal, 4096)
+                except OSError:  # the program has ended
+                    return output
+            elif output:
+                return output
+        pytest.fail(f"no answer but {output!r}")
