@@ -223,7 +223,10 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
     [
         ("", "this is not JSON"),
         ("[" * 100_000, "this is not JSON"),
+        ('{"gradwalk": NaN}', "NaN is no number there"),
         ("[]", "this is not a graph"),
+        ('{"gradwalk": "graph", "version": true}', "version True"),
+        ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": [], "x": 1}', "the graph has 'x'"),
         ('{"gradwalk": "walk"}', "this is not a graph"),
         ('{"gradwalk": "graph", "version": 2}', "version 2; version 1 can be read"),
         ('{"gradwalk": "graph", "version": 1}', "the graph has no list of nodes"),
@@ -257,7 +260,12 @@ def test_json_that_is_no_graph(text, problem):
         ({"label": 3}, "the label of node 1 is 3"),
         ({"source": "x.py:1"}, "the source of node 1"),
         ({"source": {"file": "x.py", "line": -1}}, "the line of node 1 is -1"),
-        ({"data": 10**400}, "not a number"),
+        ({"data": 10**400}, "the data of node 1 is too large"),
+        ({"operation": "exp", "symbol": "x"}, "both an operation"),
+        ({"label": ""}, "the label of node 1 is empty"),
+        ({"by_hand": "no"}, "by_hand of node 1 is 'no'"),
+        ({"operation": "exp", "operands": [{"constant": 1.0, "x": 1}], "partials": [None]}, "has 'x'; known: constant"),
+        ({"operation": "exp", "operands": [{"constant": 1.0}], "partials": ["x"]}, "the partial 'x', not null"),
     ],
 )
 def test_json_with_a_bad_node(node, problem):

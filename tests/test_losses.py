@@ -97,7 +97,7 @@ def test_too_many_orders_to_count():
     graph = Graph.record(sum(Value(float(i)) for i in range(60)))
     assert legal_orders(graph, swept(graph)) is None
     a = Value(1.0)
-    for _ in range(1000):
+    for _ in range(60):
         a = a * 1.0
     graph = Graph.record(a)
     assert legal_orders(graph, swept(graph)) == 1

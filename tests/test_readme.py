@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gradwalk import Value, draw
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -34,7 +36,9 @@ def test_python_runs_and_prints_what_its_comments_say(block):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    expected = [line.partition("# ")[2] for line in block.splitlines() if line.startswith("print(") and "# " in line]
+    lines = block.splitlines()
+    prints = [i for i, line in enumerate(lines) if line.startswith("print(")]
+    expected = [lines[i if "# " in lines[i] else i + 1].partition("# ")[2] for i in prints]
     assert printed.getvalue().splitlines() == expected
 
 
@@ -52,3 +56,18 @@ def test_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         if not target.startswith("http"):
             assert (ROOT / target).exists(), target
+
+
+def test_the_pictures_are_what_the_commands_draw(tmp_path):
+    command = next(block for block in blocks("sh") if "--film" in block)
+    arguments = shlex.split(
+        command.replace("graph.svg", f"{tmp_path}/graph.svg").replace("film.svg", f"{tmp_path}/film.svg")
+    )
+    subprocess.run([sys.executable, "-m", "gradwalk", *arguments[1:]], capture_output=True, check=True)
+    assert (tmp_path / "film.svg").read_text("utf-8") == (ROOT / "docs/images/film.svg").read_text("utf-8")
+    a = Value(2.0, label="a")
+    b, c = a + 1, a * 3
+    d = b * c
+    b.label, c.label, d.label = "b", "c", "d"
+    d.backward()
+    assert draw(d).svg == (ROOT / "docs/images/diamond.svg").read_text("utf-8")

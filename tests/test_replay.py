@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_values, programs
@@ -67,10 +66,14 @@ def test_hand_made_nodes_stand_in_the_way_of_what_is_before_them():
 
 def test_noise_counts_what_is_run_again():
     a, b = Value(2.0), Value(3.0)
-    graph = Graph.record((a * 2) * (b * 3))
+    graph = Graph.record((a * 2) * (b * 3))  # 4 * 9
     replay = Replay(graph, graph.root)
     replay.select(0)
-    assert replay.noise(numpy.array([1.0, 10.0, 100.0, 1000.0, 10_000.0])) == pytest.approx(10_010.0)
+    assert replay.noise(numpy.array([1.0, 10.0, 100.0, 1000.0, 1.0])) == 10.0 * 4 + 36
+    replay.root_with(-1.0)
+    assert replay.noise(numpy.array([1.0, 10.0, 100.0, 1000.0, 1.0])) == 10.0 * 2 + 18
+    assert replay.noise(numpy.array([1.0, 0.0, 100.0, 1000.0, 1.0])) == 18
+    assert [replay.depends(place) for place in range(5)] == [True, True, False, False, True]
 
 
 def test_special_numbers_raise_nothing():

@@ -102,8 +102,15 @@ def test_close_names_are_suggested():
 
 
 def test_orders_of_something_else():
-    with pytest.raises(TypeError, match="Values or their names, not of int"):
-        walk(diamond(), [1, 2, 3])
+    for order in ([1, 2, 3], [["d"]]):
+        with pytest.raises(TypeError, match="an order is made of Values or their names, not of"):
+            walk(diamond(), order)
+    with pytest.raises(TypeError, match="an order is a list of Values or their names, not int"):
+        walk(diamond(), 5)
+    with pytest.raises(OrderError, match="a Graph has no Values any more"):
+        walk(Graph.record(diamond()), [Value(1.0)])
+    with pytest.raises(OrderError, match="visits 'x'.*there are: v1, v2, .*v20, ..."):
+        walk(sum(Value(float(i)) for i in range(30)), ["x"])
 
 
 def test_conditions_are_not_visited():

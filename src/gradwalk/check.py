@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.engine import Value, no_grad, source_lines, topological_order
-from gradwalk.formula import variables
+from gradwalk.arguments import filled, numbers_in
+from gradwalk.engine import Value, source_lines, topological_order
 from gradwalk.graph import Floats, Graph, Node, as_graph, as_json
-from gradwalk.ops import TABLE
-from gradwalk.quotients import Method, Slope, slope
+from gradwalk.quotients import Method, Noisy, Slope, quotient, slope
 from gradwalk.replay import Replay
 from gradwalk.report import LONGEST, print_rest
+from gradwalk.rounding import EPSILON, gradient_errors, noise_weights
 from gradwalk.source import SourceLine
-from gradwalk.steps import contribution, gradients, passing, swept
+from gradwalk.steps import gradients, passing, swept
 from gradwalk.terminal import Terminal
 
-_EPSILON = sys.float_info.epsilon
 _TOLERANCE = 1e-7  # of the gradient: an error below that is no wrong derivative
 _KINK_SLACK = 1e-3  # of the gap between the slopes at a kink: slopes over a finite step are off by that much
-_NEGLIGIBLE = 1e-9  # of the root
 _TOO_VAGUE = 1e-2  # of the gradient: a quotient that is not known better than that says nothing
 
 
@@ -163,16 +159,21 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
     replay = Replay(graph, graph.root)
     _refuse_stale(graph, replay)
     found = gradients(graph)
-    noises, own = _noises(graph, found), _own_errors(graph, found)
+    weights, own = noise_weights(graph, found), gradient_errors(graph, found)
+    conditions = [x for node in graph.nodes if node.row for x in node.condition_operands if graph.data[x] == 0.0]
     rows = {}
     for place in sorted(swept(graph)):
         node = graph.nodes[place]
-        blocked = replay.select(place)
-        about = (node.name, node.symbol, node.source, found[place])
-        if blocked >= 0:
-            rows[place] = Checked(*about, math.nan, math.inf, 0.0, "by hand")
-        else:
-            rows[place] = _judged(about, replay.root_with, node.data, replay.noise(noises), own[place], method, step)
+        about = _About(node.name, node.symbol, node.source, found[place], own[place])
+        if replay.select(place) >= 0:
+            rows[place] = Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
+            continue
+
+        def nudged(number: float) -> tuple[float, float]:
+            return replay.root_with(number), replay.noise(weights)
+
+        at_branch = any(replay.depends(condition) for condition in conditions)
+        rows[place] = _judged(about, nudged, node.data, method, step, at_branch=at_branch)
     return Check(tuple(rows.values()), tuple(_culprits(graph, rows, replay)))
 
 
@@ -186,136 +187,116 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
     >>> assert gradcheck(lambda x, y: (x * y).tanh(), 0.5, 2.0)
     """
     step = _checked_step(method, h)
-    named = list(_numbers(f, args))
+    if not callable(f):
+        raise TypeError(f"gradcheck takes a function first, then its arguments; not {type(f).__name__}")
+    named = list(numbers_in(f, args))
     with source_lines():
         values = [Value(number, label=name) for name, number in named]
         root = _called(f, args, values)
     graph = Graph.record(root)
     places = {id(value): place for place, value in enumerate(topological_order(root))}
     found = gradients(graph)
-    noise, own = float(_noises(graph, found).sum()), _own_errors(graph, found)
+    weights, own = noise_weights(graph, found), gradient_errors(graph, found)
     rows = []
     for i, (name, number) in enumerate(named):
 
-        def nudged(to: float, i: int = i) -> float:
-            with no_grad():
-                others = [number for _, number in named]
-                return _called(f, args, [Value(x) for x in (*others[:i], to, *others[i + 1 :])]).data
+        def nudged(to: float, i: int = i) -> tuple[float, float]:
+            numbers = [number for _, number in named]
+            numbers[i] = to
+            return _noisy(_called(f, args, [Value(x) for x in numbers]), weights)
 
         place = places.get(id(values[i]))
-        gradient, vague = (0.0, 0.0) if place is None else (found[place], own[place])
-        rows.append(_judged((name, "", values[i].source, gradient), nudged, number, noise, vague, method, step))
+        known = (0.0, 0.0) if place is None else (found[place], own[place])
+        rows.append(_judged(_About(name, "", values[i].source, *known), nudged, number, method, step))
     return Check(tuple(rows), ())
 
 
-def _judged(
-    about: tuple[str, str, SourceLine | None, float],
-    f: Callable[[float], float],
-    x: float,
-    noise: float,
-    own: float,
-    method: Method,
-    h: float,
-) -> Checked:
-    """A gradient beside the slope of what it should be the gradient of; `own`: how far off it can be by rounding."""
-    found = slope(f, x, noise, method, h)
-    bound = found.bound + own
-    verdict = _verdict(about[3], found, bound, bound * max(abs(x), 1.0) <= _NEGLIGIBLE * abs(f(x)))
-    return Checked(*about, found.quotient, found.bound, found.h, verdict)
+def _called(f: Callable[..., Any], args: Sequence[Any], values: Sequence[Value]) -> Value:
+    """f of its arguments with Values in place of their numbers."""
+    result = f(*filled(args, values))
+    if not isinstance(result, Value):
+        raise TypeError(f"gradcheck is for functions that return a Value; this one returned {type(result).__name__}")
+    return result
 
 
-def _verdict(gradient: float, found: Slope, bound: float, is_negligible: bool) -> str:
-    """`bound`: on the error of gradient and slope; `is_negligible`: whether that would hardly change the root."""
-    if not math.isfinite(gradient) or found.shape == "undefined":
+def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
+    """A root's number, and a bound on its rounding error; `weights`: those of a graph that is likely the same."""
+    graph = Graph.record(root)
+    if len(graph) != len(weights):
+        weights = noise_weights(graph, gradients(graph))
+    weighted = weights > 0.0
+    return root.data, float(weights[weighted] @ numpy.abs(graph.data[weighted]))
+
+
+class _About(NamedTuple):
+    """Whose gradient is checked, what it is, and how far off it can be by rounding."""
+
+    name: str
+    operation: str
+    source: SourceLine | None
+    gradient: float
+    own: float
+
+
+def _judged(about: _About, f: Noisy, x: float, method: Method, h: float, *, at_branch: bool = False) -> Checked:
+    """A gradient beside the slope of what it should be the gradient of."""
+    found = slope(f, x, method)
+    verdict = _verdict(about.gradient, found, found.bound + about.own)
+    if at_branch and verdict == "wrong":
+        verdict = "jump"
+    shown = (quotient(f, x, h, method), h) if h else (found.estimate, found.h)
+    return Checked(*about[:4], shown[0], found.bound, shown[1], verdict)
+
+
+def _verdict(gradient: float, found: Slope, bound: float) -> str:
+    """`bound`: on the errors of gradient and slope together."""
+    if found.shape == "undefined":
         return "not finite"
-    size = max(abs(gradient), abs(found.estimate))
+    has_settled = found.shape == "smooth" and found.bound < _TOO_VAGUE * abs(found.estimate)
+    if not has_settled and abs(gradient) > 2 * found.steepest > 0.0:
+        return "rounding"  # such as sin at 1e99: the function changes faster than numbers near x follow each other
     if found.shape == "jump":
         return "jump"
     if found.shape == "kink":
         low, high = sorted((found.left, found.right))
         slack = _KINK_SLACK * (high - low)
-        return "kink" if low - slack <= gradient <= high + slack else "wrong"
+        between = low - slack <= gradient <= high + slack
+        return "kink" if between else "wrong" if math.isfinite(gradient) else "not finite"
+    size = max(abs(gradient), abs(found.estimate))
+    if not math.isfinite(gradient):
+        return "wrong" if has_settled else "not finite"
     error = abs(gradient - found.estimate)
-    if error > 4 * bound + _TOLERANCE * size:
+    if not error <= 4 * bound + _TOLERANCE * size:
         return "not finite" if found.shape == "edge" else "wrong" if error > 4 * found.resolution else "rounding"
-    return "rounding" if error and bound > _TOO_VAGUE * size and not is_negligible else "right"
+    return "rounding" if error and bound > _TOO_VAGUE * size else "right"
 
 
 def _culprits(graph: Graph, rows: Mapping[int, Checked], replay: Replay) -> Iterator[Culprit]:
     """The local derivatives behind wrong gradients: where a node is wrong, and none of the nodes that use it is."""
+    users: dict[int, list[Node]] = {place: [] for place in range(len(graph))}
+    for place in rows:
+        for operand in {x for x in graph.nodes[place].arguments if isinstance(x, int)}:
+            users[operand].append(graph.nodes[place])
     for place, row in rows.items():
-        users = (
-            [graph.nodes[user] for user in rows if place in graph.nodes[user].arguments]
-            if row.verdict == "wrong"
-            else []
-        )
-        if any(rows[user.place].verdict == "wrong" for user in users):
-            continue
-        yield from (culprit for user in users if user.opcode for culprit in _local_culprit(graph, user, place, replay))
+        if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users[place]):
+            for user in users[place]:
+                if user.opcode:
+                    yield from _local_culprit(graph, user, place, replay)
 
 
 def _local_culprit(graph: Graph, user: Node, operand: int, replay: Replay) -> Iterator[Culprit]:
     """The derivative of a node by one of its operands, if that is wrong."""
     local = sum(user.partials[position] for position, place in passing(user) if place == operand)
-    about = (user.name, user.symbol, user.source)
     replay.select(operand)
-    noise = _EPSILON * abs(user.data)
-    row = _judged(
-        (*about, local), partial(replay.local, user.place), graph.nodes[operand].data, noise, 0.0, "central", 0.0
-    )
+
+    def nudged(number: float) -> tuple[float, float]:
+        result = replay.local(user.place, number)
+        return result, EPSILON * abs(result)
+
+    about = _About(user.name, user.symbol, user.source, local, 0.0)
+    row = _judged(about, nudged, graph.nodes[operand].data, "central", 0.0)
     if row.verdict == "wrong":
-        yield Culprit(*about, graph.names[operand], local, row.quotient)
-
-
-def _own_errors(graph: Graph, found: Sequence[float]) -> list[float]:
-    """How far off each gradient can be by rounding, to first order: cancellation in a number makes derivatives vague.
-
-    Forward, an operation passes on the errors of its operands, times its partials, and adds one of its own. Backward,
-    a contribution has the relative errors of its upstream gradient and of all that its partial is computed from.
-    """
-    errors = [0.0] * len(graph)
-    for node in graph.nodes:
-        if not node.is_leaf:
-            passed = [
-                abs(p) * errors[x] for p, x in zip(node.partials, node.arguments, strict=True) if isinstance(x, int)
-            ]
-            errors[node.place] = sum(e for e in passed if e == e) + _EPSILON * abs(node.data)
-    relative = [e / abs(node.data) if node.data else 0.0 for e, node in zip(errors, graph.nodes, strict=True)]
-    own = [0.0] * len(graph)
-    for place in swept(graph):
-        node = graph.nodes[place]
-        for position, operand in passing(node):
-            vague = sum(relative[x] for x in _needed(node, position)) + _EPSILON
-            amount = contribution(node, position, found[place])
-            own[operand] += abs(node.partials[position]) * own[place] + abs(amount) * vague
-    return own
-
-
-def _needed(node: Node, position: int) -> Iterator[int]:
-    """The nodes whose numbers a partial is computed from: operands, or the node itself."""
-    for name in _variables(node.opcode, position) if node.row else "xyz":
-        at = (
-            node.place
-            if name == "out"
-            else node.arguments["xyz".index(name)]
-            if name in "xyz"[: len(node.arguments)]
-            else 0.0
-        )
-        if isinstance(at, int):
-            yield at
-
-
-@cache
-def _variables(opcode: int, position: int) -> tuple[str, ...]:
-    return variables(TABLE[opcode - 1].partial(position))
-
-
-def _noises(graph: Graph, found: Sequence[float]) -> Floats:
-    """How much the rounding of each node's number can change the root: an ulp of it, times its gradient."""
-    with numpy.errstate(invalid="ignore", over="ignore"):
-        noises: Floats = numpy.abs(numpy.array(found) * graph.data) * _EPSILON
-    noises[numpy.diff(graph.offsets) == 0] = 0.0
-    return noises
+        yield Culprit(*about[:3], graph.names[operand], local, row.quotient)
 
 
 def _refuse_stale(graph: Graph, replay: Replay) -> None:
@@ -329,65 +310,15 @@ def _refuse_stale(graph: Graph, replay: Replay) -> None:
             )
 
 
-def _checked_step(method: str, h: float | None) -> float:
+def _checked_step(method: object, h: object) -> float:
     """The step, 0.0 for one that is to be found."""
     if method not in ("central", "forward"):
         raise ValueError(f"method is 'central' or 'forward', not {method!r}")
     if h is None:
         return 0.0
-    if not (math.isfinite(h) and h > 0.0):
+    if not isinstance(h, Real) or isinstance(h, bool):
+        raise TypeError(f"the step h is a positive number, not {type(h).__name__}")
+    step = float(h)
+    if not 0.0 < step < math.inf:
         raise ValueError(f"the step h is a positive number, not {h!r}")
-    return float(h)
-
-
-# Arguments that are numbers, or hold them
-
-
-def _called(f: Callable[..., Any], args: Sequence[Any], values: Sequence[Value]) -> Value:
-    """f of its arguments with Values in place of their numbers."""
-    given = iter(values)
-    result = f(*[_filled(arg, given) for arg in args])
-    if not isinstance(result, Value):
-        raise TypeError(
-            f"gradcheck is for functions that return a Value, and this one returned {type(result).__name__}"
-        )
-    return result
-
-
-def _filled(arg: Any, values: Iterator[Value]) -> Any:
-    if isinstance(arg, numpy.ndarray):
-        filled = numpy.empty(arg.shape, dtype=object)
-        filled.ravel()[:] = [next(values) for _ in range(arg.size)]
-        return filled
-    if isinstance(arg, dict):
-        return {key: _filled(item, values) for key, item in arg.items()}
-    if isinstance(arg, (list, tuple)):
-        return type(arg)([_filled(item, values) for item in arg])
-    return next(values)
-
-
-def _numbers(f: Callable[..., Any], args: Sequence[Any]) -> Iterator[tuple[str, float]]:
-    """The numbers in the arguments, with names such as x, x[0] and x['rate']."""
-    pending = list(zip(_parameter_names(f, len(args)), args, strict=True))[::-1]
-    while pending:
-        name, arg = pending.pop()
-        if isinstance(arg, numpy.ndarray):
-            pending += [(f"{name}[{', '.join(map(str, at))}]", arg[at]) for at in numpy.ndindex(arg.shape)][::-1]
-        elif isinstance(arg, dict):
-            pending += [(f"{name}[{key!r}]", item) for key, item in arg.items()][::-1]
-        elif isinstance(arg, (list, tuple)):
-            pending += [(f"{name}[{i}]", item) for i, item in enumerate(arg)][::-1]
-        else:
-            yield name, arg.data if isinstance(arg, Value) else Value(arg).data
-
-
-def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
-    try:
-        names = [
-            p.name
-            for p in inspect.signature(f).parameters.values()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        names = []
-    return [*names, *(f"argument {i + 1}" for i in range(len(names), count))][:count]
+    return step

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -42,6 +43,7 @@ class Node(NamedTuple):
     data: float
     grad: float
     source: SourceLine | None
+    by_hand: bool
 
     @property
     def is_leaf(self) -> bool:
@@ -55,8 +57,19 @@ class Node(NamedTuple):
 
     @property
     def inert(self) -> tuple[int, ...]:
-        """The positions of operands that it passes nothing to, such as the condition of `where`."""
+        """The positions of operands that it passes nothing to, such as the condition of `where`.
+
+        A rule made by hand does not tell the places of one operand apart: it passes to the first of them.
+        """
+        if self.by_hand:
+            return tuple(i for i, x in enumerate(self.arguments) if isinstance(x, int) and x in self.arguments[:i])
         return self.row.inert if self.row else ()
+
+    @property
+    def condition_operands(self) -> tuple[int, ...]:
+        """The operands that only decide: those at inert positions of its row."""
+        operands = (self.arguments[i] for i in self.row.inert) if self.row else ()
+        return tuple(x for x in operands if isinstance(x, int))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +175,7 @@ class Graph:
                     data[place],
                     grad[place],
                     self.sources.get(place),
+                    place in self.by_hand,
                 )
             )
         return tuple(nodes)
@@ -201,19 +215,21 @@ class Graph:
         """
         lines = ",\n".join(json.dumps(self._described(node), ensure_ascii=False) for node in self.nodes)
         head = {"gradwalk": "graph", "version": VERSION, "outputs": list(self.outputs)}
-        return f'{json.dumps(head)[:-1]}, "nodes": [\n{lines}\n]}}'
+        return _encodable(f'{json.dumps(head)[:-1]}, "nodes": [\n{lines}\n]}}')
 
     @classmethod
     def from_json(cls, text: str) -> Graph:
         """The graph that `to_json` wrote. Raises `GraphError` for anything else, saying where it stops making sense."""
         try:
-            document = json.loads(text)
+            document = json.loads(text, parse_constant=_refused)
         except (ValueError, RecursionError) as error:
             raise GraphError(f"this is not JSON: {error}") from None
         if not isinstance(document, dict) or document.get("gradwalk") != "graph":
             raise GraphError('this is not a graph: it has no "gradwalk": "graph"')
-        if document.get("version") != VERSION:
-            raise GraphError(f"this graph has version {document.get('version')!r}; version {VERSION} can be read")
+        version = document.get("version")
+        if version != VERSION or not isinstance(version, int) or isinstance(version, bool):
+            raise GraphError(f"this graph has version {version!r}; version {VERSION} can be read")
+        _refuse_unknown(document, {"gradwalk", "version", "outputs", "nodes"}, "the graph")
         reader = _Reader(_listed(document, "nodes", "the graph"))
         outputs = tuple(_place(place, "an output") for place in _listed(document, "outputs", "the graph"))
         graph = cls(*(*reader.fields(), outputs))
@@ -255,7 +271,12 @@ def to_number(number: float) -> float | str:
 
 def as_json(item: Any) -> str:
     """Dictionaries, lists and numbers as JSON, numbers by `to_number`."""
-    return json.dumps(_strict(item), indent=1, ensure_ascii=False)
+    return _encodable(json.dumps(_strict(item), indent=1, ensure_ascii=False))
+
+
+def _encodable(text: str) -> str:
+    """JSON with half characters, which no file can hold, as the escapes that JSON has for them."""
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _strict(item: Any) -> Any:
@@ -360,9 +381,9 @@ class _Reader:
     def _read(self, place: int, node: Any, where: str) -> None:
         if not isinstance(node, dict):
             raise GraphError(f"{where} is {node!r}, not an object")
-        unknown = node.keys() - _KEYS
-        if unknown:
-            raise GraphError(f"{where} has {min(unknown)!r}; known: {', '.join(sorted(_KEYS))}")
+        _refuse_unknown(node, _KEYS, where)
+        if "operation" in node and "symbol" in node:
+            raise GraphError(f"{where} has both an operation of the table and a symbol of a hand-made one")
         name = node.get("operation", "")
         if name not in NAMES:
             raise GraphError(f"{where} has the unknown operation {name!r}")
@@ -375,8 +396,12 @@ class _Reader:
                 column[place] = _text(node[key], f"the {key} of {where}")
         if "source" in node:
             self._sources[place] = _source(node["source"], where)
-        if node.get("by_hand"):
+        if "by_hand" in node:
+            if node["by_hand"] is not True:
+                raise GraphError(f"by_hand of {where} is {node['by_hand']!r}, and can only be true")
             self._by_hand.add(place)
+        if node.get("label") == "":
+            raise GraphError(f"the label of {where} is empty: leave it out")
 
     def _read_operands(self, node: dict[str, Any], where: str) -> None:
         operands = _listed(node, "operands", where) if "operands" in node else []
@@ -385,12 +410,25 @@ class _Reader:
             raise GraphError(f"{where} has {len(operands)} operands and {len(partials)} partials")
         for operand, partial in zip(operands, partials, strict=True):
             if isinstance(operand, dict):
+                _refuse_unknown(operand, {"constant"}, f"a constant of {where}")
+                if partial is not None:
+                    raise GraphError(f"a constant of {where} has the partial {partial!r}, not null")
                 self._operands.append(CONSTANT)
                 self._partials.append(_number(operand.get("constant"), f"a constant of {where}"))
             else:
                 self._operands.append(_place(operand, f"an operand of {where}"))
                 self._partials.append(_number(partial, f"a partial of {where}"))
         self._offsets.append(len(self._operands))
+
+
+def _refuse_unknown(given: dict[str, Any], known: set[str], where: str) -> None:
+    unknown = given.keys() - known
+    if unknown:
+        raise GraphError(f"{where} has {min(unknown)!r}; known: {', '.join(sorted(known))}")
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no number there; write it as a text")
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -414,9 +452,12 @@ def _place(given: Any, what: str) -> int:
 def _number(given: Any, what: str) -> float:
     if given in ("nan", "inf", "-inf") or (isinstance(given, (int, float)) and not isinstance(given, bool)):
         try:
-            return float(given)
+            number = float(given)
         except OverflowError:
-            raise GraphError(f"{what} is an integer too large for a float, not a number") from None
+            number = math.inf
+        if math.isfinite(number) or isinstance(given, str):
+            return number
+        raise GraphError(f"{what} is too large for a float")
     raise GraphError(f"{what} is {given!r}, not a number")
 
 

@@ -7,6 +7,7 @@ everything lost, of the amount times d operand / d node. (The passes are linear,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,9 @@ from gradwalk.graph import Graph
 from gradwalk.lettering import one_line, short
 from gradwalk.steps import BackwardStep, contribution, passing
 
-_MOST_STATES = 100_000
+_MOST_PLACES = 64  # with more nodes, legal orders are not counted
+_MOST_STATES = 50_000
+_MOST_REASONS = 5  # that a sentence gives
 
 
 class LostContribution(NamedTuple):
@@ -31,8 +34,8 @@ class LostContribution(NamedTuple):
 class Loss(NamedTuple):
     """A contribution of `amount` from `giver` that `taker` lost.
 
-    `reason`: "late" or "overwritten". The node that it is told of misses `missing` = `amount` · `derivative`, the
-    latter being d taker / d node.
+    `reason`: "late" or "overwritten"; `because`: in words. The node that it is told of misses `missing` = `amount` ·
+    `derivative`, the latter being d taker / d node. `names`: of giver, taker and node.
     """
 
     giver: int
@@ -40,9 +43,21 @@ class Loss(NamedTuple):
     position: int
     amount: float
     reason: str
+    because: str
     derivative: float
     missing: float
-    sentence: str
+    names: tuple[str, str, str]
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        giver, taker, node = self.names
+        how = "came too late" if self.reason == "late" else "was lost"
+        told = f"{giver}'s contribution {short(self.amount)} to {taker} {how}: {self.because}"
+        if taker == node:
+            return told
+        times = f"{short(self.amount)} times d{taker}/d{node} {short(self.derivative)}"
+        return f"{told}; so {node} misses {times} = {short(self.missing)}"
 
 
 class WrongGradient(NamedTuple):
@@ -64,7 +79,7 @@ def wrong_gradients(
     wrong = []
     for step in steps:
         losses = tuple(_losses_of(step.place, lost, graph))
-        if losses and step.upstream != right[step.place]:
+        if losses and _differ(step.upstream, right[step.place], losses):
             wrong.append(_told(step, right[step.place], losses))
     return tuple(wrong)
 
@@ -89,6 +104,13 @@ def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[L
     return [loss for loss in lost if loss.amount != 0.0]
 
 
+def _differ(got: float, right: float, losses: Sequence[Loss]) -> bool:
+    """Whether two gradients differ by more than rounding: what was lost can cancel."""
+    if math.isfinite(got) and math.isfinite(right):
+        return abs(got - right) > 1e-13 * sum(abs(loss.missing) for loss in losses)
+    return got != right and not (math.isnan(got) and math.isnan(right))
+
+
 def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
     """In how many orders these nodes can be visited without a loss; None where there are too many to count.
 
@@ -100,6 +122,8 @@ def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
     for place in places:
         for _, operand in passing(graph.nodes[place]):
             users[position[operand]] |= 1 << position[place]
+    if len(places) > _MOST_PLACES:
+        return None
     ways = {0: 1}
     for _ in places:
         following: dict[int, int] = {}
@@ -107,7 +131,7 @@ def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
             for i, before in enumerate(users):
                 if not visited >> i & 1 and before & ~visited == 0:
                     following[visited | 1 << i] = following.get(visited | 1 << i, 0) + count
-        if len(following) * len(places) > _MOST_STATES:
+        if len(following) > _MOST_STATES:
             return None
         ways = following
     return next(iter(ways.values()))
@@ -129,8 +153,8 @@ def _losses_of(place: int, lost: Sequence[LostContribution], graph: Graph) -> li
         derivative = derivatives.get(loss.taker, 0.0)
         missing = loss.amount if loss.taker == place else loss.amount * derivative
         if derivative != 0.0:
-            sentence = _sentence(loss, place, derivative, missing, graph)
-            losses.append(Loss(*loss[:5], derivative, missing, sentence))
+            names = tuple(one_line(graph.names[i]) for i in (loss.giver, loss.taker, place))
+            losses.append(Loss(*loss, derivative, missing, (names[0], names[1], names[2])))
     return losses
 
 
@@ -144,18 +168,8 @@ def _derivatives_by(place: int, graph: Graph) -> dict[int, float]:
     return tangents
 
 
-def _sentence(loss: LostContribution, place: int, derivative: float, missing: float, graph: Graph) -> str:
-    giver, taker, node = (one_line(graph.names[i]) for i in (loss.giver, loss.taker, place))
-    how = "came too late" if loss.reason == "late" else "was lost"
-    told = f"{giver}'s contribution {short(loss.amount)} to {taker} {how}: {loss.because}"
-    if loss.taker == place:
-        return told
-    return (
-        f"{told}; so {node} misses {short(loss.amount)} times d{taker}/d{node} {short(derivative)} = {short(missing)}"
-    )
-
-
 def _told(step: BackwardStep, right: float, losses: tuple[Loss, ...]) -> WrongGradient:
-    reasons = ". ".join(loss.sentence for loss in losses)
-    sentence = f"{one_line(step.name)} gets {short(step.upstream)} and should get {short(right)}. {reasons}."
+    reasons = ". ".join(loss.sentence for loss in losses[:_MOST_REASONS])
+    more = f" And {len(losses) - _MOST_REASONS:,} more." if len(losses) > _MOST_REASONS else ""
+    sentence = f"{one_line(step.name)} gets {short(step.upstream)} and should get {short(right)}. {reasons}.{more}"
     return WrongGradient(step.place, step.name, step.upstream, right, losses, sentence)

@@ -1,3 +1,3 @@
 # Lets the compiled replay.py call C by the names of these modules.
-from gradwalk cimport native
+from gradwalk cimport ieee, native
 from gradwalk cimport rules

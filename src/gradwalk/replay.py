@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk import native, rules
+from gradwalk import ieee, native, rules
 from gradwalk.rules import SUMPROD
 
 if TYPE_CHECKING:
@@ -88,14 +88,24 @@ class Replay:
             self._numbers[self._dependents[i]] = self._evaluated(self._dependents[i])
         return float(self._numbers[self._root])
 
-    def noise(self, noises: Any) -> float:
-        """The sum of some numbers, by place, over the nodes that are run again."""
+    def noise(self, weights: Any) -> float:
+        """The sum of weight times size over the nodes that were run again, with the numbers that they have now.
+
+        `weights`: an array by place. A weight of 0 makes 0, whatever the number.
+        """
         i: cython.int
+        place: cython.int
         total: cython.double = 0.0
-        array: cython.p_double = native.doubles(noises)
+        weight: cython.p_double = native.doubles(weights)
         for i in range(self._count):
-            total += array[self._dependents[i]]
-        return float(total)
+            place = self._dependents[i]
+            if weight[place] != 0.0:
+                total += float(weight[place]) * ieee.fabs(float(self._numbers[place]))
+        return total
+
+    def depends(self, place: cython.int) -> bool:
+        """Whether a node is the selected one or depends on it."""
+        return self._reached[place] != 0
 
     def recomputed(self, place: cython.int) -> float:
         """The number that a node's operation gives for its operands; for leaves and hand-made nodes, their own."""

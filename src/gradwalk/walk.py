@@ -15,6 +15,7 @@ from gradwalk.draw import Drawing, draw
 from gradwalk.engine import Value, topological_order
 from gradwalk.film import Film
 from gradwalk.graph import Graph, as_graph, as_json
+from gradwalk.lettering import one_line
 from gradwalk.losses import WrongGradient, is_legal, legal_orders, lost_contributions, wrong_gradients
 from gradwalk.pictures import PictureError
 from gradwalk.scene import Moment
@@ -25,6 +26,7 @@ from gradwalk.terminal import Terminal
 _LONGEST_FILM = 60
 _LARGEST_PICTURE = 60
 _LONGEST_LIST = 200
+_MOST_NAMES = 20  # in an error message
 
 
 class OrderError(ValueError):
@@ -226,8 +228,15 @@ def walk(root: Value | Graph, order: Iterable[Value | str] | None = None, *, ove
     """
     graph = as_graph(root)
     visited = swept(graph)
-    places = visited if order is None else _places(root, graph, list(order), visited)
+    places = visited if order is None else _places(root, graph, _listed(order), visited)
     return Walk(graph, places, overwrite)
+
+
+def _listed(order: Iterable[Value | str]) -> list[Value | str]:
+    try:
+        return list(order)
+    except TypeError:
+        raise TypeError(f"an order is a list of Values or their names, not {type(order).__name__}") from None
 
 
 def _places(root: Value | Graph, graph: Graph, order: Sequence[Value | str], visited: Sequence[int]) -> tuple[int, ...]:
@@ -238,29 +247,32 @@ def _places(root: Value | Graph, graph: Graph, order: Sequence[Value | str], vis
     places = [_place(item, known, graph) for item in order]
     wanted = set(visited)
     for i, place in enumerate(places):
-        name = graph.names[place]
+        name = one_line(graph.names[place])
         if place in places[:i]:
             raise OrderError(f"the order visits {name} twice")
         if place not in wanted:
             raise OrderError(f"the order visits {name}, which no gradient flows to: it only decides what is chosen")
-    omitted = [graph.names[place] for place in visited if place not in places]
+    omitted = [one_line(graph.names[place]) for place in visited if place not in places]
     if omitted:
         raise OrderError(f"the order omits {', '.join(omitted)}; it has to visit every node once, the root included")
     return tuple(places)
 
 
 def _place(item: Value | str, known: dict[object, int], graph: Graph) -> int:
+    if not isinstance(item, (Value, str)):
+        raise TypeError(f"an order is made of Values or their names, not of {type(item).__name__}")
     if item in known:
         return known[item]
     if isinstance(item, str):
         close = difflib.get_close_matches(item, graph.names, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise OrderError(
-            f"the order visits {item!r}, and there is no such node; {hint}there are: {', '.join(graph.names)}"
+        known_names = ", ".join(map(one_line, graph.names[:_MOST_NAMES])) + (
+            ", ..." if graph.names[_MOST_NAMES:] else ""
         )
-    if isinstance(item, Value):
-        raise OrderError(f"the order visits {item!r}, which is not part of this graph")
-    raise TypeError(f"an order is made of Values or their names, not of {type(item).__name__}")
+        raise OrderError(f"the order visits {item!r}, and there is no such node; {hint}there are: {known_names}")
+    if not any(isinstance(node, Value) for node in known):
+        raise OrderError("a Graph has no Values any more: give the order by names, such as " + repr(graph.names[0]))
+    raise OrderError(f"the order visits {item!r}, which is not part of this graph")
 
 
 def _as_html(walk: Walk) -> str:
