@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 
@@ -152,3 +153,191 @@ def test_help_and_version():
 def test_large_numbers_keep_all_digits():
     result = gradwalk("walk", "exp(x)", "x=1")
     assert repr(math.exp(1.0)) in result.stdout
+
+
+# Orders, pictures, steps, scripts
+
+DIAMOND = ["(a+1)*(a*3)", "a=2"]
+
+
+def test_orders_and_what_they_lose():
+    result = gradwalk("walk", *DIAMOND, "--order", "a+1,(a+1)*(a*3),a*3,a")
+    told = sections(result.stdout)
+    assert told["What was lost"][1].startswith("  2  a gets 9 and should get 15.")
+    assert "This order is not legal: a node comes after all that it is an operand of. 2 orders are." in told
+    assert "is not legal" not in gradwalk("walk", *DIAMOND, "--order", "(a+1)*(a*3),a*3,a+1,a").stdout
+
+
+def test_overwriting():
+    result = gradwalk("walk", "a+a", "a=3", "--overwrite")
+    assert "a gets 1 and should get 2." in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--order", "a"], "the order omits (a+1)*(a*3), a*3, a+1"),
+        (["--order", "b"], "there is no such node"),
+        (["--order", "max(a, b),a"], "visits 'max(a, b)'"),
+        (["--svg"], "expected one argument"),
+        (["--svg="], "--svg needs the name of a file"),
+        (["--svg", "x.bmp"], "the name of the file tells its format: .svg, .png, .dot, .gv; not 'x.bmp'"),
+        (["--film", "x.mp4"], "the name of the file tells its format: .svg, .gif, .png; not 'x.mp4'"),
+        (["--svg", "/nowhere/x.svg"], "/nowhere/x.svg: No such file or directory"),
+    ],
+)
+def test_bad_options(arguments, problem):
+    result = gradwalk("walk", *DIAMOND, *arguments)
+    assert result.returncode == 2
+    assert problem in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_pictures(tmp_path):
+    for option, name in (("--svg", "x.svg"), ("--svg", "x.dot"), ("--film", "y.svg")):
+        result = gradwalk("walk", *DIAMOND, option, str(tmp_path / name))
+        assert result.returncode == 0, result.stderr
+        assert (tmp_path / name).stat().st_size > 300
+    assert ">15.0000<" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+
+
+def test_films_of_large_graphs_are_refused():
+    result = gradwalk("walk", "+".join(["x"] * 100), "x=1", "--film", "x.svg")
+    assert result.returncode == 2
+    assert "a film is for graphs of at most 60 nodes, and this one has 100" in result.stderr
+
+
+SCRIPT = """
+import sys
+from micrograd.engine import Value
+from micrograd.nn import MLP
+a = Value(2.0)
+for step in range(3):
+    b = a * a
+    a.grad = 0.0
+    b.backward()
+    a.data -= 0.1 * a.grad
+print("done", sys.argv[1:])
+"""
+
+
+def script(tmp_path, text: str = SCRIPT) -> str:
+    path = tmp_path / "script.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_scripts_are_walked_from_their_last_backward_as_it_was_then(tmp_path):
+    result = gradwalk("walk", script(tmp_path), "--epochs", "-v", "3")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("done ['--epochs', '-v', '3']\nGraph\n")
+    told = sections(result.stdout.partition("\n")[2])
+    assert told["Graph"][0] == "  v2 = v1 * v1 = 1.6384"
+    check = told["Check: gradients beside difference quotients"]
+    assert check[1].split()[-1] == "script.py:5"
+    assert check[2].split()[-1] == "script.py:7"
+
+
+def test_json_of_a_script_is_only_json(tmp_path):
+    result = gradwalk("walk", "--json", script(tmp_path))
+    data = json.loads(result.stdout)
+    assert data["gradients"] == {"v2": 1.0, "v1": 2.56}
+    assert data["graph"]["nodes"][1]["source"]["line"] == 7
+    assert "done" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "problem"),
+    [
+        ("print(1)", 2, "did not call backward()"),
+        ("1/0", 1, "ZeroDivisionError"),
+        ("import sys; sys.exit(3)", 3, ""),
+        ("import sys; sys.exit('so long')", 1, "so long"),
+        ("def", 1, "SyntaxError"),
+    ],
+)
+def test_scripts_that_end_otherwise(tmp_path, text, code, problem):
+    result = gradwalk("walk", script(tmp_path, text))
+    assert result.returncode == code
+    assert problem in result.stderr
+    assert 'gradwalk/cli.py", line' not in result.stderr
+
+
+def test_scripts_that_exit_with_success_are_walked(tmp_path):
+    result = gradwalk("walk", script(tmp_path, SCRIPT + "sys.exit()"))
+    assert result.returncode == 0
+    assert "v2 = v1 * v1" in result.stdout
+
+
+def test_scripts_that_are_not_there():
+    result = gradwalk("walk", "nowhere.py")
+    assert (result.returncode, result.stderr) == (2, "gradwalk: nowhere.py: No such file or directory\n")
+
+
+def test_threads_of_a_script_are_waited_for(tmp_path):
+    text = """
+import threading, time
+from gradwalk import Value
+def later():
+    time.sleep(0.3)
+    (Value(2.0, label="a") * 3).backward()
+threading.Thread(target=later).start()
+"""
+    assert "a * 3" in gradwalk("walk", script(tmp_path, text)).stdout
+
+
+def test_large_graphs_of_scripts_are_told_by_module(tmp_path):
+    text = """
+from gradwalk import Value, nn
+model = nn.MLP(2, [8, 8, 1])
+sum((model([0.1 * i, 1.0]) for i in range(100)), Value(0.0)).backward()
+"""
+    result = gradwalk("walk", script(tmp_path, text))
+    assert result.returncode == 0
+    told = sections(result.stdout)
+    assert any("layers.0" in line for line in told[next(iter(told))])
+    assert len(result.stdout.splitlines()) < 300
+
+
+def test_steps_from_a_pipe():
+    command = [sys.executable, "-m", "gradwalk", "walk", *DIAMOND, "--step"]
+    result = subprocess.run(command, input="nnb", capture_output=True, text=True, check=True, encoding="utf-8")
+    assert result.stdout.splitlines()[-3:] == [
+        "1/8 a is given: 2",
+        "2/8 a+1 = a + 1 = 2 + 1 = 3",
+        "1/8 taken back: a+1 = a + 1 = 2 + 1 = 3",
+    ]
+
+
+def test_an_interrupt_is_no_traceback():
+    command = [sys.executable, "-m", "gradwalk", "walk", *DIAMOND, "--step"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (130, b"")
+
+
+def test_closed_streams_are_no_traceback():
+    for closed in (">&-", "<&-", "2>&-"):
+        command = f"{sys.executable} -m gradwalk walk 'a*b' a=1 b=2 --step {closed}"
+        result = subprocess.run(
+            command, shell=True, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_carets_point_at_the_place():
+    lines = gradwalk("walk", "abc ^ 2", "abc=1").stderr.splitlines()
+    assert lines[1:3] == ["  abc ^ 2", "     ^"]
+    lines = gradwalk("walk", "日本*foo", "日本=1").stderr.splitlines()
+    assert lines[2] == "  " + " " * 5 + "^"
+    long = gradwalk("walk", "+".join(["a"] * 400) + "+foo", "a=1").stderr.splitlines()
+    assert max(map(len, long)) < 200
+    assert long[1][long[2].index("^") :].startswith("foo")
+
+
+def test_ligatures_are_the_names_that_python_reads():
+    result = gradwalk("walk", "\ufb01*2", "\ufb01=1")
+    assert result.returncode == 0, result.stderr

@@ -118,6 +118,22 @@ def test_random_graphs_are_sound(program, rankdir):
     parsed(draw(root, rankdir=rankdir).svg)
 
 
+def test_many_drawings_in_one_page_have_rules_of_their_own():
+    first, second = (parsed(draw(make()).svg) for make in (diamond, loss))
+    assert first.get("class") != second.get("class")
+    for root in (first, second):
+        rules = next(root.iter(f"{SVG}style")).text
+        assert set(re.findall(r"\.(gradwalk[^ ]*)", rules)) == {root.get("class")}
+    assert first.get("direction") == "ltr"
+
+
+def test_many_operands_have_room():
+    values = [Value(float(i)) for i in range(30)]
+    svg = draw(Value(1.0, values, "cat")).svg
+    heights = [float(element.get("height")) for element in parsed(svg).iter(f"{SVG}rect")]
+    assert sorted(heights)[-2] == 238.0  # the operation, next to the paper
+
+
 def test_numbers_that_are_not_finite_are_shown():
     (x,) = leaves(x=0.0)
     root = (x - 1).log() + 1 / x
@@ -183,6 +199,9 @@ def test_bad_arguments():
         draw(diamond(), rankdir="RL")
     with pytest.raises(TypeError, match="the root of a graph is a Value"):
         draw("x")
+    for max_nodes in (None, -1, "a"):
+        with pytest.raises(ValueError, match="max_nodes is a number of nodes, not"):
+            draw(diamond(), max_nodes=max_nodes)
 
 
 def test_notebooks():

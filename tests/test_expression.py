@@ -74,7 +74,7 @@ def test_labels_are_the_text():
         ("x.exp()", "called by name", 0),
         ("exp(*x)", "before an argument", 4),
         ("exp(x=x)", "named arguments", 6),
-        ("x^2", "powers write", 0),
+        ("x^2", "powers write", 1),
         ("'a'", "'a' is not a real number", 0),
         ("x*1j", "1j is not a real number", 2),
         ("True + x", "True is not a real number", 0),

@@ -10,7 +10,7 @@ from graphs_of_the_lesson import diamond
 from PIL import Image
 from test_draw import SVG, parsed
 
-from gradwalk import walk
+from gradwalk import Value, walk
 from gradwalk.pictures import PictureError
 
 
@@ -22,6 +22,7 @@ def test_the_svg_has_a_frame_for_every_picture():
     assert len(frames) == len(film.moments) == 7
     assert frames[2].get("style") == "animation-delay: 3s"
     assert "10.5s step-end infinite" in svg
+    assert walk(diamond()).film(seconds=2.0).svg[:200] != svg[:200]  # each with rules of its own
     assert "prefers-reduced-motion" in svg
     captions = [next(frame.iter(f"{SVG}text")).text for frame in frames]
     assert captions[0] == "b = a + 1 = 2 + 1 = 3"
@@ -59,6 +60,21 @@ def test_themes_and_notebooks():
     assert "#15181d" in film.svg
     assert set(film._repr_mimebundle_()) == {"image/svg+xml", "text/plain"}
     assert repr(film) == "<Film of 7 pictures of <Graph of 4 nodes to d>>"
+
+
+def test_seconds_that_are_none():
+    for seconds in (0.0, -1.0, 1e9, float("nan")):
+        with pytest.raises(ValueError, match=r"shown for 0\.02 to 60 seconds"):
+            walk(diamond()).film(seconds=seconds)
+
+
+def test_long_films_become_smaller_pictures(tmp_path):
+    x = Value(0.5)
+    for _ in range(20):
+        x = x.tanh()
+    walk(x).film().save(tmp_path / "x.png")
+    with Image.open(tmp_path / "x.png") as image:
+        assert image.size[0] * image.size[1] <= 41e6
 
 
 def test_gif_frames_differ(tmp_path):

@@ -45,6 +45,18 @@ if sys.platform != "win32":
         assert "taken back" in steps[2]
         assert steps[-1] == "4/4 a is a leaf: it keeps its gradient 6."
 
+    def test_keys_that_come_together():
+        child, terminal = pty.fork()
+        if child == 0:
+            command = [sys.executable, "-m", "gradwalk", "walk", "a*a", "a=3", "--step"]
+            os.execv(sys.executable, command)
+        output = read_until_quiet(terminal)
+        os.write(terminal, b"  \x1b[C\x1bOD\x1b[4~q")
+        output += read_until_quiet(terminal)
+        os.waitpid(child, 0)
+        steps = [line[:3] for line in output.decode().splitlines() if line[1:3] == "/4"]
+        assert steps == ["1/4", "2/4", "3/4", "2/4", "3/4", "4/4"]
+
     def read_until_quiet(terminal: int) -> bytes:
         """What the program prints until it waits for a key."""
         output = b""

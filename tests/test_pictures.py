@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from gradwalk import Value, draw
-from gradwalk.pictures import as_gif, as_png, write
+from gradwalk.pictures import PictureError, as_gif, as_png, write
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10" fill="{}"/></svg>'
 
@@ -22,12 +22,20 @@ def test_png_has_two_pixels_a_unit():
 
 
 def test_gif_keeps_its_order():
-    gif = as_gif([SQUARE.format(colour) for colour in ("#ff0000", "#0000ff")], 0.25)
-    with Image.open(io.BytesIO(gif)) as image:
-        assert image.info["duration"] == 250
+    column = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="20"><rect width="10" height="10" fill="#ff0000"/>'
+        '<rect y="10" width="10" height="10" fill="#0000ff"/></svg>'
+    )
+    with Image.open(io.BytesIO(as_gif(column, 2, 0.25))) as image:
+        assert (image.size, image.n_frames, image.info["duration"]) == ((20, 20), 2, 250)
         assert image.convert("RGB").getpixel((5, 5)) == (255, 0, 0)
         image.seek(1)
         assert image.convert("RGB").getpixel((5, 5)) == (0, 0, 255)
+
+
+def test_pictures_too_large_for_pixels():
+    with pytest.raises(PictureError, match=r"100,000 by 90,000 is too large for pixels: save it as .svg"):
+        as_png('<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="90000"></svg>')
 
 
 def test_letters_are_drawn():

@@ -32,6 +32,9 @@ def test_colours_on_a_terminal_only(monkeypatch):
     assert "\033" not in "".join(printed(io.StringIO(), ("a", "-1.0")))
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\033" not in "".join(printed(Tty(), ("a", "-1.0")))
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\033" not in "".join(printed(io.StringIO(), ("a", "-1.0")))  # not what is printed, but made a text
 
 
 def test_long_and_hostile_names(monkeypatch):

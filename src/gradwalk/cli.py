@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 import gradwalk
@@ -28,6 +30,8 @@ _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.881
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0, or 2 for bad input, or that of the script that was run."""
+    sys.stdout = sys.stdout or io.StringIO()  # None where whoever called has closed it
+    sys.stdin = sys.stdin or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter still gets the table
@@ -36,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.command(options)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -100,20 +106,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _protected(arguments: Sequence[str]) -> list[str]:
-    """The arguments with the options first, and an expression such as -x*y marked as none by a space before it."""
+    """The arguments with the options first, the others behind a --: an expression may begin with a minus.
+
+    What stands behind the name of a script is the script's.
+    """
     if not arguments or arguments[0] != "walk":
         return list(arguments)
     options, others = [], []
     rest = iter(arguments[1:])
     for argument in rest:
         if argument.startswith("--") or argument == "-h":
-            options.append(f"{argument}={next(rest, '')}" if argument in _WITH_VALUE else argument)
+            value = next(rest, None) if argument in _WITH_VALUE else None
+            options.append(argument if value is None else f"{argument}={value}")
         else:
-            others.append(f" {argument}" if argument.startswith("-") else argument)
-    return ["walk", *options, *others]
+            others.append(argument)
+            others.extend(rest if argument.endswith(".py") and len(others) == 1 else ())
+    return ["walk", *options, "--", *others]
 
 
 def _walk(options: argparse.Namespace) -> int:
+    for option in ("svg", "film"):
+        if getattr(options, option) == "":
+            raise PictureError(f"--{option} needs the name of a file")
     is_script = options.what.endswith(".py")
     code, graph = _run(options) if is_script else (0, _evaluated(options))
     if graph is None:
@@ -152,6 +166,7 @@ def _run(options: argparse.Namespace) -> tuple[int, Graph | None]:
     last: list[Graph] = []
     backward = Value.backward
 
+    @functools.wraps(backward)
     def watched(root: Value) -> None:
         backward(root)
         last[:] = [Graph.record(root)]
@@ -161,6 +176,9 @@ def _run(options: argparse.Namespace) -> tuple[int, Graph | None]:
     try:
         with source_lines(), contextlib.redirect_stdout(output):
             code = micrograd.run(options.what, options.values)
+            for thread in threading.enumerate():
+                if thread is not threading.current_thread() and not thread.daemon:
+                    thread.join()  # as Python does before it ends
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         if isinstance(stop.code, str):

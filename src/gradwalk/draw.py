@@ -26,14 +26,14 @@ class Drawing:
     max_nodes: int
     theme: Theme
     rankdir: str
-    moment: Moment
+    moment: Moment | None
 
     @cached_property
     def svg(self) -> str:
         """The picture, as the text of an SVG file."""
         if len(self.graph) > self.max_nodes:
             return paint_groups(self.graph, self.theme)
-        return Scene(self.graph, self.rankdir).painted(self.moment, self.theme)
+        return Scene(self.graph, self.rankdir).painted(self.moment or recorded(self.graph), self.theme)
 
     @property
     def dot(self) -> str:
@@ -111,8 +111,9 @@ def draw(
         raise ValueError(f"theme is one of {', '.join(_THEMES)}, not {theme!r}")
     if rankdir not in _DIRECTIONS:
         raise ValueError(f"rankdir is LR or TB, not {rankdir!r}")
-    graph = as_graph(root)
-    return Drawing(graph, max_nodes, theme, rankdir, moment or recorded(graph))
+    if not isinstance(max_nodes, int) or max_nodes < 0:
+        raise ValueError(f"max_nodes is a number of nodes, not {max_nodes!r}")
+    return Drawing(as_graph(root), max_nodes, theme, rankdir, moment)
 
 
 def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawing:  # noqa: A002  micrograd's name

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import unicodedata
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gradwalk.engine import Value, apply
+from gradwalk.lettering import width
 from gradwalk.ops import BY_NAME, TABLE, Operation
 
 _OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
@@ -21,6 +24,7 @@ _OPERATORS: dict[type[ast.AST], Operation] = {
     ast.Pow: BY_NAME["pow"],
     ast.USub: BY_NAME["neg"],
 }
+_SHOWN = 100  # letters of a line that an error shows
 _COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -31,7 +35,9 @@ class ExpressionError(ValueError):
         place = ""
         lines = text.splitlines()
         if 0 < line <= len(lines):
-            place = f"\n  {lines[line - 1]}\n  {' ' * column}^"
+            start = max(0, column - _SHOWN // 2)
+            shown = lines[line - 1][start : start + _SHOWN]
+            place = f"\n  {shown}\n  {' ' * width(shown[: column - start])}^"
         super().__init__(problem + place + (f"\n{hint}" if hint else ""))
 
 
@@ -56,7 +62,9 @@ def parse(text: str) -> Parsed:
     if not text:
         raise ExpressionError("the expression is empty", hint="write one such as tanh(x*w + b)")
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # what Python only warns of is an error here
+            tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         column = error.offset - 1 if error.offset else len(text)
         raise ExpressionError(f"syntax error: {error.msg}", text, error.lineno or 1, column) from None
@@ -81,6 +89,7 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
     >>> root
     Value(data=-6.0, grad=0.0, label='a*b')
     """
+    values = {unicodedata.normalize("NFKC", name): value for name, value in values.items()}  # as Python reads names
     for name in values:
         if name not in parsed.names:
             known = ", ".join(parsed.names) or "none"
@@ -143,7 +152,8 @@ def _check(node: ast.expr, text: str) -> None:
         case ast.Constant(value=value):
             raise _error(f"{value!r} is not a real number", text, node)
         case ast.BinOp(op=ast.BitXor()):
-            raise _error("^ is not an operation here", text, node, "for powers write **")
+            place = ast.Name("^", lineno=node.left.end_lineno or 1, col_offset=node.left.end_col_offset or 0)
+            raise _error("^ is not an operation here", text, place, "for powers write **")
         case ast.Attribute():
             hint = "call functions by their bare names, as in exp(x)"
             raise _error(f"attributes such as .{node.attr} are not part of an expression", text, node, hint)

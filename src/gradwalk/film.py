@@ -11,7 +11,7 @@ from pathlib import Path
 from gradwalk import pictures
 from gradwalk.graph import Graph
 from gradwalk.scene import Moment, Scene, largest_of, title
-from gradwalk.svg import Canvas, Theme
+from gradwalk.svg import SCOPE, Canvas, Theme
 
 _GAP = 10.0  # between the pictures of a strip
 
@@ -34,12 +34,12 @@ class Film:
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
         share = 100 / len(self.moments)
         canvas.style(
-            f"@keyframes gradwalk-{len(self.moments)} {{ 0% {{ visibility: visible }}"
+            f"@keyframes {SCOPE} {{ 0% {{ visibility: visible }}"
             f" {share:.4f}% {{ visibility: hidden }} 100% {{ visibility: hidden }} }}"
-            " .gradwalk .frame { visibility: hidden;"
-            f" animation: gradwalk-{len(self.moments)} {self.seconds * len(self.moments):g}s step-end infinite }}"
-            " @media (prefers-reduced-motion: reduce) { .gradwalk .frame { animation: none }"
-            " .gradwalk .frame:last-of-type { visibility: visible } }"
+            f" .{SCOPE} .frame {{ visibility: hidden;"
+            f" animation: {SCOPE} {self.seconds * len(self.moments):g}s step-end infinite }}"
+            f" @media (prefers-reduced-motion: reduce) {{ .{SCOPE} .frame {{ animation: none }}"
+            f" .{SCOPE} .frame:last-of-type {{ visibility: visible }} }}"
         )
         size = (0.0, 0.0)
         for i, moment in enumerate(self.moments):
@@ -50,17 +50,21 @@ class Film:
     @cached_property
     def strip(self) -> str:
         """All pictures in one SVG file that does not move, in rows from left to right."""
+        wide, high = self._scene.paint(Canvas.file(self.theme, ""), self.moments[0], self._largest)
+        return self._sheet(max(1, ceil(sqrt(len(self.moments) * high / wide * 1.6))), _GAP)
+
+    def _sheet(self, columns: int, gap: float) -> str:
+        """All pictures in one file, in so many columns."""
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
-        sheet = canvas.group()
-        wide, high = self._scene.paint(canvas.group(display="none"), self.moments[0], self._largest)
-        columns = max(1, ceil(sqrt(len(self.moments) * high / wide * 1.6)))
-        rows = ceil(len(self.moments) / columns)
-        size = columns * (wide + _GAP) + _GAP, rows * (high + _GAP) + _GAP
-        sheet.rectangle(0, 0, *size, "line")
+        paper = canvas.group()
+        wide, high = 0.0, 0.0
         for i, moment in enumerate(self.moments):
+            picture = canvas.group()
+            wide, high = self._scene.paint(picture, moment, self._largest)
             row, column = divmod(i, columns)
-            x, y = _GAP + column * (wide + _GAP), _GAP + row * (high + _GAP)
-            self._scene.paint(sheet.group(transform=f"translate({x:g},{y:g})"), moment, self._largest)
+            picture.move(gap + column * (wide + gap), gap + row * (high + gap))
+        size = columns * (wide + gap) + gap, ceil(len(self.moments) / columns) * (high + gap) + gap
+        paper.rectangle(0, 0, *size, "line")
         return canvas.finished(*size)
 
     def save(self, path: str | Path) -> None:
@@ -72,11 +76,7 @@ class Film:
         pictures.write(path, {".svg": lambda: self.svg, ".gif": self._gif, ".png": lambda: pictures.as_png(self.strip)})
 
     def _gif(self) -> bytes:
-        frames = []
-        for moment in self.moments:
-            canvas = Canvas.file(self.theme, title(self.graph))
-            frames.append(canvas.finished(*self._scene.paint(canvas, moment, self._largest)))
-        return pictures.as_gif(frames, self.seconds)
+        return pictures.as_gif(self._sheet(1, 0.0), len(self.moments), self.seconds)
 
     @cached_property
     def _scene(self) -> Scene:

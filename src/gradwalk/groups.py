@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy
 
 from gradwalk.engine import CONSTANT
-from gradwalk.graph import Graph
+from gradwalk.graph import Graph, Integers
 from gradwalk.rules import SYMBOLS
 
-_MOST_MODULES = 16
+_MOST_GROUPS = 60
+_MOST_BUNDLES = 80  # lines between groups
 
 Path = tuple[str, ...]
 
@@ -33,18 +34,38 @@ class Group:
 
 
 def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
-    """The groups of a graph, what comes first first, and the number of edges from one group to another."""
-    paths = _cut(_paths(graph)) if any("." in label for label in graph.labels.values()) else [()] * len(graph)
+    """The groups of a graph, what comes first first, and the number of edges from one group to another.
+
+    Modules are told apart as finely as a picture can show.
+    """
+    names, members, edges = _divided(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
-    names = [".".join(path) or ("inputs" if leaf else "operations") for path, leaf in zip(paths, is_leaf, strict=True)]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    members = numpy.array([numbers[name] for name in names])
-    edges = _edges(graph, members)
-    ordered = _along(len(numbers), edges)
+    ordered = _along(len(names), edges)
     rank = {number: i for i, number in enumerate(ordered)}
-    known = list(numbers)
-    groups = [_group(graph, known[number], members == number, is_leaf) for number in ordered]
+    groups = [_group(graph, names[number], members == number, is_leaf) for number in ordered]
     return groups, Counter({(rank[start], rank[end]): count for (start, end), count in edges.items()})
+
+
+def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]]]:
+    """Names of groups, the group of every node, and the number of edges from one group to another."""
+    paths = _paths(graph)
+    is_leaf = numpy.diff(graph.offsets) == 0
+    known = {kind: number for number, kind in enumerate(dict.fromkeys(zip(paths, is_leaf.tolist(), strict=True)))}
+    kinds = numpy.array([known[kind] for kind in zip(paths, is_leaf.tolist(), strict=True)])
+    best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], kinds, Counter()
+    longest = max(map(len, paths))
+    for length in range(min(1, longest), longest + 1):
+        names = [".".join(path[:length]) or ("inputs" if leaf else "operations") for path, leaf in known]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        if len(numbers) > _MOST_GROUPS and length > 1:
+            break
+        members = numpy.array([numbers[name] for name in names])[kinds]
+        edges = _edges(graph, members)
+        if len(edges) > _MOST_BUNDLES and length > 1:
+            break
+        if len(numbers) > len(best[0]):
+            best = list(numbers), members, edges
+    return best
 
 
 def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
@@ -89,6 +110,8 @@ def _edges(graph: Graph, members: numpy.ndarray) -> Counter[tuple[int, int]]:
 def _paths(graph: Graph) -> list[Path]:
     """The module of every node, empty for those of none."""
     paths: list[Path] = [()] * len(graph)
+    if not any("." in label for label in graph.labels.values()):
+        return paths
     parameters = {}
     for place, label in graph.labels.items():
         if graph.offsets[place] == graph.offsets[place + 1] and "." in label:
@@ -112,18 +135,3 @@ def _common(paths: Sequence[Path]) -> Path:
             break
         common.append(parts[0])
     return tuple(common)
-
-
-def _cut(paths: Sequence[Path]) -> list[Path]:
-    """The paths, cut where there would be too many modules otherwise, or where more length tells no more apart."""
-    cut: list[Path] = [()] * len(paths)
-    known = set(paths)
-    told_apart = 1
-    for length in range(1, max(map(len, known)) + 1):
-        modules = {path[:length] for path in known}
-        if len(modules) > _MOST_MODULES:
-            break
-        if len(modules) > told_apart:
-            told_apart = len(modules)
-            cut = [path[:length] for path in paths]
-    return cut

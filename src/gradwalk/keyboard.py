@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 
 _MEANINGS = {
-    "next": (" ", "\r", "\n", "n", "\x1b[C", "\x1b[B", "\xe0M", "\xe0P"),
-    "back": ("b", "p", "\x7f", "\x08", "\x1b[D", "\x1b[A", "\xe0K", "\xe0H"),
-    "end": ("e", "\x1b[F", "\xe0O"),
-    "start": ("s", "\x1b[H", "\xe0G"),
-    "quit": ("q", "\x03", "\x04", "\x1b", ""),
+    "next": (" ", "\r", "\n", "n", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB", "\xe0M", "\xe0P"),
+    "back": ("b", "p", "\x7f", "\x08", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\xe0K", "\xe0H"),
+    "end": ("e", "\x1b[F", "\x1bOF", "\x1b[4~", "\xe0O"),
+    "start": ("s", "\x1b[H", "\x1bOH", "\x1b[1~", "\xe0G"),
+    "quit": ("q", "\x03", "\x04", "\x1b"),
 }
+_KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO.|.", re.DOTALL)
 
 
 def presses() -> Iterator[str]:
     """What the keys mean that are pressed: "next", "back", "end" or "start". Ends with the input, or with q."""
     with_meaning = {key: meaning for meaning, group in _MEANINGS.items() for key in group}
-    while True:
-        meaning = with_meaning.get(_pressed())
+    for key in _keys():
+        meaning = with_meaning.get(key)
         if meaning == "quit":
             return
         if meaning:
             yield meaning
 
 
-def _pressed() -> str:
-    """The next key; empty at the end of the input."""
+def _keys() -> Iterator[str]:
     if not sys.stdin.isatty():
-        return sys.stdin.read(1)
-    return _windows_key() if sys.platform == "win32" else _posix_key()
+        return iter(lambda: sys.stdin.read(1), "")
+    return _windows_keys() if sys.platform == "win32" else _posix_keys()
 
 
-def _windows_key() -> str:
+def _windows_keys() -> Iterator[str]:
     import msvcrt
 
     read: Callable[[], str] = msvcrt.getwch  # type: ignore[attr-defined, unused-ignore]
-    key = read()
-    return "\xe0" + read() if key in "\x00\xe0" else key
+    while True:
+        key = read()
+        yield "\xe0" + read() if key in "\x00\xe0" else key
 
 
-def _posix_key() -> str:
-    """A key without waiting for the end of a line. Arrows send three characters at once, which begin with escape."""
+def _posix_keys() -> Iterator[str]:
+    """Keys without waiting for the end of a line. Several may come at once; arrows are three characters each."""
     import os
     import termios
     import tty
@@ -49,9 +51,8 @@ def _posix_key() -> str:
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:
-        tty.setcbreak(terminal)
-        return os.read(terminal, 8).decode(errors="replace")
-    except KeyboardInterrupt:
-        return "\x03"
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # keeps what was typed ahead
+        while pressed := os.read(terminal, 1024):
+            yield from _KEY.findall(pressed.decode(errors="replace"))
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from xml.etree import ElementTree
 
 _SCALE = 2.0  # pixels a unit of SVG: sharp on a screen of high density
+_COARSEST = 0.4  # below that, letters cannot be read
+_MOST_PIXELS = 40e6
 
 
 class PictureError(ValueError):
@@ -26,22 +30,32 @@ def write(path: str | Path, formats: Mapping[str, Callable[[], str | bytes]]) ->
 
 
 def as_png(svg: str) -> bytes:
-    """A PNG file. Raises `ModuleNotFoundError` where resvg is not installed."""
+    """A PNG file, of two pixels a unit, or fewer where it would have too many.
+
+    Raises `ModuleNotFoundError` where resvg is not installed, `PictureError` where nobody could read it.
+    """
     try:
         import resvg_py
     except ModuleNotFoundError:
         raise _missing("PNG", "resvg-py") from None
-    png: bytes = resvg_py.svg_to_bytes(svg_string=svg, zoom=_SCALE, monospace_family="DejaVu Sans Mono")
-    return bytes(png)
+    root = ElementTree.fromstring(svg)
+    wide, high = float(root.get("width", "1")), float(root.get("height", "1"))
+    scale = min(_SCALE, math.sqrt(_MOST_PIXELS / (wide * high)))
+    if scale < _COARSEST:
+        raise PictureError(f"a picture of {wide:,.0f} by {high:,.0f} is too large for pixels: save it as .svg")
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=scale, monospace_family="DejaVu Sans Mono"))
 
 
-def as_gif(frames: Sequence[str], seconds: float) -> bytes:
-    """A GIF file that shows SVG files one after the other, each for so many seconds, without end."""
+def as_gif(column: str, count: int, seconds: float) -> bytes:
+    """A GIF file that shows so many parts of an SVG file, which stand in a column, one after the other without end."""
     try:
         from PIL import Image
     except ModuleNotFoundError:
         raise _missing("GIF", "Pillow") from None
-    images = [Image.open(io.BytesIO(as_png(frame))).convert("P", palette=Image.Palette.ADAPTIVE) for frame in frames]
+    with Image.open(io.BytesIO(as_png(column))) as sheet:
+        wide, high = sheet.size[0], sheet.size[1] // count
+        parts = [sheet.crop((0, i * high, wide, (i + 1) * high)) for i in range(count)]
+    images = [part.convert("P", palette=Image.Palette.ADAPTIVE) for part in parts]
     buffer = io.BytesIO()
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=int(1000 * seconds), loop=0)
     return buffer.getvalue()

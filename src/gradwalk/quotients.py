@@ -158,7 +158,7 @@ def _bounds(trials: Sequence[_Trial]) -> list[float]:
 
 def _diverge(trials: Sequence[_Trial]) -> bool:
     """Whether the quotients tend to infinity as the step shrinks, as those of x log x at 0: ever on, by equal steps."""
-    changes = []
+    changes: list[float] = []
     for before, after in pairwise(trials):
         change = abs(after.quotient - before.quotient)
         if changes and _SIGNIFICANT * after.rounding > changes[-1] / 2:

@@ -23,7 +23,8 @@ _FONT = 12.0
 _BOX = 30.0  # the height of a box
 _PILL = 28.0  # and of an operation
 _LINK = 16.0  # between an operation and its result
-_PORT = 8.0  # between the ends of the edges at one operation
+_PORT = 8.0  # between the ends of the edges at one operation, if there is room
+_TALLEST = 240.0  # an operation on many operands
 _GAP = 54.0  # between layers
 _BUNDLE_GAP = 130.0  # the same where edges bear numbers
 _LONGEST_LABEL = 26
@@ -55,12 +56,16 @@ def recorded(graph: Graph) -> Moment:
 
 @dataclass(frozen=True)
 class _Unit:
-    """A value's box with its operation before it: text and widths of its parts."""
+    """A value's box with its operation before it: text and widths of its parts.
+
+    `side`: the length of that side of the operation where edges end.
+    """
 
     label: str
     cells: tuple[float, float, float]
     symbol: str
     pill: float
+    side: float
 
     @property
     def box(self) -> float:
@@ -116,8 +121,8 @@ class Scene:
         if not unit.pill:
             return unit.box, _BOX
         if self._downward:
-            return max(unit.box, unit.pill), _BOX + _LINK + _PILL
-        return unit.box + _LINK + unit.pill, _BOX
+            return max(unit.box, unit.pill, unit.side), _BOX + _LINK + _PILL
+        return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
 
     def _anchors(self, place: int) -> tuple[Point, Point, Point]:
         """The centre of a node's operation, the centre of its box, and where its edges leave."""
@@ -135,7 +140,7 @@ class Scene:
         node = self._graph.nodes[end]
         ports = sum(isinstance(x, int) for x in node.arguments)
         port = sum(isinstance(x, int) for x in node.arguments[:position]) - (ports - 1) / 2
-        aside = port * min(_PORT, (_PILL - 6) / max(ports - 1, 1))
+        aside = port * min(_PORT, (max(self._units[end].side, _PILL) - 6) / max(ports - 1, 1))
         (x, y), _, _ = self._anchors(end)
         tip = (x + aside, y - _PILL / 2) if self._downward else (x - self._units[end].pill / 2, y + aside)
         twins = node.arguments.count(start) > 1
@@ -194,7 +199,8 @@ class Scene:
             group.path(
                 f"M{x + unit.pill / 2:.1f},{y:.1f}H{box[0] - unit.box / 2:.1f}", stroke=role, stroke_width=weight
             )
-        group.rectangle(x - unit.pill / 2, y - _PILL / 2, unit.pill, _PILL, "operation", "line", _PILL / 2)
+        wide, high = (max(unit.pill, unit.side), _PILL) if self._downward else (unit.pill, max(_PILL, unit.side))
+        group.rectangle(x - wide / 2, y - high / 2, wide, high, "operation", "line", _PILL / 2)
         group.text(x, y + 4.6, unit.symbol, anchor="middle", font_size="13")
 
 
@@ -273,7 +279,8 @@ def _unit(node: Node) -> _Unit:
     cells = [columns * _FONT * LETTER + 14 for columns in (max(width(label), 1), *numbers)]
     symbol = _symbol(node)
     pill = max(_PILL, width(symbol) * 13 * LETTER + 16) if node.arguments else 0.0
-    return _Unit(label, (cells[0], cells[1], cells[2]), symbol, pill)
+    ports = sum(isinstance(x, int) for x in node.arguments)
+    return _Unit(label, (cells[0], cells[1], cells[2]), symbol, pill, min(_TALLEST, 6 + _PORT * (ports - 1)))
 
 
 def _symbol(node: Node) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
+from zlib import crc32
 
 from gradwalk.lettering import one_line
 
@@ -37,6 +38,15 @@ DARK = {
 }
 FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 LETTER = 0.602  # the width of a letter of those fonts, in font sizes
+SCOPE = "gradwalk-scope"  # in rules: the class of this file alone, for many may stand in one page
+# What text inherits from the page that the file stands in, if the file does not say otherwise.
+_TEXT = {
+    "direction": "ltr",
+    "letter-spacing": "0",
+    "word-spacing": "0",
+    "font-weight": "normal",
+    "font-style": "normal",
+}
 
 
 class Canvas:
@@ -50,9 +60,9 @@ class Canvas:
     def file(cls, theme: Theme, title: str) -> Canvas:
         """An empty file."""
         palette = DARK if theme == "dark" else LIGHT
-        root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "class": "gradwalk", "role": "img"})
-        root.set("font-family", FONT)
-        root.set("font-size", "12")
+        root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "class": SCOPE, "role": "img"})
+        for name, value in {"font-family": FONT, "font-size": "12", **_TEXT}.items():
+            root.set(name, value)
         SubElement(root, "title").text = one_line(title)
         if theme == "auto":
             SubElement(root, "style").text = f"@media (prefers-color-scheme: dark) {{ {_rules(DARK)} }}"
@@ -64,6 +74,10 @@ class Canvas:
         if title:
             SubElement(element, "title").text = one_line(title)
         return Canvas(element, self._palette)
+
+    def move(self, x: float, y: float) -> None:
+        """Put a group's origin there."""
+        self.element.set("transform", f"translate({_number(x)},{_number(y)})")
 
     def style(self, rules: str) -> None:
         """Rules of CSS for what is in the file."""
@@ -96,11 +110,12 @@ class Canvas:
         self._add("text", attributes | more, fill, "").text = one_line(text)
 
     def finished(self, width: float, height: float) -> str:
-        """The text of the file, with its size."""
+        """The text of the file, with its size, and with a class of its own."""
         self.element.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         self.element.set("width", _number(width))
         self.element.set("height", _number(height))
-        return ElementTree.tostring(self.element, encoding="unicode")
+        text = ElementTree.tostring(self.element, encoding="unicode")
+        return text.replace(SCOPE, f"gradwalk-{crc32(text.encode(errors='replace')):08x}")
 
     def _add(self, tag: str, attributes: dict[str, str], fill: str, stroke: str) -> Element:
         element = SubElement(self.element, tag, {name.replace("_", "-"): v for name, v in attributes.items()})
@@ -115,14 +130,18 @@ class Canvas:
 
 
 def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.0) -> str:
-    """A path through points that leaves and enters them along the flow of the drawing, bent aside by `bow`."""
+    """A path through points that leaves and enters them along the flow of the drawing.
+
+    `bow`: how far its last part but one is bent aside, which is the one that lies between two layers.
+    """
     commands = [f"M{_number(points[0][0])},{_number(points[0][1])}"]
-    for (x1, y1), (x2, y2) in pairwise(points):
+    for i, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
+        aside = bow if i == len(points) - 3 else 0.0
         if downward:
-            middle, aside = (y1 + y2) / 2, bow if y2 > y1 else 0.0
+            middle = (y1 + y2) / 2
             controls = [(x1 + aside, middle), (x2 + aside, middle)]
         else:
-            middle, aside = (x1 + x2) / 2, bow if x2 > x1 else 0.0
+            middle = (x1 + x2) / 2
             controls = [(middle, y1 + aside), (middle, y2 + aside)]
         commands.append("C" + " ".join(f"{_number(x)},{_number(y)}" for x, y in (*controls, (x2, y2))))
     return "".join(commands)
@@ -131,17 +150,14 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
     """A path: a triangle that points along the flow, for a line of a given weight."""
     x, y = (_number(value) for value in tip)
-    half = _number(max(3.5, weight * 0.9))
-    return (
-        f"M{x},{y}l-{half},-7h{_number(2 * float(half))}z"
-        if downward
-        else f"M{x},{y}l-7,-{half}v{_number(2 * float(half))}z"
-    )
+    half, long = _number(2.5 + weight), _number(6 + weight)
+    back = f"h{_number(2 * float(half))}" if downward else f"v{_number(2 * float(half))}"
+    return f"M{x},{y}l-{half},-{long}{back}z" if downward else f"M{x},{y}l-{long},-{half}{back}z"
 
 
 def _rules(palette: dict[str, str]) -> str:
     return " ".join(
-        f".gradwalk .fill-{role} {{ fill: {colour} }} .gradwalk .stroke-{role} {{ stroke: {colour} }}"
+        f".{SCOPE} .fill-{role} {{ fill: {colour} }} .{SCOPE} .stroke-{role} {{ stroke: {colour} }}"
         for role, colour in palette.items()
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -26,7 +27,8 @@ class Terminal:
         self._is_terminal = stream.isatty()
         self._printed = False
         refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self._coloured = bool(os.environ.get("FORCE_COLOR") or (self._is_terminal and not refused))
+        forced = os.environ.get("FORCE_COLOR", "0") != "0" and stream is sys.stdout
+        self._coloured = bool(forced or self._is_terminal) and not refused
 
     def heading(self, text: str) -> None:
         """A line above what follows, apart from what was printed before."""

@@ -122,8 +122,11 @@ class Walk:
     def film(self, *, seconds: float = 2.0, theme: Theme = "auto") -> Film:
         """A picture after every step that computes something, each shown for so many seconds.
 
-        Raises `PictureError` for graphs of more than 60 nodes: nobody would watch it.
+        Raises `PictureError` for graphs of more than 60 nodes, which nobody would watch, `ValueError` where the seconds
+        are not between 0.02 and 60.
         """
+        if not 0.02 <= seconds <= 60.0:
+            raise ValueError(f"a picture is shown for 0.02 to 60 seconds, not {seconds!r}")
         if len(self.graph) > _LONGEST_FILM:
             raise PictureError(
                 f"a film is for graphs of at most {_LONGEST_FILM} nodes, and this one has {len(self.graph)}"
