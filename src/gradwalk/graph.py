@@ -105,8 +105,9 @@ class Graph:
     def record(cls, root: Value | Iterable[Value]) -> Graph:
         """The graph of a root, or of several, with numbers and gradients as they are now.
 
-        The rules of hand-made nodes are asked for their partials: they are run with a gradient of 1. Raises `TypeError`
-        where a root is not a Value, `ValueError` where there is none or where hand-edited nodes form a cycle.
+        The rules of hand-made nodes are asked for their partials: they are run with a gradient of 1, and taken to be
+        linear in it, as the chain rule has it. Raises `TypeError` where a root is not a Value, `ValueError` where there
+        is none or where hand-edited nodes form a cycle.
         """
         roots = [root] if isinstance(root, Value) else _as_list(root)
         if not roots:

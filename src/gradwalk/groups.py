@@ -8,7 +8,6 @@ to the one that made its only operand, such as a neuron's sum before its activat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -48,23 +47,23 @@ def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
 
 def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]]]:
     """Names of groups, the group of every node, and the number of edges from one group to another."""
-    paths = _paths(graph)
+    paths, modules = _modules(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
-    known = {kind: number for number, kind in enumerate(dict.fromkeys(zip(paths, is_leaf.tolist(), strict=True)))}
-    kinds = numpy.array([known[kind] for kind in zip(paths, is_leaf.tolist(), strict=True)])
-    best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], kinds, Counter()
+    best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], modules, Counter()
     longest = max(map(len, paths))
     for length in range(min(1, longest), longest + 1):
-        names = [".".join(path[:length]) or ("inputs" if leaf else "operations") for path, leaf in known]
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        if len(numbers) > _MOST_GROUPS and length > 1:
+        kinds = [".".join(path[:length]) or kind for path in paths for kind in ("operations", "inputs")]
+        present = numpy.unique(2 * modules + is_leaf).tolist()
+        names = list(dict.fromkeys(kinds[kind] for kind in present))
+        if len(names) > _MOST_GROUPS and length > 1:
             break
-        members = numpy.array([numbers[name] for name in names])[kinds]
+        numbers = {name: number for number, name in enumerate(names)}
+        members = numpy.array([numbers.get(kind, -1) for kind in kinds])[2 * modules + is_leaf]
         edges = _edges(graph, members)
         if len(edges) > _MOST_BUNDLES and length > 1:
             break
-        if len(numbers) > len(best[0]):
-            best = list(numbers), members, edges
+        if len(names) > len(best[0]):
+            best = names, members, edges
     return best
 
 
@@ -102,36 +101,42 @@ def _edges(graph: Graph, members: numpy.ndarray) -> Counter[tuple[int, int]]:
     several = int(members.max()) + 1
     results = numpy.repeat(members, numpy.diff(graph.offsets))
     real = graph.operands != CONSTANT
-    counts = numpy.bincount(members[graph.operands[real]] * several + results[real], minlength=several**2).tolist()
+    counts = numpy.bincount((members[graph.operands] * several + results)[real], minlength=several**2).tolist()
     edges = {divmod(pair, several): count for pair, count in enumerate(counts) if count}
     return Counter({(start, end): count for (start, end), count in edges.items() if start != end})
 
 
-def _paths(graph: Graph) -> list[Path]:
-    """The module of every node, empty for those of none."""
-    paths: list[Path] = [()] * len(graph)
-    if not any("." in label for label in graph.labels.values()):
-        return paths
-    parameters = {}
-    for place, label in graph.labels.items():
-        if graph.offsets[place] == graph.offsets[place + 1] and "." in label:
-            paths[place] = parameters[place] = tuple(label.split(".")[:-1])
-    offsets, operands = graph.offsets.tolist(), graph.operands.tolist()
-    for place in range(len(graph)):
-        inside = operands[offsets[place] : offsets[place + 1]]
-        used = [parameters[x] for x in inside if x in parameters]
-        if used:
-            paths[place] = _common(used)
-        elif len(inside) == 1 and place not in parameters:
-            paths[place] = paths[inside[0]]
-    return paths
+def _modules(graph: Graph) -> tuple[list[Path], Integers]:
+    """The paths of all modules, and the module of every node by its place in that list, where the first is none."""
+    arity = numpy.diff(graph.offsets)
+    parameters = {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if "." in label and not arity[p]}
+    paths = sorted({(), *parameters.values()})
+    number = {path: i for i, path in enumerate(paths)}
+    modules = numpy.zeros(len(graph), numpy.int32)
+    modules[list(parameters)] = [number[path] for path in parameters.values()]
+    used = numpy.where(graph.operands == CONSTANT, 0, modules[graph.operands])
+    computed = numpy.flatnonzero(arity)
+    if parameters and len(computed):
+        starts = graph.offsets[computed]
+        # the paths are sorted, so what the first and the last of some have in common, all of them have
+        last = numpy.maximum.reduceat(used, starts)
+        first = numpy.minimum.reduceat(numpy.where(used == 0, len(paths), used), starts)
+        pairs, which = numpy.unique(first * (len(paths) + 1) + last, return_inverse=True)
+        split = [divmod(pair, len(paths) + 1) for pair in pairs.tolist()]
+        common = [_common(paths[low], paths[high]) if high else () for low, high in split]
+        paths = list(dict.fromkeys([*paths, *common]))
+        number = {path: i for i, path in enumerate(paths)}
+        modules[computed] = numpy.array([number[path] for path in common])[which]
+    for place in numpy.flatnonzero((arity == 1) & (modules == 0)).tolist():
+        modules[place] = modules[graph.operands[graph.offsets[place]]]
+    return paths, modules
 
 
-def _common(paths: Sequence[Path]) -> Path:
-    """The innermost module that holds them all."""
+def _common(first: Path, last: Path) -> Path:
+    """The innermost module that holds both."""
     common = []
-    for parts in zip(*paths, strict=False):
-        if parts.count(parts[0]) < len(parts):
+    for one, other in zip(first, last, strict=False):
+        if one != other:
             break
-        common.append(parts[0])
+        common.append(one)
     return tuple(common)
