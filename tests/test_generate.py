@@ -19,7 +19,7 @@ PROGRAM = """
 import copy, math, pickle
 import numpy
 import gradwalk.engine, gradwalk.math
-from gradwalk import Value, refresh
+from gradwalk import Graph, Value, check, draw, refresh, walk
 
 x = Value(0.3, label="x")
 expected = math.log1p(math.exp(0.3)), 1 / (1 + math.exp(-0.3))
@@ -35,6 +35,11 @@ x.data = 0.5
 refresh(out)
 assert abs(out.data - math.log1p(math.exp(0.5))) < 1e-15
 assert pickle.loads(pickle.dumps(out)).data == copy.deepcopy(out).data == out.data
+graph = Graph.from_json(Graph.record(out).to_json())
+step = walk(graph).backward[0].sentence
+assert "softplus2 scales: x gets upstream 1 times 1 / (1 + exp(-x)) (0.622459), making 0.622459" in step, step
+assert check(graph).ok and [row.verdict for row in check(graph).rows] == ["right", "right"]
+assert ">softplus2<" in draw(graph).svg and "softplus2" in draw(graph).dot
 print("compiled" if not gradwalk.engine.__file__.endswith(".py") else "uncompiled")
 """
 
