@@ -27,14 +27,12 @@ def shortened(text: str, longest: int) -> str:
     """
     if width(text) <= longest:
         return text
-    head, tail = "", ""
-    for left, right in zip(text, reversed(text), strict=True):
-        if width(head + left + tail) < longest:
-            head += left
-        if width(head + right + tail) >= longest:
-            break
-        tail = right + tail
-    return f"{head}…{tail}"
+    head, tail, end = 0, 0, len(text)
+    while width(text[: head + 1] + text[end - tail :]) < longest:
+        head += 1
+        if width(text[:head] + text[end - tail - 1 :]) < longest:
+            tail += 1
+    return f"{text[:head]}…{text[end - tail :]}"
 
 
 def short(number: float) -> str:

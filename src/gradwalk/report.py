@@ -8,8 +8,9 @@ from gradwalk.graph import Graph, Node
 from gradwalk.groups import grouped
 from gradwalk.lettering import short
 from gradwalk.losses import WrongGradient
-from gradwalk.steps import BackwardStep, ForwardStep, written
+from gradwalk.steps import BackwardStep, ForwardStep
 from gradwalk.terminal import Terminal
+from gradwalk.words import written
 
 _LARGEST_TREE = 60  # nodes, beyond which a graph is told by its groups
 LONGEST = 200  # steps, beyond which the rest is only counted

@@ -1,0 +1,58 @@
+"""Graphs and walks as text."""
+
+from __future__ import annotations
+
+import io
+
+from graphs_of_the_lesson import diamond, neuron
+
+from gradwalk import Graph, Value, nn
+from gradwalk.report import LONGEST, print_graph, print_rest
+from gradwalk.terminal import Terminal
+
+
+def printed(graph: Graph) -> list[str]:
+    stream = io.StringIO()
+    print_graph(Terminal(stream), graph)
+    return stream.getvalue().splitlines()
+
+
+def test_graphs_are_trees():
+    assert printed(Graph.record(diamond())) == [
+        "Graph",
+        "  d = b * c = 18",
+        "  ├─ b = a + 1 = 3",
+        "  │  └─ a = 2",
+        "  └─ c = a * 3 = 6",
+        "     └─ a = 2",
+    ]
+
+
+def test_what_was_told_is_only_named():
+    a = Value(2.0, label="a")
+    b = a * a
+    lines = printed(Graph.record([b + b, b]))
+    assert lines[1:] == [
+        "  v3 = v2 + v2 = 8",
+        "  ├─ v2 = a * a = 4",
+        "  │  ├─ a = 2",
+        "  │  └─ a = 2",
+        "  └─ v2 (see above)",
+        "  v2 (see above)",
+    ]
+
+
+def test_deep_trees_are_told_without_recursion_and_large_ones_by_module():
+    assert len(printed(Graph.record(neuron()))) == 11
+    model = nn.MLP(4, [12, 12, 1])
+    lines = printed(Graph.record(model([1.0, 2.0, 3.0, 4.0])))
+    assert lines[0].startswith("Graph: 278 nodes, ")
+    assert lines[1].split() == ["module", "leaves", "operations"]
+    assert any(line.split()[:2] == ["layers.1", "156"] for line in lines)
+
+
+def test_what_is_left_out_is_counted():
+    stream = io.StringIO()
+    print_rest(Terminal(stream), LONGEST + 3)
+    print_rest(Terminal(stream), LONGEST)
+    assert stream.getvalue() == "and 3 more\n"

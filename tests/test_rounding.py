@@ -1,0 +1,60 @@
+"""Bounds on rounding, against the same programs in mpmath."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+from hypothesis import assume, given
+from programs import ORDINARY, TAME, as_values, programs
+from references import MPMATH
+
+from gradwalk import Graph, Value
+from gradwalk.rounding import gradient_errors, noise_weights
+from gradwalk.steps import gradients
+
+SMOOTH = [name for name in TAME if name not in ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot")]
+
+
+@given(programs(ORDINARY, SMOOTH, longest=8))
+def test_the_root_is_off_by_no_more_than_its_noise(program):
+    graph = Graph.record(as_values(program)[1])
+    assume(all(abs(x) < 1e10 for x in graph.data))
+    _, truth = program.run(mpmath.mpf, lambda name, *operands: MPMATH[name](*operands))
+    noise = sum(w * abs(x) for w, x in zip(noise_weights(graph, gradients(graph)), graph.data, strict=True) if w)
+    assert abs(graph.data[graph.root] - truth) <= 4 * noise
+
+
+@given(programs(ORDINARY, SMOOTH, longest=8))
+def test_gradients_are_off_by_no_more_than_their_errors(program):
+    leaves, root = as_values(program)
+    root.backward()
+    graph = Graph.record(root)
+    assume(all(abs(x) < 1e6 for x in (*graph.data, *graph.grad)))
+    places = {value: place for place, value in enumerate(leaves)}
+    errors = gradient_errors(graph, gradients(graph))
+    order = [node.place for node in graph.nodes if node.is_leaf]
+    for leaf, place in zip([v for v in leaves if v.grad], order, strict=False):
+        if len(order) == len(leaves) == 1:
+            truth = mpmath.diff(
+                lambda t: program.run(lambda _: t, lambda name, *operands: MPMATH[name](*operands))[1],
+                mpmath.mpf(program.leaves[places[leaf]]),
+            )
+            assert abs(leaf.grad - truth) <= 8 * errors[place] + 1e-12 * abs(leaf.grad)
+
+
+def test_cancellation_makes_gradients_vague():
+    x = Value(1e-5)
+    graph = Graph.record((1 - x.cos()) / x**2)
+    found = gradients(graph)
+    assert gradient_errors(graph, found)[0] > abs(found[0])
+    graph = Graph.record(x * 3 + 1)
+    assert gradient_errors(graph, gradients(graph))[0] < 1e-14
+
+
+def test_leaves_are_exact_and_nan_is_not_judged():
+    x = Value(2.0)
+    graph = Graph.record((-x).log() + x * x)
+    weights = noise_weights(graph, [math.nan] * len(graph))
+    assert set(weights.tolist()) == {0.0}
+    assert all(math.isfinite(error) for error in gradient_errors(graph, gradients(graph)))

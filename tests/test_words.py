@@ -1,0 +1,79 @@
+"""What walks say."""
+
+from __future__ import annotations
+
+from graphs_of_the_lesson import labelled, leaves
+
+from gradwalk import Graph, Value
+from gradwalk.engine import sumprod
+from gradwalk.steps import backward_steps, forward_steps, swept
+
+
+def sentences(root: Value) -> dict[str, str]:
+    graph = Graph.record(root)
+    return {step.name: step.sentence for step in backward_steps(graph, swept(graph), overwrite=False)}
+
+
+def computed(root: Value) -> str:
+    return forward_steps(Graph.record(root))[-1].sentence
+
+
+def test_how_numbers_are_computed():
+    x, y = leaves(x=-2.0, y=0.5)
+    x_plus_y = labelled(x + y, "x + y")
+    told = {
+        "v2 = -x = -(-2) = 2": -x,
+        "v3 = x ** y = (-2) ** 0.5 = nan": x**y,
+        "v2 = 1 / x = 1 / (-2) = -0.5": 1 / x,
+        "v4 = tanh(x + y) = tanh(-1.5) = -0.905148": x_plus_y.tanh(),
+        "v4 = (x + y) * 3 = (-1.5) * 3 = -4.5": x_plus_y * 3,
+        "v3 = where(x, y, 1) = where(-2, 0.5, 1) = 0.5": x.where(y, 1.0),
+        "v3 = sumprod of 5 operands = 0": sumprod([x, y], [0.0, 0.0]),
+        "v2 = mine of 1 operands = 7": Value(7.0, (x,), "mine"),
+    }
+    for sentence, root in told.items():
+        assert computed(root) == sentence
+
+
+def test_every_rule_in_words():
+    x, y = leaves(x=0.5, y=2.0)
+    told = {
+        "+ copies: x gets upstream 1 as it is; y gets upstream 1 as it is.": x + y,
+        "- copies: x gets upstream 1 as it is. - turns the sign: y gets upstream 1 times -1, making -1.": x - y,
+        "* swaps and scales: x gets upstream 1 times the constant 3, making 3.": x * 3,
+        "/ scales: x gets upstream 1 times 1 / y (0.5), making 0.5;": x / y,
+        "** scales: x gets upstream 1 times 2 · pow(x, 2 - 1) (1), making 1.": x**2,
+        "tanh scales: x gets upstream 1 times 1 - out² (0.786448), making 0.786448.": x.tanh(),
+        "ReLU lets through: x gets upstream 1 as it is.": x.relu(),
+        "ReLU holds back: x gets nothing of upstream 1.": labelled(Value(-1.0), "x").relu(),
+        "max holds back: x gets nothing of upstream 1. max lets through: y gets upstream 1 as it is.": x.maximum(y),
+        "max is at a tie and splits: x gets upstream 1 times 0.5, making 0.5.": x.maximum(0.5),
+        "where lets through: y gets upstream 1 as it is.": x.where(y, 3.0),
+        "sumprod copies to its start: y gets upstream 1 as it is.": sumprod([x, x], [4.0, y], y),
+        "x gets upstream 1 times the constant 4, making 4; x gets upstream 1 times y's value 2, making 2, on top of": (
+            sumprod([x, x], [4.0, y], y)
+        ),
+    }
+    for sentence, root in told.items():
+        root.label = "out"
+        assert sentence in sentences(root)["out"]
+
+
+def test_hand_made_rules_in_words():
+    (x,) = leaves(x=3.0)
+    out = Value(9.0, (x,), "square")
+
+    def push() -> None:
+        x.grad += 6 * out.grad
+
+    out._backward = push
+    graph = Graph.record(labelled(out, "out"))
+    (step, _) = backward_steps(graph, swept(graph), overwrite=False)
+    assert "square follows a rule made by hand: x gets upstream 1 times 6, making 6." in step.sentence
+    assert step.contributions[0].formula == ""
+
+
+def test_hostile_names_are_on_one_line():
+    x = Value(1.0, label="a\n\u202eb")
+    assert "a b gets" in "".join(sentences(x * 2).values())
+    assert all(step.sentence.isprintable() for step in forward_steps(Graph.record(x * 2)))
