@@ -269,6 +269,20 @@ def test_scripts_that_exit_with_success_are_walked(tmp_path):
     assert "v2 = v1 * v1" in result.stdout
 
 
+def test_scripts_that_set_numbers_before_backward_are_walked_but_not_checked(tmp_path):
+    text = """
+from gradwalk import Value
+a = Value(2.0, label="a")
+b = a * a
+a.data = 3.0
+b.backward()
+"""
+    result = gradwalk("walk", script(tmp_path, text))
+    assert result.returncode == 0, result.stderr
+    assert "There is no check: v2 is 4.0, and * of its operands is 9.0" in result.stdout
+    assert json.loads(gradwalk("walk", "--json", script(tmp_path, text)).stdout)["check"] is None
+
+
 def test_scripts_that_are_not_there():
     result = gradwalk("walk", "nowhere.py")
     assert (result.returncode, result.stderr) == (2, "gradwalk: nowhere.py: No such file or directory\n")

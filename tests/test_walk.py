@@ -208,6 +208,7 @@ def test_json():
     assert (data["legal"], data["legal_orders"], data["overwrite"]) == (False, 2, False)
     assert data["backward"][2]["contributions"][0]["late"] is True
     assert data["wrong"][0]["losses"][0]["amount"] == 9.0
+    assert data["wrong"][0]["losses"][0]["sentence"].startswith("c's contribution 9 to a came too late")
     assert walk(Graph.from_json(json.dumps(data["graph"]))).gradients["a"] == 15.0
 
 

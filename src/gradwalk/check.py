@@ -28,6 +28,10 @@ _KINK_SLACK = 1e-3  # of the gap between the slopes at a kink: slopes over a fin
 _TOO_VAGUE = 1e-2  # of the gradient: a quotient that is not known better than that says nothing
 
 
+class StaleError(ValueError):
+    """Which number is not what its operation gives, so that the graph cannot be run again."""
+
+
 class Checked(NamedTuple):
     """A gradient and its check. `bound`: how far off the quotient can be by its own error; `h`: its step.
 
@@ -146,8 +150,8 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
     """Nudge every node of a graph, leaves and intermediates, and compare what becomes of the root with its gradient.
 
     `method`: "central" or "forward". `h`: the step of the quotients; if not given, one is found for each node. The
-    Values and their gradients are not changed. Raises `ValueError` where a number is not what the operation gives
-    for the operands, for then nothing can be run again, and where `h` is not positive.
+    Values and their gradients are not changed. Raises `StaleError` where a number is not what the operation gives
+    for the operands, for then nothing can be run again, and `ValueError` where `h` is not positive.
 
     >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
     >>> found = check(a * b + a)
@@ -300,11 +304,11 @@ def _local_culprit(graph: Graph, user: Node, operand: int, replay: Replay) -> It
 
 
 def _refuse_stale(graph: Graph, replay: Replay) -> None:
-    """Raise `ValueError` where a number is not what its operation gives."""
+    """Raise `StaleError` where a number is not what its operation gives."""
     for node in graph.nodes:
         again = replay.recomputed(node.place)
         if again != node.data and not (math.isnan(again) and math.isnan(node.data)):
-            raise ValueError(
+            raise StaleError(
                 f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
                 " since it was computed. Call refresh(root) first"
             )

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 import gradwalk
 from gradwalk import expression, keyboard, micrograd, report
-from gradwalk.check import check
+from gradwalk.check import StaleError, check
 from gradwalk.engine import Value, source_lines
 from gradwalk.expression import ExpressionError
-from gradwalk.graph import Graph
+from gradwalk.graph import Graph, as_json
 from gradwalk.pictures import PictureError
 from gradwalk.terminal import Terminal
 from gradwalk.walk import OrderError, Walk, walk
@@ -149,7 +149,7 @@ def _walk(options: argparse.Namespace) -> int:
     else:
         terminal = Terminal(sys.stdout)
         walked.print(terminal)
-        check(graph).print(terminal)
+        _print_check(terminal, graph)
     return code
 
 
@@ -202,9 +202,21 @@ def _split(order: str) -> list[str]:
 
 
 def _as_json(options: argparse.Namespace, walked: Walk) -> str:
-    """The walk and the check, as one JSON object."""
-    document = json.loads(walked.to_json()) | {"of": options.what, "check": json.loads(check(walked.graph).to_json())}
-    return json.dumps(document, indent=1, ensure_ascii=False)
+    """The walk and the check, as one JSON object. No check of a graph too large for it, or with stale numbers."""
+    document = json.loads(walked.to_json()) | {"of": options.what, "check": None}
+    if len(walked.graph) <= _LARGEST:
+        with contextlib.suppress(StaleError):
+            document["check"] = json.loads(check(walked.graph).to_json())
+    return as_json(document)
+
+
+def _print_check(terminal: Terminal, graph: Graph) -> None:
+    try:
+        found = check(graph)
+    except StaleError as error:
+        terminal.heading(f"There is no check: {error}.")
+    else:
+        found.print(terminal)
 
 
 def _print_large(graph: Graph) -> None:

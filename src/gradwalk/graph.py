@@ -302,11 +302,14 @@ def same(left: Graph, right: Graph) -> bool:
 
 def _as_list(roots: Any) -> list[Value]:
     try:
-        return list(roots)
+        listed = list(roots)
     except TypeError:
-        raise TypeError(
-            f"the root of a graph is a Value, or a list of Values for several roots, not {type(roots).__name__}"
-        ) from None
+        listed = [roots]
+    for root in listed:
+        if not isinstance(root, Value):
+            given = type(root).__name__ if root is roots else f"{type(roots).__name__} of {type(root).__name__}"
+            raise TypeError(f"the root of a graph is a Value, or a list of Values for several roots, not {given}")
+    return listed
 
 
 def _check_lengths(graph: Graph) -> None:

@@ -151,7 +151,10 @@ class Walk:
             ],
             "gradients": self.gradients,
             "right_gradients": self.right_gradients,
-            "wrong": [wrong._asdict() | {"losses": [loss._asdict() for loss in wrong.losses]} for wrong in self.wrong],
+            "wrong": [
+                wrong._asdict() | {"losses": [loss._asdict() | {"sentence": loss.sentence} for loss in wrong.losses]}
+                for wrong in self.wrong
+            ],
         }
         return as_json(walked)
 
@@ -248,14 +251,15 @@ def _places(root: Value | Graph, graph: Graph, order: Sequence[Value | str], vis
     if isinstance(root, Value):
         known |= {value: place for place, value in enumerate(topological_order(root))}
     places = [_place(item, known, graph) for item in order]
-    wanted = set(visited)
-    for i, place in enumerate(places):
+    left = set(visited)
+    for place in places:
         name = one_line(graph.names[place])
-        if place in places[:i]:
-            raise OrderError(f"the order visits {name} twice")
-        if place not in wanted:
-            raise OrderError(f"the order visits {name}, which no gradient flows to: it only decides what is chosen")
-    omitted = [one_line(graph.names[place]) for place in visited if place not in places]
+        if place not in left:
+            twice = places.count(place) > 1
+            problem = "twice" if twice else "which no gradient flows to: it only decides what is chosen"
+            raise OrderError(f"the order visits {name}{' ' if twice else ', '}{problem}")
+        left.remove(place)
+    omitted = [one_line(graph.names[place]) for place in visited if place in left]
     if omitted:
         raise OrderError(f"the order omits {', '.join(omitted)}; it has to visit every node once, the root included")
     return tuple(places)
