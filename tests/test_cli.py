@@ -355,3 +355,51 @@ def test_carets_point_at_the_place():
 def test_ligatures_are_the_names_that_python_reads():
     result = gradwalk("walk", "\ufb01*2", "\ufb01=1")
     assert result.returncode == 0, result.stderr
+
+
+# The numbers of a lesson
+
+LESSON = {
+    "a+a": ({"a": 3}, {"a": 2}, 6),
+    "(a*b)*(a+b)": ({"a": -2, "b": 3}, {"a": -3, "b": -8}, -6),
+    "(a+b)*c": ({"a": 2, "b": -3, "c": 10}, {"a+b": 10, "c": -1, "a": 10, "b": 10}, -10),
+    "a*a": ({"a": 3}, {"a": 6}, 9),
+    "(a+1)*(a*3)": ({"a": 2}, {"a": 15}, 18),
+    "(a*b + a)**2": ({"a": 2, "b": 3}, {"a*b + a": 16, "a*b": 16, "a": 64, "b": 32}, 64),
+    "(a*b + c)*f": (
+        {"a": 2, "b": -3, "c": 10, "f": -2},
+        {"a*b + c": -2, "f": 4, "a*b": -2, "c": -2, "a": 6, "b": -4},
+        -8,
+    ),
+}
+
+
+@pytest.mark.parametrize("expression", LESSON)
+def test_numbers_of_the_lesson(expression):
+    values, gradients, result = LESSON[expression]
+    data = json.loads(gradwalk("walk", expression, *(f"{n}={v}" for n, v in values.items()), "--json").stdout)
+    assert data["forward"][-1]["data"] == result
+    found = data["gradients"]
+    assert {name: found[name] for name in gradients} == pytest.approx(gradients, abs=1e-12)
+    rows = {row["name"]: row for row in data["check"]["rows"]}
+    assert {name: rows[name]["quotient"] for name in gradients} == pytest.approx(gradients, abs=1e-9)
+    assert {row["verdict"] for row in rows.values()} == {"right"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "gradients"),
+    [
+        (["a+a", "a=3", "--overwrite"], {"a": 1}),
+        (["a*a", "a=3", "--overwrite"], {"a": 3}),
+        (["(a*b)*(a+b)", "a=-2", "b=3", "--overwrite", "--order", "(a*b)*(a+b),a+b,a*b,a,b"], {"a": 3, "b": -2}),
+        (["(a*b)*(a+b)", "a=-2", "b=3", "--overwrite", "--order", "(a*b)*(a+b),a*b,a+b,a,b"], {"a": -6, "b": -6}),
+        (["(a+1)*(a*3)", "a=2", "--order", "(a+1)*(a*3),a,a+1,a*3"], {"a": 0}),
+        (["(a+1)*(a*3)", "a=2", "--order", "(a+1)*(a*3),a+1,a,a*3"], {"a": 6}),
+        (["(a+1)*(a*3)", "a=2", "--order", "(a+1)*(a*3),a*3,a,a+1"], {"a": 9}),
+    ],
+)
+def test_wrong_numbers_of_the_lesson(arguments, gradients):
+    data = json.loads(gradwalk("walk", *arguments, "--json").stdout)
+    assert {name: data["gradients"][name] for name in gradients} == gradients
+    for wrong in data["wrong"]:
+        assert wrong["right"] - wrong["got"] == sum(loss["missing"] for loss in wrong["losses"])

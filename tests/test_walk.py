@@ -20,7 +20,7 @@ from graphs_of_the_lesson import (
     twice,
 )
 
-from gradwalk import Graph, Value, topological_order, walk
+from gradwalk import Graph, Value, check, topological_order, walk
 from gradwalk.pictures import PictureError
 from gradwalk.walk import OrderError
 
@@ -50,6 +50,24 @@ def test_overwriting_of_the_lesson():
     for order, expected in (("fedab", (3.0, -2.0)), ("fdeab", (-6.0, -6.0))):
         got = walk(f, list(order), overwrite=True).gradients
         assert (got["a"], got["b"]) == expected
+
+
+def test_micrograds_own_example():
+    a, b = leaves(a=-4.0, b=2.0)
+    c = a + b
+    d = a * b + b**3
+    c += c + 1
+    c += 1 + c + (-a)
+    d += d * 2 + (b + a).relu()
+    d += 3 * d + (b - a).relu()
+    e = c - d
+    g = labelled(e**2 / 2.0, "half")
+    g = labelled(g + 10.0 / e**2, "g")
+    walked = walk(g)
+    assert walked.forward[-1].data == pytest.approx(24.7041, abs=1e-4)
+    assert walked.gradients["a"] == pytest.approx(138.8338, abs=1e-4)
+    assert walked.gradients["b"] == pytest.approx(645.5773, abs=1e-4)
+    assert check(g).ok
 
 
 def test_orders_of_names_and_of_values():
