@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Any, NamedTuple
@@ -286,18 +286,6 @@ def _strict(item: Any) -> Any:
     if isinstance(item, dict):
         return {key: _strict(value) for key, value in item.items()}
     return [_strict(part) for part in item] if isinstance(item, (list, tuple)) else item
-
-
-def same(left: Graph, right: Graph) -> bool:
-    """Whether two graphs are the same in everything, numbers bit for bit but for the kind of nan."""
-    for field in fields(Graph):
-        ours, theirs = getattr(left, field.name), getattr(right, field.name)
-        if isinstance(ours, numpy.ndarray):
-            if not numpy.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f"):
-                return False
-        elif ours != theirs:
-            return False
-    return True
 
 
 def _as_list(roots: Any) -> list[Value]:
