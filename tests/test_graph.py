@@ -165,6 +165,8 @@ def changed(**fields: object) -> Graph:
     ("fields", "problem"),
     [
         ({"data": [1.0]}, "data has 1 entries, not 4"),
+        ({"data": numpy.zeros(4, numpy.float32)}, "data is not a contiguous row of float64"),
+        ({"operands": numpy.zeros(7, numpy.int64)}, "operands is not a contiguous row of int32"),
         ({"offsets": [0, 0, 2, 5]}, "offsets has 4 entries, not 5"),
         ({"offsets": [0, 2, 0, 5, 7]}, "offsets do not rise"),
         ({"offsets": [1, 1, 2, 5, 7]}, "offsets do not rise"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy
@@ -11,6 +12,7 @@ from programs import EVERY, EXTREME, as_values, programs
 
 from gradwalk import Graph, Value, refresh, topological_order
 from gradwalk.engine import sumprod
+from gradwalk.graph import GraphError
 from gradwalk.replay import Replay
 
 
@@ -74,6 +76,12 @@ def test_noise_counts_what_is_run_again():
     assert replay.noise(numpy.array([1.0, 10.0, 100.0, 1000.0, 1.0])) == 10.0 * 2 + 18
     assert replay.noise(numpy.array([1.0, 0.0, 100.0, 1000.0, 1.0])) == 18
     assert [replay.depends(place) for place in range(5)] == [True, True, False, False, True]
+
+
+def test_ill_formed_graphs_are_refused_before_c_sees_them():
+    graph = Graph.record(Value(1.0) * 2.0)
+    with pytest.raises(GraphError, match="node 1 has node 7 as operand"):
+        Replay(dataclasses.replace(graph, operands=numpy.array([7, -1], numpy.int32)), 1)
 
 
 def test_special_numbers_raise_nothing():

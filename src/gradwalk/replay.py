@@ -17,7 +17,7 @@ else:
 
 @cython.cclass
 class Replay:
-    """The arrays of a Graph with its root, ready to be run again.
+    """The arrays of a Graph with its root, ready to be run again. Raises `GraphError` where it is not well formed.
 
     `select(place)` chooses the node to change; `root_with(number)` is then the root's number for a number of that node.
     """
@@ -37,6 +37,7 @@ class Replay:
     _arrays: Any  # keeps alive what the pointers point to
 
     def __init__(self, graph: Any, root: int) -> None:
+        graph.validate()  # from here on, C follows its numbers without looking
         n = len(graph.opcodes)
         numbers, operands, partials = graph.data.copy(), graph.operands.copy(), graph.partials.copy()
         reached, dependents = numpy.zeros(n, numpy.int32), numpy.zeros(n, numpy.int32)
