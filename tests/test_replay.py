@@ -6,6 +6,7 @@ import dataclasses
 import math
 
 import numpy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_values, programs

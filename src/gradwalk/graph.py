@@ -303,9 +303,9 @@ def _as_list(roots: Any) -> list[Value]:
 def _check_lengths(graph: Graph) -> None:
     for name in ("opcodes", "offsets", "operands", "partials", "data", "grad"):
         array = getattr(graph, name)
-        expected = numpy.int32 if name in ("opcodes", "offsets", "operands") else numpy.float64
-        if array.dtype != expected or array.ndim != 1 or not array.flags.c_contiguous:
-            raise GraphError(f"{name} is not a contiguous row of {expected.__name__}")
+        kind = "int32" if name in ("opcodes", "offsets", "operands") else "float64"
+        if array.dtype != kind or array.ndim != 1 or not array.flags.c_contiguous:
+            raise GraphError(f"{name} is not a contiguous row of {kind}")
     n, edges = len(graph.opcodes), len(graph.operands)
     for name, expected in (("offsets", n + 1), ("data", n), ("grad", n), ("partials", edges)):
         given = len(getattr(graph, name))
