@@ -167,6 +167,21 @@ def test_kinks_are_recognised():
         assert found.ok
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.relu() - (-x).relu(),  # x, by way of two kinks: the rules choose 0
+        lambda x: x.minimum(x.maximum(0.0)),
+        lambda x: (2 * x).where(2 * x, x),
+        lambda x: (x * 3.0).relu() - (x * -3.0).relu(),
+    ],
+)
+def test_rules_choose_at_kinks_that_undo_each_other(f):
+    (x,) = leaves(x=0.0)
+    assert verdicts(f(x))["x"] == "kink"
+    assert gradcheck(f, 0.0).rows[0].verdict == "kink"
+
+
 def test_wrong_gradients_at_kinks_are_wrong():
     (x,) = leaves(x=0.0)
     out = x.relu()

@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,9 +37,10 @@ class Checked(NamedTuple):
     """A gradient and its check. `bound`: how far off the quotient can be by its own error; `h`: its step.
 
     `verdict`: "right" or "wrong"; or why that cannot be told. "kink": the slopes to both sides differ, and the gradient
-    lies between them. "jump": the root's value jumps. "rounding": rounding errors leave less than two digits. "not
-    finite": the gradient or the slope is not, or the root has no number on one side and another slope on the other. "by
-    hand": a hand-made node stands in between, which has no rule to compute it again by.
+    lies between them; or the way to the root leads through a kink, where rules choose. "jump": the root's value jumps.
+    "rounding": rounding errors leave less than two digits. "not finite": the gradient or the slope is not, or the root
+    has no number on one side and another slope on the other. "by hand": a hand-made node stands in between, which has
+    no rule to compute it again by.
     """
 
     name: str
@@ -164,9 +166,10 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
     _refuse_stale(graph, replay)
     found = gradients(graph)
     weights, own = noise_weights(graph, found), gradient_errors(graph, found)
-    conditions = [x for node in graph.nodes if node.row for x in node.condition_operands if graph.data[x] == 0.0]
-    rows = {}
-    for place in sorted(swept(graph)):
+    conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
+    users = _users(graph)
+    rows: dict[int, Checked] = {}
+    for place in swept(graph):  # users before what they use
         node = graph.nodes[place]
         about = _About(node.name, node.symbol, node.source, found[place], own[place])
         if replay.select(place) >= 0:
@@ -176,9 +179,16 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         def nudged(number: float) -> tuple[float, float]:
             return replay.root_with(number), replay.noise(weights)
 
-        at_branch = any(replay.depends(condition) for condition in conditions)
-        rows[place] = _judged(about, nudged, node.data, method, step, at_branch=at_branch)
-    return Check(tuple(rows.values()), tuple(_culprits(graph, rows, replay)))
+        def is_chosen(place: int = place) -> bool:
+            return (
+                any(replay.depends(condition) for condition in conditions)
+                or any(rows[user.place].verdict in ("kink", "jump") for user in users[place])
+                or any(_is_at_kink(graph, user, place, replay) for user in users[place])
+            )
+
+        rows[place] = _judged(about, nudged, node.data, method, step, is_chosen)
+    ordered = {place: rows[place] for place in sorted(rows)}
+    return Check(tuple(ordered.values()), tuple(_culprits(graph, ordered, users, replay)))
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:
@@ -211,8 +221,17 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
 
         place = places.get(id(values[i]))
         known = (0.0, 0.0) if place is None else (found[place], own[place])
-        rows.append(_judged(_About(name, "", values[i].source, *known), nudged, number, method, step))
+        is_chosen = partial(_is_kink, graph, place)
+        about = _About(name, "", values[i].source, *known)
+        rows.append(_judged(about, nudged, number, method, step, is_chosen))
     return Check(tuple(rows), ())
+
+
+def _is_kink(graph: Graph, place: int | None) -> bool:
+    """Whether a check of the graph, which knows what is inside, tells that a node reaches the root by way of a kink."""
+    return (
+        place is not None and dict(zip(sorted(swept(graph)), check(graph).rows, strict=True))[place].verdict == "kink"
+    )
 
 
 def _called(f: Callable[..., Any], args: Sequence[Any], values: Sequence[Value]) -> Value:
@@ -242,17 +261,21 @@ class _About(NamedTuple):
     own: float
 
 
-def _judged(about: _About, f: Noisy, x: float, method: Method, h: float, *, at_branch: bool = False) -> Checked:
-    """A gradient beside the slope of what it should be the gradient of."""
+def _judged(
+    about: _About, f: Noisy, x: float, method: Method, h: float, is_chosen: Callable[[], bool] = lambda: False
+) -> Checked:
+    """A gradient beside the slope of what it should be the gradient of.
+
+    `is_chosen`: whether the gradient has come by way of a kink, where a rule chose it. That is asked where the slope is
+    smooth and another one: two kinks can undo each other.
+    """
     found = slope(f, x, method)
-    verdict = _verdict(about.gradient, found, found.bound + about.own)
-    if at_branch and verdict == "wrong":
-        verdict = "jump"
+    verdict = _verdict(about.gradient, found, found.bound + about.own, is_chosen)
     shown = (quotient(f, x, h, method), h) if h else (found.estimate, found.h)
     return Checked(*about[:4], shown[0], found.bound, shown[1], verdict)
 
 
-def _verdict(gradient: float, found: Slope, bound: float) -> str:
+def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[], bool]) -> str:
     """`bound`: on the errors of gradient and slope together."""
     if found.shape == "undefined":
         return "not finite"
@@ -271,16 +294,25 @@ def _verdict(gradient: float, found: Slope, bound: float) -> str:
         return "wrong" if has_settled else "not finite"
     error = abs(gradient - found.estimate)
     if not error <= 4 * bound + _TOLERANCE * size:
-        return "not finite" if found.shape == "edge" else "wrong" if error > 4 * found.resolution else "rounding"
+        if found.shape == "edge":
+            return "not finite"
+        return "rounding" if error <= 4 * found.resolution else "kink" if is_chosen() else "wrong"
     return "rounding" if error and bound > _TOO_VAGUE * size else "right"
 
 
-def _culprits(graph: Graph, rows: Mapping[int, Checked], replay: Replay) -> Iterator[Culprit]:
-    """The local derivatives behind wrong gradients: where a node is wrong, and none of the nodes that use it is."""
-    users: dict[int, list[Node]] = {place: [] for place in range(len(graph))}
-    for place in rows:
-        for operand in {x for x in graph.nodes[place].arguments if isinstance(x, int)}:
+def _users(graph: Graph) -> list[list[Node]]:
+    """By place, the nodes that a gradient flows through to that one."""
+    users: list[list[Node]] = [[] for _ in range(len(graph))]
+    for place in swept(graph):
+        for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[place])):
             users[operand].append(graph.nodes[place])
+    return users
+
+
+def _culprits(
+    graph: Graph, rows: Mapping[int, Checked], users: Sequence[Sequence[Node]], replay: Replay
+) -> Iterator[Culprit]:
+    """The local derivatives behind wrong gradients: where a node is wrong, and none of the nodes that use it is."""
     for place, row in rows.items():
         if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users[place]):
             for user in users[place]:
@@ -291,16 +323,28 @@ def _culprits(graph: Graph, rows: Mapping[int, Checked], replay: Replay) -> Iter
 def _local_culprit(graph: Graph, user: Node, operand: int, replay: Replay) -> Iterator[Culprit]:
     """The derivative of a node by one of its operands, if that is wrong."""
     local = sum(user.partials[position] for position, place in passing(user) if place == operand)
+    about = _About(user.name, user.symbol, user.source, local, 0.0)
+    row = _judged(about, _local(user, operand, replay), graph.nodes[operand].data, "central", 0.0)
+    if row.verdict == "wrong":
+        yield Culprit(*about[:3], graph.names[operand], local, row.quotient)
+
+
+def _is_at_kink(graph: Graph, user: Node, operand: int, replay: Replay) -> bool:
+    """Whether an operation has a kink just where its operand is; there its rule chooses a derivative."""
+    if not user.opcode:
+        return False
+    return slope(_local(user, operand, replay), graph.nodes[operand].data).shape in ("kink", "jump")
+
+
+def _local(user: Node, operand: int, replay: Replay) -> Noisy:
+    """A node's number as a function of one of its operands'."""
     replay.select(operand)
 
     def nudged(number: float) -> tuple[float, float]:
         result = replay.local(user.place, number)
         return result, EPSILON * abs(result)
 
-    about = _About(user.name, user.symbol, user.source, local, 0.0)
-    row = _judged(about, nudged, graph.nodes[operand].data, "central", 0.0)
-    if row.verdict == "wrong":
-        yield Culprit(*about[:3], graph.names[operand], local, row.quotient)
+    return nudged
 
 
 def _refuse_stale(graph: Graph, replay: Replay) -> None:
