@@ -230,6 +230,7 @@ def test_hand_made_nodes():
     square._backward = push
     found = check(labelled(square * 2, "out"))
     assert {row.name: row.verdict for row in found.rows} == {"x": "by hand", "s": "right", "out": "right"}
+    assert "not checked: 1 behind hand-made nodes; gradcheck" in str(found)
     assert found.ok
 
 
@@ -390,6 +391,21 @@ def test_gradcheck_finds_wrong_rules():
     found = gradcheck(wrong, 2.0)
     assert not found
     assert found.rows[0].verdict == "wrong"
+
+
+def test_gradcheck_sees_what_backward_really_does():
+    def overwriting(x):
+        out = Value(x.data**2, (x,), "square")
+
+        def push() -> None:
+            x.grad = 2 * x.data * out.grad  # = in place of +=
+
+        out._backward = push
+        return out
+
+    assert gradcheck(overwriting, 1.5)
+    (row,) = gradcheck(lambda x: overwriting(x) + overwriting(x), 1.5).rows
+    assert (row.backprop, row.quotient, row.verdict) == (3.0, pytest.approx(6.0), "wrong")
 
 
 def test_gradcheck_of_unused_arguments_and_kinks():

@@ -164,7 +164,9 @@ def test_orders_and_what_they_lose():
     result = gradwalk("walk", *DIAMOND, "--order", "a+1,(a+1)*(a*3),a*3,a")
     told = sections(result.stdout)
     assert told["What was lost"][1].startswith("  2  a gets 9 and should get 15.")
-    assert "This order is not legal: a node comes after all that it is an operand of. 2 orders are." in told
+    assert "This order is not legal: a node has to come after all nodes that use it. There are 2 legal orders." in told
+    assert "so a misses 6 times d(a+1)/da 1 = 6" in result.stdout
+    assert "The check is of the right gradients" in told
     assert "is not legal" not in gradwalk("walk", *DIAMOND, "--order", "(a+1)*(a*3),a*3,a+1,a").stdout
 
 

@@ -149,7 +149,7 @@ def _walk(options: argparse.Namespace) -> int:
     else:
         terminal = Terminal(sys.stdout)
         walked.print(terminal)
-        _print_check(terminal, graph)
+        _print_check(terminal, walked)
     return code
 
 
@@ -210,9 +210,11 @@ def _as_json(options: argparse.Namespace, walked: Walk) -> str:
     return as_json(document)
 
 
-def _print_check(terminal: Terminal, graph: Graph) -> None:
+def _print_check(terminal: Terminal, walked: Walk) -> None:
+    if walked.overwrite or not walked.is_legal:
+        terminal.heading("The check is of the right gradients")
     try:
-        found = check(graph)
+        found = check(walked.graph)
     except StaleError as error:
         terminal.heading(f"There is no check: {error}.")
     else:

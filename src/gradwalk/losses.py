@@ -56,7 +56,8 @@ class Loss(NamedTuple):
         told = f"{giver}'s contribution {short(self.amount)} to {taker} {how}: {self.because}"
         if taker == node:
             return told
-        times = f"{short(self.amount)} times d{taker}/d{node} {short(self.derivative)}"
+        by = "/d".join(name if name.isidentifier() else f"({name})" for name in (taker, node))
+        times = f"{short(self.amount)} times d{by} {short(self.derivative)}"
         return f"{told}; so {node} misses {times} = {short(self.missing)}"
 
 

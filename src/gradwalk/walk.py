@@ -173,10 +173,9 @@ class Walk:
         else:
             report.print_wrong(terminal, self.backward, self.right_gradients, self.wrong)
         if not self.is_legal:
-            legal = "many" if self.legal_orders is None else f"{self.legal_orders:,}"
-            terminal.heading(
-                f"This order is not legal: a node comes after all that it is an operand of. {legal} orders are."
-            )
+            count = "many" if self.legal_orders is None else f"{self.legal_orders:,}"
+            legal = "There is 1 legal order." if count == "1" else f"There are {count} legal orders."
+            terminal.heading(f"This order is not legal: a node has to come after all nodes that use it. {legal}")
 
     def __repr__(self) -> str:
         return f"<Walk over {self.graph!r}>"

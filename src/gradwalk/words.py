@@ -76,11 +76,13 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
     if partial == number(1):
         return f"{symbol} copies", f"{gets} upstream {short(upstream)} as it is"
     if partial == number(-1):
-        return f"{symbol} turns the sign", f"{scaled} -1, {making}"
+        return f"{symbol} flips the sign", f"{scaled} -1, {making}"
     for other, operand_name in enumerate(_OPERANDS):
         if partial == variable(operand_name):
             return f"{symbol} swaps and scales", f"{scaled} {_value_of(node, other, graph)}, {making}"
     partial = resolved(partial, _numbers(node, graph), ieee)
+    if partial == variable("out"):
+        return f"{symbol} scales", f"{scaled} {_said(node.name)}'s own value {short(node.data)}, {making}"
     named = {x: _as_written(node.arguments[i], graph) for i, x in enumerate(_OPERANDS[: row.arity])}
     return f"{symbol} scales", f"{scaled} {text(substituted(partial, named))} ({short(local)}), {making}"
 
