@@ -9,11 +9,14 @@ from hypothesis import assume, given
 from programs import ORDINARY, TAME, as_values, programs
 from references import MPMATH
 
-from gradwalk import Graph, Value
+from gradwalk import Graph, Value, topological_order
 from gradwalk.rounding import gradient_errors, noise_weights
 from gradwalk.steps import gradients
 
 SMOOTH = [name for name in TAME if name not in ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot")]
+
+# 1 - out² and out · (1 - out) cancel where they saturate, which the bounds on gradients do not know
+PLAIN = [name for name in SMOOTH if name not in ("tanh", "sigmoid")]
 
 
 @given(programs(ORDINARY, SMOOTH, longest=8))
@@ -25,22 +28,22 @@ def test_the_root_is_off_by_no_more_than_its_noise(program):
     assert abs(graph.data[graph.root] - truth) <= 4 * noise
 
 
-@given(programs(ORDINARY, SMOOTH, longest=8))
+@given(programs(ORDINARY, PLAIN, longest=8))
 def test_gradients_are_off_by_no_more_than_their_errors(program):
     leaves, root = as_values(program)
     root.backward()
     graph = Graph.record(root)
     assume(all(abs(x) < 1e6 for x in (*graph.data, *graph.grad)))
-    places = {value: place for place, value in enumerate(leaves)}
-    errors = gradient_errors(graph, gradients(graph))
-    order = [node.place for node in graph.nodes if node.is_leaf]
-    for leaf, place in zip([v for v in leaves if v.grad], order, strict=False):
-        if len(order) == len(leaves) == 1:
-            truth = mpmath.diff(
-                lambda t: program.run(lambda _: t, lambda name, *operands: MPMATH[name](*operands))[1],
-                mpmath.mpf(program.leaves[places[leaf]]),
-            )
-            assert abs(leaf.grad - truth) <= 8 * errors[place] + 1e-12 * abs(leaf.grad)
+    errors = dict(zip(topological_order(root), gradient_errors(graph, gradients(graph)), strict=True))
+    for i, leaf in enumerate(leaves):
+
+        def by_mpmath(t: mpmath.mpf, i: int = i) -> mpmath.mpf:
+            numbers = iter([*program.leaves[:i], t, *program.leaves[i + 1 :]])
+            run = program.run(lambda _: mpmath.mpf(next(numbers)), lambda name, *operands: MPMATH[name](*operands))
+            return run[1]
+
+        truth = mpmath.diff(by_mpmath, mpmath.mpf(program.leaves[i]))
+        assert abs(leaf.grad - truth) <= 8 * errors.get(leaf, 0.0) + 1e-12 * abs(leaf.grad) + 1e-30
 
 
 def test_cancellation_makes_gradients_vague():

@@ -115,16 +115,16 @@ def _differ(got: float, right: float, losses: Sequence[Loss]) -> bool:
 def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
     """In how many orders these nodes can be visited without a loss; None where there are too many to count.
 
-    An order is legal where every node comes after all nodes that it passes nothing to any more: its users. Counted set
-    by set: how many legal ways lead to each set of nodes that can have been visited.
+    An order is legal where every node comes after all nodes that use it. Counted set by set: how many legal ways lead
+    to each set of nodes that can have been visited.
     """
+    if len(places) > _MOST_PLACES:
+        return None
     position = {place: i for i, place in enumerate(places)}
     users = [0] * len(places)  # as bits
     for place in places:
         for _, operand in passing(graph.nodes[place]):
             users[position[operand]] |= 1 << position[place]
-    if len(places) > _MOST_PLACES:
-        return None
     ways = {0: 1}
     for _ in places:
         following: dict[int, int] = {}

@@ -39,13 +39,12 @@ class Replay:
     def __init__(self, graph: Any, root: int) -> None:
         graph.validate()  # from here on, C follows its numbers without looking
         n = len(graph.opcodes)
-        numbers, operands, partials = graph.data.copy(), graph.operands.copy(), graph.partials.copy()
-        reached, dependents = numpy.zeros(n, numpy.int32), numpy.zeros(n, numpy.int32)
-        self._arrays = (graph, numbers, operands, partials, reached, dependents)
+        numbers, reached, dependents = graph.data.copy(), numpy.zeros(n, numpy.int32), numpy.zeros(n, numpy.int32)
+        self._arrays = (graph, numbers, reached, dependents)
         self._opcodes = native.integers(graph.opcodes)
         self._offsets = native.integers(graph.offsets)
-        self._operands = native.integers(operands)
-        self._partials = native.doubles(partials)
+        self._operands = native.integers(graph.operands)
+        self._partials = native.doubles(graph.partials)
         self._data = native.doubles(graph.data)
         self._numbers = native.doubles(numbers)
         self._reached = native.integers(reached)
