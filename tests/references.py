@@ -45,6 +45,11 @@ MPMATH: dict[str, Callable[..., Any]] = {
     "maximum": max,
     "minimum": min,
     "where": lambda x, y, z: y if x else z,
+    "sign": mpmath.sign,
+    "less": lambda x, y: mpmath.mpf(x < y),
+    "less_equal": lambda x, y: mpmath.mpf(x <= y),
+    "equal": lambda x, y: mpmath.mpf(x == y),
+    "stop_gradient": lambda x: x,
 }
 
 TORCH: dict[str, Callable[..., torch.Tensor]] = {
@@ -81,6 +86,12 @@ TORCH: dict[str, Callable[..., torch.Tensor]] = {
     "maximum": torch.maximum,
     "minimum": torch.minimum,
     "where": lambda x, y, z: torch.where(x != 0, y, z),
+    "sign": torch.sign,
+    # comparisons have no gradient at all there: 0 times the operands gives them one of zeros
+    "less": lambda x, y: (x < y) + 0.0 * (x.detach() * 0.0 + y * 0.0),
+    "less_equal": lambda x, y: (x <= y) + 0.0,
+    "equal": lambda x, y: (x == y) + 0.0,
+    "stop_gradient": lambda x: x.detach(),
 }
 
 

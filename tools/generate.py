@@ -70,6 +70,13 @@ def rules() -> Iterator[str]:
     yield from ("", "")
 
 
+def run() -> Iterator[str]:
+    """The block of program.py: an instruction, by opcode."""
+    for opcode, row in _numbered():
+        yield f"        {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
+        yield f"            out = {code(row.forward)}"
+
+
 def methods() -> Iterator[str]:
     """The block of engine.py in the body of `Value`: operators and methods."""
     for opcode, row in _numbered():
@@ -111,6 +118,7 @@ def reference() -> Iterator[str]:
 BLOCKS: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
     ("src/gradwalk/rules.py", "rules", rules),
     ("src/gradwalk/engine.py", "methods", methods),
+    ("src/gradwalk/program.py", "run", run),
     ("src/gradwalk/math.py", "functions", functions),
     ("docs/operations.md", "reference", reference),
 ]

@@ -11,22 +11,42 @@
 from gradwalk import math, nn
 from gradwalk.check import check, gradcheck
 from gradwalk.draw import draw, draw_dot, trace
-from gradwalk.engine import Value, debug_nans, no_grad, refresh, source_lines, topological_order, zero_grad
+from gradwalk.engine import (
+    RecordingError,
+    Value,
+    debug_nans,
+    no_grad,
+    refresh,
+    source_lines,
+    topological_order,
+    zero_grad,
+)
 from gradwalk.graph import Graph
+from gradwalk.jit import jit
 from gradwalk.micrograd import as_micrograd
+from gradwalk.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
 from gradwalk.walk import walk
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Graph",
+    "RecordingError",
     "Value",
     "as_micrograd",
     "check",
     "debug_nans",
     "draw",
     "draw_dot",
+    "grad",
     "gradcheck",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jit",
+    "jvp",
     "math",
     "nn",
     "no_grad",
@@ -34,6 +54,8 @@ __all__ = [
     "source_lines",
     "topological_order",
     "trace",
+    "value_and_grad",
+    "vjp",
     "walk",
     "zero_grad",
 ]

@@ -25,6 +25,7 @@ from gradwalk import ieee, native, rules
 from gradwalk.closures import Closure
 from gradwalk.rules import ARITIES, NAMES, SUMPROD, SYMBOLS, UFUNCS
 from gradwalk.source import SourceLine, users_line
+from gradwalk.spelling import spelled
 
 if TYPE_CHECKING:
     from gradwalk import _cython as cython
@@ -34,6 +35,9 @@ else:
 CONSTANT = -1  # in a record, the place of an operand that is no Value
 _constant = cython.declare(cython.int, CONSTANT)  # the same in C
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
+_less = cython.declare(cython.int, NAMES.index("less"))
+_less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
+_stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
 # How far a traversal has come with a node. Outside of traversals every node is NEW.
 NEW = cython.declare(cython.int, 0)
@@ -51,12 +55,19 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
     )
 _sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
 
-# How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is
-# not looked at.
+# How many no_grad(), debug_nans(), source_lines() and recording contexts are open in all threads. While it is 0, a new
+# node is not looked at.
 _open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
 _refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
 _remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
+# The level of the recording that goes on, if its numbers are not to be asked for; else 0.
+_recording: ContextVar[int] = ContextVar("recording", default=0)
+# How many recordings go on, in all threads, and the level of the innermost one here.
+_recordings = cython.declare(cython.int, 0)
+_depth: ContextVar[int] = ContextVar("depth", default=0)
+# In a traversal, the lowest level of nodes whose operands it goes on to.
+_floor = cython.declare(cython.int, 0)
 
 # Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
 # here from the 100th level on, and are freed when the recursion has come back up.
@@ -102,8 +113,8 @@ class Value:
     """
 
     __slots__ = (
-        *("__dict__", "_a", "_b", "_details", "_grad", "_mark", "_opcode", "_pa", "_pb", "_place", "_primal"),
-        "_special",
+        *("__dict__", "_a", "_b", "_details", "_grad", "_level", "_mark", "_opcode", "_pa", "_pb", "_place"),
+        *("_primal", "_special"),
     )
 
     _primal: cython.double
@@ -113,10 +124,11 @@ class Value:
     _pa: cython.double  # d self / d _a; where _a is None, the constant that stands in its place
     _pb: cython.double
     _details: Details | None
-    _opcode: cython.short  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
+    _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
+    _level: cython.uchar  # of the innermost recorded function whose arguments it depends on; 0 outside of all
     _mark: cython.uchar
     _special: cython.uchar  # whether operands and rule are in the details
-    _place: cython.int  # in the order being recorded; nothing outside of `record`
+    _place: cython.int  # in the latest order that a traversal has found
 
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
@@ -132,10 +144,13 @@ class Value:
         self._pb = 0.0
         self._details = None
         self._opcode = 0
+        self._level = 0 if _recordings == 0 else _depth.get()
         self._mark = NEW
         self._special = False
         if children or symbol:
             _set_by_hand(self, children or [], symbol)
+            if _recordings != 0:
+                _detailed(self).source = users_line()
             if _open_switches != 0:
                 _inspected(self)
         elif _open_switches != 0 and _remembering_lines.get():
@@ -159,19 +174,27 @@ class Value:
     @property
     def data(self) -> float:
         """The number. Setting it changes this node alone; `refresh(root)` recomputes what depends on it."""
+        if _open_switches != 0:
+            _refuse_if_recording(self, "reads .data of")
         return self._primal
 
     @data.setter
     def data(self, value: Any) -> None:
+        if _open_switches != 0:
+            _refuse_if_recording(self, "sets .data of")
         self._primal = _real(value, ".data")
 
     @property
     def grad(self) -> float:
         """d root / d self, summed over all calls of `backward` since it was last zero."""
+        if _open_switches != 0:
+            _refuse_if_recording(self, "reads .grad of")
         return self._grad
 
     @grad.setter
     def grad(self, value: Any) -> None:
+        if _open_switches != 0:
+            _refuse_if_recording(self, "sets .grad of")
         self._grad = _real(value, ".grad")
 
     @property
@@ -232,7 +255,32 @@ class Value:
     def __format__(self, specification: str) -> str:
         return format(self._primal, specification) if specification else repr(self)
 
+    def __bool__(self) -> bool:
+        if _open_switches != 0:
+            _refuse_if_recording(self, "branches on")
+        return True
+
+    def __int__(self) -> int:
+        raise _number_refused(self, "int()")
+
+    def __index__(self) -> int:
+        raise _number_refused(self, "an index or a count")
+
+    def __round__(self, digits: int | None = None) -> float:
+        raise _number_refused(self, "round()")
+
+    def __trunc__(self) -> int:
+        raise _number_refused(self, "trunc()")
+
+    def __floor__(self) -> int:
+        raise _number_refused(self, "floor()")
+
+    def __ceil__(self) -> int:
+        raise _number_refused(self, "ceil()")
+
     def __float__(self) -> float:
+        if _open_switches != 0:
+            _refuse_if_recording(self, "asks for the number of")
         raise TypeError(
             "a Value does not turn into a float by itself, for its gradient would be lost without a word: "
             "use v.data for the number, v.tanh() or gradwalk.math.tanh(v) for a function of it"
@@ -289,17 +337,17 @@ class Value:
 
     # Order is that of the numbers; equality is identity, so that Values live in sets and dicts
 
-    def __lt__(self, other: Value | float) -> bool:
-        return self._primal < _number(other) if _is_operand(other) else NotImplemented
+    def __lt__(self, other: Value | float) -> Any:
+        return _compared(_less, self, other) if _is_operand(other) else NotImplemented
 
-    def __le__(self, other: Value | float) -> bool:
-        return self._primal <= _number(other) if _is_operand(other) else NotImplemented
+    def __le__(self, other: Value | float) -> Any:
+        return _compared(_less_equal, self, other) if _is_operand(other) else NotImplemented
 
-    def __gt__(self, other: Value | float) -> bool:
-        return self._primal > _number(other) if _is_operand(other) else NotImplemented
+    def __gt__(self, other: Value | float) -> Any:
+        return _compared(_less, other, self) if _is_operand(other) else NotImplemented
 
-    def __ge__(self, other: Value | float) -> bool:
-        return self._primal >= _number(other) if _is_operand(other) else NotImplemented
+    def __ge__(self, other: Value | float) -> Any:
+        return _compared(_less_equal, other, self) if _is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -321,6 +369,7 @@ class Value:
         `no_grad()` or inside a sweep over the same nodes, `FloatingPointError` under `debug_nans()`, and whatever a
         hand-made `_backward` raises. Every gradient is then as it was before.
         """
+        _refuse_if_recording(self, "calls backward() on")
         if self._opcode == UNCONNECTED or (_without_gradient.get() and not self.operands):
             raise RuntimeError(
                 "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
@@ -331,7 +380,11 @@ class Value:
 
     def detach(self) -> Value:
         """A new leaf with the same number: gradients stop there."""
-        return _node(UNCONNECTED, None, None, self._primal, 0.0, 0.0)
+        if _recording.get():
+            return _unary(_stop_gradient, self)
+        out: Value = _node(UNCONNECTED, None, None, self._primal, 0.0, 0.0)
+        out._level = self._level
+        return out
 
     def __pos__(self) -> Value:
         return self
@@ -701,6 +754,47 @@ class Value:
         result: Value = apply(32, self, y, z)
         return result
 
+    def sign(self) -> Value:
+        """-1, 0 or 1 by the sign of x.
+
+        d/dx = 0
+        """
+        return _unary(33, self)
+
+    def less(self, y: Value | float) -> Value:
+        """1 where x < y, else 0.
+
+        d/dx = 0
+        d/dy = 0
+        """
+        result: Value = apply(34, self, y)
+        return result
+
+    def less_equal(self, y: Value | float) -> Value:
+        """1 where x <= y, else 0.
+
+        d/dx = 0
+        d/dy = 0
+        """
+        result: Value = apply(35, self, y)
+        return result
+
+    def equal(self, y: Value | float) -> Value:
+        """1 where x and y are equal, else 0.
+
+        d/dx = 0
+        d/dy = 0
+        """
+        result: Value = apply(36, self, y)
+        return result
+
+    def stop_gradient(self) -> Value:
+        """x itself, and no gradient passes.
+
+        d/dx = 0
+        """
+        return _unary(37, self)
+
     # --- end of generated code ---
 
 
@@ -757,6 +851,9 @@ def _node(
     out._pb = pb
     out._details = None
     out._opcode = opcode
+    out._level = a._level if a is not None else 0
+    if b is not None and b._level > out._level:
+        out._level = b._level
     out._mark = NEW
     out._special = False
     return out if _open_switches == 0 else _inspected(out)
@@ -873,6 +970,7 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
     out._pb = 0.0
     out._details = None
     out._opcode = opcode
+    out._level = 0
     out._mark = NEW
     _widen(out, arguments)
     return out
@@ -888,6 +986,9 @@ def _widen(node: Value, arguments: list) -> object:
     details.partials = partials
     details.arguments = arguments
     node._special = True
+    for argument in arguments:
+        if isinstance(argument, Value) and cython.cast(Value, argument)._level > node._level:
+            node._level = cython.cast(Value, argument)._level
     return None
 
 
@@ -1092,6 +1193,126 @@ def _as_array(x: object) -> Any:
     return array
 
 
+def is_number(x: object) -> bool:
+    """Whether x is a real number: int, float, bool or a NumPy scalar."""
+    return _is_real(x)
+
+
+# Recorded functions
+
+
+def inputs(numbers: Iterable[float], level: int) -> list[Value]:
+    """New leaves for a function that is recorded at this level: 1 for the outermost, 2 for one inside it, and so on."""
+    if level > 255:
+        raise RecursionError("more than 255 recorded or differentiated functions call each other")
+    leaves: list = [Value(number) for number in numbers]
+    for leaf in leaves:
+        cython.cast(Value, leaf)._level = level
+    return leaves
+
+
+def level(node: Value) -> int:
+    """The level of the innermost recorded function whose arguments a Value depends on; 0 outside of all."""
+    return node._level
+
+
+def number(node: Value) -> float:
+    """The number of a Value, for the library's own use: recorded functions may not ask for it by `.data`."""
+    return node._primal
+
+
+def rule(node: Value) -> Any:
+    """The rule that was set for a node by hand, or None."""
+    return node._details.closure if node._special else None
+
+
+def depth() -> int:
+    """How many recordings go on here, each of a function that the one before calls."""
+    return _depth.get()
+
+
+@contextmanager
+def recording(level: int, *, strict: bool) -> Iterator[None]:
+    """Within it, leaves have this level, as what is made from the inputs of the recording has.
+
+    If it is strict, that holds for every node, comparisons are Values, and asking for a number raises.
+    """
+    global _recordings
+    token = _depth.set(level)
+    _recordings += 1
+    try:
+        if strict:
+            with _switched_on(_recording, level), _switched_on(_without_gradient, False):
+                yield
+        else:
+            yield
+    finally:
+        _recordings -= 1
+        _depth.reset(token)
+
+
+def record_from(roots: list[Value], level: int) -> tuple[Any, ...]:
+    """What computed the roots from Values below a level, as flat arrays: operations, offsets, operands, constants.
+
+    They are those of `Graph`, with the constants alone among the partials. Then come all leaves by place (the Values
+    below that level, and those made from nothing or by hand) and the places of the roots. Raises `ValueError` where
+    hand-edited nodes form a cycle.
+    """
+    global _floor
+    order: list[Value] = []
+    with _traversing:
+        _floor = level
+        try:
+            for root in roots:
+                _visit(root, None, order, None)
+            return (*_flattened_from(order, level), _places(roots))
+        finally:
+            _floor = 0
+            _unmark(order)
+
+
+@cython.cfunc
+def _flattened_from(order: list, level: cython.int) -> tuple:
+    node: Value
+    i: cython.int = 0
+    k: cython.int = 0
+    room: cython.int = 2 * len(order)  # enough while no node has more than two operands
+    opcodes = numpy.empty(len(order), numpy.int32)
+    offsets = numpy.zeros(len(order) + 1, numpy.int32)
+    operands = numpy.empty(room, numpy.int32)
+    constants = numpy.empty(room)
+    opcode: cython.p_int = native.integers(opcodes)
+    offset: cython.p_int = native.integers(offsets)
+    operand: cython.p_int = native.integers(operands)
+    constant: cython.p_double = native.doubles(constants)
+    leaves: dict = {}
+    i = 0
+    for node in order:
+        opcode[i] = max(node._opcode, 0)
+        if node._level < level or (node._opcode <= 0 and not node._special):
+            opcode[i] = 0
+            leaves[i] = node
+        elif node._special:
+            if k + 2 * (len(order) - i) + len(node._details.arguments) > room:
+                room = 2 * room + len(node._details.arguments)
+                operands, constants = numpy.resize(operands, room), numpy.resize(constants, room)
+                operand, constant = native.integers(operands), native.doubles(constants)
+            k = _flatten_wide(node, k, operand, constant)
+            if node._opcode <= 0:
+                leaves[i] = node
+        else:
+            operand[k] = node._a._place if node._a is not None else _constant
+            constant[k] = node._pa
+            k += 1
+            if rules.arity(node._opcode) == 2:
+                operand[k] = node._b._place if node._b is not None else _constant
+                constant[k] = node._pb
+                k += 1
+        i += 1
+        offset[i] = k
+    return opcodes, offsets, operands, constants, leaves
+
+
 # Traversals
 
 
@@ -1206,10 +1427,7 @@ def _flattened(order: list) -> tuple:
     """The nodes of an order as arrays, and what only some of them have as dictionaries by place."""
     node: Value
     edges: cython.int = 0
-    place: cython.int = 0
     for node in order:
-        node._place = place
-        place += 1
         edges += len(node._details.arguments) if node._special else rules.arity(node._opcode)
     opcodes = numpy.empty(len(order), numpy.int32)
     offsets = numpy.zeros(len(order) + 1, numpy.int32)
@@ -1319,13 +1537,13 @@ def _visit(root: Value, keys: dict | None, order: list, earlier: list | None) ->
     try:
         while stack:
             node = cython.cast(Value, stack[len(stack) - 1])
-            if node._mark == NEW:
+            if node._mark == NEW and node._level >= _floor:
                 node._mark = OPEN
                 by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
                 _push_operands(stack, order, earlier, node, keys)
             else:
                 stack.pop()
-                if node._mark == OPEN:
+                if node._mark != DONE:
                     _close(node, order, earlier)
     except BaseException:
         _unmark(stack)
@@ -1338,6 +1556,7 @@ def _visit(root: Value, keys: dict | None, order: list, earlier: list | None) ->
 def _close(node: Value, order: list, earlier: list | None) -> object:
     """A node whose operands have all been visited takes its place in the order."""
     node._mark = DONE
+    node._place = len(order)
     order.append(node)
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
@@ -1390,7 +1609,7 @@ def _is_settled(operand: Value | None, order: list, earlier: list | None) -> cyt
     """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
     if operand is None or operand._mark == DONE:
         return True
-    if operand._opcode <= 0 and not operand._special:
+    if (operand._opcode <= 0 and not operand._special) or operand._level < _floor:
         _close(operand, order, earlier)
         return True
     return False
@@ -1552,9 +1771,9 @@ def source_lines() -> Iterator[None]:
 
 
 @contextmanager
-def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
+def _switched_on(switch: ContextVar[Any], setting: Any = True) -> Iterator[None]:
     global _open_switches
-    token = switch.set(True)
+    token = switch.set(setting)
     _open_switches += 1
     try:
         yield
@@ -1570,11 +1789,55 @@ def _inspected(out: Value) -> Value:
         _detailed(out).source = users_line()
     if _refusing_nans.get() and not math.isfinite(out._primal) and out._opcode != UNCONNECTED:
         raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
+    if _recording.get() > out._level:
+        out._level = _recording.get()
     if _without_gradient.get():
+        if _recording.get():
+            _refuse_if_recording(out, "computes under no_grad()")
         out._a = out._b = out._details = None
         out._opcode = UNCONNECTED
         out._special = False
     return out
+
+
+class RecordingError(TypeError):
+    """A function that is being recorded asks for a number, which would be frozen in the recording."""
+
+
+def _refuse_if_recording(node: Value, what: str) -> None:
+    """Raise `RecordingError` where this happens in a function that `jit` records."""
+    if _recording.get():
+        raise RecordingError(
+            f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
+            f"that for these arguments, frozen for all others.\n  {_cure(what)}"
+        )
+
+
+def _cure(what: str) -> str:
+    if "backward" in what or ".grad" in what:
+        return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
+    if "no_grad" in what:
+        return "Use gradwalk.stop_gradient(x), which can be recorded."
+    if "sets" in what:
+        return "Return the new number instead, and set it outside."
+    return (
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded; keep a number as it "
+        "is with gradwalk.stop_gradient(x); or give what decides as a static argument: jit(f, static_argnums=...)."
+    )
+
+
+def _number_refused(node: Value, what: str) -> TypeError:
+    """The error for a Value where Python wants a number."""
+    _refuse_if_recording(node, f"takes for {what} the number of")
+    return TypeError(f"{what} needs a number, not a Value: use v.data, whose gradient ends there")
+
+
+@cython.cfunc
+def _compared(opcode: cython.int, left: object, right: object) -> object:
+    """Whether a comparison holds; while a function is recorded, that as a Value."""
+    if _open_switches != 0 and _recording.get():
+        return _binary(opcode, left, right)
+    return rules.evaluate(opcode, _number(left), _number(right), 0.0) != 0.0
 
 
 def _refuse_nans_from(node: Value) -> None:
@@ -1640,6 +1903,7 @@ def _restored(state: tuple, arguments: tuple) -> Value:
         for i in range(len(arguments)):
             out._details.partials[i] = partials[i]
     elif arguments:
+        out._level = max([cython.cast(Value, x)._level for x in arguments if isinstance(x, Value)])
         out._pa, out._pb = partials
         if isinstance(arguments[0], Value):
             out._a = arguments[0]

@@ -1,7 +1,7 @@
 # What compiled modules see under the names of ieee.py: the C library's functions, called directly.
 
 cdef extern from "<math.h>" nogil:
-    double pow(double, double)
+    double libm_pow "pow" (double, double)
     double exp(double)
     double log(double)
     double log2(double)
@@ -22,6 +22,10 @@ cdef extern from "<math.h>" nogil:
     double hypot(double, double)
     double erf(double)
     double fabs(double)
+
+
+cdef inline double pow(double x, double y) noexcept nogil:
+    return x * x if y == 2.0 else libm_pow(x, y)
 
 
 cdef inline double div(double x, double y) noexcept nogil:

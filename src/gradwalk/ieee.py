@@ -25,7 +25,7 @@ def _quiet(function: Callable[..., float], ufunc: numpy.ufunc) -> Callable[..., 
 
 
 div = _quiet(lambda x, y: x / y, numpy.divide)
-pow = _quiet(math.pow, numpy.power)  # noqa: A001  the C library's name
+_power = _quiet(math.pow, numpy.power)
 exp = _quiet(math.exp, numpy.exp)
 log = _quiet(math.log, numpy.log)
 log2 = _quiet(math.log2, numpy.log2)
@@ -47,6 +47,11 @@ atan2 = math.atan2
 tanh = math.tanh
 erf = math.erf
 fabs = math.fabs
+
+
+def pow(x: float, y: float) -> float:  # noqa: A001  the C library's name
+    """x to the power of y. Squares are products: the C library's may differ in the last bit, and takes far longer."""
+    return x * x if y == 2.0 else _power(x, y)
 
 
 def sign(x: float) -> float:

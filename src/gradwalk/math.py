@@ -270,4 +270,52 @@ def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
     return result
 
 
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1 by the sign of x.
+
+    d/dx = 0
+    """
+    result: Scalar = apply(33, x)
+    return result
+
+
+def less(x: Scalar | float, y: Scalar | float) -> Scalar:
+    """1 where x < y, else 0.
+
+    d/dx = 0
+    d/dy = 0
+    """
+    result: Scalar = apply(34, x, y)
+    return result
+
+
+def less_equal(x: Scalar | float, y: Scalar | float) -> Scalar:
+    """1 where x <= y, else 0.
+
+    d/dx = 0
+    d/dy = 0
+    """
+    result: Scalar = apply(35, x, y)
+    return result
+
+
+def equal(x: Scalar | float, y: Scalar | float) -> Scalar:
+    """1 where x and y are equal, else 0.
+
+    d/dx = 0
+    d/dy = 0
+    """
+    result: Scalar = apply(36, x, y)
+    return result
+
+
+def stop_gradient(x: Scalar) -> Scalar:
+    """x itself, and no gradient passes.
+
+    d/dx = 0
+    """
+    result: Scalar = apply(37, x)
+    return result
+
+
 # --- end of generated code ---

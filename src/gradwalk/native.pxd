@@ -3,6 +3,24 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cdef extern from *:
     """
+    #include <stdint.h>
+    #include <string.h>
+    static inline int low_bits(double number) {
+        uint64_t bits;
+        memcpy(&bits, &number, 8);
+        return (int32_t)(uint32_t)bits;
+    }
+    static inline int high_bits(double number) {
+        uint64_t bits;
+        memcpy(&bits, &number, 8);
+        return (int32_t)(uint32_t)(bits >> 32);
+    }
+    static inline double from_bits(int low, int high) {
+        double number;
+        uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
+        memcpy(&number, &bits, 8);
+        return number;
+    }
     /* Extension types refuse assignment to their attributes, and instances to those that the type does not know.
        Programs written for micrograd do assign: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. */
     static int set_attribute(PyObject *self, PyObject *name, PyObject *value) {
@@ -26,6 +44,9 @@ cdef extern from *:
         PyType_Modified((PyTypeObject *)type);
     }
     """
+    int low_bits(double number) nogil
+    int high_bits(double number) nogil
+    double from_bits(int low, int high) nogil
     void open_to_assignment(object cls)
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"

@@ -1,5 +1,6 @@
 """What C has and Python has otherwise, for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
 
+import struct
 from typing import Any
 
 NO_FLOATS: list[float] = []
@@ -14,14 +15,29 @@ def release(row: list[float]) -> None:
     """Give a row back. Python does that by itself for lists."""
 
 
+def low_bits(number: float) -> int:
+    """The lower half of a float64 as an int32."""
+    return int(struct.unpack("<ii", struct.pack("<d", number))[0])
+
+
+def high_bits(number: float) -> int:
+    """The upper half."""
+    return int(struct.unpack("<ii", struct.pack("<d", number))[1])
+
+
+def from_bits(low: int, high: int) -> float:
+    """The float64 of two halves."""
+    return float(struct.unpack("<d", struct.pack("<ii", low, high))[0])
+
+
 def doubles(array: Any) -> Any:
     """The cells of a contiguous array of float64: a pointer in C. The array has to be kept as long as that is used."""
-    return array
+    return memoryview(array)
 
 
 def integers(array: Any) -> Any:
     """The same for an array of int32."""
-    return array
+    return memoryview(array)
 
 
 def untrack(container: object) -> None:

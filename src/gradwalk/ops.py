@@ -31,7 +31,8 @@ class Operation:
     `name`: what the method and the function are called; `symbol`: what a drawing shows; `forward`: the value;
     `partials`: d out / d operand, one an operand; `domain`: for each operand, the interval that tests draw from;
     `operator`: Python's special method without its underscores, where there is one; `ufunc`: the name of NumPy's
-    (or SciPy's) ufunc, where there is one; `words`: what it is, for a reader.
+    (or SciPy's) ufunc, where there is one; `words`: what it is, for a reader; `is_exact`: whether the partials are the
+    derivatives of `forward`, as they are but for `stop_gradient`.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Operation:
     words: str
     operator: str = ""
     ufunc: str = ""
+    is_exact: bool = True
 
     @property
     def arity(self) -> int:
@@ -173,6 +175,11 @@ TABLE: tuple[Operation, ...] = (
         [REAL, REAL, REAL],
         "y where x is not zero, else z",
     ),
+    Operation("sign", "sign", f.sign(x), [0], [REAL], "-1, 0 or 1 by the sign of x", ufunc="sign"),
+    Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
+    Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
+    Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
+    Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
 )
 
 BY_NAME = {operation.name: operation for operation in TABLE}

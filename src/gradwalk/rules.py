@@ -21,26 +21,27 @@ NAMES = (
     "",
     *(
         "add sub mul div pow neg abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh "
-        "tanh sigmoid relu softplus erf atan2 hypot maximum minimum where sumprod "
+        "tanh sigmoid relu softplus erf atan2 hypot maximum minimum where sign less less_equal equal "
+        "stop_gradient sumprod "
     ).split(),
 )
 SYMBOLS = (
     "",
     *(
         "+ - * / ** - abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid "
-        "ReLU softplus erf atan2 hypot max min where sumprod "
+        "ReLU softplus erf atan2 hypot max min where sign < <= = stop sumprod "
     ).split(),
 )
-ARITIES = tuple(map(int, "0222221111111111111111111111222230"))
+ARITIES = tuple(map(int, "022222111111111111111111111122223122210"))
 _UFUNCS = (
     "",
     *(
         "add subtract multiply divide power negative absolute exp expm1 log log2 log10 log1p sqrt sin cos tan "
-        "arcsin arccos arctan sinh cosh tanh expit - - erf arctan2 hypot maximum minimum - "
+        "arcsin arccos arctan sinh cosh tanh expit - - erf arctan2 hypot maximum minimum - sign - - - - "
     ).split(),
 )
 UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}
-SUMPROD = 33
+SUMPROD = 38
 
 
 @cython.cfunc
@@ -111,6 +112,16 @@ def evaluate(opcode: cython.int, x: cython.double, y: cython.double, z: cython.d
         return y if y < x else (x if y == y else y)
     elif opcode == 32:  # where
         return y if x != 0.0 else z
+    elif opcode == 33:  # sign
+        return ieee.sign(x)
+    elif opcode == 34:  # less
+        return 1.0 if x < y else 0.0
+    elif opcode == 35:  # less_equal
+        return 1.0 if x <= y else 0.0
+    elif opcode == 36:  # equal
+        return 1.0 if x == y else 0.0
+    elif opcode == 37:  # stop_gradient
+        return x
     return 0.0
 
 
@@ -211,6 +222,22 @@ def partial(
         if position == 1:
             return 1.0 if x != 0.0 else 0.0
         return 0.0 if x != 0.0 else 1.0
+    elif opcode == 33:  # sign
+        return 0.0
+    elif opcode == 34:  # less
+        if position == 0:
+            return 0.0
+        return 0.0
+    elif opcode == 35:  # less_equal
+        if position == 0:
+            return 0.0
+        return 0.0
+    elif opcode == 36:  # equal
+        if position == 0:
+            return 0.0
+        return 0.0
+    elif opcode == 37:  # stop_gradient
+        return 0.0
     return 0.0
 
 
@@ -228,6 +255,16 @@ def inert(opcode: cython.int) -> cython.int:
     """The operands that an operation never passes anything to: bit i for the one at position i."""
     if opcode == 32:  # where
         return 1
+    if opcode == 33:  # sign
+        return 1
+    if opcode == 34:  # less
+        return 3
+    if opcode == 35:  # less_equal
+        return 3
+    if opcode == 36:  # equal
+        return 3
+    if opcode == 37:  # stop_gradient
+        return 1
     return 0
 
 
@@ -235,7 +272,7 @@ def inert(opcode: cython.int) -> cython.int:
 @cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
     """How many operands a row takes; 0 for leaves, and for sums of products, which take any number."""
-    arities: cython.p_char = b"0222221111111111111111111111222230"
+    arities: cython.p_char = b"022222111111111111111111111122223122210"
     return arities[opcode] - ord("0") if opcode > 0 else 0
 
 

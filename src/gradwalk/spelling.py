@@ -1,0 +1,34 @@
+"""What a Value was computed by, spelled out as one expression, for messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_DEEPEST = 4  # levels of operations that are spelled out; what lies below is "…"
+_OPERATORS = ("+", "-", "*", "/", "**", "<", "<=")
+
+
+def spelled(node: Any, depth: int = _DEEPEST) -> str:
+    """The expression that gave a Value, from labels where there are any: `sin(x) * 2 < y`."""
+    if not hasattr(node, "arguments"):
+        return f"{node:g}"
+    if node.label or not node.arguments:
+        return node.label or "a constant Value"
+    if depth == 0:
+        return "…"
+    parts = [spelled(argument, depth - 1) for argument in node.arguments]
+    if node.op == "-" and len(parts) == 1:
+        return f"-{_bracketed(parts[0])}"
+    if node.op in _OPERATORS and len(parts) == 2:
+        return f"{_bracketed(parts[0])} {node.op} {_bracketed(parts[1])}"
+    return f"{node.op}({', '.join(parts)})"
+
+
+def _bracketed(part: str) -> str:
+    """An operand in brackets, where it is an operation written with an operator."""
+    depth = 0
+    for character in part:
+        depth += (character == "(") - (character == ")")
+        if character == " " and depth == 0:
+            return f"({part})"
+    return part

@@ -1,0 +1,241 @@
+"""Arguments and results that hold numbers: lists, tuples, dicts, dataclasses and arrays, nested as one likes.
+
+A number, a Value or a NumPy array is a leaf. What holds leaves is taken apart by optree, an extra: this is the only
+module that imports it, and only where something is nested.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from gradwalk.engine import Value, is_number
+
+_NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
+_SCALAR = "scalar"  # in place of a shape
+
+Shape = tuple[int, ...] | str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """How leaves make up a tree. Two are equal where their trees differ in numbers only.
+
+    `spec`: optree's, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of the leaves.
+    """
+
+    spec: Any
+    shapes: tuple[Shape, ...]
+
+    def __str__(self) -> str:
+        return _article(repr(self.with_leaves([_Shown(shape) for shape in self.shapes])))
+
+    @property
+    def size(self) -> int:
+        """How many numbers a tree has."""
+        return sum(_count(shape) for shape in self.shapes)
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the tree is one number."""
+        return self.spec is None and self.shapes == (_SCALAR,)
+
+    def filled(self, numbers: Any) -> Any:
+        """The tree of numbers, given in order: a float64 array, or a list with Values in it."""
+        leaves = []
+        start = 0
+        for shape in self.shapes:
+            count = _count(shape)
+            part = numbers[start : start + count]
+            leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape))
+            start += count
+        return self.with_leaves(leaves)
+
+    def with_leaves(self, leaves: Sequence[Any]) -> Any:
+        """The tree of these leaves."""
+        if self.spec is None:
+            return leaves[0]
+        if not isinstance(self.spec, tuple):
+            return self.spec.unflatten(leaves)
+        rest = iter(leaves)
+        return tuple([part.with_leaves(list(itertools.islice(rest, len(part.shapes)))) for part in self.spec])
+
+    def parts(self) -> list[Structure]:
+        """The structures of what a list or tuple holds; none for a leaf."""
+        if self.spec is None or isinstance(self.spec, tuple):
+            return list(self.spec or ())
+        rest = iter(self.shapes)
+        return [
+            Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            for spec in self.spec.children()
+        ]
+
+    def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
+        """Where the numbers of each leaf stand among all of them, and its shape, which is () for a number."""
+        start = 0
+        for shape in self.shapes:
+            yield slice(start, start + _count(shape)), () if isinstance(shape, str) else shape
+            start += _count(shape)
+
+    def names(self, root: str) -> list[str]:
+        """A name for every number, such as x, x[0] and x['rate'][1, 2]."""
+        paths = [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
+        names = []
+        for path, shape in zip(paths, self.shapes, strict=True):
+            if isinstance(shape, str):
+                names.append(path)
+            else:
+                names += [f"{path}[{', '.join(map(str, at))}]" for at in numpy.ndindex(shape)]
+        return names
+
+
+SCALAR = Structure(None, (_SCALAR,))
+
+
+def tupled(parts: Sequence[Structure]) -> Structure:
+    """The structure of a tuple of trees."""
+    return Structure(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
+
+
+def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
+    """The leaves of a tree, and how they make it up. `what` says in messages what the tree is.
+
+    Raises `TypeError` where a leaf holds no real numbers, `ImportError` where optree is needed and not there.
+    """
+    if _is_leaf(tree):
+        return [tree], Structure(None, (_shape(tree, what),))
+    optree = _optree(tree, what)
+    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    unknown = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)}
+    if unknown:
+        for cls in unknown:
+            _register(cls, optree)
+        return flattened(tree, what)
+    for accessor, leaf in zip(spec.accessors(), leaves, strict=True) if not all(map(_is_leaf, leaves)) else ():
+        if not _is_leaf(leaf):
+            raise _refused(leaf, accessor.codify(what))
+    return leaves, Structure(spec, tuple([_shape(leaf, what) for leaf in leaves]))
+
+
+def scalars(leaves: Sequence[Any]) -> list[Any]:
+    """All numbers of the leaves, in order: floats and Values."""
+    return list(itertools.chain.from_iterable(map(_scalars, leaves)))
+
+
+def write(leaves: Sequence[Any], row: Any) -> bool:
+    """Write all numbers of the leaves to an array of float64; whether there is no Value among them."""
+    start = 0
+    for leaf in leaves:
+        if isinstance(leaf, numpy.ndarray):
+            if leaf.dtype == object:
+                return False
+            row[start : start + leaf.size] = leaf.ravel()
+            start += leaf.size
+        elif isinstance(leaf, Value):
+            return False
+        else:
+            row[start] = leaf
+            start += 1
+    return True
+
+
+class _Shown:
+    """A leaf as messages show it."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+
+    def __repr__(self) -> str:
+        return "number" if isinstance(self._shape, str) else f"array of shape {self._shape}"
+
+
+def _article(text: str) -> str:
+    return text if text[0] in "[({" else f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
+
+
+def _is_leaf(tree: Any) -> bool:
+    return isinstance(tree, (float, Value, numpy.ndarray)) or is_number(tree)
+
+
+def _shape(leaf: Any, what: str) -> Shape:
+    if not isinstance(leaf, numpy.ndarray):
+        return _SCALAR
+    if leaf.dtype == object:
+        for item in leaf.ravel():
+            if isinstance(item, numpy.ndarray) or not _is_leaf(item):
+                raise _refused(item, f"an element of {what}")
+    elif leaf.dtype.kind not in "fiub":
+        raise _refused(leaf, what)
+    return leaf.shape
+
+
+def _count(shape: Shape) -> int:
+    if isinstance(shape, str):
+        return 1
+    count = 1
+    for length in shape:
+        count *= length
+    return count
+
+
+def _scalars(leaf: Any) -> list[Any]:
+    if isinstance(leaf, numpy.ndarray):
+        items: list[Any] = leaf.ravel().tolist()
+        return items if leaf.dtype != object else [x if isinstance(x, Value) else float(x) for x in items]
+    return [leaf if isinstance(leaf, Value) else float(leaf)]
+
+
+def _scalar(number: Any) -> Any:
+    return number if isinstance(number, Value) else float(number)
+
+
+def _array(numbers: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(numbers, numpy.ndarray):
+        return numbers.reshape(shape).copy()
+    if not any(isinstance(number, Value) for number in numbers):
+        return numpy.array(numbers, dtype=numpy.float64).reshape(shape)
+    array = numpy.empty(len(numbers), dtype=object)
+    array[:] = numbers
+    return array.reshape(shape)
+
+
+def _refused(leaf: Any, what: str) -> TypeError:
+    kind = f"array of {leaf.dtype}" if isinstance(leaf, numpy.ndarray) else type(leaf).__name__
+    shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
+    return TypeError(
+        f"{what} is a {kind}{shown}, and not a real number: derivatives are taken of int, float, NumPy numbers and "
+        "Values, in lists, tuples, dicts, dataclasses and NumPy arrays"
+    )
+
+
+def _optree(tree: Any, what: str) -> Any:
+    try:
+        import optree
+    except ImportError:
+        kind = type(tree).__name__
+        raise ImportError(
+            f"{what} is a {kind}: to take it apart, install optree: pip install 'gradwalk[trees]' "
+            "(numbers and NumPy arrays need nothing)"
+        ) from None
+    return optree
+
+
+def _register(cls: type, optree: Any) -> None:
+    """Make a dataclass known: its fields are its parts."""
+    names = tuple(field.name for field in dataclasses.fields(cls) if field.init)
+
+    def rebuilt(_: None, parts: Sequence[Any]) -> Any:
+        return cls(**dict(zip(names, parts, strict=True)))
+
+    optree.register_pytree_node(
+        cls,
+        lambda item: ([getattr(item, name) for name in names], None, names),
+        rebuilt,
+        path_entry_type=optree.GetAttrEntry,
+        namespace=_NAMESPACE,
+    )
