@@ -9,6 +9,7 @@
 """
 
 from gradwalk import math, nn
+from gradwalk.blocks import checkpoint, primitive, stop_gradient
 from gradwalk.check import check, gradcheck
 from gradwalk.draw import draw, draw_dot, trace
 from gradwalk.engine import (
@@ -35,6 +36,7 @@ __all__ = [
     "Value",
     "as_micrograd",
     "check",
+    "checkpoint",
     "debug_nans",
     "draw",
     "draw_dot",
@@ -50,8 +52,10 @@ __all__ = [
     "math",
     "nn",
     "no_grad",
+    "primitive",
     "refresh",
     "source_lines",
+    "stop_gradient",
     "topological_order",
     "trace",
     "value_and_grad",

@@ -1231,6 +1231,13 @@ def depth() -> int:
     return _depth.get()
 
 
+def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
+    """A node whose rule is called with the node itself: it adds to the operands' gradients."""
+    out: Value = Value(data, operands, symbol)
+    out._details.closure = rule
+    return out
+
+
 @contextmanager
 def recording(level: int, *, strict: bool) -> Iterator[None]:
     """Within it, leaves have this level, as what is made from the inputs of the recording has.
@@ -1371,14 +1378,21 @@ def refresh(root: Value) -> None:
 def _recompute_all(order: list) -> object:
     node: Value
     for node in order:
-        if node._opcode <= 0 and node._special and node._details.arguments:
+        if node._opcode <= 0 and node._special and node._details.arguments and not _is_recomputable(node):
             raise ValueError(
                 f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
             )
     for node in order:
         if node._opcode > 0:
             _recompute(node)
+        elif node._special and _is_recomputable(node):
+            node._primal = node._details.closure.recomputed()
     return None
+
+
+def _is_recomputable(node: Value) -> bool:
+    """Whether a node's rule, set by hand, also knows how to compute it."""
+    return hasattr(rule(node), "recomputed")
 
 
 @cython.cfunc

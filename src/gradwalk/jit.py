@@ -15,7 +15,7 @@ from gradwalk import engine
 from gradwalk.engine import Value
 from gradwalk.graph import Graph
 from gradwalk.program import Program
-from gradwalk.recording import Recording, evaluated, named, parameter_names
+from gradwalk.recording import Recording, named, parameter_names
 from gradwalk.trees import Structure, flattened, scalars, write
 from gradwalk.walk import Walk, walk
 
@@ -76,7 +76,7 @@ class Jit:
             row = numpy.empty(recorded.program.inputs)
             if write(leaves, row):
                 return recorded.structure.filled(recorded.program.run(row))
-        return recorded.structure.filled(evaluated(recorded.program, [*scalars(leaves), *recorded.captured]))
+        return recorded.structure.filled(self._on_values(recorded.program, [*scalars(leaves), *recorded.captured]))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -105,6 +105,10 @@ class Jit:
         """How it has been used."""
         instructions = sum(len(recorded.program) for recorded in self._recordings.values())
         return Statistics(self._calls, len(self._recordings), instructions)
+
+    def _on_values(self, program: Program, operands: Sequence[Any]) -> Sequence[Any]:
+        """The results where an operand is a Value."""
+        return program(list(operands))
 
     @staticmethod
     def _roots(recorded: Recorded, numbers: Sequence[float]) -> list[Value]:
@@ -169,7 +173,7 @@ class Jit:
         return recorded.program.on_floats if recorded.structure.is_scalar else None
 
     def _name_positions(self) -> None:
-        """Know static arguments by name and by position, whichever they were given by. Raises `ValueError` for others."""
+        """Know static arguments by name and by position, whichever they were given by."""
         try:
             parameters = inspect.signature(self._f).parameters
         except (TypeError, ValueError):
@@ -204,8 +208,8 @@ def jit(
     `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data`, `range(x)`.
     The result has `.graph`, `.walk(*args)` and `.statistics`.
 
-    Also raises `TypeError` where an argument or the result holds something else than numbers or a static argument cannot
-    be hashed, `RecursionError` where `f` calls itself in the same way while it is recorded.
+    Also raises `TypeError` where an argument or the result holds something else than numbers or a static argument
+    cannot be hashed, `RecursionError` where `f` calls itself in the same way while it is recorded.
 
     >>> @jit
     ... def area(width, height):

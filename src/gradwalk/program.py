@@ -16,7 +16,7 @@ else:
     import cython
 
 # Instructions that are no rows of the table.
-CALL = SUMPROD + 1  # of a Python function; the first operand is its place in `calls`
+CALL = SUMPROD + 1  # a result of a call in `calls`
 MULADD = SUMPROD + 2  # x * y + z. Both round, as they do apart
 MULSUB = SUMPROD + 3  # x * y - z
 SUBMUL = SUMPROD + 4  # z - x * y
@@ -32,7 +32,8 @@ class Program:
 
     `inputs`: how many there are. `constants`: numbers. `instructions`: int32, four numbers each, an opcode and the
     places of up to three operands. Places count the inputs first, then the constants, then the instructions.
-    `calls`: (function, places of its operands) for the calls among the instructions. `outputs`: places.
+    `calls`: (function, places of its operands) for the calls among the instructions, whose operands are a place in this
+    list and the number of a result. `outputs`: places.
     """
 
     inputs = cython.declare(cython.int, visibility="readonly")
@@ -76,7 +77,7 @@ class Program:
         for opcode, *places in self.instructions.reshape(-1, 4).tolist():
             if opcode == CALL:
                 function, operands = self.calls[places[0]]
-                text = f"{function}({', '.join(f'v{place}' for place in operands)})"
+                text = f"{function.name}({', '.join(f'v{place}' for place in operands)})[{places[1]}]"
             elif opcode in _TEXTS:
                 text = _TEXTS[opcode].format(*[f"v{place}" for place in places])
             else:
@@ -124,10 +125,11 @@ def _apply_all(program: Program, results: list) -> list:
     code: cython.p_int = program._code
     opcode: cython.int
     k: cython.int
+    called: dict = {}
     for k in range(0, program._length, 4):
         opcode = code[k]
         if opcode >= CALL:
-            results.append(_applied_specially(program, k, results))
+            results.append(_applied_specially(program, k, results, called))
             continue
         x = results[code[k + 1]]
         if rules.arity(opcode) == 1:
@@ -139,12 +141,15 @@ def _apply_all(program: Program, results: list) -> list:
     return results
 
 
-def _applied_specially(program: Program, k: int, results: list[Any]) -> Any:
-    """The result of a call, or of a product fused with a sum."""
+def _applied_specially(program: Program, k: int, results: list[Any], called: dict[int, Any]) -> Any:
+    """A result of a call, or of a product fused with a sum. `called`: the results of calls so far."""
     opcode, *places = program.instructions[k : k + 4].tolist()
     if opcode == CALL:
-        function, operands = program.calls[places[0]]
-        return function(*[results[place] for place in operands])
+        which, position, _ = places
+        if which not in called:
+            function, operands = program.calls[which]
+            called[which] = function.values([results[place] for place in operands])
+        return called[which][position]
     x, y, z = [results[place] for place in places]
     return x * y + z if opcode == MULADD else x * y - z if opcode == MULSUB else z - x * y
 
@@ -154,6 +159,7 @@ def _run(program: Program, value: cython.p_double) -> object:
     """Run all instructions on the numbers that stand in the places of the inputs and constants."""
     code: cython.p_int = program._code
     place: cython.int = program._first
+    called: dict = {} if program.calls else None
     opcode: cython.int
     k: cython.int
     x: cython.double
@@ -248,7 +254,7 @@ def _run(program: Program, value: cython.p_double) -> object:
         elif opcode == _submul:
             out = z - x * y
         else:
-            out = _called(program, code[k + 1], value)
+            out = _called(program, code[k + 1], code[k + 2], value, called)
         value[place] = out
         place += 1
     return None
@@ -256,6 +262,9 @@ def _run(program: Program, value: cython.p_double) -> object:
 
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
-def _called(program: Program, which: cython.int, value: cython.p_double) -> cython.double:
-    function, places = program.calls[which]
-    return function(*[value[place] for place in places])
+def _called(program: Program, which: int, position: int, value: cython.p_double, called: dict) -> cython.double:
+    """A result of a call. `called`: the results of calls so far."""
+    if which not in called:
+        function, places = program.calls[which]
+        called[which] = function.numbers([value[place] for place in places])
+    return called[which][position]

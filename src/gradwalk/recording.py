@@ -95,11 +95,11 @@ class Recording:
         places = numpy.full(len(opcodes), NO_PLACE, numpy.int32)
         calls = {}
         for i, leaf in leaves.items():
-            function = engine.rule(leaf)
+            rule = engine.rule(leaf)
             if offsets[i] == offsets[i + 1]:
                 places[i] = self._leaf(leaf)
-            elif hasattr(function, "partials"):
-                calls[i] = function
+            elif hasattr(rule, "call"):
+                calls[i] = rule
             else:
                 raise GraphError(_by_hand(leaf, f))
         self.tape.load(opcodes, offsets, operands, constants, places, calls)

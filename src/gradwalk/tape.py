@@ -23,7 +23,7 @@ else:
 
 INPUT = cython.declare(cython.int, 0)  # its first operand is the number of the input
 CONSTANT = cython.declare(cython.int, -1)  # its operands are the halves of the number
-CALL = cython.declare(cython.int, program.CALL)  # its first operand is the place in `calls`
+CALL = cython.declare(cython.int, program.CALL)  # its operands are the place in `calls`, and which result it is
 
 ADD = cython.declare(cython.int, NAMES.index("add"))
 SUB = cython.declare(cython.int, NAMES.index("sub"))
@@ -106,10 +106,17 @@ class Tape:
         """The place of an operation of the table on operands at these places."""
         return self._emit(NAMES.index(name), x, y, z)
 
-    def call(self, function: Any, operands: list[int]) -> int:
-        """The place of a call of a function with operands at these places."""
-        self.calls.append((function, operands))
-        return self._appended(CALL, len(self.calls) - 1, 0, 0)
+    def call(self, function: Any, operands: list) -> int:
+        """The place of the first result of a function's call with operands at these places; the others come after it.
+
+        The function is a `Call` in blocks.py.
+        """
+        position: cython.int
+        base: cython.int = self.length
+        self.calls.append((function, operands, base))
+        for position in range(function.outputs):
+            self._appended(CALL, len(self.calls) - 1, position, 0)
+        return base
 
     @cython.cfunc
     def _constant(self, number: cython.double) -> cython.int:
@@ -314,8 +321,8 @@ class Tape:
     def load(self, opcodes: Any, offsets: Any, operands: Any, constants: Any, places: Any, functions: dict) -> None:
         """Append a graph, recorded as arrays by place. The places of its leaves on the tape stand in `places`.
 
-        That is an array of int32, `NO_PLACE` at all other nodes, where their places are written. `functions`: what
-        the nodes that are calls call.
+        That is an array of int32, `NO_PLACE` at all other nodes, where their places are written. `functions`: the
+        rules of nodes that are results of calls.
         """
         opcode: cython.p_int = native.integers(opcodes)
         offset: cython.p_int = native.integers(offsets)
@@ -327,13 +334,17 @@ class Tape:
         z: cython.int
         i: cython.int
         k: cython.int
+        bases: dict = {}
         for i in range(len(opcodes)):
             if place[i] != NONE:
                 continue
             k = offset[i]
             if opcode[i] == 0:
-                called = [self._operand(operand, constant, place, x) for x in range(k, offset[i + 1])]
-                place[i] = self.call(functions[i], called)
+                result = functions[i]
+                if id(result.operands) not in bases:
+                    called = [self._operand(operand, constant, place, x) for x in range(k, offset[i + 1])]
+                    bases[id(result.operands)] = self.call(result.call, called)
+                place[i] = bases[id(result.operands)] + result.position
                 continue
             if opcode[i] == _SUMPROD:
                 place[i] = self._sum_of_products(operand, constant, place, k, offset[i + 1])
@@ -383,11 +394,11 @@ class Tape:
         for i, seed in seeds:
             self._accumulate(adjoint, i, seed)
         for i in range(n - 1, -1, -1):
-            if adjoint[i] == NONE or active[i] == 0 or self._opcode[i] <= 0:
+            if active[i] == 0 or self._opcode[i] <= 0:
                 continue
             if self._opcode[i] == CALL:
-                self._pass_through_call(actives, adjoints, i)
-            else:
+                self._pull(actives, adjoints, i)
+            elif adjoint[i] != NONE:
                 self._pass_back(active, adjoint, i)
         return [self._or_zero(adjoint[i]) for i in wrt]
 
@@ -432,12 +443,14 @@ class Tape:
             )
         return None
 
-    def _pass_through_call(self, actives: Any, adjoints: Any, i: int) -> None:
-        function, operands = self.calls[self._x[i]]
-        partials = function.partials(self, operands, i)
-        for operand, partial in zip(operands, partials, strict=True):
-            if actives[operand]:
-                self._accumulate(native.integers(adjoints), operand, self._emit(MUL, adjoints[i], partial, 0))
+    def _pull(self, actives: Any, adjoints: Any, i: int) -> None:
+        """The same for a call, when all of its results have their adjoints: at the first of them."""
+        function, operands, base = self.calls[self._x[i]]
+        seeds = adjoints[base : base + function.outputs].tolist()
+        if i == base and any(seed != NONE for seed in seeds):
+            for operand, passed in zip(operands, function.pull(self, operands, base, seeds), strict=True):
+                if actives[operand]:
+                    self._accumulate(native.integers(adjoints), operand, passed)
 
     def forward(self, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
         """The places of the tangents of some results. `seeds`: places, and those of their tangents."""
@@ -450,7 +463,7 @@ class Tape:
         for i in range(n):
             if self._opcode[i] > 0 and tangent[i] == NONE:
                 if self._opcode[i] == CALL:
-                    self._push_through_call(tangents, i)
+                    self._push_call(tangents, i)
                 else:
                     self._push(tangent, i)
         return [self._or_zero(tangent[i]) for i in outputs]
@@ -468,14 +481,11 @@ class Tape:
             self._accumulate(tangent, i, self._stamped(i, 2, tangent[self._z[i]]))
         return None
 
-    def _push_through_call(self, tangents: Any, i: int) -> None:
-        function, operands = self.calls[self._x[i]]
-        if all(tangents[operand] == NONE for operand in operands):
-            return
-        for operand, partial in zip(operands, function.partials(self, operands, i), strict=True):
-            if tangents[operand] != NONE:
-                product = self._emit(MUL, tangents[operand], partial, 0)
-                self._accumulate(native.integers(tangents), i, product)
+    def _push_call(self, tangents: Any, i: int) -> None:
+        function, operands, base = self.calls[self._x[i]]
+        seeds = [int(tangents[operand]) for operand in operands]
+        if i == base and any(seed != NONE for seed in seeds):
+            tangents[base : base + function.outputs] = function.push(self, operands, base, seeds)
 
     @cython.cfunc
     def _or_zero(self, place: cython.int) -> cython.int:
@@ -512,6 +522,41 @@ class Tape:
         if reference == _OUT:
             return i
         return self._x[i] if reference == -1 else self._y[i] if reference == -2 else self._z[i]
+
+    def inline(self, program: Program, operands: list) -> list:
+        """Append a program, with operands at these places for its inputs; the places of its outputs."""
+        code: cython.p_int = native.integers(program.instructions)
+        places = numpy.zeros(len(operands) + len(program.constants) + len(program), numpy.int32)
+        place: cython.p_int = native.integers(places)
+        bases: dict = {}
+        i: cython.int = 0
+        k: cython.int
+        for x in operands:
+            place[i] = x
+            i += 1
+        for number in program.constants:
+            place[i] = self._constant(number)
+            i += 1
+        for k in range(0, len(program.instructions), 4):
+            if code[k] == CALL:
+                function, given = program.calls[code[k + 1]]
+                if code[k + 1] not in bases:
+                    bases[code[k + 1]] = self.call(function, [place[x] for x in given])
+                place[i] = bases[code[k + 1]] + code[k + 2]
+            else:
+                place[i] = self._unfused(code[k], place[code[k + 1]], place[code[k + 2]], place[code[k + 3]])
+            i += 1
+        return [place[x] for x in program.outputs]
+
+    @cython.cfunc
+    def _unfused(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+        """The place of a program's instruction, products that were fused with sums being both."""
+        if opcode < CALL:
+            return self._emit(opcode, x, y, z)
+        product: cython.int = self._emit(MUL, x, y, 0)
+        if opcode == MULADD:
+            return self._emit(ADD, product, z, 0)
+        return self._emit(SUB, product, z, 0) if opcode == MULSUB else self._emit(SUB, z, product, 0)
 
     def program(self, outputs: list[int]) -> Program:
         """What the outputs need, and no more, ready to be run. `stop_gradient` gives what it is given: it is left out.
@@ -562,15 +607,21 @@ class Tape:
                 use[self._y[i]] += 1
             if arity > 2:
                 use[self._z[i]] += 1
+        return steps - self._fuse(use)
+
+    @cython.cfunc
+    def _fuse(self, use: cython.p_int) -> cython.int:
+        """Mark the products that only one sum or difference needs; how many there are."""
+        i: cython.int
+        product: cython.int
+        fused: cython.int = 0
         for i in range(self.length):
-            if use[i] > 0 and (self._opcode[i] == ADD or self._opcode[i] == SUB):
-                if use[self._x[i]] == 1 and self._opcode[self._x[i]] == MUL:
-                    use[self._x[i]] = FUSED
-                    steps -= 1
-                elif use[self._y[i]] == 1 and self._opcode[self._y[i]] == MUL:
-                    use[self._y[i]] = FUSED
-                    steps -= 1
-        return steps
+            if use[i] > 0 and self._opcode[i] in (ADD, SUB):
+                product = self._x[i] if use[self._x[i]] == 1 and self._opcode[self._x[i]] == MUL else self._y[i]
+                if use[product] == 1 and self._opcode[product] == MUL:
+                    use[product] = FUSED
+                    fused += 1
+        return fused
 
     @cython.cfunc
     def _write(
@@ -582,6 +633,7 @@ class Tape:
         opcode: cython.int
         x: cython.int
         y: cython.int
+        called: dict = {}  # where in `calls` those of the tape stand
         for i in range(self.length):
             opcode = self._opcode[i]
             if use[i] <= 0 or opcode <= 0:
@@ -591,10 +643,12 @@ class Tape:
                 place[i] = place[x]
                 continue
             if opcode == CALL:
-                function, operands = self.calls[x]
-                calls.append((function, [place[operand] for operand in operands]))
+                if x not in called:
+                    called[x] = len(calls)
+                    calls.append((self.calls[x][0], [place[operand] for operand in self.calls[x][1]]))
                 instruction[k] = CALL
-                instruction[k + 1] = len(calls) - 1
+                instruction[k + 1] = called[x]
+                instruction[k + 2] = y
             elif use[x] == FUSED and opcode in (ADD, SUB):
                 self._write_one(instruction, k, MULADD if opcode == ADD else MULSUB, place, self._x[x], self._y[x], y)
             elif opcode in (ADD, SUB) and use[y] == FUSED:

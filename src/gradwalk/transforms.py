@@ -46,7 +46,7 @@ class Transform(Recordable):
         return f"<{type(self).__name__.lower()} of {named(self._f)}>"
 
     def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], list[Places], list[Structure]]:
-        """The arguments, with inputs in place of those to differentiate by; the places of these, and their structures."""
+        """The arguments, inputs in place of those to differentiate by; the places of these, and their structures."""
         args = list(args)
         names = parameter_names(self._f, len(args))
         places, structures = [], []
