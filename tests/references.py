@@ -86,11 +86,10 @@ TORCH: dict[str, Callable[..., torch.Tensor]] = {
     "maximum": torch.maximum,
     "minimum": torch.minimum,
     "where": lambda x, y, z: torch.where(x != 0, y, z),
-    "sign": torch.sign,
-    # comparisons have no gradient at all there: 0 times the operands gives them one of zeros
-    "less": lambda x, y: (x < y) + 0.0 * (x.detach() * 0.0 + y * 0.0),
-    "less_equal": lambda x, y: (x <= y) + 0.0,
-    "equal": lambda x, y: (x == y) + 0.0,
+    "sign": lambda x: torch.where(x.isnan(), x.detach(), torch.sign(x)),  # torch's own gives 0 for nan
+    "less": lambda x, y: (x < y).double(),
+    "less_equal": lambda x, y: (x <= y).double(),
+    "equal": lambda x, y: (x == y).double(),
     "stop_gradient": lambda x: x.detach(),
 }
 

@@ -372,8 +372,9 @@ def test_gradcheck_of_numbers_and_structures():
     found = gradcheck(f, [0.5, 2.0], (1.0, -3), {"rate": 0.1, "matrix": numpy.array([[1.0, 2.0], [3.0, 4.0]])})
     assert found.ok
     assert [row.name for row in found.rows] == [
-        *("x[0]", "x[1]", "weights[0]", "weights[1]", "options['rate']"),
+        *("x[0]", "x[1]", "weights[0]", "weights[1]"),
         *("options['matrix'][0, 0]", "options['matrix'][0, 1]", "options['matrix'][1, 0]", "options['matrix'][1, 1]"),
+        "options['rate']",
     ]
     assert found.rows[0].backprop == pytest.approx(10.0)
 
@@ -422,7 +423,7 @@ def test_gradcheck_leaves_other_gradients_alone():
 def test_gradcheck_of_what_is_no_function_of_values():
     with pytest.raises(TypeError, match="functions that return a Value; this one returned float"):
         gradcheck(lambda x: x.data, 2.0)
-    with pytest.raises(TypeError, match="not str"):
+    with pytest.raises(TypeError, match="x is a str"):
         gradcheck(lambda x: x * 2, "2")
     with pytest.raises(ZeroDivisionError):
         gradcheck(lambda x: 1 / 0, 2.0)

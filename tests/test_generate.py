@@ -19,7 +19,7 @@ PROGRAM = """
 import copy, math, pickle
 import numpy
 import gradwalk.engine, gradwalk.math
-from gradwalk import Graph, Value, check, draw, refresh, walk
+from gradwalk import Graph, Value, check, draw, grad, hessian, jit, jvp, refresh, walk
 
 x = Value(0.3, label="x")
 expected = math.log1p(math.exp(0.3)), 1 / (1 + math.exp(-0.3))
@@ -40,6 +40,13 @@ step = walk(graph).backward[0].sentence
 assert "softplus2 scales: x gets upstream 1 times 1 / (1 + exp(-x)) (0.622459), making 0.622459" in step, step
 assert check(graph).ok and [row.verdict for row in check(graph).rows] == ["right", "right"]
 assert ">softplus2<" in draw(graph).svg and "softplus2" in draw(graph).dot
+logistic = expected[1]
+f = gradwalk.math.softplus2
+for derivative in (grad(f)(0.3), jit(grad(f))(0.3), grad(jit(f))(0.3), jvp(f, (0.3,), (1.0,))[1]):
+    assert abs(derivative - logistic) < 1e-15
+for second in (hessian(f)(0.3), grad(jit(grad(f)))(0.3)):
+    assert abs(second - logistic * (1 - logistic)) < 1e-15
+assert "softplus2(v0)" in str(jit(f)._recorded([0.3], {})[0].program)
 print("compiled" if not gradwalk.engine.__file__.endswith(".py") else "uncompiled")
 """
 

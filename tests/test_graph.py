@@ -16,6 +16,7 @@ from programs import EVERY, EXTREME, ORDINARY, as_values, programs
 from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
 from gradwalk.engine import sumprod
 from gradwalk.graph import GraphError
+from gradwalk.rules import SUMPROD
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs/graph.schema.json").read_text(encoding="utf-8"))
 
@@ -170,11 +171,11 @@ def changed(**fields: object) -> Graph:
         ({"offsets": [0, 0, 2, 5]}, "offsets has 4 entries, not 5"),
         ({"offsets": [0, 2, 0, 5, 7]}, "offsets do not rise"),
         ({"offsets": [1, 1, 2, 5, 7]}, "offsets do not rise"),
-        ({"opcodes": [0, 99, 33, 1]}, "node 1 has opcode 99"),
-        ({"opcodes": [0, -1, 33, 1]}, "node 1 has opcode -1"),
-        ({"opcodes": [0, 7, 33, 1]}, r"node 1 \(abs\) takes 1 operands, not 2"),
-        ({"opcodes": [0, 0, 33, 1]}, r"node 1 has operands \(2\) but no operation"),
-        ({"opcodes": [0, 33, 33, 1]}, r"node 1 \(sumprod\) takes an odd number of operands, not 2"),
+        ({"opcodes": [0, 99, SUMPROD, 1]}, "node 1 has opcode 99"),
+        ({"opcodes": [0, -1, SUMPROD, 1]}, "node 1 has opcode -1"),
+        ({"opcodes": [0, 7, SUMPROD, 1]}, r"node 1 \(abs\) takes 1 operands, not 2"),
+        ({"opcodes": [0, 0, SUMPROD, 1]}, r"node 1 has operands \(2\) but no operation"),
+        ({"opcodes": [0, SUMPROD, SUMPROD, 1]}, r"node 1 \(sumprod\) takes an odd number of operands, not 2"),
         ({"operands": [0, 1, -1, 0, -1, 1, 2]}, "node 1 has node 1 as operand"),
         ({"operands": [0, -2, -1, 0, -1, 1, 2]}, "node 1 has node -2 as operand"),
         ({"labels": {9: "a"}}, "a label is that of node 9, and there are 4 nodes"),

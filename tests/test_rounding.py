@@ -13,7 +13,8 @@ from gradwalk import Graph, Value, topological_order
 from gradwalk.rounding import gradient_errors, noise_weights
 from gradwalk.steps import gradients
 
-SMOOTH = [name for name in TAME if name not in ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot")]
+KINKED = ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot", "sign", "less", "less_equal", "equal")
+SMOOTH = [name for name in TAME if name not in (*KINKED, "stop_gradient")]
 
 # 1 - out² and out · (1 - out) cancel where they saturate, which the bounds on gradients do not know
 PLAIN = [name for name in SMOOTH if name not in ("tanh", "sigmoid")]

@@ -50,10 +50,9 @@ def rules() -> Iterator[str]:
     yield "    return 0.0"
     yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
     yield "def selects(opcode: cython.int) -> cython.bint:"
-    yield '    """Whether an operation passes on one operand and leaves out the others."""'
-    selecting = [(opcode, row.name) for opcode, row in _numbered() if row.selects]
-    yield f"    # {', '.join(name for _, name in selecting)}"
-    yield f"    return {' or '.join(f'opcode == {opcode}' for opcode, _ in selecting)}"
+    yield '    """Whether an operation leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""'
+    selecting = [str(opcode) for opcode, row in _numbered() if row.selects or row.inert]
+    yield f"    return opcode in ({', '.join(selecting)})"
     yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
     yield "def inert(opcode: cython.int) -> cython.int:"
     yield '    """The operands that an operation never passes anything to: bit i for the one at position i."""'

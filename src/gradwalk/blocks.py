@@ -16,7 +16,7 @@ from gradwalk import engine
 from gradwalk.engine import RecordingError, Value
 from gradwalk.jit import Jit
 from gradwalk.program import Program
-from gradwalk.recording import Places, Recording, named
+from gradwalk.recording import Places, Recording, named, reduced
 from gradwalk.tape import NO_PLACE, Tape
 from gradwalk.trees import flattened, scalars
 
@@ -103,6 +103,9 @@ class Primitive(Call):
                 raise TypeError(f"argument {i + 1} of the primitive {named(self._f)} is a {kind}, not a number")
         return self.values(operands)[0]
 
+    def __reduce__(self) -> Any:
+        return reduced(self, (self._f,))
+
     def __repr__(self) -> str:
         return f"<primitive {named(self._f)}>"
 
@@ -158,7 +161,7 @@ class Primitive(Call):
             raise
         if len(recording.operands) > count + 1:
             raise ValueError(f"{self._what} uses a Value that is none of its arguments: make that an operand")
-        return recording.tape.program(self._counted(places, count))
+        return recording.tape.program(list(self._counted(places, count)))
 
     def _ruled(self, *result_and_operands: Any) -> Any:
         if self._rule is None:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.arguments import filled, numbers_in
 from gradwalk.engine import Value, source_lines, topological_order
 from gradwalk.graph import Floats, Graph, Node, as_graph, as_json
 from gradwalk.quotients import Method, Noisy, Slope, quotient, slope
@@ -23,6 +22,7 @@ from gradwalk.rounding import EPSILON, gradient_errors, noise_weights
 from gradwalk.source import SourceLine
 from gradwalk.steps import gradients, passing, swept
 from gradwalk.terminal import Terminal
+from gradwalk.trees import Structure, flattened, parameter_names, scalars, tupled
 
 _TOLERANCE = 1e-7  # of the gradient: an error below that is no wrong derivative
 _KINK_SLACK = 1e-3  # of the gap between the slopes at a kink: slopes over a finite step are off by that much
@@ -40,7 +40,7 @@ class Checked(NamedTuple):
     lies between them; or the way to the root leads through a kink, where rules choose. "jump": the root's value jumps.
     "rounding": rounding errors leave less than two digits. "not finite": the gradient or the slope is not, or the root
     has no number on one side and another slope on the other. "by hand": a hand-made node stands in between, which has
-    no rule to compute it again by.
+    no rule to compute it again by. "stopped": gradient and slope differ, and a `stop_gradient` stands in between.
     """
 
     name: str
@@ -170,6 +170,7 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
     found = gradients(graph)
     weights, own = noise_weights(graph, found), gradient_errors(graph, found)
     conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
+    stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
     users = _users(graph)
     rows: dict[int, Checked] = {}
     for place in swept(graph):  # users before what they use
@@ -189,7 +190,9 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
                 or any(_is_at_kink(graph, user, place, replay) for user in users[place])
             )
 
-        rows[place] = _judged(about, nudged, node.data, method, step, is_chosen)
+        row = _judged(about, nudged, node.data, method, step, is_chosen)
+        is_stopped = row.verdict == "wrong" and any(replay.depends(operand) for operand in stopped)
+        rows[place] = row._replace(verdict="stopped") if is_stopped else row
     ordered = {place: rows[place] for place in sorted(rows)}
     return Check(tuple(ordered.values()), tuple(_culprits(graph, ordered, users, replay)))
 
@@ -206,10 +209,10 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
     step = _checked_step(method, h)
     if not callable(f):
         raise TypeError(f"gradcheck takes a function first, then its arguments; not {type(f).__name__}")
-    named = list(numbers_in(f, args))
+    named, structure = _named_numbers(f, args)
     with source_lines():
         values = [Value(number, label=name) for name, number in named]
-        root = _called(f, args, values)
+        root = _called(f, structure, values)
     graph = Graph.record(root)
     places = {id(value): place for place, value in enumerate(topological_order(root))}
     found = gradients(graph)
@@ -221,7 +224,7 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
         def nudged(to: float, i: int = i) -> tuple[float, float]:
             numbers = [number for _, number in named]
             numbers[i] = to
-            return _noisy(_called(f, args, [Value(x) for x in numbers]), weights)
+            return _noisy(_called(f, structure, [Value(x) for x in numbers]), weights)
 
         place = places.get(id(values[i]))
         known = (by_backward[i], 0.0 if place is None else own[place])
@@ -250,9 +253,22 @@ def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
             node.grad = gradient
 
 
-def _called(f: Callable[..., Any], args: Sequence[Any], values: Sequence[Value]) -> Value:
+def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], Structure]:
+    """The numbers in the arguments of a function, with their names; and how they make up the tuple of arguments."""
+    names = parameter_names(f, len(args))
+    numbers: list[tuple[str, float]] = []
+    structures = []
+    for name, arg in zip(names, args, strict=True):
+        leaves, structure = flattened(arg, name)
+        found = [x.data if isinstance(x, Value) else x for x in scalars(leaves)]
+        numbers += zip(structure.names(name), found, strict=True)
+        structures.append(structure)
+    return numbers, tupled(structures)
+
+
+def _called(f: Callable[..., Any], structure: Structure, values: Sequence[Value]) -> Value:
     """f of its arguments with Values in place of their numbers."""
-    result = f(*filled(args, values))
+    result = f(*structure.filled(values))
     if not isinstance(result, Value):
         raise TypeError(f"gradcheck is for functions that return a Value; this one returned {type(result).__name__}")
     return result

@@ -279,8 +279,12 @@ class Value:
         raise _number_refused(self, "ceil()")
 
     def __float__(self) -> float:
-        if _open_switches != 0:
-            _refuse_if_recording(self, "asks for the number of")
+        _refuse_if_recording(self, "turns into a float")
+        if _recordings != 0:
+            raise TypeError(
+                f"{users_line()}: a Value does not turn into a float, for its gradient would be lost: use "
+                "gradwalk.math.sin and its kin for math.sin, and arrays of dtype=object to hold Values"
+            )
         raise TypeError(
             "a Value does not turn into a float by itself, for its gradient would be lost without a word: "
             "use v.data for the number, v.tanh() or gradwalk.math.tanh(v) for a function of it"
@@ -1586,17 +1590,26 @@ def _unmark(nodes: list) -> object:
 
 
 @cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _push_two(stack: list, order: list, earlier: list | None, node: Value) -> cython.int:
+    """The same for a node whose operands are in itself."""
+    if not _is_settled(node._a, order, earlier):
+        if node._b is not None:
+            _push_operand(stack, node._b)
+        _push_operand(stack, node._a)
+    elif not _is_settled(node._b, order, earlier):
+        _push_operand(stack, node._b)
+    return 0
+
+
+@cython.cfunc
 @cython.exceptval(-1)
 def _push_operands(stack: list, order: list, earlier: list | None, node: Value, keys: dict | None) -> cython.int:
     """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
     if keys is None and not node._special:
-        if not _is_settled(node._a, order, earlier):
-            if node._b is not None:
-                _push_operand(stack, node._b)
-            _push_operand(stack, node._a)
-        elif not _is_settled(node._b, order, earlier):
-            _push_operand(stack, node._b)
-        return 0
+        is_inert = earlier is not None and (node._pa == 0.0 or node._pb == 0.0) and rules.inert(node._opcode) != 0
+        return 0 if is_inert else _push_two(stack, order, earlier, node)
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
     if earlier is not None and rules.inert(node._opcode) != 0:
         arguments = _without_inert(arguments, rules.inert(node._opcode))
@@ -1832,6 +1845,11 @@ def _cure(what: str) -> str:
         return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
+    if "float" in what:
+        return (
+            "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "
+            "number that is to stay as it is, give a static argument: jit(f, static_argnums=...)."
+        )
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     return (

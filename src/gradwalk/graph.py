@@ -66,6 +66,11 @@ class Node(NamedTuple):
         return self.row.inert if self.row else ()
 
     @property
+    def operands(self) -> tuple[int, ...]:
+        """The places among its arguments."""
+        return tuple(x for x in self.arguments if isinstance(x, int))
+
+    @property
     def condition_operands(self) -> tuple[int, ...]:
         """The operands that only decide: those at inert positions of its row."""
         operands = (self.arguments[i] for i in self.row.inert) if self.row else ()

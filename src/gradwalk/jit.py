@@ -15,8 +15,8 @@ from gradwalk import engine
 from gradwalk.engine import Value
 from gradwalk.graph import Graph
 from gradwalk.program import Program
-from gradwalk.recording import Recording, named, parameter_names
-from gradwalk.trees import Structure, flattened, scalars, write
+from gradwalk.recording import Recordable, Recording, named, reduced
+from gradwalk.trees import Structure, flattened, parameter_names, scalars, write
 from gradwalk.walk import Walk, walk
 
 
@@ -81,8 +81,11 @@ class Jit:
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
+    def __reduce__(self) -> Any:
+        return reduced(self, (self._f, tuple(self._argnums), tuple(self._argnames)))
+
     def __repr__(self) -> str:
-        return f"<jit of {named(self._f)}>"
+        return f"<jit of {self._f if isinstance(self._f, Recordable) else named(self._f)}>"
 
     @property
     def graph(self) -> Graph:
@@ -202,7 +205,8 @@ def jit(
     All arguments are numbers, or lists, tuples, dicts, dataclasses and arrays of them, but for those named static by
     position or name: these are hashable, and `f` is recorded anew for every value of theirs. What `f` does besides
     computing its result (printing, drawing random numbers, changing variables) happens when it is recorded, not when it
-    is replayed. Values that `f` uses without being given them are read at every call.
+    is replayed. Values that `f` uses without being given them are read at every call; other variables, arrays too, are
+    what they were when it was recorded.
 
     While it is recorded, `f` may compute with numbers but not ask for them. `x > 0` is a Value then, for
     `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data`, `range(x)`.
@@ -228,6 +232,8 @@ def _flattened(arg: Any, name: str, f: Callable[..., Any]) -> tuple[list[Any], S
     try:
         return flattened(arg, name)
     except TypeError as error:
+        if isinstance(arg, numpy.ndarray):  # which cannot be static
+            raise
         raise TypeError(
             f"{error}. {named(f)} can take it as a static argument: jit(f, static_argnames={name!r})"
         ) from None

@@ -159,7 +159,7 @@ def _run(program: Program, value: cython.p_double) -> object:
     """Run all instructions on the numbers that stand in the places of the inputs and constants."""
     code: cython.p_int = program._code
     place: cython.int = program._first
-    called: dict = {} if program.calls else None
+    called: dict = {}
     opcode: cython.int
     k: cython.int
     x: cython.double

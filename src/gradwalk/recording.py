@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -137,14 +137,12 @@ def named(f: Callable[..., Any]) -> str:
     return f"{getattr(f, '__name__', repr(f))}()"
 
 
-def parameter_names(f: Callable[..., Any], count: int) -> list[str]:
-    """The names of a function's first parameters (of all for 0); `argument 1` and so on where it does not say."""
-    try:
-        parameters = list(inspect.signature(f).parameters.values())
-    except (TypeError, ValueError):  # some functions written in C do not say
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return [*names, *(f"argument {i + 1}" for i in range(len(names), count))][: count or None]
+def reduced(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """How a function made from another is pickled: by its name where that leads to it, as for decorators."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return function.__qualname__ if found is function else (type(function), arguments)
 
 
 def _by_hand(node: Value, f: Callable[..., Any]) -> str:

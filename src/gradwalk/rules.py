@@ -244,9 +244,8 @@ def partial(
 @cython.cfunc
 @cython.exceptval(check=False)
 def selects(opcode: cython.int) -> cython.bint:
-    """Whether an operation passes on one operand and leaves out the others."""
-    # relu, maximum, minimum, where
-    return opcode == 25 or opcode == 30 or opcode == 31 or opcode == 32
+    """Whether an operation leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""
+    return opcode in (25, 30, 31, 32, 33, 34, 35, 36, 37)
 
 
 @cython.cfunc

@@ -32,7 +32,6 @@ DIV = cython.declare(cython.int, NAMES.index("div"))
 NEG = cython.declare(cython.int, NAMES.index("neg"))
 POW = cython.declare(cython.int, NAMES.index("pow"))
 WHERE = cython.declare(cython.int, NAMES.index("where"))
-STOP = cython.declare(cython.int, NAMES.index("stop_gradient"))
 MULADD = cython.declare(cython.int, program.MULADD)
 MULSUB = cython.declare(cython.int, program.MULSUB)
 SUBMUL = cython.declare(cython.int, program.SUBMUL)
@@ -559,7 +558,7 @@ class Tape:
         return self._emit(SUB, product, z, 0) if opcode == MULSUB else self._emit(SUB, z, product, 0)
 
     def program(self, outputs: list[int]) -> Program:
-        """What the outputs need, and no more, ready to be run. `stop_gradient` gives what it is given: it is left out.
+        """What the outputs need, and no more, ready to be run.
 
         A product that only one sum or difference needs is computed with it, by one instruction. Both round, as apart.
         """
@@ -595,8 +594,7 @@ class Tape:
         for i in range(self.length - 1, -1, -1):
             if use[i] == 0 or self._opcode[i] <= 0:
                 continue
-            if self._opcode[i] != STOP:
-                steps += 1
+            steps += 1
             if self._opcode[i] == CALL:
                 for operand in self.calls[self._x[i]][1]:
                     use[operand] += 2
@@ -639,9 +637,6 @@ class Tape:
             if use[i] <= 0 or opcode <= 0:
                 continue
             x, y = self._x[i], self._y[i]
-            if opcode == STOP:
-                place[i] = place[x]
-                continue
             if opcode == CALL:
                 if x not in called:
                     called[x] = len(calls)
@@ -714,7 +709,8 @@ _templates: list[Any] = []
 
 
 def _flattened_templates() -> list[Any]:
-    first, result, instructions = [0, 0, 0], [-9, -9, -9], []
+    first, result = [0, 0, 0], [-9, -9, -9]
+    instructions: list[tuple[int, ...]] = []
     for opcode in range(1, SUMPROD):
         for position in range(3):
             first.append(len(instructions))

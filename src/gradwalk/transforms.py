@@ -15,8 +15,8 @@ from typing import Any
 import numpy
 
 from gradwalk.engine import Value
-from gradwalk.recording import Places, Recordable, Recording, evaluated, named, parameter_names
-from gradwalk.trees import SCALAR, Structure, flattened, scalars, tupled
+from gradwalk.recording import Places, Recordable, Recording, evaluated, named, reduced
+from gradwalk.trees import SCALAR, Structure, flattened, parameter_names, scalars, tupled
 
 Argnums = int | Sequence[int]
 
@@ -42,8 +42,15 @@ class Transform(Recordable):
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
+    def __reduce__(self) -> Any:
+        return reduced(self, self._made_from())
+
+    def _made_from(self) -> tuple[Any, ...]:
+        """What to call the class with to make another one."""
+        return self._f, self._argnums
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__.lower()} of {named(self._f)}>"
+        return f"<{type(self).__name__.lower()} of {self._f if isinstance(self._f, Recordable) else named(self._f)}>"
 
     def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], list[Places], list[Structure]]:
         """The arguments, inputs in place of those to differentiate by; the places of these, and their structures."""
@@ -78,10 +85,13 @@ class Transform(Recordable):
 class Grad(Transform):
     """The gradient of a function with one number as result: see `grad` and `value_and_grad`."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums, *, has_aux: bool, with_value: bool) -> None:
+    def __init__(self, f: Callable[..., Any], argnums: Argnums, has_aux: bool, with_value: bool) -> None:
         super().__init__(f, argnums)
         self._has_aux = has_aux
         self._with_value = with_value
+
+    def _made_from(self) -> tuple[Any, ...]:
+        return self._f, self._argnums, self._has_aux, self._with_value
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
         """The places of the gradient, and of value and aux if they are asked for."""
@@ -119,6 +129,9 @@ class Jacobian(Transform):
     def __init__(self, f: Callable[..., Any], argnums: Argnums, mode: str) -> None:
         super().__init__(f, argnums)
         self._mode = mode
+
+    def _made_from(self) -> tuple[Any, ...]:
+        return self._f, self._argnums, self._mode
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """All derivatives at these arguments."""
@@ -199,7 +212,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
     >>> grad(grad(grad(lambda x: x**4)))(2.0)
     48.0
     """
-    return Grad(f, argnums, has_aux=has_aux, with_value=False)
+    return Grad(f, argnums, has_aux, with_value=False)
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -210,7 +223,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    return Grad(f, argnums, has_aux=has_aux, with_value=True)
+    return Grad(f, argnums, has_aux, with_value=True)
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

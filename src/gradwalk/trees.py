@@ -7,8 +7,9 @@ module that imports it, and only where something is nested.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy
 from gradwalk.engine import Value, is_number
 
 _NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
+_LONGEST = 100  # characters of a structure that messages show
 _SCALAR = "scalar"  # in place of a shape
 
 Shape = tuple[int, ...] | str
@@ -33,7 +35,10 @@ class Structure:
     shapes: tuple[Shape, ...]
 
     def __str__(self) -> str:
-        return _article(repr(self.with_leaves([_Shown(shape) for shape in self.shapes])))
+        shown = repr(self.with_leaves([_Shown(shape) for shape in self.shapes]))
+        if len(shown) > _LONGEST:
+            return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
+        return shown if shown[0] in "[({" else _with_article(shown)
 
     @property
     def size(self) -> int:
@@ -144,6 +149,16 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
     return True
 
 
+def parameter_names(f: Callable[..., Any], count: int) -> list[str]:
+    """The names of a function's first parameters (of all for 0); `argument 1` and so on where it does not say."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):  # some functions written in C do not say
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [*names, *(f"argument {i + 1}" for i in range(len(names), count))][: count or None]
+
+
 class _Shown:
     """A leaf as messages show it."""
 
@@ -154,8 +169,8 @@ class _Shown:
         return "number" if isinstance(self._shape, str) else f"array of shape {self._shape}"
 
 
-def _article(text: str) -> str:
-    return text if text[0] in "[({" else f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def _is_leaf(tree: Any) -> bool:
@@ -171,7 +186,8 @@ def _shape(leaf: Any, what: str) -> Shape:
                 raise _refused(item, f"an element of {what}")
     elif leaf.dtype.kind not in "fiub":
         raise _refused(leaf, what)
-    return leaf.shape
+    shape: tuple[int, ...] = leaf.shape
+    return shape
 
 
 def _count(shape: Shape) -> int:
@@ -208,8 +224,8 @@ def _refused(leaf: Any, what: str) -> TypeError:
     kind = f"array of {leaf.dtype}" if isinstance(leaf, numpy.ndarray) else type(leaf).__name__
     shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
     return TypeError(
-        f"{what} is a {kind}{shown}, and not a real number: derivatives are taken of int, float, NumPy numbers and "
-        "Values, in lists, tuples, dicts, dataclasses and NumPy arrays"
+        f"{what} is {_with_article(kind)}{shown}, and not a real number: derivatives are taken of int, float, NumPy "
+        "numbers and Values, in lists, tuples, dicts, dataclasses and NumPy arrays"
     )
 
 
