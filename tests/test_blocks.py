@@ -155,7 +155,7 @@ def test_what_a_rule_may_not_do():
     x = Value(0.5)
     opaque(x).backward()  # called with numbers
     assert x.grad == math.cos(0.5)
-    with pytest.raises(RecordingError, match="math.cos") as error:
+    with pytest.raises(RecordingError, match=r"math\.cos") as error:
         grad(opaque)(0.5)
     assert "derivative of the primitive opaque() is recorded" in error.value.__notes__[0]
 
@@ -173,12 +173,8 @@ def test_what_a_rule_may_not_do():
 def test_what_a_primitive_may_not_be_given_or_return():
     with pytest.raises(TypeError, match=r"argument 2 of the primitive power\(\) is a str"):
         power(Value(1.0), "x")
-    with pytest.raises(TypeError, match=r"the primitive text\(\) returned a str, not a number"):
-
-        @primitive
-        def text(x):
-            return "text"
-
+    text = primitive(lambda x: "text")
+    with pytest.raises(TypeError, match=r"the primitive <lambda>\(\) returned a str, not a number"):
         text(Value(1.0))
     with pytest.raises(TypeError, match="takes a function, not int"):
         primitive(3)
