@@ -22,7 +22,7 @@ from gradwalk.rounding import EPSILON, gradient_errors, noise_weights
 from gradwalk.source import SourceLine
 from gradwalk.steps import gradients, passing, swept
 from gradwalk.terminal import Terminal
-from gradwalk.trees import Structure, flattened, parameter_names, scalars, tupled
+from gradwalk.trees import Parameters, Structure, flattened, scalars, tupled
 
 _TOLERANCE = 1e-7  # of the gradient: an error below that is no wrong derivative
 _KINK_SLACK = 1e-3  # of the gap between the slopes at a kink: slopes over a finite step are off by that much
@@ -255,7 +255,7 @@ def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
 
 def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], Structure]:
     """The numbers in the arguments of a function, with their names; and how they make up the tuple of arguments."""
-    names = parameter_names(f, len(args))
+    names = Parameters(f).first(len(args))
     numbers: list[tuple[str, float]] = []
     structures = []
     for name, arg in zip(names, args, strict=True):

@@ -16,7 +16,7 @@ from gradwalk.engine import Value
 from gradwalk.graph import Graph
 from gradwalk.program import Program
 from gradwalk.recording import Recordable, Recording, named, reduced
-from gradwalk.trees import Structure, flattened, parameter_names, scalars, write
+from gradwalk.trees import Parameters, Structure, flattened, scalars, write
 from gradwalk.walk import Walk, walk
 
 
@@ -56,7 +56,7 @@ class Jit:
         self._f = f
         self._argnums = frozenset([static_argnums] if isinstance(static_argnums, int) else static_argnums)
         self._argnames = frozenset([static_argnames] if isinstance(static_argnames, str) else static_argnames)
-        self._names = parameter_names(f, 0)
+        self._parameters = Parameters(f)
         self._name_positions()
         self._recordings: dict[Any, Recorded] = {}
         self._latest: Recorded | None = None
@@ -123,7 +123,7 @@ class Jit:
 
     def _recorded(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Recorded, list[Any]]:
         """The recording for arguments like these, made if there is none; and the leaves of those that vary."""
-        names = self._names[: len(args)] if len(args) <= len(self._names) else parameter_names(self._f, len(args))
+        names = self._parameters.first(len(args))
         leaves: list[Any] = []
         key: list[Any] = []
         for i, (name, arg) in enumerate([*zip(names, args, strict=True), *sorted(kwargs.items())]):
@@ -158,7 +158,7 @@ class Jit:
         recording = Recording(strict=True)
         names: list[str] = []
         opened = []
-        for i, (name, arg) in enumerate(zip(parameter_names(self._f, len(args)), args, strict=True)):
+        for i, (name, arg) in enumerate(zip(self._parameters.first(len(args)), args, strict=True)):
             opened.append(arg if i in self._argnums or name in self._argnames else recording.opened(arg, name, names))
         keywords = {
             name: arg if name in self._argnames else recording.opened(arg, name, names)

@@ -16,7 +16,7 @@ import numpy
 
 from gradwalk.engine import Value
 from gradwalk.recording import Places, Recordable, Recording, evaluated, named, reduced
-from gradwalk.trees import SCALAR, Structure, flattened, parameter_names, scalars, tupled
+from gradwalk.trees import SCALAR, Parameters, Structure, flattened, scalars, tupled
 
 Argnums = int | Sequence[int]
 
@@ -32,6 +32,7 @@ class Transform(Recordable):
         functools.update_wrapper(self, f)
         self._f = f
         self._argnums = argnums
+        self._parameters = Parameters(f)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function is made for, at these arguments."""
@@ -55,7 +56,7 @@ class Transform(Recordable):
     def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], list[Places], list[Structure]]:
         """The arguments, inputs in place of those to differentiate by; the places of these, and their structures."""
         args = list(args)
-        names = parameter_names(self._f, len(args))
+        names = self._parameters.first(len(args))
         places, structures = [], []
         for i in self._positions(len(args)):
             args[i] = recording.opened(args[i], names[i])
@@ -317,7 +318,7 @@ def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, 
         raise TypeError(f"the primals are a tuple of the arguments of {named(f)}, not {type(primals).__name__}")
     recording = Recording()
     args, inputs = [], []
-    for primal, name in zip(primals, parameter_names(f, len(primals)), strict=True):
+    for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
         args.append(recording.opened(primal, name))
         inputs += recording.places(args[-1])[0]
     return recording, args, inputs

@@ -149,14 +149,21 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
     return True
 
 
-def parameter_names(f: Callable[..., Any], count: int) -> list[str]:
-    """The names of a function's first parameters (of all for 0); `argument 1` and so on where it does not say."""
-    try:
-        parameters = list(inspect.signature(f).parameters.values())
-    except (TypeError, ValueError):  # some functions written in C do not say
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return [*names, *(f"argument {i + 1}" for i in range(len(names), count))][: count or None]
+class Parameters:
+    """The names of a function's positional parameters, for messages and labels."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        try:
+            parameters = list(inspect.signature(f).parameters.values())
+        except (TypeError, ValueError):  # some functions written in C do not say
+            parameters = []
+        self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+    def first(self, count: int) -> list[str]:
+        """The first so many names, `argument 3` and so on for those that the function does not say."""
+        if count <= len(self._names):
+            return self._names[:count]
+        return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]
 
 
 class _Shown:
