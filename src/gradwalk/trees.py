@@ -7,6 +7,7 @@ module that imports it, and only where something is nested.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -52,6 +53,8 @@ class Structure:
 
     def filled(self, numbers: Any) -> Any:
         """The tree of numbers, given in order: a float64 array, or a list with Values in it."""
+        if self._has_scalars_only:
+            return self.with_leaves(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
         start = 0
         for shape in self.shapes:
@@ -60,6 +63,10 @@ class Structure:
             leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape))
             start += count
         return self.with_leaves(leaves)
+
+    @functools.cached_property
+    def _has_scalars_only(self) -> bool:
+        return all(shape is _SCALAR for shape in self.shapes)
 
     def with_leaves(self, leaves: Sequence[Any]) -> Any:
         """The tree of these leaves."""
@@ -99,6 +106,7 @@ class Structure:
         return names
 
 
+_SCALAR_TYPES = frozenset([float, int, Value])  # the commonest leaves
 SCALAR = Structure(None, (_SCALAR,))
 
 
@@ -116,6 +124,8 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         return [tree], Structure(None, (_shape(tree, what),))
     optree = _optree(tree, what)
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    if all(map(_SCALAR_TYPES.__contains__, map(type, leaves))):
+        return leaves, Structure(spec, (_SCALAR,) * len(leaves))
     unknown = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)}
     if unknown:
         for cls in unknown:
