@@ -55,14 +55,16 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
     )
 _sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
 
-# How many no_grad(), debug_nans(), source_lines() and recording contexts are open in all threads. While it is 0, a new
-# node is not looked at.
+# How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
+# looked at, unless a strict recording goes on of a higher level than the node's.
 _open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
 _refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
 _remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
 # The level of the recording that goes on, if its numbers are not to be asked for; else 0.
 _recording: ContextVar[int] = ContextVar("recording", default=0)
+_strict_levels: list[int] = []  # of all such recordings, in all threads
+_strict = cython.declare(cython.int, 0)  # the highest of them, or 0
 # How many recordings go on, in all threads, and the level of the innermost one here.
 _recordings = cython.declare(cython.int, 0)
 _depth: ContextVar[int] = ContextVar("depth", default=0)
@@ -151,7 +153,7 @@ class Value:
             _set_by_hand(self, children or [], symbol)
             if _recordings != 0:
                 _detailed(self).source = users_line()
-            if _open_switches != 0:
+            if _open_switches != 0 or self._level < _strict:
                 _inspected(self)
         elif _open_switches != 0 and _remembering_lines.get():
             _detailed(self).source = users_line()
@@ -174,26 +176,26 @@ class Value:
     @property
     def data(self) -> float:
         """The number. Setting it changes this node alone; `refresh(root)` recomputes what depends on it."""
-        if _open_switches != 0:
+        if _strict != 0:
             _refuse_if_recording(self, "reads .data of")
         return self._primal
 
     @data.setter
     def data(self, value: Any) -> None:
-        if _open_switches != 0:
+        if _strict != 0:
             _refuse_if_recording(self, "sets .data of")
         self._primal = _real(value, ".data")
 
     @property
     def grad(self) -> float:
         """d root / d self, summed over all calls of `backward` since it was last zero."""
-        if _open_switches != 0:
+        if _strict != 0:
             _refuse_if_recording(self, "reads .grad of")
         return self._grad
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        if _open_switches != 0:
+        if _strict != 0:
             _refuse_if_recording(self, "sets .grad of")
         self._grad = _real(value, ".grad")
 
@@ -256,7 +258,7 @@ class Value:
         return format(self._primal, specification) if specification else repr(self)
 
     def __bool__(self) -> bool:
-        if _open_switches != 0:
+        if _strict != 0:
             _refuse_if_recording(self, "branches on")
         return True
 
@@ -860,7 +862,7 @@ def _node(
         out._level = b._level
     out._mark = NEW
     out._special = False
-    return out if _open_switches == 0 else _inspected(out)
+    return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
 
 
 @cython.cfunc
@@ -903,7 +905,7 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     out: Value = _wide(opcode, arguments, rules.evaluate(opcode, x, y, z))
     for position in range(3):
         out._details.partials[position] = rules.partial(opcode, position, x, y, z, out._primal)
-    return out if _open_switches == 0 else _inspected(out)
+    return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
 
 
 def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
@@ -923,7 +925,7 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
         raise ValueError(f"sumprod() takes two sequences of one length, not {len(left)} and {len(right)} numbers")
     out: Value = _wide(SUMPROD, [start, *left, *right], 0.0)
     if _sum_products(out):
-        return out if _open_switches == 0 else _inspected(out)
+        return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
     return out._primal
 
 
@@ -1253,13 +1255,28 @@ def recording(level: int, *, strict: bool) -> Iterator[None]:
     _recordings += 1
     try:
         if strict:
-            with _switched_on(_recording, level), _switched_on(_without_gradient, False):
+            with _recording_strictly(level):
                 yield
         else:
             yield
     finally:
         _recordings -= 1
         _depth.reset(token)
+
+
+@contextmanager
+def _recording_strictly(level: int) -> Iterator[None]:
+    global _strict
+    tokens = _recording.set(level), _without_gradient.set(False)
+    _strict_levels.append(level)
+    _strict = max(_strict_levels)
+    try:
+        yield
+    finally:
+        _strict_levels.remove(level)
+        _strict = max(_strict_levels, default=0)
+        _recording.reset(tokens[0])
+        _without_gradient.reset(tokens[1])
 
 
 def record_from(roots: list[Value], level: int) -> tuple[Any, ...]:
@@ -1277,13 +1294,16 @@ def record_from(roots: list[Value], level: int) -> tuple[Any, ...]:
             for root in roots:
                 _visit(root, None, order, None)
             return (*_flattened_from(order, level), _places(roots))
+        except BaseException:
+            _unmark(order)
+            raise
         finally:
             _floor = 0
-            _unmark(order)
 
 
 @cython.cfunc
 def _flattened_from(order: list, level: cython.int) -> tuple:
+    """The arrays and leaves of a record; the nodes' marks are cleared in the same pass."""
     node: Value
     i: cython.int = 0
     k: cython.int = 0
@@ -1299,6 +1319,7 @@ def _flattened_from(order: list, level: cython.int) -> tuple:
     leaves: dict = {}
     i = 0
     for node in order:
+        node._mark = NEW
         opcode[i] = max(node._opcode, 0)
         if node._level < level or (node._opcode <= 0 and not node._special):
             opcode[i] = 0
@@ -1798,9 +1819,9 @@ def source_lines() -> Iterator[None]:
 
 
 @contextmanager
-def _switched_on(switch: ContextVar[Any], setting: Any = True) -> Iterator[None]:
+def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
     global _open_switches
-    token = switch.set(setting)
+    token = switch.set(True)
     _open_switches += 1
     try:
         yield
@@ -1867,7 +1888,7 @@ def _number_refused(node: Value, what: str) -> TypeError:
 @cython.cfunc
 def _compared(opcode: cython.int, left: object, right: object) -> object:
     """Whether a comparison holds; while a function is recorded, that as a Value."""
-    if _open_switches != 0 and _recording.get():
+    if _strict != 0 and _recording.get():
         return _binary(opcode, left, right)
     return rules.evaluate(opcode, _number(left), _number(right), 0.0) != 0.0
 

@@ -21,6 +21,12 @@ cdef extern from *:
         memcpy(&number, &bits, 8);
         return number;
     }
+    static inline void *cells(PyObject *array) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0) return NULL;
+        PyBuffer_Release(&view);  /* the array keeps its cells */
+        return view.buf;
+    }
     /* Extension types refuse assignment to their attributes, and instances to those that the type does not know.
        Programs written for micrograd do assign: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. */
     static int set_attribute(PyObject *self, PyObject *name, PyObject *value) {
@@ -47,6 +53,7 @@ cdef extern from *:
     int low_bits(double number) nogil
     int high_bits(double number) nogil
     double from_bits(int low, int high) nogil
+    void* cells(object array) except? NULL
     void open_to_assignment(object cls)
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"
@@ -64,8 +71,8 @@ cdef inline void release(double* row) noexcept:
 
 
 cdef inline double* doubles(object array) except? NULL:
-    return <double*><size_t>array.__array_interface__["data"][0]
+    return <double*>cells(array)
 
 
 cdef inline int* integers(object array) except? NULL:
-    return <int*><size_t>array.__array_interface__["data"][0]
+    return <int*>cells(array)

@@ -48,6 +48,7 @@ _PROBES = cython.declare(cython.int, 4)  # how far from its own cell of the tabl
 _LARGEST_TABLE = cython.declare(cython.int, 1 << 16)
 
 
+@cython.final
 @cython.cclass
 class Tape:
     """Instructions, operands before results; `calls` holds what the calls among them call.
@@ -118,10 +119,12 @@ class Tape:
         return base
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _constant(self, number: cython.double) -> cython.int:
         return self._shared(CONSTANT, native.low_bits(number), native.high_bits(number), 0)
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _emit(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
         """The place of the simplest instruction that gives the same number."""
         arity: cython.int = rules.arity(opcode)
@@ -140,6 +143,7 @@ class Tape:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(-1)
     def _simpler(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
         """The place of an equal instruction by an identity that is exact in IEEE 754, signed zeros and nan included."""
         if opcode == ADD:
@@ -161,6 +165,7 @@ class Tape:
         return NONE
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _simpler_sum(self, x: cython.int, y: cython.int) -> cython.int:
         if self._opcode[y] == NEG:
             return self._emit(SUB, x, self._x[y], 0)
@@ -171,6 +176,7 @@ class Tape:
         return y if self._is_minus_zero(x) else NONE
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _simpler_difference(self, x: cython.int, y: cython.int) -> cython.int:
         if self._opcode[y] == NEG:
             return self._emit(ADD, x, self._x[y], 0)
@@ -179,6 +185,7 @@ class Tape:
         return self._emit(NEG, y, 0, 0) if self._is_minus_zero(x) else NONE
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _simpler_product(self, x: cython.int, y: cython.int) -> cython.int:
         if self._opcode[x] == CONSTANT:
             x, y = y, x
@@ -194,6 +201,7 @@ class Tape:
         return NONE
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _simpler_quotient(self, x: cython.int, y: cython.int) -> cython.int:
         if self._opcode[y] == CONSTANT:
             if self._number(y) == 1.0:
@@ -205,6 +213,7 @@ class Tape:
         return NONE
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _simpler_power(self, x: cython.int, exponent: cython.double) -> cython.int:
         if exponent == 1.0:
             return x
@@ -214,16 +223,19 @@ class Tape:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
     def _number(self, place: cython.int) -> cython.double:
         """The number of a constant."""
         return native.from_bits(self._x[place], self._y[place])
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
     def _is_minus_zero(self, place: cython.int) -> cython.bint:
         return self._opcode[place] == CONSTANT and self._x[place] == 0 and self._y[place] == -0x80000000
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _shared(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
         """The place of an instruction, appended if it does not stand there yet."""
         if 2 * self.length > self._mask and self._mask < _LARGEST_TABLE - 1:
@@ -245,6 +257,7 @@ class Tape:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
     def _is(self, place: cython.int, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.bint:
         if self._opcode[place] != opcode or self._z[place] != z:
             return False
@@ -254,6 +267,7 @@ class Tape:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
     def _mixed(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
         """The hash of an instruction: its last bits say where in the table it is to be looked for."""
         if opcode in (ADD, MUL) and x > y:  # a + b is b + a
@@ -264,6 +278,7 @@ class Tape:
         return (mixed >> 32) & 0x7FFFFFFF  # the same bits whether `mixed` has 64 of them or, uncompiled, any number
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _appended(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
         place: cython.int = self.length
         if place == self._capacity:
@@ -334,6 +349,8 @@ class Tape:
         i: cython.int
         k: cython.int
         bases: dict = {}
+        if self._capacity < self.length + 4 * len(opcodes):  # a gradient will follow
+            self._reserve(self.length + 4 * len(opcodes))
         for i in range(len(opcodes)):
             if place[i] != NONE:
                 continue
@@ -355,12 +372,14 @@ class Tape:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(-1)
     def _operand(
         self, operand: cython.p_int, constant: cython.p_double, place: cython.p_int, k: cython.int
     ) -> cython.int:
         return place[operand[k]] if operand[k] >= 0 else self._constant(constant[k])
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _sum_of_products(
         self, operand: cython.p_int, constant: cython.p_double, place: cython.p_int, k: cython.int, end: cython.int
     ) -> cython.int:
@@ -487,10 +506,12 @@ class Tape:
             tangents[base : base + function.outputs] = function.push(self, operands, base, seeds)
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _or_zero(self, place: cython.int) -> cython.int:
         return place if place != NONE else self._constant(0.0)
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _stamped(self, i: cython.int, position: cython.int, adjoint: cython.int) -> cython.int:
         """What an instruction passes to the operand at a position, for this adjoint; NONE for nothing."""
         stamp: Stamp = self._stamp
@@ -512,6 +533,7 @@ class Tape:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
     def _referred(self, reference: cython.int, i: cython.int, adjoint: cython.int) -> cython.int:
         """The place that a template's reference stands for, at an instruction."""
         if reference >= 0:
@@ -678,6 +700,7 @@ class Tape:
 NOTHING = cython.declare(cython.int, -9)  # the result of a template that passes on nothing
 
 
+@cython.final
 @cython.cclass
 class Stamp:
     """The templates of all rows as arrays; that of row `opcode` for the operand at `position` is 3 opcode + position.
