@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import IS_COMPILED
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,12 @@ def run(name: str, *arguments: str, cwd: Path) -> str:
     return result.stdout
 
 
+def numbers(output: str, row: str) -> list[float]:
+    """Those in the line that begins with these words."""
+    [line] = [line for line in output.splitlines() if line.startswith(row)]
+    return [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?", line.removeprefix(row))]
+
+
 def test_breast_cancer(tmp_path):
     epochs = 30 if IS_COMPILED else 3
     output = run("breast_cancer", "--epochs", str(epochs), cwd=tmp_path)
@@ -31,10 +38,55 @@ def test_breast_cancer(tmp_path):
     assert (tmp_path / "breast_cancer.png").read_bytes().startswith(PNG)
 
 
+def test_bundle_adjustment(tmp_path):
+    output = run("bundle_adjustment", cwd=tmp_path)
+    pixels, points = numbers(output, "adjusted")
+    expected_pixels, expected_points = numbers(output, "known answer")
+    assert pixels == pytest.approx(expected_pixels, rel=0.1)
+    assert points < 1.5 * expected_points < 10.0, output
+    assert numbers(output, "guessed")[0] > 10.0, output
+    assert (tmp_path / "bundle_adjustment.png").read_bytes().startswith(PNG)
+
+
+def test_bundle_adjustment_without_noise_finds_the_very_scene(tmp_path):
+    assert numbers(run("bundle_adjustment", "--noise", "0", cwd=tmp_path), "adjusted") == [0.0, 0.0]
+
+
 def test_moons(tmp_path):
     steps = 100 if IS_COMPILED else 5
     output = run("moons", "--steps", str(steps), "--output", "picture.png", cwd=tmp_path)
     assert not IS_COMPILED or re.search("at last .* 100%", output), output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_orbit(tmp_path):
+    steps = 800 if IS_COMPILED else 400
+    output = run("orbit", "--steps", str(steps), "--output", "picture.png", cwd=tmp_path)
+    coarse, fine, known = (numbers(output, row) for row in (f"{steps // 2:5}", f"{steps:5}", "known"))
+    assert fine == pytest.approx(known, abs=0.05)
+    ratios = [before / after for before, after in zip(coarse, fine, strict=True)]
+    assert [ratios[i] for i in (0, 1, 4)] == pytest.approx([4.0, 4.0, 4.0], rel=0.1)  # errors, of second order
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_robertson(tmp_path):
+    tolerance = 1e-8 if IS_COMPILED else 1e-6
+    output = run("robertson", "--tolerance", str(tolerance), "--output", "picture.png", cwd=tmp_path)
+    exact, differences = (numbers(output, f"concentrations      {row}") for row in ("exact", "by differences"))
+    assert max(exact[2], differences[2]) < 10 * tolerance, output
+    assert exact[0] < differences[0], output
+    exact, differences = (numbers(output, f"with_sensitivities  {row}") for row in ("exact", "by differences"))
+    assert exact[3:] == numbers(output, "known answer")[1:] == [-2.0, -1.0, 2.0]
+    assert 2 * exact[0] < differences[0], output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_rosenbrock(tmp_path):
+    n = 200 if IS_COMPILED else 10
+    output = run("rosenbrock", "--n", str(n), "--output", "picture.png", cwd=tmp_path)
+    assert f"Hessian of {3 * n - 2} stored entries" in output
+    for method in ("Newton-CG     sparse Hessian", "trust-krylov  Hessian times vector", "L-BFGS-B      gradient"):
+        assert numbers(output, method)[-2:] == pytest.approx(numbers(output, "known answer"), abs=1e-5)
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
@@ -44,3 +96,23 @@ def test_scalar_gpt(tmp_path):
     losses = [float(number) for number in re.findall(r"held-out names: (\d\.\d+)", output)]
     assert len(losses) == 2, output
     assert losses[1] < (2.5 if IS_COMPILED else 4.0)
+
+
+def test_yield_curve(tmp_path):
+    output = run("yield_curve", "--output", "picture.png", cwd=tmp_path)
+    for name in ("level", "slope", "first hump", "second hump", "first place", "second place"):
+        calibrated, known, deviation = numbers(output, name)
+        assert abs(calibrated - known) < 3 * deviation, output
+    assert numbers(output, "curve up to 30 years:")[0] < 1.0  # basis points
+    bonds, error = numbers(output, "its hedge: up to")
+    assert error < 1e-5 * bonds
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_yield_curve_without_noise_finds_the_very_parameters(tmp_path):
+    output = run("yield_curve", "--noise", "0", "--output", "picture.png", cwd=tmp_path)
+    for name in ("level", "slope", "first hump", "second hump", "first place", "second place"):
+        calibrated, known, _ = numbers(output, name)
+        assert calibrated == known, output
+    pension, known = numbers(output, "pension:")
+    assert pension == known, output

@@ -392,6 +392,10 @@ class Value:
         out._level = self._level
         return out
 
+    def conjugate(self) -> Value:
+        """Itself, for it is real. NumPy's `var` and `vdot` ask for it."""
+        return self
+
     def __pos__(self) -> Value:
         return self
 

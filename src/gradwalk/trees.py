@@ -96,6 +96,8 @@ class Structure:
 
     def names(self, root: str) -> list[str]:
         """A name for every number, such as x, x[0] and x['rate'][1, 2]."""
+        if isinstance(self.spec, tuple):
+            return [name for i, part in enumerate(self.spec) for name in part.names(f"{root}[{i}]")]
         paths = [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
         names = []
         for path, shape in zip(paths, self.shapes, strict=True):
@@ -122,6 +124,13 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
     """
     if _is_leaf(tree):
         return [tree], Structure(None, (_shape(tree, what),))
+    if type(tree) is tuple:  # as functions return several numbers: no need of optree for those
+        leaves, structures = [], []
+        for i, part in enumerate(tree):
+            found, structure = flattened(part, f"{what}[{i}]")
+            leaves += found
+            structures.append(structure)
+        return leaves, tupled(structures)
     optree = _optree(tree, what)
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     if all(map(_SCALAR_TYPES.__contains__, map(type, leaves))):

@@ -1,0 +1,149 @@
+"""Find where cameras stood and what they saw from nothing but pixels: bundle adjustment, with a sparse Jacobian.
+
+    python examples/bundle_adjustment.py --noise 0.5 --output bundle_adjustment.png
+
+Six cameras look at 60 points on two walls. How a camera projects a point is written as scalar code and recorded once;
+it is replayed for every observation, and its derivatives fill the sparse Jacobian for SciPy's `least_squares`. Known
+answers: the true scene, up to a choice of coordinates and scale, for which seven numbers keep their true values; and
+what theory expects of the errors that noise leaves. Needs matplotlib and scipy: `pip install gradwalk[examples]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+from scipy.sparse import csr_array
+from scipy.spatial.transform import Rotation
+
+from gradwalk import jacobian, jit
+from gradwalk.math import cos, sin, sqrt
+
+Array = NDArray[np.float64]
+
+CAMERAS, POINTS, FOCAL = 6, 60, 1000.0  # focal length in pixels
+POSES = 6 * CAMERAS  # numbers before those of the points: rotation vector and translation, from the world to the camera
+SPREAD = np.r_[np.tile([0.02] * 3 + [0.3] * 3, CAMERAS), np.full(3 * POINTS, 0.3)]  # of the guess; radians and metres
+SPREAD[[*range(6), POSES]] = 0.0  # the first pose and, for the scale, x of the first point are known
+FREE = SPREAD > 0.0
+OBSERVATIONS = [(camera, point) for camera in range(CAMERAS) for point in range(POINTS)]
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"  # told apart by colour-blind eyes too
+
+
+def project(pose: Any, point: Any) -> Any:
+    """The pixel at which a camera sees a point: turned (not by 0), moved, divided by its depth."""
+    (a, b, c), (x, y, z) = pose[:3], point
+    angle = sqrt(a * a + b * b + c * c)
+    cosine, sine = cos(angle), sin(angle) / angle
+    along = (1.0 - cosine) * (a * x + b * y + c * z) / angle**2
+    right = cosine * x + sine * (b * z - c * y) + along * a + pose[3]
+    down = cosine * y + sine * (c * x - a * z) + along * b + pose[4]
+    depth = cosine * z + sine * (a * y - b * x) + along * c + pose[5]
+    return np.array([FOCAL * right / depth, FOCAL * down / depth])
+
+
+pixel, pixel_derivatives = jit(project), jit(jacobian(project, argnums=(0, 1)))
+
+
+def parts(scene: Array) -> tuple[Array, Array]:
+    """The poses and the points, a row each."""
+    return scene[:POSES].reshape(-1, 6), scene[POSES:].reshape(-1, 3)
+
+
+def pixels(scene: Array) -> Array:
+    """All observations: a row each."""
+    poses, points = parts(scene)
+    return np.array([pixel(poses[camera], points[point]) for camera, point in OBSERVATIONS])
+
+
+def derivatives(scene: Array) -> csr_array:
+    """Of all pixels by all that is free. Every row has nine entries: for a pose and for a point."""
+    poses, points = parts(scene)
+    blocks = [np.hstack(pixel_derivatives(poses[camera], points[point])) for camera, point in OBSERVATIONS]
+    columns = [2 * [*range(6 * c, 6 * c + 6), *range(POSES + 3 * p, POSES + 3 * p + 3)] for c, p in OBSERVATIONS]
+    return csr_array((np.ravel(blocks), np.ravel(columns), np.arange(0, np.size(blocks) + 1, 9)))[:, FREE]
+
+
+def true_scene(rng: np.random.Generator) -> Array:
+    """Two walls that meet in a corner, seen from an arc."""
+    along, height, is_left = rng.uniform(0.2, 4.0, POINTS), rng.uniform(0.0, 3.0, POINTS), np.arange(POINTS) % 2 == 0
+    points = np.column_stack([np.where(is_left, 0.0, along), np.where(is_left, along, 0.0), height])
+    angles = np.radians(np.linspace(195.0, 255.0, CAMERAS))
+    centres = np.column_stack([1.0 + 8.0 * np.cos(angles), 1.0 + 8.0 * np.sin(angles), rng.uniform(1.2, 2.2, CAMERAS)])
+    turns = Rotation.from_euler("zx", np.column_stack([-np.pi / 2 - angles, np.full(CAMERAS, np.pi / 2)]))
+    return np.concatenate([np.hstack([turns.as_rotvec(), -turns.apply(centres)]).ravel(), points.ravel()])
+
+
+def adjusted(guess: Array, observed: Array) -> Array:
+    """The scene that explains best what was observed; what is not free stays."""
+
+    def scene(free: Array) -> Array:
+        full = guess.copy()
+        full[FREE] = free
+        return full
+
+    def errors(free: Array) -> Array:
+        return (pixels(scene(free)) - observed).ravel()
+
+    return scene(least_squares(errors, guess[FREE], jac=lambda free: derivatives(scene(free)), x_scale="jac").x)
+
+
+def rms(errors: Array) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def expected(scene: Array, noise: float) -> tuple[float, float]:
+    """What theory expects of the adjusted scene: the errors of its pixels and of its points, root mean squares."""
+    j = derivatives(scene).toarray()
+    variances = noise**2 * np.diag(np.linalg.inv(j.T @ j))
+    return noise * float(np.sqrt(1.0 - j.shape[1] / j.shape[0])), float(np.sqrt(variances[POSES - 6 :].mean()))
+
+
+def draw(guess: Array, found: Array, observed: Array, output: str) -> None:
+    """Save a picture: the scene from above, and all reprojection errors, as guessed and as found."""
+    figure = Figure(figsize=(8.5, 6), layout="constrained")
+    axes = figure.subplot_mosaic([["plan", "guessed"], ["plan", "found"]], width_ratios=[1.8, 1])
+    plan = axes["plan"]
+    plan.plot([0, 0, 4.3], [4.3, 0, 0], color=GREY, linewidth=7, alpha=0.4, label="true walls")
+    for name, scene, colour, inside in (("guessed", guess, ORANGE, "none"), ("found", found, BLUE, BLUE)):
+        poses, points = parts(scene)
+        centres = -Rotation.from_rotvec(poses[:, :3]).inv().apply(poses[:, 3:])
+        plan.plot(*points[:, :2].T, "o", color=colour, markersize=5, markerfacecolor=inside, label=f"points {name}")
+        plan.plot(*centres[:, :2].T, "^", color=colour, markersize=9, markerfacecolor=inside, label=f"cameras {name}")
+        axes[name].plot(*(pixels(scene) - observed).T, ".", color=colour, markersize=4)
+        axes[name].set(title=f"Reprojection, {name}", xlabel="x error in pixels", ylabel="y error in pixels")
+        axes[name].axis("equal")
+    plan.set(title="The scene from above", xlabel="x in metres", ylabel="y in metres", aspect="equal")
+    plan.legend(loc="upper left")
+    figure.savefig(output, dpi=150)
+
+
+def main() -> None:
+    """Read the command line, adjust, report."""
+    parser = argparse.ArgumentParser(description="Find cameras and points from pixels.")
+    parser.add_argument("--noise", type=float, default=0.5, help="of the pixels (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of scene, noise and guess (default: %(default)s)")
+    parser.add_argument("--output", default="bundle_adjustment.png", help="picture (default: %(default)s)")
+    options = parser.parse_args()
+
+    rng = np.random.default_rng(options.seed)
+    truth = true_scene(rng)
+    observed = rng.normal(pixels(truth), options.noise)
+    guess = rng.normal(truth, SPREAD)
+    found = adjusted(guess, observed)
+    print(f"{len(OBSERVATIONS)} observations of {FREE.sum()} unknowns; RMS error of pixels, of points in mm")
+    for name, scene in (("guessed", guess), ("adjusted", found)):
+        print(f"{name:15} {rms(pixels(scene) - observed):9.4f} {1000 * rms((scene - truth)[POSES:]):9.3f}")
+    of_pixels, of_points = expected(truth, options.noise)
+    print(f"{'known answer':15} {of_pixels:9.4f} {1000 * of_points:9.3f}")
+    draw(guess, found, observed, options.output)
+    print(f"picture: {options.output}")
+
+
+if __name__ == "__main__":
+    main()
