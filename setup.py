@@ -6,7 +6,7 @@ import sys
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-COMPILED = [f"src/gradwalk/{name}.py" for name in ("engine", "nn", "program", "replay", "rules", "tape")]
+COMPILED = [f"src/gradwalk/{name}.py" for name in ("engine", "nn", "program", "replay", "rules", "sparsity", "tape")]
 
 # GRADWALK_PURE=1 builds a package that runs as plain Python. It has to be asked for: a compiler that fails is an error.
 pure = os.environ.get("GRADWALK_PURE") == "1"

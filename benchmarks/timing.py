@@ -54,7 +54,14 @@ def at_most(claim: str, unit: str, gradwalk: float, limit: float) -> Row:
     return Row(claim, quantity(gradwalk, unit), target=f"<= {quantity(limit, unit)}", met=gradwalk <= limit)
 
 
-def _compared(claim: str, unit: str, gradwalk: float, peer: tuple[str, float], verdict: tuple[float, str, bool]) -> Row:
+def beside(claim: str, unit: str, gradwalk: float, peer: tuple[str, float]) -> Row:
+    """A number of gradwalk's and that of a peer, without a target."""
+    return _compared(claim, unit, gradwalk, peer, (peer[1] / gradwalk, "", None))
+
+
+def _compared(
+    claim: str, unit: str, gradwalk: float, peer: tuple[str, float], verdict: tuple[float, str, bool | None]
+) -> Row:
     ratio, target, met = verdict
     name, amount = peer
     return Row(claim, quantity(gradwalk, unit), f"{name} {quantity(amount, unit)}", f"{ratio:.3g}x", target, met)

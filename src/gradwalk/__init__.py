@@ -25,6 +25,7 @@ from gradwalk.engine import (
 from gradwalk.graph import Graph
 from gradwalk.jit import jit
 from gradwalk.micrograd import as_micrograd
+from gradwalk.sparse import sparse_hessian, sparse_jacobian
 from gradwalk.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
 from gradwalk.walk import walk
 
@@ -55,6 +56,8 @@ __all__ = [
     "primitive",
     "refresh",
     "source_lines",
+    "sparse_hessian",
+    "sparse_jacobian",
     "stop_gradient",
     "topological_order",
     "trace",

@@ -472,13 +472,13 @@ class Tape:
 
     def forward(self, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
         """The places of the tangents of some results. `seeds`: places, and those of their tangents."""
-        n: cython.int = self.length
-        tangents = numpy.full(n, NONE, numpy.int32)
+        last: cython.int = max(outputs, default=-1)  # later ones, such as tangents made before, are not needed
+        tangents = numpy.full(self.length, NONE, numpy.int32)
         tangent: cython.p_int = native.integers(tangents)
         i: cython.int
         for i, seed in seeds:
             tangent[i] = seed
-        for i in range(n):
+        for i in range(last + 1):
             if self._opcode[i] > 0 and tangent[i] == NONE:
                 if self._opcode[i] == CALL:
                     self._push_call(tangents, i)

@@ -1,0 +1,292 @@
+"""A gradient by `jit(value_and_grad(f))`: recorded at 300 ns a node, replayed at 4 ns an instruction, called in 2 us.
+
+The function is Lorenz's system, some time of it in steps of the midpoint rule, written as plain scalar Python. casadi
+is the peer that can record such a program; JAX is one where its compiler finishes: it needs minutes for 10,000
+unrolled operations, so it records 1,000 of them here. Un-jitted JAX runs the same 1,000 and is compared a node.
+
+The sparse Hessian is that of the chained Rosenbrock function; the dense one beside it is the faster of a replayed
+`hessian` and of one Hessian-vector product for each variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from timing import Row, at_most, beside, best_of, faster, main, peer
+
+import gradwalk
+from gradwalk import Value, hessian, hvp, jit, value_and_grad
+
+START = (1.0, 2.0, 3.0, 10.0, 28.0, 8.0 / 3.0)  # x, y, z, sigma, rho, beta
+ALL = tuple(range(len(START)))
+NODES_A_STEP = 28
+CALLS = 100  # in a row, where one is too short to be timed
+
+Function = Callable[..., Any]
+Run = Callable[[], object]
+
+
+def lorenz(steps: int) -> Function:
+    """One unit of time in so many steps, on whatever numbers are given: the square of the distance from the origin."""
+    step = 1.0 / steps
+    half = step / 2.0
+
+    def squared_distance(x: Any, y: Any, z: Any, sigma: Any, rho: Any, beta: Any) -> Any:
+        for _ in range(steps):
+            u = x + half * (sigma * (y - x))
+            v = y + half * (x * (rho - z) - y)
+            w = z + half * (x * y - beta * z)
+            x, y, z = x + step * (sigma * (v - u)), y + step * (u * (rho - w) - v), z + step * (u * v - beta * w)
+        return x * x + y * y + z * z
+
+    return squared_distance
+
+
+def rosenbrock(x: Any) -> Any:
+    """The chained Rosenbrock function, on whatever numbers are given."""
+    total = 0.0
+    for i in range(len(x) - 1):
+        total = total + 100.0 * (x[i + 1] - x[i] * x[i]) ** 2 + (1.0 - x[i]) ** 2
+    return total
+
+
+def ten_operations(x: Any, y: Any) -> Any:
+    """Two operations a round, on whatever numbers are given."""
+    for _ in range(5):
+        y = y * x + x
+    return y
+
+
+def norm(x: Any) -> Any:
+    """Two operations a number, on whatever numbers are given."""
+    total = 0.0
+    for number in x:
+        total = total + number * number
+    return total
+
+
+class Casadi:
+    """A function of casadi's: run through its buffers, which is its shortest way, or called."""
+
+    def __init__(self, casadi: Any, function: Any, numbers: Sequence[float]) -> None:
+        self._casadi = casadi
+        self._function = function
+        self._numbers = [float(number) for number in numbers]
+        self._arguments = numpy.array(self._numbers)
+        self.results = [numpy.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        self._buffer, self.run = function.buffer()
+        self._buffer.set_arg(0, memoryview(self._arguments))
+        for i, result in enumerate(self.results):
+            self._buffer.set_res(i, memoryview(result))
+
+    def call(self) -> Any:
+        """The results as casadi's matrices."""
+        return self._function(self._numbers)
+
+    @staticmethod
+    def gradient(casadi: Any, f: Function, numbers: Sequence[float]) -> Casadi:
+        """Value and gradient of a function of single numbers, recorded by the same Python loop."""
+        symbols = [casadi.SX.sym("x") for _ in numbers]
+        inputs = casadi.vertcat(*symbols)
+        value = f(*symbols)
+        function = casadi.Function("f", [inputs], [value, casadi.gradient(value, inputs)])
+        return Casadi(casadi, function, numbers)
+
+    @staticmethod
+    def hessian(casadi: Any, f: Function, numbers: Sequence[float]) -> Casadi:
+        """The sparse Hessian of a function of a sequence."""
+        symbols = [casadi.SX.sym("x") for _ in numbers]
+        inputs = casadi.vertcat(*symbols)
+        matrix, _ = casadi.hessian(f(symbols), inputs)
+        return Casadi(casadi, casadi.Function("f", [inputs], [matrix]), numbers)
+
+
+def fastest(turns: int, runs: dict[str, Run], calls: int = CALLS) -> dict[str, float]:
+    """Seconds a call of each, as `best_of` has them, made many times in a row."""
+
+    def repeated(run: Run) -> Run:
+        def many() -> None:
+            for _ in range(calls):
+                run()
+
+        return many
+
+    times = best_of(turns, {name: repeated(run) for name, run in runs.items()})
+    return {name: time / calls for name, time in times.items()}
+
+
+def scaled(times: dict[str, float], factor: float) -> dict[str, float]:
+    """The times in another unit."""
+    return {name: factor * time for name, time in times.items()}
+
+
+def agree(*gradients: Any) -> None:
+    """Raise `AssertionError` where the peers do not compute the same."""
+    for gradient in gradients[1:]:
+        numpy.testing.assert_allclose(numpy.ravel(gradient), numpy.ravel(gradients[0]), rtol=1e-6)
+
+
+def first_gradients(quick: bool) -> list[Row]:
+    """What a gradient costs that is asked for once."""
+    casadi = peer("casadi", "casadi")
+    rows = []
+    for size, turns in ((1000, 1),) if quick else ((10**5, 3), (10**6, 1)):
+        f = lorenz(size // NODES_A_STEP)
+
+        def by_casadi(f: Function = f) -> Casadi:
+            function = Casadi.gradient(casadi, f, START)
+            function.run()
+            return function
+
+        def by_jit(f: Function = f) -> Any:
+            return jit(value_and_grad(f, ALL))(*START)
+
+        def at_once(f: Function = f) -> Any:
+            return value_and_grad(f, ALL)(*START)
+
+        agree(by_casadi().results[1], by_jit()[1], at_once()[1])
+        ns = scaled(best_of(turns, {"jit": by_jit, "at once": at_once, "casadi": by_casadi}), 1e9 / size)
+        for name, claim in (("jit", "first gradient by jit"), ("at once", "gradient without jit")):
+            claim = f"{claim}, {size:,} nodes, a node"
+            rows.append(at_most(claim, "ns", ns[name], 300))
+            rows.append(faster(claim, "ns", ns[name], ("casadi", ns["casadi"]), 1))
+    return rows
+
+
+def first_gradient_beside_jax(quick: bool) -> list[Row]:
+    """The same for a program that JAX can compile."""
+    jax = peer("jax", "jax")
+    size = 100 if quick else 1000
+    f = lorenz(size // NODES_A_STEP)
+
+    def by_jit() -> Any:
+        return jit(value_and_grad(f, ALL))(*START)
+
+    def by_jax() -> Any:
+        jax.clear_caches()
+        value, gradient = jax.jit(jax.value_and_grad(lambda *numbers: f(*numbers), ALL))(*START)
+        return float(value), [float(x) for x in gradient]
+
+    agree(by_jax()[1], by_jit()[1])
+    ms = scaled(best_of(1, {"ours": by_jit, "JAX": by_jax}), 1e3)
+    return [faster(f"first gradient by jit, {size:,} nodes", "ms", ms["ours"], ("JAX", ms["JAX"]), 1000)]
+
+
+def replayed_gradients(quick: bool) -> list[Row]:
+    """What a gradient costs that is asked for again."""
+    casadi, autograd, jax = peer("casadi", "casadi"), peer("autograd", "autograd"), peer("jax", "jax")
+    size, few, turns, calls = (1000, 100, 1, 3) if quick else (10_000, 1000, 5, CALLS)
+    f, shorter = lorenz(size // NODES_A_STEP), lorenz(few // NODES_A_STEP)
+    replayed = jit(value_and_grad(f, ALL))
+    function = Casadi.gradient(casadi, f, START)
+    by_autograd = autograd.value_and_grad(lambda numbers: f(*numbers))
+    by_jax = jax.value_and_grad(shorter, ALL)
+
+    def on_values() -> list[float]:
+        leaves = [Value(number) for number in START]
+        f(*leaves).backward()
+        return [leaf.grad for leaf in leaves]
+
+    def unjitted() -> Any:
+        with jax.disable_jit():
+            return by_jax(*START)[1]
+
+    function.run()
+    agree(replayed(*START)[1], on_values(), function.results[1], by_autograd(START)[1])
+    agree(value_and_grad(shorter, ALL)(*START)[1], unjitted())
+    runs = {
+        "ours": lambda: replayed(*START),
+        "Value": on_values,
+        "casadi": function.run,
+        "casadi, called": function.call,
+    }
+    ns = scaled(fastest(turns, runs, calls), 1e9 / size)
+    ns["autograd"] = 1e9 / size * best_of(1, {"": lambda: by_autograd(START)})[""]
+    ns["JAX, not jitted"] = 1e9 / few * best_of(1, {"": unjitted})[""]
+    instructions = replayed.statistics.instructions
+    times = {"Value": 12, "casadi": 2, "casadi, called": 2, "autograd": 1000, "JAX, not jitted": 1000}
+    claim = f"replayed gradient of {size:,} nodes"
+    return [
+        at_most(f"{claim}, an instruction of {instructions:,}", "ns", ns["ours"] * size / instructions, 4),
+        *(faster(f"{claim}, a node", "ns", ns["ours"], (name, ns[name]), least) for name, least in times.items()),
+    ]
+
+
+def calls(quick: bool) -> list[Row]:
+    """What a call costs that computes next to nothing."""
+    casadi, jax = peer("casadi", "casadi"), peer("jax", "jax")
+    symbols = casadi.SX.sym("x"), casadi.SX.sym("y")
+    by_casadi = casadi.Function("f", symbols, [ten_operations(*symbols)])
+    ours, by_jax = jit(ten_operations), jax.jit(ten_operations)
+    listed, summed = jit(norm), jax.jit(lambda x: (x * x).sum())
+    short, long = numpy.linspace(0.0, 1.0, 10), numpy.linspace(0.0, 1.0, 100)
+    numbers = short.tolist()
+    agree([ours(0.5, 1.0)], [by_jax(0.5, 1.0)], [float(by_casadi(0.5, 1.0))])
+    agree([listed(numbers)], [summed(short)])
+    agree([listed(long)], [summed(long)])
+    runs = {
+        "floats": lambda: ours(0.5, 1.0),
+        "floats, JAX": lambda: float(by_jax(0.5, 1.0)),
+        "floats, casadi": lambda: float(by_casadi(0.5, 1.0)),
+        "list": lambda: listed(numbers),
+        "list, JAX": lambda: float(summed(short)),
+        "array": lambda: listed(long),
+        "array, JAX": lambda: float(summed(long)),
+    }
+    us = scaled(fastest(1 if quick else 5, runs, 10 if quick else 1000), 1e6)
+    claim = "call of a jitted function of 10 operations"
+    return [
+        at_most(claim, "us", us["floats"], 2),
+        faster(claim, "us", us["floats"], ("JAX", us["floats, JAX"]), 1),
+        faster(claim, "us", us["floats"], ("casadi", us["floats, casadi"]), 1),
+        beside("call of a jitted function of a list of 10", "us", us["list"], ("JAX, an array", us["list, JAX"])),
+        beside("call of a jitted function of an array of 100", "us", us["array"], ("JAX", us["array, JAX"])),
+    ]
+
+
+def hessians(quick: bool) -> list[Row]:
+    """Sparse and dense, replayed."""
+    casadi = peer("casadi", "casadi")
+    n, turns, repeats = (10, 1, 3) if quick else (1000, 3, 10)
+    x = numpy.linspace(0.5, 1.5, n)
+    units = numpy.eye(n)
+    sparse = gradwalk.sparse_hessian(rosenbrock)
+    dense = jit(hessian(rosenbrock))
+    product = jit(lambda x, v: hvp(rosenbrock, (x,), (v,)))
+    function = Casadi.hessian(casadi, rosenbrock, x)
+
+    def products() -> Any:
+        return numpy.array([product(x, unit) for unit in units])
+
+    function.run()
+    matrix = sparse(x)
+    agree(dense(x), products(), matrix.toarray())
+    agree(matrix.T.tocsc().data, function.results[0])
+    dense_us = scaled(best_of(1, {"replayed": lambda: dense(x), "products": products}), 1e6)
+    runs = {"ours": lambda: sparse(x), "casadi": function.run, "casadi, called": function.call}
+    us = scaled(fastest(turns, runs, repeats), 1e6)
+    claim = f"sparse Hessian of {n:,} variables"
+    return [
+        faster(claim, "us", us["ours"], ("dense", min(dense_us.values())), 100),
+        faster(claim, "us", us["ours"], ("casadi", us["casadi"]), 1),
+        faster(claim, "us", us["ours"], ("casadi, called", us["casadi, called"]), 1),
+    ]
+
+
+def measure(quick: bool) -> list[Row]:
+    """The rows, in the order of what they cost."""
+    peer("jax", "jax").config.update("jax_enable_x64", True)
+    rows = [
+        *calls(quick),
+        *replayed_gradients(quick),
+        *first_gradients(quick),
+        *first_gradient_beside_jax(quick),
+    ]
+    return [*rows, *hessians(quick)] if hasattr(gradwalk, "sparse_hessian") else rows
+
+
+if __name__ == "__main__":
+    main(measure)
