@@ -73,8 +73,8 @@ class Casadi:
         self._casadi = casadi
         self._function = function
         self._numbers = [float(number) for number in numbers]
-        self._arguments = numpy.array(self._numbers)
-        self.results = [numpy.zeros(function.nnz_out(i)) for i in range(function.n_out())]
+        self._arguments: Any = numpy.array(self._numbers)
+        self.results: list[Any] = [numpy.zeros(function.nnz_out(i)) for i in range(function.n_out())]
         self._buffer, self.run = function.buffer()
         self._buffer.set_arg(0, memoryview(self._arguments))
         for i, result in enumerate(self.results):
@@ -94,7 +94,7 @@ class Casadi:
         return Casadi(casadi, function, numbers)
 
     @staticmethod
-    def hessian(casadi: Any, f: Function, numbers: Sequence[float]) -> Casadi:
+    def hessian(casadi: Any, f: Function, numbers: Any) -> Casadi:
         """The sparse Hessian of a function of a sequence."""
         symbols = [casadi.SX.sym("x") for _ in numbers]
         inputs = casadi.vertcat(*symbols)
