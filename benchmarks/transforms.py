@@ -76,9 +76,9 @@ class Casadi:
         self._arguments: Any = numpy.array(self._numbers)
         self.results: list[Any] = [numpy.zeros(function.nnz_out(i)) for i in range(function.n_out())]
         self._buffer, self.run = function.buffer()
-        self._buffer.set_arg(0, memoryview(self._arguments))
+        self._buffer.set_arg(0, self._arguments.data)
         for i, result in enumerate(self.results):
-            self._buffer.set_res(i, memoryview(result))
+            self._buffer.set_res(i, result.data)
 
     def call(self) -> Any:
         """The results as casadi's matrices."""

@@ -60,7 +60,7 @@ class Jit:
         self._name_positions()
         self._recordings: dict[Any, Recorded] = {}
         self._latest: Recorded | None = None
-        self._on_floats: Callable[[tuple[Any, ...]], Any] | None = None
+        self._on_floats: Recorded | None = None  # for positional arguments that are plain floats
         self._calls = 0
         self._in_progress = threading.local()
 
@@ -68,9 +68,10 @@ class Jit:
         """The result for these arguments: replayed if there is a recording for their structure, else recorded first."""
         self._calls += 1
         if self._on_floats is not None and not kwargs:
-            result = self._on_floats(args)
-            if result is not None:
-                return result
+            outputs = self._on_floats.program.on_floats(args)
+            if outputs is not None:
+                structure = self._on_floats.structure
+                return outputs[0] if structure.is_scalar else structure.with_leaves(outputs)
         recorded, leaves = self._recorded(args, kwargs)
         if not recorded.captured:
             row = numpy.empty(recorded.program.inputs)
@@ -137,7 +138,8 @@ class Jit:
         if found_key not in self._recordings:
             self._recordings[found_key] = self._record(found_key, args, kwargs)
             self._latest = self._recordings[found_key]
-            self._on_floats = self._for_floats(self._latest, len(args), kwargs)
+            if self._takes_floats(self._latest, len(args), kwargs):
+                self._on_floats = self._latest
         return self._recordings[found_key], leaves
 
     def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Recorded:
@@ -169,11 +171,11 @@ class Jit:
         numbers = [engine.number(x) if isinstance(x, Value) else x for x in recording.operands]
         return Recorded(recording.tape.program(places), structure, names, recording.operands[count:], numbers)
 
-    def _for_floats(self, recorded: Recorded, count: int, kwargs: dict[str, Any]) -> Any:
-        """The shortest way from plain floats to the result, where the function takes nothing else."""
-        if recorded.captured or kwargs or self._argnums or self._argnames or len(recorded.names) != count:
-            return None
-        return recorded.program.on_floats if recorded.structure.is_scalar else None
+    def _takes_floats(self, recorded: Recorded, count: int, kwargs: dict[str, Any]) -> bool:
+        """Whether a recording takes numbers and nothing else, and gives numbers, not arrays."""
+        if recorded.captured or kwargs or self._argnums or self._argnames:
+            return False
+        return recorded.names == self._parameters.first(count) and recorded.structure.has_scalars_only
 
     def _name_positions(self) -> None:
         """Know static arguments by name and by position, whichever they were given by."""

@@ -45,7 +45,6 @@ class Program:
     _length: cython.int  # four times how many there are
     _first: cython.int  # the place of the first one
     _values: cython.p_double  # the numbers by place
-    _output: cython.int  # the place of the first output
     _result: cython.p_int  # the places of all outputs
     _arrays: Any  # the numbers by place, and other arrays that the pointers point to
     _results: Any
@@ -64,7 +63,6 @@ class Program:
         self._arrays = values
         self._results = numpy.array(outputs, numpy.int32)
         self._result = native.integers(self._results)
-        self._output = outputs[0] if outputs else 0
         self._values = native.doubles(values)
 
     def __len__(self) -> int:
@@ -101,7 +99,10 @@ class Program:
         return outputs
 
     def on_floats(self, numbers: tuple) -> Any:
-        """The first output for a tuple of floats, one an input, by the shortest way; None where they are not that."""
+        """The outputs, as a list, for a tuple of floats, one an input, by the shortest way.
+
+        None where they are something else or another number of them, and where the program calls functions.
+        """
         i: cython.int
         if len(numbers) != self.inputs or self.calls:
             return None
@@ -111,7 +112,7 @@ class Program:
         for i in range(self.inputs):
             self._values[i] = numbers[i]
         _run(self, self._values)
-        return self._values[self._output]
+        return [self._values[self._result[i]] for i in range(len(self.outputs))]
 
     def __call__(self, operands: list[Any]) -> list[Any]:
         """The outputs for Values and floats, one an input: what depends on a Value is one."""

@@ -46,14 +46,14 @@ class Structure:
         """How many numbers a tree has."""
         return sum(_count(shape) for shape in self.shapes)
 
-    @property
+    @functools.cached_property
     def is_scalar(self) -> bool:
         """Whether the tree is one number."""
         return self.spec is None and self.shapes == (_SCALAR,)
 
     def filled(self, numbers: Any) -> Any:
         """The tree of numbers, given in order: a float64 array, or a list with Values in it."""
-        if self._has_scalars_only:
+        if self.has_scalars_only:
             return self.with_leaves(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
         start = 0
@@ -65,8 +65,14 @@ class Structure:
         return self.with_leaves(leaves)
 
     @functools.cached_property
-    def _has_scalars_only(self) -> bool:
+    def has_scalars_only(self) -> bool:
+        """Whether there are no arrays among the leaves."""
         return all(shape is _SCALAR for shape in self.shapes)
+
+    @functools.cached_property
+    def _is_flat(self) -> bool:
+        """Whether it is a tuple of leaves."""
+        return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
 
     def with_leaves(self, leaves: Sequence[Any]) -> Any:
         """The tree of these leaves."""
@@ -74,8 +80,15 @@ class Structure:
             return leaves[0]
         if not isinstance(self.spec, tuple):
             return self.spec.unflatten(leaves)
-        rest = iter(leaves)
-        return tuple([part.with_leaves(list(itertools.islice(rest, len(part.shapes)))) for part in self.spec])
+        if self._is_flat:
+            return tuple(leaves)
+        parts = []
+        start = 0
+        for part in self.spec:
+            end = start + len(part.shapes)
+            parts.append(part.with_leaves(leaves[start:end]))
+            start = end
+        return tuple(parts)
 
     def parts(self) -> list[Structure]:
         """The structures of what a list or tuple holds; none for a leaf."""
