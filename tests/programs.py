@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from gradwalk import Value
@@ -26,6 +28,11 @@ EXTREME = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True, allow_subnormal=False),
     st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.7e308]),
 )
+
+
+def fewer(times: int) -> settings:
+    """For tests that take long: so many times fewer examples."""
+    return settings(max_examples=max(settings.default.max_examples // times, 1))
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,18 @@ def programs(draw: st.DrawFn, numbers: st.SearchStrategy[float], names: list[str
         places[draw(st.integers(0, len(places) - 1))] = draw(place)
         steps.append((name, tuple(places)))
     return Program(tuple(leaves), tuple(steps))
+
+
+def without_constants(program: Program) -> Program:
+    """The same program with a leaf of its own in place of every constant among the operands."""
+    constants = [x for _, operands in program.steps for x in operands if isinstance(x, float)]
+    first = len(program.leaves)
+    count = itertools.count(first)
+    steps = [
+        (name, tuple([next(count) if isinstance(x, float) else x + len(constants) * (x >= first) for x in operands]))
+        for name, operands in program.steps
+    ]
+    return Program((*program.leaves, *constants), tuple(steps))
 
 
 def as_values(program: Program) -> tuple[list[Value], Value]:

@@ -1,15 +1,21 @@
-"""The operations of the table in other people's libraries: mpmath, PyTorch, and graphs drawn at random."""
+"""The operations of the table in other people's libraries: mpmath, PyTorch and JAX."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import mpmath
 import torch
 
+from gradwalk.program import CALL, MULADD, MULSUB, SUBMUL, Program
+from gradwalk.rules import ARITIES, NAMES
+
 mpmath.mp.dps = 50
+jax.config.update("jax_enable_x64", True)
 
 # Written out from the definitions, not from the table.
 MPMATH: dict[str, Callable[..., Any]] = {
@@ -93,6 +99,46 @@ TORCH: dict[str, Callable[..., torch.Tensor]] = {
     "stop_gradient": lambda x: x.detach(),
 }
 
+JAX: dict[str, Callable[..., jax.Array]] = {
+    "add": jnp.add,
+    "sub": jnp.subtract,
+    "mul": jnp.multiply,
+    "div": jnp.divide,
+    "pow": jnp.power,
+    "neg": jnp.negative,
+    "abs": lambda x: x * jnp.sign(x),  # jnp.abs takes 1 for its derivative at 0
+    "exp": jnp.exp,
+    "expm1": jnp.expm1,
+    "log": jnp.log,
+    "log2": jnp.log2,
+    "log10": jnp.log10,
+    "log1p": jnp.log1p,
+    "sqrt": jnp.sqrt,
+    "sin": jnp.sin,
+    "cos": jnp.cos,
+    "tan": jnp.tan,
+    "asin": jnp.arcsin,
+    "acos": jnp.arccos,
+    "atan": jnp.arctan,
+    "sinh": jnp.sinh,
+    "cosh": jnp.cosh,
+    "tanh": jnp.tanh,
+    "sigmoid": jax.nn.sigmoid,
+    "relu": jax.nn.relu,
+    "softplus": jax.nn.softplus,
+    "erf": jax.scipy.special.erf,
+    "atan2": jnp.arctan2,
+    "hypot": jnp.hypot,
+    "maximum": jnp.maximum,
+    "minimum": jnp.minimum,
+    "where": lambda x, y, z: jnp.where(x != 0, y, z),
+    "sign": jnp.sign,
+    "less": lambda x, y: (x < y).astype(float),
+    "less_equal": lambda x, y: (x <= y).astype(float),
+    "equal": lambda x, y: (x == y).astype(float),
+    "stop_gradient": jax.lax.stop_gradient,
+}
+
 
 def torch_leaf(number: float) -> torch.Tensor:
     """A scalar that gradients are wanted for."""
@@ -106,3 +152,26 @@ def ulps_apart(a: float, b: float) -> float:
     if not (math.isfinite(a) and math.isfinite(b)):
         return math.inf
     return abs(a - b) / math.ulp(max(abs(a), abs(b)))
+
+
+# What instructions of a program are, besides those of the table.
+_FUSED = {MULADD: lambda x, y, z: x * y + z, MULSUB: lambda x, y, z: x * y - z, SUBMUL: lambda x, y, z: z - x * y}
+
+
+def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]:
+    """The outputs of a program for these inputs, computed by mpmath's functions: its instructions without rounding.
+
+    Raises what mpmath raises at poles, and `ValueError` beyond the real numbers.
+    """
+    results = [mpmath.mpf(x) for x in [*numbers, *program.constants]]
+    for opcode, *places in program.instructions.reshape(-1, 4).tolist():
+        assert opcode != CALL, "mpmath knows nothing of the user's functions"
+        function, arity = (_FUSED[opcode], 3) if opcode in _FUSED else (MPMATH[NAMES[opcode]], ARITIES[opcode])
+        results.append(function(*[results[place] for place in places[:arity]]))
+        if not isinstance(results[-1], mpmath.mpf) or not mpmath.isfinite(results[-1]):
+            raise ValueError(f"{NAMES[opcode] if opcode < CALL else 'a fused product'} gave {results[-1]}")
+    return [results[place] for place in program.outputs]
+
+
+# What mpmath raises where there is no real number, or no 50 digits of it.
+NOT_REAL = (ValueError, ZeroDivisionError, OverflowError, TypeError, AttributeError, mpmath.libmp.NoConvergence)

@@ -46,9 +46,9 @@ def results(program: Program, x: Any) -> list[Any]:
 
 
 def agrees(sparse, *dense) -> None:
-    """Each entry is the same, to the last bit, as in one of the dense matrices. These have nan for 0 times inf."""
+    """Each entry is the same, to the last bit, as in one of the dense matrices. Sweeps have nan for 0 times inf."""
     found = sparse.toarray()
-    finite = numpy.all([numpy.isfinite(matrix) for matrix in dense], axis=0)
+    finite = numpy.all([numpy.isfinite(matrix) for matrix in (found, *dense)], axis=0)
     assert numpy.any([found == matrix for matrix in dense], axis=0)[finite].all()
     in_pattern = numpy.zeros(found.shape, dtype=bool)
     in_pattern[numpy.repeat(numpy.arange(len(found)), numpy.diff(sparse.indptr)), sparse.indices] = True

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
+ENDED = 255  # the level of the inputs of recordings that have ended
 CONSTANT = -1  # in a record, the place of an operand that is no Value
 _constant = cython.declare(cython.int, CONSTANT)  # the same in C
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
@@ -63,6 +64,7 @@ _refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
 _remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
 # The level of the recording that goes on, if its numbers are not to be asked for; else 0.
 _recording: ContextVar[int] = ContextVar("recording", default=0)
+_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
 _strict_levels: list[int] = []  # of all such recordings, in all threads
 _strict = cython.declare(cython.int, 0)  # the highest of them, or 0
 # How many recordings go on, in all threads, and the level of the innermost one here.
@@ -238,6 +240,8 @@ class Value:
         For a hand-made node they are found by running its `_backward` with gradient 1. The total for an operand that
         stands there more than once is given at its first place, for the function does not tell the places apart.
         """
+        if _strict != 0:
+            _refuse_if_recording(self, "reads .partials of")
         if not self._special:
             return tuple([p for operand, p in ((self._a, self._pa), (self._b, self._pb)) if operand is not None])
         if self._details.closure is not None:
@@ -356,9 +360,13 @@ class Value:
         return _compared(_less_equal, other, self) if _is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
+        if _strict != 0 and _is_real(other):
+            _refuse_if_recording(self, "compares with a number by == or != ")
         return self is other
 
     def __ne__(self, other: object) -> bool:
+        if _strict != 0 and _is_real(other):
+            _refuse_if_recording(self, "compares with a number by == or != ")
         return self is not other
 
     def __hash__(self) -> int:
@@ -409,7 +417,9 @@ class Value:
     # Copies. All without recursion, for graphs of any depth
 
     def __copy__(self) -> Value:
-        """Another node made the same way, with the same operands."""
+        """Another node made the same way, with the same operands. While it is recorded, the node itself."""
+        if _is_being_recorded(self):
+            return self
         copy: Value = _restored(self._state(), self.arguments)
         copy.__setstate__(_attributes(self))
         if self._special and self._details.closure is not None:
@@ -417,7 +427,9 @@ class Value:
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
-        """A copy of the whole graph. Nodes that the memo holds already are shared."""
+        """A copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded."""
+        if _is_being_recorded(self):
+            return self
         node: Value
         copy: Value
         for node in topological_order(self):
@@ -432,6 +444,8 @@ class Value:
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
         """Pickle: the node, preceded by all that it was made from, unless a list of those is being pickled now."""
+        if _is_being_recorded(self):
+            raise RecordingError(f"{users_line()}: a Value cannot be pickled while the function is being recorded")
         if self._special and self._details.closure is not None:
             raise TypeError(
                 f"cannot pickle the hand-made node {self!r} (operation {self.op!r}): its _backward is a closure"
@@ -522,7 +536,7 @@ class Value:
     def pow(self, y: Value | float) -> Value:
         """Power.
 
-        d/dx = 0 if y = 0, else y · pow(x, y - 1)
+        d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
         d/dy = 0 if x = 0 and y >= 0, else out · log(x)
         """
         result: Value = apply(5, self, y)
@@ -1208,17 +1222,33 @@ def is_number(x: object) -> bool:
     return _is_real(x)
 
 
+def as_float(x: Any) -> float:
+    """A real number as a float. Raises `OverflowError` for an integer that is too large."""
+    return _as_float(x)
+
+
 # Recorded functions
 
 
 def inputs(numbers: Iterable[float], level: int) -> list[Value]:
     """New leaves for a function that is recorded at this level: 1 for the outermost, 2 for one inside it, and so on."""
-    if level > 255:
-        raise RecursionError("more than 255 recorded or differentiated functions call each other")
+    if level >= ENDED:
+        raise RecursionError("more than 254 recorded or differentiated functions call each other")
     leaves: list = [Value(number) for number in numbers]
     for leaf in leaves:
         cython.cast(Value, leaf)._level = level
     return leaves
+
+
+def close_inputs(leaves: list[Value]) -> None:
+    """Mark the inputs of a recording that has ended, so that they are known where they turn up later."""
+    for leaf in leaves:
+        cython.cast(Value, leaf)._level = ENDED
+
+
+def refuses_nans() -> bool:
+    """Whether `debug_nans()` is on."""
+    return _open_switches != 0 and _refusing_nans.get()
 
 
 def level(node: Value) -> int:
@@ -1255,7 +1285,7 @@ def recording(level: int, *, strict: bool) -> Iterator[None]:
     If it is strict, that holds for every node, comparisons are Values, and asking for a number raises.
     """
     global _recordings
-    token = _depth.set(level)
+    tokens = _depth.set(level), _without_gradient.set(False)
     _recordings += 1
     try:
         if strict:
@@ -1265,13 +1295,15 @@ def recording(level: int, *, strict: bool) -> Iterator[None]:
             yield
     finally:
         _recordings -= 1
-        _depth.reset(token)
+        _depth.reset(tokens[0])
+        _without_gradient.reset(tokens[1])
 
 
 @contextmanager
 def _recording_strictly(level: int) -> Iterator[None]:
     global _strict
-    tokens = _recording.set(level), _without_gradient.set(False)
+    refusals: list[RecordingError] = []
+    tokens = _recording.set(level), _refusals.set(refusals)
     _strict_levels.append(level)
     _strict = max(_strict_levels)
     try:
@@ -1280,7 +1312,9 @@ def _recording_strictly(level: int) -> Iterator[None]:
         _strict_levels.remove(level)
         _strict = max(_strict_levels, default=0)
         _recording.reset(tokens[0])
-        _without_gradient.reset(tokens[1])
+        _refusals.reset(tokens[1])
+    if refusals:  # the function has caught it, and gone on as for a number that there is not
+        raise refusals[0]
 
 
 def record_from(roots: list[Value], level: int) -> tuple[Any, ...]:
@@ -1329,6 +1363,8 @@ def _flattened_from(order: list, level: cython.int) -> tuple:
             opcode[i] = 0
             leaves[i] = node
         elif node._special:
+            if node._details.closure is not None:
+                leaves[i] = node
             if k + 2 * (len(order) - i) + len(node._details.arguments) > room:
                 room = 2 * room + len(node._details.arguments)
                 operands, constants = numpy.resize(operands, room), numpy.resize(constants, room)
@@ -1376,6 +1412,7 @@ def topological_order(root: Value, key: Callable[[Value], Any] | None = None) ->
 @cython.annotation_typing(False)
 def zero_grad(root: Value) -> None:
     """Set the gradient of every Value that root was made from, and of root, to zero."""
+    _refuse_if_recording(_checked(root), "sets .grad of what made")
     _clear_gradients(topological_order(root))
 
 
@@ -1400,6 +1437,7 @@ def refresh(root: Value) -> None:
     >>> b.data
     9.0
     """
+    _refuse_if_recording(_checked(root), "sets .data of")
     _recompute_all(topological_order(root))
 
 
@@ -1454,10 +1492,12 @@ def record(roots: list[Value]) -> tuple[Any, ...]:
     hand-made `_backward` raises when it is asked for its partials.
     """
     order: list[Value] = []
+    for root in roots:
+        _refuse_if_recording(_checked(root), "looks at the graph of")
     with _traversing:
         try:
             for root in roots:
-                _visit(_checked(root), None, order, None)
+                _visit(root, None, order, None)
         finally:
             _unmark(order)
         fields: tuple = (*_flattened(order), _places(roots))
@@ -1803,6 +1843,10 @@ def debug_nans() -> Iterator[None]:
 
     The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
     """
+    if _recording.get():
+        raise RecordingError(
+            f"{users_line()}: debug_nans() belongs around the call of a recorded function, not into it"
+        )
     with _switched_on(_refusing_nans):
         yield
 
@@ -1859,15 +1903,28 @@ class RecordingError(TypeError):
 def _refuse_if_recording(node: Value, what: str) -> None:
     """Raise `RecordingError` where this happens in a function that `jit` records."""
     if _recording.get():
-        raise RecordingError(
+        error = RecordingError(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
             f"that for these arguments, frozen for all others.\n  {_cure(what)}"
         )
+        _refusals.get().append(error)
+        raise error
+
+
+def _is_being_recorded(node: Value) -> bool:
+    """Whether a node belongs to a recording that goes on here, or any node would be frozen in one."""
+    return _recordings != 0 and (_recording.get() != 0 or 0 < node._level <= _depth.get())
 
 
 def _cure(what: str) -> str:
     if "backward" in what or ".grad" in what:
         return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
+    if "==" in what:
+        return (
+            "Compare with gradwalk.math.equal(x, y), for gradwalk.math.where; == of Values asks whether they are one."
+        )
+    if "graph" in what or "partials" in what:
+        return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
     if "float" in what:

@@ -31,14 +31,14 @@ class Statistics(NamedTuple):
 class Recorded(NamedTuple):
     """A recording: what computes the result, for inputs of these names.
 
-    `captured`: the Values that the function uses without being given them. They are the last inputs, and their numbers
-    are read at every call. `numbers`: those that it was recorded for.
+    `captured`: the Values that the function uses without being given them, whose numbers are read at every call, and
+    static numbers that it is differentiated by. They are the last inputs. `numbers`: those that it was recorded for.
     """
 
     program: Program
     structure: Structure
     names: list[str]
-    captured: list[Value]
+    captured: list[Any]
     numbers: list[float]
 
 
@@ -52,10 +52,10 @@ class Jit:
     ) -> None:
         if not callable(f):
             raise TypeError(f"jit() takes a function, not {type(f).__name__}: {f!r:.60}")
-        functools.update_wrapper(self, f)
+        functools.update_wrapper(self, f, updated=())
         self._f = f
-        self._argnums = frozenset([static_argnums] if isinstance(static_argnums, int) else static_argnums)
-        self._argnames = frozenset([static_argnames] if isinstance(static_argnames, str) else static_argnames)
+        self._argnums = _all_of(int, static_argnums, "static_argnums")
+        self._argnames = _all_of(str, static_argnames, "static_argnames")
         self._parameters = Parameters(f)
         self._name_positions()
         self._recordings: dict[Any, Recorded] = {}
@@ -77,7 +77,10 @@ class Jit:
             row = numpy.empty(recorded.program.inputs)
             if write(leaves, row):
                 return recorded.structure.filled(recorded.program.run(row))
-        return recorded.structure.filled(self._on_values(recorded.program, [*scalars(leaves), *recorded.captured]))
+        operands = [*scalars(leaves), *recorded.captured]
+        if any(isinstance(operand, Value) for operand in operands):
+            return recorded.structure.filled(self._on_values(recorded.program, operands))
+        return recorded.structure.filled(recorded.program.run(numpy.array(operands)))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -101,6 +104,8 @@ class Jit:
     def walk(self, *args: Any, **kwargs: Any) -> Walk:
         """The walk through its graph for these arguments. The result has to be one number."""
         recorded, leaves = self._recorded(args, kwargs)
+        if not recorded.structure.is_scalar:
+            raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {recorded.structure}")
         numbers = [*scalars(leaves), *recorded.captured]
         return walk(self._roots(recorded, [engine.number(x) if isinstance(x, Value) else x for x in numbers])[0])
 
@@ -117,7 +122,7 @@ class Jit:
     @staticmethod
     def _roots(recorded: Recorded, numbers: Sequence[float]) -> list[Value]:
         """The results for these numbers as Values, made from labelled leaves."""
-        labels = [*recorded.names, *(value.label for value in recorded.captured)]
+        labels = [*recorded.names, *(getattr(x, "label", "") for x in recorded.captured)]
         leaves = [Value(number, label=label) for number, label in zip(numbers, labels, strict=True)]
         results = recorded.program(list(leaves))
         return [x if isinstance(x, Value) else Value(x) for x in results]
@@ -129,15 +134,17 @@ class Jit:
         key: list[Any] = []
         for i, (name, arg) in enumerate([*zip(names, args, strict=True), *sorted(kwargs.items())]):
             if (i < len(args) and i in self._argnums) or name in self._argnames:
-                key.append((name, _hashable(arg, name), type(arg)))
+                key.append((name, _hashable(arg, name), _kinds(arg)))
             else:
                 found, structure = _flattened(arg, name, self._f)
                 leaves += found
                 key.append((name, structure))
         found_key = (len(args), *key)
         if found_key not in self._recordings:
-            self._recordings[found_key] = self._record(found_key, args, kwargs)
-            self._latest = self._recordings[found_key]
+            recorded = self._record(found_key, args, kwargs)
+            if any(isinstance(x, Value) and engine.level(x) > 0 for x in recorded.captured):
+                return recorded, leaves  # it uses what belongs to a recording around this one, and serves only that
+            self._recordings[found_key] = self._latest = recorded
             if self._takes_floats(self._latest, len(args), kwargs):
                 self._on_floats = self._latest
         return self._recordings[found_key], leaves
@@ -239,6 +246,21 @@ def _flattened(arg: Any, name: str, f: Callable[..., Any]) -> tuple[list[Any], S
         raise TypeError(
             f"{error}. {named(f)} can take it as a static argument: jit(f, static_argnames={name!r})"
         ) from None
+
+
+def _all_of(kind: type, given: Any, what: str) -> frozenset[Any]:
+    """A setting that is one int or str, or several. Raises `TypeError` where it is something else."""
+    items = [given] if isinstance(given, kind) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
+        raise TypeError(f"{what} takes {kind.__name__}, or several, not {given!r}")
+    return frozenset(items)
+
+
+def _kinds(arg: Any) -> Any:
+    """What tells arguments apart that are equal: 1, 1.0 and True, or 0.0 and -0.0."""
+    if isinstance(arg, (tuple, frozenset)):
+        return tuple([_kinds(item) for item in arg])
+    return (type(arg), str(arg)) if isinstance(arg, float) else type(arg)
 
 
 def _hashable(arg: Any, name: str) -> Any:

@@ -23,7 +23,7 @@ Scalar = TypeVar("Scalar", float, Value)
 def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
     """Power.
 
-    d/dx = 0 if y = 0, else y · pow(x, y - 1)
+    d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
     d/dy = 0 if x = 0 and y >= 0, else out · log(x)
     """
     result: Scalar = apply(5, x, y)

@@ -89,7 +89,10 @@ TABLE: tuple[Operation, ...] = (
         "pow",
         "**",
         f.pow(x, y),
-        [where(equal(y, 0), 0, y * f.pow(x, y - 1)), where(equal(x, 0) & (y >= 0), 0, out * f.log(x))],
+        [
+            where(equal(y, 0), where(f.fabs(x) > 0, y / x, 0), y * f.pow(x, y - 1)),
+            where(equal(x, 0) & (y >= 0), 0, out * f.log(x)),
+        ],
         [POSITIVE, (-5.0, 5.0)],
         "power",
         operator="pow",

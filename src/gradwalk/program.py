@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk import ieee, native, rules
-from gradwalk.engine import apply
+from gradwalk.engine import apply, refuses_nans
 from gradwalk.rules import ARITIES, NAMES, SUMPROD
 
 if TYPE_CHECKING:
@@ -89,13 +89,18 @@ class Program:
         given: cython.p_double = native.doubles(numbers)
         output: cython.p_double = native.doubles(outputs)
         i: cython.int
-        own = self._arrays.copy() if self.calls else self._arrays  # for a call may come back here
+        if len(numbers) != self.inputs:
+            raise ValueError(f"a program with {self.inputs} inputs takes as many numbers, not {len(numbers)}")
+        # a call may come back here, and uncompiled, another thread
+        own = self._arrays.copy() if self.calls or not cython.compiled else self._arrays
         value: cython.p_double = native.doubles(own)
         for i in range(self.inputs):
             value[i] = given[i]
         _run(self, value)
         for i in range(len(self.outputs)):
             output[i] = value[self._result[i]]
+        if refuses_nans():
+            self._refuse_nans(own)
         return outputs
 
     def on_floats(self, numbers: tuple) -> Any:
@@ -104,15 +109,26 @@ class Program:
         None where they are something else or another number of them, and where the program calls functions.
         """
         i: cython.int
-        if len(numbers) != self.inputs or self.calls:
+        if len(numbers) != self.inputs or self.calls or refuses_nans():
             return None
         for i in range(self.inputs):
             if type(numbers[i]) is not float:
                 return None
+        if not cython.compiled:  # another thread may come in between
+            return self.run(numpy.array(numbers)).tolist()
         for i in range(self.inputs):
             self._values[i] = numbers[i]
         _run(self, self._values)
         return [self._values[self._result[i]] for i in range(len(self.outputs))]
+
+    def _refuse_nans(self, values: Any) -> None:
+        """Raise `FloatingPointError` where some instruction has given nan or inf."""
+        wrong = numpy.flatnonzero(~numpy.isfinite(values[self._first :]))
+        if len(wrong):
+            line = str(self).splitlines()[self._first + int(wrong[0])]
+            raise FloatingPointError(
+                f"a recorded function computed {line}, which gave {values[self._first + wrong[0]]}"
+            )
 
     def __call__(self, operands: list[Any]) -> list[Any]:
         """The outputs for Values and floats, one an input: what depends on a Value is one."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from gradwalk import engine
-from gradwalk.engine import Value, record_from
+from gradwalk.engine import RecordingError, Value, record_from
 from gradwalk.graph import GraphError
 from gradwalk.program import Program
 from gradwalk.tape import NO_PLACE, Tape
@@ -31,7 +31,8 @@ class Recording:
         self._strict = strict
         self._level = engine.depth() + 1
         self._places: dict[int, int] = {}  # of the inputs, by the id of the Value that stands for each
-        self._leaves: list[Value] = []  # keeps these alive
+        self._inputs: list[Value] = []  # these Values
+        self._captured: list[Value] = []  # those that the function uses without being given them
 
     def opened(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
         """A tree with inputs in place of its numbers. `names`: a list to append theirs to; they become their labels."""
@@ -62,7 +63,10 @@ class Recording:
             return f.record(self, args, kwargs)
         with engine.recording(self._level, strict=self._strict):
             result = f(*args, **kwargs)
-        return self.result(f, result)
+        try:
+            return self.result(f, result)
+        finally:
+            engine.close_inputs(self._inputs)
 
     def result(self, f: Callable[..., Any], result: Any) -> tuple[Places, Structure]:
         """The places of the numbers in what a function has returned."""
@@ -85,7 +89,7 @@ class Recording:
         data = engine.number(number) if isinstance(number, Value) else number
         [leaf] = engine.inputs([data], self._level)
         self._places[id(leaf)] = self.tape.input()
-        self._leaves.append(leaf)
+        self._inputs.append(leaf)
         self.operands.append(number)
         return leaf
 
@@ -109,10 +113,15 @@ class Recording:
         """The place of a Value that the function did not compute: an input, one from outside, or a constant."""
         if id(leaf) in self._places:
             return self._places[id(leaf)]
+        if engine.level(leaf) == engine.ENDED:
+            raise RecordingError(
+                f"a Value that was an argument ({leaf!r}) is used after the recording that it belongs to has ended; a "
+                "function that is recorded or differentiated may not keep its arguments, or what it computes from them"
+            )
         if engine.level(leaf) >= self._level:
             return self.tape.constant(engine.number(leaf))
         self._places[id(leaf)] = self.tape.input()
-        self._leaves.append(leaf)
+        self._captured.append(leaf)
         self.operands.append(leaf)
         return self._places[id(leaf)]
 

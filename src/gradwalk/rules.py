@@ -154,7 +154,7 @@ def partial(
         return ieee.div(-out, y)
     elif opcode == 5:  # pow
         if position == 0:
-            return 0.0 if y == 0.0 else y * ieee.pow(x, y - 1.0)
+            return (ieee.div(y, x) if ieee.fabs(x) > 0.0 else 0.0) if y == 0.0 else y * ieee.pow(x, y - 1.0)
         return 0.0 if x == 0.0 and y >= 0.0 else out * ieee.log(x)
     elif opcode == 6:  # neg
         return -1.0

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-_PACKAGE = str(Path(__file__).parent) + os.sep
+import numpy
+
+# The files of gradwalk and of NumPy, whose functions call Values back.
+_LIBRARIES = (str(Path(__file__).parent) + os.sep, str(Path(numpy.__file__).parent) + os.sep)
 
 
 class SourceLine(NamedTuple):
@@ -24,8 +27,8 @@ class SourceLine(NamedTuple):
 
 
 def users_line() -> SourceLine:
-    """The innermost line now being run that is not gradwalk's own."""
+    """The innermost line now being run that is neither gradwalk's own nor NumPy's."""
     frame = sys._getframe()
-    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+    while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
         frame = frame.f_back
     return SourceLine(frame.f_code.co_filename, frame.f_lineno)

@@ -13,7 +13,7 @@ def spelled(node: Any, depth: int = _DEEPEST) -> str:
     if not hasattr(node, "arguments"):
         return f"{node:g}"
     if node.label or not node.arguments:
-        return node.label or "a constant Value"
+        return node.label or "a Value"
     if depth == 0:
         return "…"
     parts = [spelled(argument, depth - 1) for argument in node.arguments]
@@ -28,7 +28,7 @@ def _bracketed(part: str) -> str:
     """An operand in brackets, where it is an operation written with an operator."""
     depth = 0
     for character in part:
-        depth += (character == "(") - (character == ")")
+        depth += (character in "([") - (character in ")]")
         if character == " " and depth == 0:
             return f"({part})"
     return part

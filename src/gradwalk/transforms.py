@@ -8,7 +8,8 @@ recording has inputs of its own, so derivatives nest to any order, and one is ne
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import MethodType
 from typing import Any
 
@@ -21,6 +22,11 @@ from gradwalk.trees import SCALAR, Parameters, Structure, flattened, scalars, tu
 Argnums = int | Sequence[int]
 
 
+# Instructions that a Jacobian of numbers may become. A larger one is computed by one program for all columns, or rows:
+# its zeros are then multiplied, and 0 · inf is nan.
+_LARGEST_UNROLLED = 1_000_000
+
+
 class Transform(Recordable):
     """A function made from another one. It has the other one's name and docstring."""
 
@@ -29,9 +35,9 @@ class Transform(Recordable):
     def __init__(self, f: Callable[..., Any], argnums: Argnums) -> None:
         if not callable(f):
             raise TypeError(f"{type(self).__name__.lower()}() takes a function, not {type(f).__name__}: {f!r:.60}")
-        functools.update_wrapper(self, f)
+        functools.update_wrapper(self, f, updated=())
         self._f = f
-        self._argnums = argnums
+        self._argnums = _checked(argnums)
         self._parameters = Parameters(f)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -67,10 +73,8 @@ class Transform(Recordable):
 
     def _positions(self, count: int) -> list[int]:
         """`argnums` as places among the positional arguments."""
-        argnums = [self._argnums] if isinstance(self._argnums, int) else list(self._argnums)
+        argnums = [self._argnums] if isinstance(self._argnums, int) else self._argnums
         for i in argnums:
-            if not isinstance(i, int) or isinstance(i, bool):
-                raise TypeError(f"argnums takes an int or a sequence of ints, not {self._argnums!r}")
             if not -count <= i < count:
                 raise ValueError(
                     f"argnums={self._argnums} of {named(self._f)}, which was called with {count} positional "
@@ -173,9 +177,11 @@ class Jacobian(Transform):
 
     def _matrix(self, recording: Recording, inputs: Places, outputs: Places) -> Any:
         """The derivatives, a row an output, a column an input: numbers by one program, run once a column or a row."""
-        if any(isinstance(operand, Value) for operand in recording.operands):
-            matrix = numpy.empty(len(inputs) * len(outputs), dtype=object)
-            matrix[:] = recording.evaluated(self._rows(recording, inputs, outputs).ravel().tolist())
+        is_small = len(recording.tape) * min(len(inputs), len(outputs)) < _LARGEST_UNROLLED
+        if is_small or any(isinstance(operand, Value) for operand in recording.operands):
+            entries = recording.evaluated(self._rows(recording, inputs, outputs).ravel().tolist())
+            matrix = entries if isinstance(entries, numpy.ndarray) else numpy.empty(len(entries), dtype=object)
+            matrix[:] = entries
             return matrix.reshape(len(outputs), len(inputs))
         numbers = recording.operands.copy()
         if self._is_forward(inputs, outputs):
@@ -289,12 +295,12 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     outputs, structure = recording.run(f, args, {})
     result = structure.filled(recording.evaluated(outputs))
     arguments = tupled([flattened(primal, "an argument")[1] for primal in primals])
+    operands = recording.operands.copy()
     adjoints = recording.extra([0.0] * len(outputs))
     program = recording.tape.program(recording.tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs))
-    operands = recording.operands[: -len(outputs)]
 
     def pull(adjoint: Any) -> tuple[Any, ...]:
-        given = _like(result, adjoint, "the adjoint")
+        given = _like(result, adjoint, "adjoints")
         pulled: tuple[Any, ...] = arguments.filled(evaluated(program, [*operands, *given]))
         return pulled
 
@@ -314,6 +320,8 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Places]:
     """A recording with the arguments of `f` as inputs."""
+    if not callable(f):
+        raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
     if not isinstance(primals, (tuple, list)):
         raise TypeError(f"the primals are a tuple of the arguments of {named(f)}, not {type(primals).__name__}")
     recording = Recording()
@@ -324,12 +332,22 @@ def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, 
     return recording, args, inputs
 
 
+def _checked(argnums: Any) -> Argnums:
+    """`argnums` as an int, or as a tuple of ints. Raises `TypeError` where they are something else."""
+    numbers = list(argnums) if isinstance(argnums, Iterable) else [argnums]
+    for number in numbers:
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise TypeError(f"argnums takes an int or a sequence of ints, not {argnums!r}")
+    positions = tuple(map(operator.index, numbers))
+    return positions if isinstance(argnums, Iterable) else positions[0]
+
+
 def _like(expected: Any, given: Any, what: str) -> list[Any]:
     """The numbers of a tree that has to have the structure of another."""
     structure = flattened(expected, what)[1]
     leaves, structure_given = flattened(given, what)
-    if structure_given != structure:
-        raise TypeError(f"{what} have to be like what they belong to: {structure}, not {structure_given}")
+    if structure_given.with_numbers() != structure.with_numbers():
+        raise TypeError(f"{what} have to be like what they belong to, {structure}, and not {structure_given}")
     return scalars(leaves)
 
 

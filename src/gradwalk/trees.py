@@ -10,15 +10,18 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 
-from gradwalk.engine import Value, is_number
+from gradwalk.engine import Value, as_float, is_number
 
 _NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
+_registered: set[type] = set()  # those that are
+_registering = threading.Lock()
 _LONGEST = 100  # characters of a structure that messages show
 _SCALAR = "scalar"  # in place of a shape
 
@@ -90,10 +93,17 @@ class Structure:
             start = end
         return tuple(parts)
 
+    def with_numbers(self) -> Structure:
+        """The same with numbers in place of arrays without dimensions, of which NumPy often makes numbers by itself."""
+        spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
+        return Structure(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
+
     def parts(self) -> list[Structure]:
         """The structures of what a list or tuple holds; none for a leaf."""
         if self.spec is None or isinstance(self.spec, tuple):
             return list(self.spec or ())
+        if self.spec.type not in (list, tuple):
+            return []
         rest = iter(self.shapes)
         return [
             Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
@@ -114,7 +124,7 @@ class Structure:
         paths = [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
         names = []
         for path, shape in zip(paths, self.shapes, strict=True):
-            if isinstance(shape, str):
+            if isinstance(shape, str) or shape == ():
                 names.append(path)
             else:
                 names += [f"{path}[{', '.join(map(str, at))}]" for at in numpy.ndindex(shape)]
@@ -150,8 +160,10 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         return leaves, Structure(spec, (_SCALAR,) * len(leaves))
     unknown = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)}
     if unknown:
-        for cls in unknown:
-            _register(cls, optree)
+        with _registering:
+            for cls in unknown - _registered:
+                _register(cls, optree)
+                _registered.add(cls)
         return flattened(tree, what)
     for accessor, leaf in zip(spec.accessors(), leaves, strict=True) if not all(map(_is_leaf, leaves)) else ():
         if not _is_leaf(leaf):
@@ -219,6 +231,8 @@ def _is_leaf(tree: Any) -> bool:
 def _shape(leaf: Any, what: str) -> Shape:
     if not isinstance(leaf, numpy.ndarray):
         return _SCALAR
+    if isinstance(leaf, numpy.ma.MaskedArray):
+        raise _refused(leaf, what)
     if leaf.dtype == object:
         for item in leaf.ravel():
             if isinstance(item, numpy.ndarray) or not _is_leaf(item):
@@ -240,9 +254,11 @@ def _count(shape: Shape) -> int:
 
 def _scalars(leaf: Any) -> list[Any]:
     if isinstance(leaf, numpy.ndarray):
-        items: list[Any] = leaf.ravel().tolist()
-        return items if leaf.dtype != object else [x if isinstance(x, Value) else float(x) for x in items]
-    return [leaf if isinstance(leaf, Value) else float(leaf)]
+        if leaf.dtype != object:
+            numbers: list[Any] = leaf.astype(numpy.float64).ravel().tolist()
+            return numbers
+        return [x if isinstance(x, Value) else as_float(x) for x in leaf.ravel().tolist()]
+    return [leaf if isinstance(leaf, Value) else as_float(leaf)]
 
 
 def _scalar(number: Any) -> Any:
@@ -260,7 +276,7 @@ def _array(numbers: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _refused(leaf: Any, what: str) -> TypeError:
-    kind = f"array of {leaf.dtype}" if isinstance(leaf, numpy.ndarray) else type(leaf).__name__
+    kind = f"array of {leaf.dtype}" if type(leaf) is numpy.ndarray else type(leaf).__name__
     shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
     return TypeError(
         f"{what} is {_with_article(kind)}{shown}, and not a real number: derivatives are taken of int, float, NumPy "

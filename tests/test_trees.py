@@ -1,0 +1,306 @@
+"""Trees of numbers: taken apart, put together again, compared and named."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+import textwrap
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import fewer
+
+from gradwalk import Value
+from gradwalk.trees import SCALAR, flattened, scalars, tupled, write
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclasses.dataclass
+class Rates:
+    short: Any
+    long: Any
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Curve:
+    rates: Rates
+    weights: Any
+    shift: float = dataclasses.field(default=0.0, kw_only=True)
+
+
+@dataclasses.dataclass
+class Interval:
+    low: float
+    length: float
+    high: float = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.high = self.low + self.length
+
+
+ARRAYS = st.lists(st.integers(0, 3), max_size=3).map(
+    lambda shape: numpy.arange(float(numpy.prod(shape))).reshape(shape)
+)
+NUMBERS = st.one_of(st.floats(-9, 9), st.integers(-9, 9), st.booleans(), st.builds(numpy.float32, st.integers(-9, 9)))
+TREES = st.recursive(
+    st.one_of(NUMBERS, ARRAYS, st.none()),
+    lambda trees: st.one_of(
+        st.lists(trees, max_size=3),
+        st.lists(trees, max_size=3).map(tuple),
+        st.dictionaries(st.sampled_from(["a", "b", "c"]), trees, max_size=3),
+        st.builds(Point, trees, trees),
+        st.builds(Rates, trees, trees),
+        st.builds(Curve, st.builds(Rates, trees, trees), trees),
+        st.lists(trees, max_size=2).map(deque),
+        st.lists(st.tuples(st.sampled_from("xy"), trees), max_size=2).map(OrderedDict),
+    ),
+    max_leaves=8,
+)
+
+
+def as_floats(tree: Any) -> Any:
+    """The same tree written out with float64 for every number, by recursion, to compare with."""
+    if tree is None:
+        return None
+    if dataclasses.is_dataclass(tree):
+        parts = {f.name: as_floats(getattr(tree, f.name)) for f in dataclasses.fields(tree)}
+        return (type(tree).__name__, parts)
+    if isinstance(tree, dict):
+        return (type(tree).__name__, {key: as_floats(item) for key, item in tree.items()})
+    if isinstance(tree, (tuple, list, deque)):
+        return (type(tree).__name__, [as_floats(item) for item in tree])
+    if isinstance(tree, numpy.ndarray):
+        return ("array", tree.shape, tree.astype(float).tolist())
+    return float(tree)
+
+
+def rebuilt(tree: Any, numbers: Any = None) -> Any:
+    leaves, structure = flattened(tree, "x")
+    return structure.filled(numpy.array(scalars(leaves), float) if numbers is None else numbers)
+
+
+class TestTakenApart:
+    @fewer(4)
+    @given(TREES)
+    def test_and_put_together_it_is_the_same_in_floats(self, tree):
+        assert as_floats(rebuilt(tree)) == as_floats(tree)
+
+    @fewer(4)
+    @given(TREES)
+    def test_names_sizes_and_ranges_agree_with_the_numbers(self, tree):
+        leaves, structure = flattened(tree, "x")
+        numbers = scalars(leaves)
+        assert structure.size == len(numbers) == len(structure.names("x"))
+        assert len(set(structure.names("x"))) == structure.size
+        assert [i for part, _ in structure.ranges() for i in range(structure.size)[part]] == list(range(structure.size))
+        row = numpy.full(structure.size, numpy.nan)
+        assert write(leaves, row)
+        assert row.tolist() == numbers
+
+    @fewer(4)
+    @given(TREES)
+    def test_every_name_leads_to_its_number(self, tree):
+        leaves, structure = flattened(tree, "x")
+        for name, number in zip(structure.names("x"), scalars(leaves), strict=True):
+            assert eval(name.replace("[]", "[()]"), {"x": tree}) == number
+
+    @fewer(4)
+    @given(TREES, TREES)
+    def test_structures_are_equal_where_numbers_alone_differ(self, tree, other):
+        structure = flattened(tree, "x")[1]
+        changed = rebuilt(tree, numpy.arange(float(structure.size)))
+        assert flattened(changed, "x")[1] == structure
+        assert hash(flattened(changed, "x")[1]) == hash(structure)
+        shape = str(as_floats(rebuilt(tree, numpy.zeros(structure.size))))
+        other_structure = flattened(other, "x")[1]
+        other_shape = str(as_floats(rebuilt(other, numpy.zeros(other_structure.size))))
+        assert (structure == other_structure) <= (len(shape) == len(other_shape))
+
+    @fewer(4)
+    @given(TREES)
+    def test_values_stay_what_they_are(self, tree):
+        structure = flattened(tree, "x")[1]
+        values = [Value(float(i)) for i in range(structure.size)]
+        leaves, again = flattened(structure.filled(values), "x")
+        assert scalars(leaves) == values
+        assert again == structure
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("number", [2, 2.0, True, numpy.int8(2), numpy.float16(2), numpy.longdouble(2), Value(2.0)])
+    def test_need_no_tree(self, number):
+        leaves, structure = flattened(number, "x")
+        assert structure == SCALAR
+        assert structure.is_scalar
+        assert leaves == [number]
+        assert structure.names("rate") == ["rate"]
+
+    def test_become_floats(self):
+        assert [type(x) for x in rebuilt([2, True, numpy.float32(3)])] == [float, float, float]
+
+    @pytest.mark.parametrize("length", [0, 1])
+    def test_are_not_taken_for_what_holds_one(self, length):
+        assert flattened(numpy.ones((1,) * length), "x")[1] != SCALAR
+        assert not flattened([1.0], "x")[1].is_scalar
+
+
+class TestArrays:
+    @pytest.mark.parametrize(
+        "array",
+        [
+            numpy.array(2.0),
+            numpy.zeros((0, 3)),
+            numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3)),
+            numpy.arange(12.0).reshape(3, 4)[::2, ::-1],
+            numpy.arange(6.0).reshape(2, 3).T,
+            numpy.arange(3),
+            numpy.array([True, False]),
+            numpy.arange(3, dtype=numpy.float16),
+            numpy.arange(3, dtype=numpy.uint8),
+            numpy.broadcast_to(numpy.array([1.0, 2.0]), (3, 2)),
+        ],
+        ids=["0-d", "empty", "Fortran", "strided", "transposed", "int", "bool", "float16", "uint8", "broadcast"],
+    )
+    def test_keep_shape_and_numbers(self, array):
+        again = rebuilt(array)
+        assert (again.dtype, again.shape, again.tolist()) == (float, array.shape, array.astype(float).tolist())
+        assert again.flags.writeable
+        assert not numpy.shares_memory(again, array)
+        assert rebuilt([array])[0].tolist() == array.tolist()
+
+    def test_of_values_and_numbers(self):
+        v = Value(1.0)
+        array = numpy.array([[v, 2.0], [3, True]], dtype=object)
+        leaves, structure = flattened(array, "x")
+        numbers = scalars(leaves)
+        assert numbers == [v, 2.0, 3.0, 1.0]
+        assert [type(x) for x in numbers] == [Value, float, float, float]
+        assert structure.filled(numbers).dtype == object
+        assert structure.filled([1.0, 2.0, 3.0, 4.0]).dtype == float
+        assert not write(leaves, numpy.empty(4))
+        assert not write([v], numpy.empty(1))
+
+    def test_of_values_without_dimensions(self):
+        v = Value(1.0)
+        array = numpy.empty((), dtype=object)
+        array[()] = v
+        assert scalars(flattened(array, "x")[0]) == [v]
+        assert rebuilt(array, [v])[()] is v
+
+
+class TestContainers:
+    def test_keep_their_kinds(self):
+        tree = Curve(Rates(1.0, [2.0, None]), {"b": 3.0, "a": (4.0,)}, shift=5.0)
+        again = rebuilt(tree)
+        assert again == tree
+        assert type(again.rates) is Rates
+
+    def test_fields_that_are_computed_are_computed_again(self):
+        assert rebuilt(Interval(1.0, 2.0), numpy.array([10.0, 5.0])) == Interval(10.0, 5.0)
+
+    def test_a_dataclass_as_class_is_no_number(self):
+        with pytest.raises(TypeError, match=r"x\[0\] is a type"):
+            flattened([Rates], "x")
+
+    def test_dictionaries_that_make_what_is_missing(self):
+        again = rebuilt(defaultdict(list, a=1.0))
+        assert again["a"] == 1.0
+        assert again["b"] == []
+
+    def test_nothing_holds_no_number(self):
+        assert flattened(None, "x")[0] == flattened([], "x")[0] == flattened({"a": ()}, "x")[0] == []
+        assert rebuilt([None, ()]) == [None, ()]
+
+    def test_tuples_are_told_from_lists_and_names_from_names(self):
+        trees = [[1.0], (1.0,), {"a": 1.0}, {"b": 1.0}, Point(1.0, 2.0), (1.0, 2.0), [numpy.ones(1)], [[1.0]], 1.0]
+        structures = [flattened(tree, "x")[1] for tree in trees]
+        assert len(set(structures)) == len(trees)
+
+    def test_tuples_are_made_of_parts(self):
+        parts = [SCALAR, flattened([1.0, numpy.ones((2, 2))], "x")[1], SCALAR]
+        structure = tupled(parts)
+        assert structure.parts() == parts
+        assert structure.size == 7
+        one, (two, array), seven = structure.filled(numpy.arange(1.0, 8.0))
+        assert (one, two, array.tolist(), seven) == (1.0, 2.0, [[3.0, 4.0], [5.0, 6.0]], 7.0)
+
+    def test_parts_of_a_list(self):
+        structure = flattened([1.0, (2.0, 3.0), None], "x")[1]
+        assert [part.size for part in structure.parts()] == [1, 2, 0]
+        assert structure.parts()[0].is_scalar
+        assert SCALAR.parts() == []
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("tree", "text"),
+        [
+            (1.0, "a number"),
+            (numpy.ones((2, 3)), "an array of shape (2, 3)"),
+            ([1.0, numpy.ones(2)], "[number, array of shape (2,)]"),
+            ({"a": 1.0}, "{'a': number}"),
+            (Point(1.0, 2.0), "a Point(x=number, y=number)"),
+        ],
+    )
+    def test_show_a_structure(self, tree, text):
+        assert str(flattened(tree, "x")[1]) == text
+
+    @pytest.mark.parametrize(
+        ("tree", "text"),
+        [
+            ("three", r"x is a str \('three'\), and not a real number"),
+            (1j, r"x is a complex \(1j\)"),
+            (numpy.complex64(1), "x is a complex64"),
+            ({1.0}, r"x is a set \(\{1\.0\}\)"),
+            (Decimal(1), "x is a Decimal"),
+            (Fraction(1, 2), "x is a Fraction"),
+            (numpy.timedelta64(3), "x is a timedelta64"),
+            (object, "x is a type"),
+            (len, "x is a builtin_function_or_method"),
+            ([1.0, {"a": (2.0, "b")}], r"x\[1\]\['a'\]\[1\] is a str \('b'\)"),
+            (Rates(1.0, "b"), r"x\.long is a str \('b'\)"),
+            (Point(1.0, b"b"), r"x\.y is a bytes"),
+            (numpy.array(["b"]), r"x is an array of <U1"),
+            (numpy.array([1j]), r"x is an array of complex128"),
+            (numpy.array(["2020-01-01"], "M8[D]"), r"x is an array of datetime64"),
+            (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
+            (numpy.array([1.0, [2.0]], dtype=object), "an element of x is a list"),
+            ("x" * 1000, "x is a str"),
+        ],
+    )
+    def test_name_what_is_no_number(self, tree, text):
+        with pytest.raises(TypeError, match=text) as caught:
+            flattened(tree, "x")
+        assert "int, float, NumPy numbers and Values" in str(caught.value)
+        assert len(str(caught.value)) < 300
+
+
+def test_numbers_and_arrays_do_without_optree():
+    program = """
+        import sys
+        sys.modules["optree"] = None
+        import numpy
+        from gradwalk import grad, jacobian, jit
+
+        print(grad(lambda x: x * x)(3.0), jacobian(lambda x: x * x)(numpy.ones(1)), jit(lambda x, y: x * y)(2.0, 3.0))
+        try:
+            grad(lambda x: x[0] * x[0])([3.0])
+        except ImportError as error:
+            print(error)
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.splitlines() == [
+        "6.0 [[2.]] 6.0",
+        "x is a list: to take it apart, install optree: pip install 'gradwalk[trees]' "
+        "(numbers and NumPy arrays need nothing)",
+    ]
