@@ -601,9 +601,7 @@ class TestNumbersAreNotToBeAskedFor:
             "  branches on `2 < (x * x)` while the function is being recorded: the answer would be that for these "
             "arguments, frozen for all others."
         )
-        assert all(
-            word in cure for word in ("math.where(", "maximum", "stop_gradient(x)", "jit(f, static_argnums=...)")
-        )
+        assert all(word in cure for word in ("math.where(", "maximum", "jit(f, static_argnums=...)"))
 
     def test_while_and_loops(self):
         def halved(x):
@@ -707,7 +705,6 @@ FINE = {
     "print": lambda x, y: (str(x), repr(y), x * y)[-1],
     "label": lambda x, y: (setattr(x, "label", "velocity"), x * y)[1],
     "comparisons": lambda x, y: (x > 1) + 2 * (y <= x) + 4 * (x >= y) + 8 * (x < 3),
-    "tuples": lambda x, y: 1.0 * ((x, 1) < (y, 2)),
     "comparisons of comparisons": lambda x, y: (x > 1) < (y > 2.5),
     "identity": lambda x, y: x if x is not y else y,
     "set": lambda x, y: sum({x: x * 1, y: y * 2}.values()) * len({x, y, x}),

@@ -786,8 +786,8 @@ class TestErrors:
             ("text", r"the result of f\(\) is a str \('text'\), and not a real number"),
             (1j, r"the result of f\(\) is a complex \(1j\)"),
             ([1.0, "text"], r"the result of f\(\)\[1\] is a str"),
-            (numpy.array([1j]), r"the result of f\(\) is a array of complex128"),
-            (numpy.array(["a"]), r"the result of f\(\) is a array of <U1"),
+            (numpy.array([1j]), r"the result of f\(\) is an array of complex128"),
+            (numpy.array(["a"]), r"the result of f\(\) is an array of <U1"),
             ({1.0}, r"the result of f\(\) is a set"),
         ],
         ids=["nothing", "text", "complex", "text inside", "complex array", "array of text", "set"],
@@ -823,7 +823,7 @@ class TestErrors:
             ("2", r"x is a str \('2'\), and not a real number"),
             (2j, "x is a complex"),
             ([1.0, {"a": b"b"}], r"x\[1\]\['a'\] is a bytes"),
-            (numpy.array([1j]), "x is a array of complex128"),
+            (numpy.array([1j]), "x is an array of complex128"),
             (numpy.array([1.0, None], dtype=object), "an element of x is a NoneType"),
             (Fraction(1, 2), "x is a Fraction"),
             (lambda: 1.0, "x is a function"),
@@ -895,3 +895,15 @@ class TestErrors:
             grad(lambda x, y: x)(1.0)
         with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
             grad(lambda x: x)(1.0, z=2.0)
+
+
+def test_equality_and_truth_inside_are_those_of_numbers():
+    assert value_and_grad(lambda x: x if x == 1.0 else 2 * x)(1.0) == (1.0, 1.0)
+    assert value_and_grad(lambda x: x if x != 1.0 else 2 * x)(1.0) == (2.0, 2.0)
+    assert value_and_grad(lambda x, y: 3 * x if x == y else x)(1.0, 1.0) == (3.0, 3.0)
+    assert grad(lambda x: 5 * x if x else 7.0 + x)(0.0) == 1.0
+    f = jit(lambda x: gm.where(x == 1.0, 5.0, gm.where(x != 2.0, 6.0, 7.0)) * x)
+    assert (f(1.0), f(2.0), f(3.0)) == (5.0, 14.0, 18.0)
+    x, y = Value(1.0), Value(1.0)
+    assert x != y
+    assert Value(0.0)

@@ -36,6 +36,7 @@ ENDED = 255  # the level of the inputs of recordings that have ended
 CONSTANT = -1  # in a record, the place of an operand that is no Value
 _constant = cython.declare(cython.int, CONSTANT)  # the same in C
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
+_equal = cython.declare(cython.int, NAMES.index("equal"))
 _less = cython.declare(cython.int, NAMES.index("less"))
 _less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
 _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
@@ -264,7 +265,7 @@ class Value:
     def __bool__(self) -> bool:
         if _strict != 0:
             _refuse_if_recording(self, "branches on")
-        return True
+        return _recordings == 0 or self._level == 0 or self._primal != 0.0
 
     def __int__(self) -> int:
         raise _number_refused(self, "int()")
@@ -345,7 +346,8 @@ class Value:
         """The same by its own rule: partials times gradient."""
         _push_partials(self)
 
-    # Order is that of the numbers; equality is identity, so that Values live in sets and dicts
+    # Order is that of the numbers. Equality is identity, so that Values live in sets and dicts; but what is computed
+    # from the arguments of a function that is being recorded stands for a number, and is compared as one.
 
     def __lt__(self, other: Value | float) -> Any:
         return _compared(_less, self, other) if _is_operand(other) else NotImplemented
@@ -359,14 +361,15 @@ class Value:
     def __ge__(self, other: Value | float) -> Any:
         return _compared(_less_equal, other, self) if _is_operand(other) else NotImplemented
 
-    def __eq__(self, other: object) -> bool:
-        if _strict != 0 and _is_real(other):
-            _refuse_if_recording(self, "compares with a number by == or != ")
+    def __eq__(self, other: object) -> Any:
+        if _recordings != 0 and _is_operand(other) and _stands_for_a_number(self, other):
+            return _compared(_equal, self, other)
         return self is other
 
-    def __ne__(self, other: object) -> bool:
-        if _strict != 0 and _is_real(other):
-            _refuse_if_recording(self, "compares with a number by == or != ")
+    def __ne__(self, other: object) -> Any:
+        if _recordings != 0 and _is_operand(other) and _stands_for_a_number(self, other):
+            same = _compared(_equal, self, other)
+            return 1.0 - same if isinstance(same, Value) else not same
         return self is not other
 
     def __hash__(self) -> int:
@@ -1911,6 +1914,14 @@ def _refuse_if_recording(node: Value, what: str) -> None:
         raise error
 
 
+@cython.cfunc
+def _stands_for_a_number(node: Value, other: object) -> cython.bint:
+    """Whether one of two is computed from the arguments of a function that is being recorded, or all is recorded."""
+    if node._level > 0 or (isinstance(other, Value) and cython.cast(Value, other)._level > 0):
+        return True
+    return _recording.get() != 0
+
+
 def _is_being_recorded(node: Value) -> bool:
     """Whether a node belongs to a recording that goes on here, or any node would be frozen in one."""
     return _recordings != 0 and (_recording.get() != 0 or 0 < node._level <= _depth.get())
@@ -1919,10 +1930,6 @@ def _is_being_recorded(node: Value) -> bool:
 def _cure(what: str) -> str:
     if "backward" in what or ".grad" in what:
         return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
-    if "==" in what:
-        return (
-            "Compare with gradwalk.math.equal(x, y), for gradwalk.math.where; == of Values asks whether they are one."
-        )
     if "graph" in what or "partials" in what:
         return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
@@ -1935,8 +1942,8 @@ def _cure(what: str) -> str:
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded; keep a number as it "
-        "is with gradwalk.stop_gradient(x); or give what decides as a static argument: jit(f, static_argnums=...)."
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch, "
+        "on arrays of Values); or give what decides as a static argument: jit(f, static_argnums=...)."
     )
 
 

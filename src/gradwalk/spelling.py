@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _DEEPEST = 4  # levels of operations that are spelled out; what lies below is "…"
-_OPERATORS = ("+", "-", "*", "/", "**", "<", "<=")
+_OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "**": "**", "<": "<", "<=": "<=", "=": "=="}
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
@@ -20,7 +20,7 @@ def spelled(node: Any, depth: int = _DEEPEST) -> str:
     if node.op == "-" and len(parts) == 1:
         return f"-{_bracketed(parts[0])}"
     if node.op in _OPERATORS and len(parts) == 2:
-        return f"{_bracketed(parts[0])} {node.op} {_bracketed(parts[1])}"
+        return f"{_bracketed(parts[0])} {_OPERATORS[node.op]} {_bracketed(parts[1])}"
     return f"{node.op}({', '.join(parts)})"
 
 

@@ -347,7 +347,7 @@ def _like(expected: Any, given: Any, what: str) -> list[Any]:
     structure = flattened(expected, what)[1]
     leaves, structure_given = flattened(given, what)
     if structure_given.with_numbers() != structure.with_numbers():
-        raise TypeError(f"{what} have to be like what they belong to, {structure}, and not {structure_given}")
+        raise TypeError(f"{what} have to be like what they belong to: {structure}, not {structure_given}")
     return scalars(leaves)
 
 

@@ -298,10 +298,13 @@ def _optree(tree: Any, what: str) -> Any:
 
 def _register(cls: type, optree: Any) -> None:
     """Make a dataclass known: its fields are its parts."""
-    names = tuple(field.name for field in dataclasses.fields(cls) if field.init)
+    names = tuple(field.name for field in dataclasses.fields(cls))
 
     def rebuilt(_: None, parts: Sequence[Any]) -> Any:
-        return cls(**dict(zip(names, parts, strict=True)))
+        item: Any = object.__new__(cls)  # past its __init__, which may compute fields, or refuse what a gradient may be
+        for name, part in zip(names, parts, strict=True):
+            object.__setattr__(item, name, part)
+        return item
 
     optree.register_pytree_node(
         cls,
