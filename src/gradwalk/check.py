@@ -329,7 +329,7 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
         if found.shape == "edge":
             return "not finite"
         return "rounding" if error <= 4 * found.resolution else "kink" if is_chosen() else "wrong"
-    return "rounding" if error and bound > _TOO_VAGUE * size else "right"
+    return "rounding" if error and 4 * bound > _TOO_VAGUE * size else "right"
 
 
 def _users(graph: Graph) -> list[list[Node]]:
