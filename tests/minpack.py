@@ -348,6 +348,6 @@ PROBLEMS = [
     Problem("chebyquad", chebyquad, grid(7), [0.0]),
     Problem("chebyquad", chebyquad, grid(8), [3.51687e-3]),
     Problem("chebyquad", chebyquad, grid(9), [0.0]),
-    # the lower one is not in the paper, which has only the minimum next to the start; SciPy finds it with differences too
+    # the lower one is not in the paper, which has the minimum next to the start; SciPy finds it by differences too
     Problem("chebyquad", chebyquad, grid(10), [4.77271e-3, 6.50395e-3]),
 ]
