@@ -186,6 +186,9 @@ def test_overwriting():
         (["--svg", "x.bmp"], "the name of the file tells its format: .svg, .png, .dot, .gv; not 'x.bmp'"),
         (["--film", "x.mp4"], "the name of the file tells its format: .svg, .gif, .png; not 'x.mp4'"),
         (["--svg", "/nowhere/x.svg"], "/nowhere/x.svg: No such file or directory"),
+        (["--page="], "--page needs the name of a file"),
+        (["--page", "x.pdf"], "the name of the file tells its format: .html; not 'x.pdf'"),
+        (["--page", "/nowhere/x.html"], "/nowhere/x.html: No such file or directory"),
     ],
 )
 def test_bad_options(arguments, problem):
@@ -201,6 +204,69 @@ def test_pictures(tmp_path):
         assert result.returncode == 0, result.stderr
         assert (tmp_path / name).stat().st_size > 300
     assert ">15.0000<" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+
+
+def shown_by(path) -> dict[str, object]:
+    """The walk that stands in a page."""
+    return json.loads(
+        path.read_text(encoding="utf-8").partition("data-gradwalk-document>")[2].partition("</script>")[0]
+    )
+
+
+def test_pages_of_expressions(tmp_path):
+    path = tmp_path / "x.html"
+    result = gradwalk(
+        "walk", *DIAMOND, "--page", str(path), "--overwrite", "--order", "(a+1)*(a*3),a+1,a*3,a", "--json"
+    )
+    assert result.returncode == 0, result.stderr
+    told, shown = json.loads(result.stdout), shown_by(path)
+    assert shown == {key: told[key] for key in ("gradwalk", "version", "graph", "order", "overwrite", "of")} | {
+        "files": {}
+    }
+    assert (shown["of"], shown["overwrite"], len(shown["order"])) == (DIAMOND[0], True, 4)
+
+
+def test_pages_of_scripts_have_the_script(tmp_path):
+    path = tmp_path / "x.html"
+    name = script(tmp_path)
+    result = gradwalk("walk", "--page", str(path), name)
+    assert result.returncode == 0, result.stderr
+    shown = shown_by(path)
+    assert (shown["of"], shown["files"]) == (name, {name: SCRIPT})
+    assert shown["graph"]["nodes"][1]["source"] == {"file": name, "line": 7}
+
+
+def test_the_lesson_is_written_and_opened(tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho opened $1 >{tmp_path}/told\n", encoding="utf-8")
+    browser.chmod(0o755)
+    path = tmp_path / "a lesson.html"
+    result = gradwalk("lesson", str(path), BROWSER=f"{browser} %s")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{path}\n", "")
+    assert (tmp_path / "told").read_text(encoding="utf-8") == f"opened {path.as_uri()}\n"
+    assert "data-gradwalk" in path.read_text(encoding="utf-8")
+
+
+def test_the_lesson_is_written_where_no_browser_is(tmp_path):
+    command = [sys.executable, "-m", "gradwalk", "lesson"]
+    bare = {"PATH": "/nowhere", "PYTHONPATH": os.path.abspath(os.environ.get("PYTHONPATH", ""))}  # noqa: PTH100  may be empty
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=bare)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{tmp_path / 'gradwalk-lesson.html'}\n"
+    assert result.stderr == "gradwalk: there is no browser to open it with\n"
+    assert (tmp_path / "gradwalk-lesson.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("/nowhere/x.html", "/nowhere/x.html: No such file or directory"),
+        ("x.txt", "the name of the file tells its format: .html; not 'x.txt'"),
+    ],
+)
+def test_lessons_that_cannot_be_written(name, problem):
+    result = gradwalk("lesson", name, "--no-open")
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"gradwalk: {problem}\n")
 
 
 def test_films_of_large_graphs_are_refused():

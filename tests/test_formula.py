@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from gradwalk.formula import Functions, as_formula, code, equal, is_choice_of_numbers, name, number, text, where
+from gradwalk.formula import (
+    Functions,
+    as_formula,
+    code,
+    equal,
+    is_choice_of_numbers,
+    javascript,
+    name,
+    number,
+    text,
+    where,
+)
 from gradwalk.ops import BY_NAME, TABLE
 
 x, y, out = name("x"), name("y"), name("out")
@@ -40,6 +53,35 @@ f = Functions()
 def test_printers(formula, as_code, as_text):
     assert code(formula) == as_code
     assert text(formula) == as_text
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        (x + y * 2, "x + y * 2"),
+        ((x + y) * 0.5, "(x + y) * 0.5"),
+        (x - (y - 1), "x - (y - 1)"),
+        (1 / (1 + x * x), "1 / (1 + x * x)"),
+        (x / (y / 2), "x / (y / 2)"),
+        (x / y / 2, "x / y / 2"),
+        (-(-x), "-(-x)"),  # --x would be another operator
+        (-number(-1), "-(-1)"),
+        (x - number(-1), "x - -1"),
+        (-x * y, "-x * y"),
+        (number(math.pi), "3.141592653589793"),
+        (f.pow(x, y - 1), "ieee.pow(x, y - 1)"),
+        (where(x < 0, 0, x), "x < 0 ? 0 : x"),
+        (where(x, y, 1), "x !== 0 ? y : 1"),  # nan is not zero
+        (where(x - y, y, 1), "x - y !== 0 ? y : 1"),
+        (where(x > 0, x, 0) + 1, "(x > 0 ? x : 0) + 1"),
+        (
+            where(equal(x, 0) & (y >= 0), 0, where(x <= y, 1, 2)),
+            "x === 0 && y >= 0 ? 0 : (x <= y ? 1 : 2)",
+        ),
+    ],
+)
+def test_javascript(formula, expected):
+    assert javascript(formula) == expected
 
 
 def test_choices_of_numbers():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import shutil
 import subprocess
@@ -61,7 +63,7 @@ def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedPro
 def tree(tmp_path_factory) -> Path:
     """A copy of the source tree with one more row, regenerated."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in ("src", "tools", "docs", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("src", "tools", "docs", "tests", "setup.py", "web/src", "pyproject.toml", "README.md", "LICENSE"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info"))
@@ -92,6 +94,16 @@ def test_stale_blocks_are_named(tree):
     assert "engine.py (methods)" in result.stderr
 
 
+def test_a_stale_table_of_the_page_is_named(tree):
+    table = tree / "web/src/table.js"
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("Math", "Meth") + "\n", encoding="utf-8")
+    result = run(sys.executable, "tools/generate.py", "--check", cwd=tree)
+    table.write_text(text, encoding="utf-8")
+    assert result.returncode == 1
+    assert "not what ops.py says: web/src/table.js -" in result.stderr
+
+
 def test_new_row_works_uncompiled(tree):
     result = run(sys.executable, "-c", PROGRAM, cwd=tree, PYTHONPATH="src")
     assert result.stdout == "uncompiled\n", result.stderr
@@ -111,6 +123,28 @@ def test_new_row_is_on_the_command_line_and_in_the_reference(tree):
     result = run(*command, cwd=tree, PYTHONPATH="src")
     assert "0.6931471805599453" in result.stdout, result.stderr
     assert "| `softplus2` |" in (tree / "docs/operations.md").read_text(encoding="utf-8")
+
+
+def test_new_row_is_on_the_page(tree):
+    assert 'name: "softplus2",' in (tree / "web/src/table.js").read_text(encoding="utf-8")
+    libraries = ROOT / "web/node_modules"
+    if not shutil.which("node") or not libraries.is_dir():
+        pytest.skip("there is no Node, or `npm ci` has not been run in web/")
+    (tree / "web/package.json").write_text('{"type": "module"}', encoding="utf-8")
+    (tree / "web/node_modules").symlink_to(libraries)
+    program = """
+        import { evaluate, parse } from "./src/expression.js";
+        const graph = evaluate(parse("softplus2(x)"), new Map([["x", 0.3]]));
+        const { data, partials, row } = graph.nodes[graph.root];
+        console.log(JSON.stringify([data, partials, row.formulas, row.words]));
+    """
+    result = run("node", "--input-type=module", "--eval", program, cwd=tree / "web")
+    assert result.returncode == 0, result.stderr
+    data, partials, formulas, words = json.loads(result.stdout)
+    assert data == pytest.approx(math.log1p(math.exp(0.3)), rel=1e-15)
+    assert partials == pytest.approx([1 / (1 + math.exp(-0.3))], rel=1e-15)
+    assert formulas == [["/", 1, ["+", 1, ["exp", ["negative", "x"]]]]]
+    assert words == "softplus again"
 
 
 def test_new_row_cannot_go_untested(tree):

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT / "src/gradwalk").rglob("*.py"))
-TYPES = ("_cython.pyi", "py.typed")
+OTHERS = ("_cython.pyi", "page.js", "py.typed")
 COMPILED = ("engine", "nn", "program", "replay", "rules", "sparsity", "tape")
 
 
@@ -35,9 +35,11 @@ def sdist(tmp_path_factory) -> Path:
     """The unpacked sdist, made from a clean copy of the tree."""
     folder = tmp_path_factory.mktemp("sdist")
     ignored = shutil.ignore_patterns(
-        ".git", ".venv*", "build", "*.so", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
+        ".git", ".venv*", "build", "*.so", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "node_modules"
     )
     shutil.copytree(ROOT, folder / "tree", ignore=ignored)
+    (folder / "tree/web/node_modules").mkdir()
+    (folder / "tree/web/node_modules/library.js").write_text("", encoding="utf-8")
     result = build(folder / "tree", folder, "--sdist")
     assert result.returncode == 0, result.stderr + result.stdout
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
@@ -54,9 +56,12 @@ def test_sdist_holds_what_is_needed_to_build_and_test(sdist):
         "src/gradwalk/engine.pxd",
         "tests/test_tiny.py",
         "tools/generate.py",
+        "web/package-lock.json",
+        "web/src/types.js",
     ):
         assert (sdist / name).is_file(), name
-    assert not [path for path in sdist.rglob("*") if path.suffix in (".c", ".so", ".pyc")]
+    strays = (".c", ".so", ".pyc")
+    assert not [path for path in sdist.rglob("*") if path.suffix in strays or path.name == "node_modules"]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +81,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     names = contents(wheel)
     libraries = {name for name in names if name.endswith((".so", ".pyd"))}
     assert {Path(name).name.split(".")[0] for name in libraries} == set(COMPILED)
-    assert names - libraries == {f"gradwalk/{name}" for name in (*MODULES, *TYPES)}
+    assert names - libraries == {f"gradwalk/{name}" for name in (*MODULES, *OTHERS)}
 
 
 def works(wheel: Path, folder: Path) -> str:
@@ -101,7 +106,7 @@ def test_pure_wheel_is_made_when_asked_for(sdist, tmp_path):
     assert result.returncode == 0, result.stderr + result.stdout
     wheel = next(tmp_path.glob("*.whl"))
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert contents(wheel) == {f"gradwalk/{name}" for name in (*MODULES, *TYPES)}
+    assert contents(wheel) == {f"gradwalk/{name}" for name in (*MODULES, *OTHERS)}
     assert works(wheel, tmp_path / "installed") == "uncompiled 6.0"
 
 

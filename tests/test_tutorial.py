@@ -59,4 +59,5 @@ def test_everything_shows_itself():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     types = [set(bundle) - {"text/plain"} for bundle in shown(run(notebook))[1:]]
     svg = {"image/svg+xml"}
-    assert types == [set(), svg, svg, {"text/html"}, svg, set()]
+    walked = {"text/html", "application/vnd.jupyter.widget-view+json"}
+    assert types == [set(), svg, svg, walked, svg, set()]

@@ -8,6 +8,10 @@
 -0.004023
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from gradwalk import math, nn
 from gradwalk.blocks import checkpoint, primitive, stop_gradient
 from gradwalk.check import check, gradcheck
@@ -27,7 +31,10 @@ from gradwalk.jit import jit
 from gradwalk.micrograd import as_micrograd
 from gradwalk.sparse import sparse_hessian, sparse_jacobian
 from gradwalk.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
-from gradwalk.walk import walk
+from gradwalk.walk import Walk, walk
+
+if TYPE_CHECKING:
+    from gradwalk.notebook import WalkWidget
 
 __version__ = "0.1.0"
 
@@ -66,3 +73,12 @@ __all__ = [
     "walk",
     "zero_grad",
 ]
+
+
+def _widget(walk: Walk) -> WalkWidget:
+    from gradwalk.notebook import WalkWidget  # when the first is shown: anywidget takes longer to import than gradwalk
+
+    return WalkWidget(walk)
+
+
+Walk.make_widget = staticmethod(_widget)

@@ -1,4 +1,4 @@
-"""The command line: `gradwalk walk EXPRESSION name=value ...`, `gradwalk walk script.py`, `gradwalk run script.py`."""
+"""The command line: `gradwalk walk EXPRESSION name=value ...`, `walk script.py`, `lesson`, `run script.py`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ import json
 import os
 import sys
 import threading
+import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 
 import gradwalk
-from gradwalk import expression, keyboard, micrograd, report
+from gradwalk import expression, keyboard, micrograd, pictures, report
 from gradwalk.check import StaleError, check
 from gradwalk.engine import Value, source_lines
 from gradwalk.expression import ExpressionError
 from gradwalk.graph import Graph, as_json
+from gradwalk.page import page
 from gradwalk.pictures import PictureError
 from gradwalk.terminal import Terminal
 from gradwalk.walk import OrderError, Walk, walk
 
-_WITH_VALUE = ("--order", "--svg", "--film")
+_FILES = ("svg", "film", "page")  # options that name a file
+_WITH_VALUE = ("--order", *(f"--{option}" for option in _FILES))
 _LARGEST = 1000  # nodes whose steps are printed
 
 _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.8813735870195432'
@@ -89,10 +93,22 @@ def _parser() -> argparse.ArgumentParser:
         "--film", metavar="FILE", help="a picture after each step: an animated .svg or .gif, or a .png of all"
     )
     walk.add_argument(
+        "--page", metavar="FILE", help="an .html file to walk through in a browser, with the lines of the script"
+    )
+    walk.add_argument(
         "--step", action="store_true", help="take the steps one at a time, forward and back, a key a step"
     )
     walk.add_argument("--json", action="store_true", help="print JSON for programs; nan and inf as strings")
     walk.set_defaults(command=_walk)
+
+    lesson = commands.add_parser(
+        "lesson",
+        help="learn how gradients are made, in a browser",
+        description="Write the lesson as one HTML file, which needs no network, and open it in the browser.",
+    )
+    lesson.add_argument("file", nargs="?", default="gradwalk-lesson.html", help="%(default)s, if not given")
+    lesson.add_argument("--no-open", action="store_true", help="only write the file")
+    lesson.set_defaults(command=_lesson)
 
     run = commands.add_parser(
         "run",
@@ -125,7 +141,7 @@ def _protected(arguments: Sequence[str]) -> list[str]:
 
 
 def _walk(options: argparse.Namespace) -> int:
-    for option in ("svg", "film"):
+    for option in _FILES:
         if getattr(options, option) == "":
             raise PictureError(f"--{option} needs the name of a file")
     is_script = options.what.endswith(".py")
@@ -136,10 +152,7 @@ def _walk(options: argparse.Namespace) -> int:
         return code or 2
     order = None if options.order is None else _split(options.order)
     walked = walk(graph, order, overwrite=options.overwrite)
-    if options.svg:
-        walked.draw().save(options.svg)
-    if options.film:
-        walked.film().save(options.film)
+    _save(options, walked)
     if options.json:
         print(_as_json(options, walked))
     elif options.step:
@@ -186,6 +199,31 @@ def _run(options: argparse.Namespace) -> tuple[int, Graph | None]:
     finally:
         Value.backward = backward  # type: ignore[method-assign]
     return code, last[0] if last and code == 0 else None
+
+
+def _save(options: argparse.Namespace, walked: Walk) -> None:
+    """Write the files that were asked for."""
+    if options.svg:
+        walked.draw().save(options.svg)
+    if options.film:
+        walked.film().save(options.film)
+    if options.page:
+        _write_page(options.page, page(walked, options.what))
+
+
+def _lesson(options: argparse.Namespace) -> int:
+    """Write the lesson, print where it is, and open it where there is a browser."""
+    _write_page(options.file, page())
+    path = Path(options.file).resolve()
+    print(path)
+    sys.stdout.flush()
+    if not options.no_open and not webbrowser.open(path.as_uri()):
+        print("gradwalk: there is no browser to open it with", file=sys.stderr)
+    return 0
+
+
+def _write_page(path: str, text: str) -> None:
+    pictures.write(path, {".html": lambda: text})
 
 
 def _split(order: str) -> list[str]:

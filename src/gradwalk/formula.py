@@ -1,7 +1,7 @@
 """The little expression language that the rows of `ops.py` are written in, and its printers.
 
 A `Formula` is built by ordinary Python: `1 - out * out` with `out` a `Formula` is a `Formula`. It can then
-be printed as code for the engine (`code`) or as mathematics for a reader (`text`).
+be printed as code for the engine (`code`) and for the page (`javascript`), or as mathematics for a reader (`text`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _OPERATORS: dict[str, Callable[..., float]] = {
 }
 _FUNCTIONS = {"/": "div"}
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
+_IN_JAVASCRIPT = {"==": "===", "and": "&&"}
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,30 @@ def code(formula: Formula) -> str:
         left, right = (_bracketed(part, formula, code, right=part is parts[1]) for part in parts)
         return f"{left} {formula.operator} {right}"
     return f"ieee.{formula.operator}({', '.join(code(part) for part in parts)})"
+
+
+def javascript(formula: Formula) -> str:
+    """The formula as an expression in JavaScript, whose division never raises. Functions go through its `ieee`.
+
+    >>> javascript(where(name("x") < 0, 0, 1 / name("x")))
+    'x < 0 ? 0 : 1 / x'
+    """
+    if formula.operator == "name":
+        return str(formula.atom)
+    if formula.operator == "number":
+        return repr(formula.atom).removesuffix(".0")
+    parts = formula.arguments
+    if formula.operator == "where":
+        condition, *branches = parts
+        chosen, otherwise = (_bracketed(branch, formula, javascript, right=True) for branch in branches)
+        test = javascript(condition) if condition.operator in _CONDITIONS else f"{javascript(condition)} !== 0"
+        return f"{test} ? {chosen} : {otherwise}"
+    if formula.operator == "negative":
+        return f"-{_bracketed(parts[0], formula, javascript, right=True)}"  # right: -- is another operator there
+    if formula.operator in _BINDING:
+        left, right = (_bracketed(part, formula, javascript, right=part is parts[1]) for part in parts)
+        return f"{left} {_IN_JAVASCRIPT.get(formula.operator, formula.operator)} {right}"
+    return f"ieee.{formula.operator}({', '.join(javascript(part) for part in parts)})"
 
 
 def text(formula: Formula) -> str:

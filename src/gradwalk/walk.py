@@ -6,9 +6,12 @@ import difflib
 import html
 import io
 import json
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwalk import report
 from gradwalk.draw import Drawing, draw
@@ -22,6 +25,13 @@ from gradwalk.scene import Moment
 from gradwalk.steps import BackwardStep, ForwardStep, backward_steps, forward_steps, gradients, swept
 from gradwalk.svg import Theme
 from gradwalk.terminal import Terminal
+
+if TYPE_CHECKING:
+    from gradwalk.notebook import WalkWidget
+
+VERSION = 1  # of the JSON form
+
+_Bundle = dict[str, Any]  # by MIME type
 
 _LONGEST_FILM = 60
 _LARGEST_PICTURE = 60
@@ -45,6 +55,9 @@ class Walk:
     graph: Graph
     order: tuple[int, ...]
     overwrite: bool
+
+    # Makes the widget of a walk; gradwalk/__init__ sets it, for this module cannot import what stands above it.
+    make_widget: ClassVar[Callable[[Walk], WalkWidget]]
 
     @cached_property
     def forward(self) -> tuple[ForwardStep, ...]:
@@ -135,13 +148,19 @@ class Walk:
         positions = [i + 1 for i, step in enumerate(self.steps) if not self.graph.nodes[step.place].is_leaf]
         return Film(self.graph, [self.moment(i) for i in dict.fromkeys([*positions, last])], seconds, theme)
 
-    def to_json(self) -> str:
-        """The walk as JSON: graph, steps, gradients, and what is wrong with them."""
-        walked = {
+    def essence(self) -> dict[str, Any]:
+        """What all else about the walk follows from, as it stands in JSON: the graph, the order, and the rule."""
+        return {
             "gradwalk": "walk",
-            "version": 1,
+            "version": VERSION,
             "graph": json.loads(self.graph.to_json()),
+            "order": list(self.order),
             "overwrite": self.overwrite,
+        }
+
+    def to_json(self) -> str:
+        """The walk as JSON, by docs/walk.schema.json: graph, order, steps, gradients, and what is wrong with them."""
+        walked = self.essence() | {
             "legal": self.is_legal,
             "legal_orders": self.legal_orders,
             "forward": [step._asdict() for step in self.forward],
@@ -180,8 +199,25 @@ class Walk:
     def __repr__(self) -> str:
         return f"<Walk over {self.graph!r}>"
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": _as_html(self), "text/plain": str(self)}
+    def widget(self) -> WalkWidget:
+        """The page of this walk as a widget, to have it in hand: `widget.state` says where the page stands.
+
+        A walk that is the last line of a cell shows its widget anyway. Raises `ModuleNotFoundError` where anywidget is
+        not installed.
+        """
+        return Walk.make_widget(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> _Bundle | tuple[_Bundle, _Bundle]:
+        # Text and HTML stay in the notebook's file for programs that show it without a widget.
+        still = {"text/html": _as_html(self), "text/plain": str(self)}
+        if not (_has_widgets() and _has_front_end()):
+            return still
+        shown, metadata = self.widget()._repr_mimebundle_() or ({}, {})
+        return shown | still, metadata
+
+    def _display_(self) -> object:
+        """What marimo shows."""
+        return self.widget() if _has_widgets() else _Still(_as_html(self))
 
 
 class Cursor:
@@ -279,6 +315,27 @@ def _place(item: Value | str, known: dict[object, int], graph: Graph) -> int:
     if not any(isinstance(node, Value) for node in known):
         raise OrderError("a Graph has no Values any more: give the order by names, such as " + repr(graph.names[0]))
     raise OrderError(f"the order visits {item!r}, which is not part of this graph")
+
+
+def _has_widgets() -> bool:
+    return find_spec("anywidget") is not None
+
+
+def _has_front_end() -> bool:
+    """Whether IPython runs for something that shows more than text."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and "text/html" in shell.display_formatter.active_types
+
+
+@dataclass(frozen=True)
+class _Still:
+    """A walk that cannot be stepped through, as an object: marimo takes no bundle."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 def _as_html(walk: Walk) -> str:

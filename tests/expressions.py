@@ -1,0 +1,78 @@
+"""Random programs of the command line's grammar, well formed and broken."""
+
+from __future__ import annotations
+
+import random
+
+from gradwalk.ops import TABLE
+
+NAMES = ("a", "b", "x1", "é", "名", "_", "ﬁ")  # the last is read as fi
+NUMBERS = ("2", "0.5", "1_0", ".25", "3.", "1e2", "2.5e-1", "7")
+FUNCTIONS = tuple(row for row in TABLE if row.is_function)
+BINARY = ("+", "-", "*", "/", "**")
+SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
+TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
+STRANGE = (
+    "^",
+    "1j",
+    "'s'",
+    ".data",
+    "[",
+    "==",
+    "//",
+    "+=",
+    "if",
+    "True",
+    "$",
+    "\0",
+    "\u3000",
+    "\x1f",
+    "😀",
+    "0x1",
+    "²",
+)
+
+
+def expression(draw: random.Random, depth: int = 4) -> str:
+    """An expression; its operators bind as they may."""
+    kind = draw.random()
+    if depth == 0 or kind < 0.15:
+        return draw.choice(NAMES if draw.random() < 0.7 else NUMBERS)
+    if kind < 0.3:
+        return f"{draw.choice('+--')}{expression(draw, depth - 1)}"
+    if kind < 0.45:
+        return f"({expression(draw, depth - 1)})"
+    if kind < 0.6:
+        row = draw.choice(FUNCTIONS)
+        return f"{row.name}({', '.join(expression(draw, depth - 1) for _ in range(row.arity))})"
+    if kind < 0.65:
+        sides = [expression(draw, depth - 1) for _ in range(2)]
+        return f"({draw.choice(('<', '<=', '>', '>=')).join(sides)})"
+    space = draw.choice(("", " "))
+    return f"{space}{draw.choice(BINARY)}{space}".join(expression(draw, depth - 1) for _ in range(2))
+
+
+def program(draw: random.Random) -> str:
+    """Some named parts, the later made from the earlier, and a last one with or without a name."""
+    made = [f"p{i}" for i in range(draw.randrange(4))]
+    parts = []
+    for i, name in enumerate(made):
+        earlier = draw.choice(made[:i]) if i and draw.random() < 0.8 else "a"
+        parts.append(f"{name} = {earlier} {draw.choice(BINARY)} {expression(draw, 2)}")
+    last = f"{' + '.join(draw.sample(made, min(2, len(made))) or ['b'])} * {expression(draw, 3)}"
+    parts.append(draw.choice((last, f"L = {last}")))
+    return draw.choice(("; ", ";", "\n", " ;\r\n\n")).join(parts)
+
+
+def broken(draw: random.Random) -> str:
+    """A program with a few tokens put in, left out or put in place of letters."""
+    text = program(draw) if draw.random() < 0.5 else expression(draw)
+    for _ in range(draw.randint(1, 2)):
+        place = draw.randrange(len(text) + 1)
+        text = text[:place] + draw.choice((*TOKENS, *STRANGE, "")) + text[place + draw.randrange(2) :]
+    return text
+
+
+def soup(draw: random.Random) -> str:
+    """Any tokens."""
+    return draw.choice(("", " ")).join(draw.choices((*TOKENS, *STRANGE), k=draw.randrange(9)))

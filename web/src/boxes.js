@@ -1,0 +1,397 @@
+// The boxes on the stage: a value with the operation that made it, and a closed part of the graph.
+
+import { set, write } from "./dom.js";
+import { short } from "./numbers.js";
+import { drawn, oneLine, shortened } from "./svg.js";
+
+/** @typedef {import("./svg.js").Point} Point */
+/** @typedef {import("./svg.js").Ruler} Ruler */
+/** @typedef {import("./types.js").Node} Node */
+/** @typedef {import("./types.js").Part} Part */
+/** @typedef {import("./types.js").Moment} Moment */
+
+/**
+ * The texts of the stage. Names tell all that a reader should hear about a thing, at the moment that is shown.
+ * @typedef {object} Texts
+ * @property {(place: number) => string} nameOfNode
+ * @property {(key: import("./types.js").EdgeKey) => string} nameOfEdge
+ * @property {(part: Part) => string} nameOfPart
+ * @property {(edge: import("./types.js").Edge) => string} nameOfBundle
+ * @property {(count: number) => string} count of a part's nodes, as in "40 nodes"
+ * @property {(done: number, total: number) => string} progress, as in "12 of 40"
+ * @property {(gradient: string) => string} largest gradient of a part
+ */
+
+/**
+ * What is marked at a moment, besides what is known.
+ * @typedef {object} Marks
+ * @property {{ place: number } | { edge: import("./types.js").EdgeKey } | null} selected
+ * @property {ReadonlyMap<number, number>} badges by place: its number in the order that the reader chose
+ * @property {number} largest size of a gradient in the whole walk, which is drawn heaviest
+ */
+
+const CARD = 62; // the height of a card
+const ROW = 18; // of its lines for data and grad
+const HEADER = 25; // of its line for the label
+const PADDING = 10;
+const RADIUS = 7;
+const PILL = 28; // the height of an operation
+const LINK = 14; // between an operation and its result
+const PORT = 9; // between the ends of lines at one operation, if there is room
+const TALLEST = 240; // an operation on many operands
+const TICK = 15; // the room of a visited node's tick
+const NARROWEST = 92;
+const WIDEST_LABEL = 132;
+const COLUMNS = "-0.707107"; // numbers have room for so much, and are squeezed where they are longer
+const SHEETS = 4; // how far the sheets of a closed part stand out
+const PART = { width: 180, height: 84 };
+
+const LABEL = 13;
+const SYMBOL = 15;
+const NUMBER = 12;
+const KEY = 11;
+const BOLD = 600;
+
+/**
+ * The width of all cards of a drawing, so that they stand in even columns.
+ * @param {readonly Node[]} nodes @param {Ruler} ruler
+ */
+export function cardWidth(nodes, ruler) {
+  const numbers = ruler.width("data", KEY) + 12 + ruler.width(COLUMNS, NUMBER);
+  const labels = nodes.map(({ name }) => Math.min(ruler.width(oneLine(name), LABEL, BOLD), WIDEST_LABEL) + TICK);
+  return 2 * Math.ceil((Math.max(NARROWEST - 2 * PADDING, numbers, ...labels) + 2 * PADDING) / 2);
+}
+
+/** The operation with its constants in their places, as in `2 *` and `max(·, 0)`. @param {Node} node */
+export function symbolOf({ symbol, operands, constants, row }) {
+  const plain = oneLine(symbol) || "?";
+  if (operands.length > 3 || operands.every((operand) => operand >= 0)) return plain;
+  const written = (/** @type {string} */ blank) =>
+    operands.map((operand, i) => (operand >= 0 ? blank : short(constants[i] ?? NaN)));
+  if (!row?.isOperator) return `${plain}(${written("·").join(", ")})`;
+  const [left, right] = written("");
+  return `${left} ${plain} ${right}`.trim();
+}
+
+/** A box: an element with a size, and the points where lines enter and leave it. */
+class Box {
+  /** The last look that was painted: painting the same again does nothing. */
+  #look = "";
+  corner = { x: 0, y: 0 };
+  width = 0;
+  height = 0;
+  title = drawn("title");
+  element = drawn("g");
+  /** What is clicked and has the focus: it lies over the picture, which says nothing that its name does not say. */
+  button = drawn("rect", { class: "hit", role: "button", tabindex: -1 }, this.title);
+
+  /** @param {readonly SVGElement[]} picture */
+  show(picture) {
+    set(this.button, "width", this.width);
+    set(this.button, "height", this.height);
+    this.element.append(drawn("g", { "aria-hidden": "true" }, ...picture), this.button);
+  }
+
+  /** @param {Point} corner */
+  moveTo(corner) {
+    this.corner = corner;
+    this.element.setAttribute("transform", `translate(${corner.x},${corner.y})`);
+  }
+
+  /** Where the i-th of so many lines leaves it. @param {number} i @param {number} count @returns {Point} */
+  exit(i, count) {
+    const { x, y } = this.corner;
+    return { x: x + this.width, y: y + this.height / 2 + spread(i, count, 14, CARD - 2 * RADIUS) };
+  }
+
+  /** The middle of its left side. @returns {Point} */
+  get left() {
+    return { x: this.corner.x, y: this.corner.y + this.height / 2 };
+  }
+
+  /** Whether it looks otherwise than before. @param {readonly unknown[]} state @param {() => string} name */
+  changed(state, name) {
+    const look = state.join(" ");
+    if (look === this.#look) return false;
+    this.#look = look;
+    const text = name();
+    set(this.button, "aria-label", text);
+    write(this.title, text);
+    return true;
+  }
+}
+
+/** A value: a card with its label, data and grad, and before it the operation that made it. */
+export class NodeBox extends Box {
+  /**
+   * @param {Node} node @param {number} entries how many lines enter it @param {number} width of its card
+   * @param {Ruler} ruler
+   */
+  constructor(node, entries, width, ruler) {
+    super();
+    this.place = node.place;
+    this.ruler = ruler;
+    this.symbol = node.operands.length ? shortened(symbolOf(node), 110, (text) => ruler.width(text, SYMBOL)) : "";
+    this.pill = this.symbol ? { width: 0, height: Math.max(PILL, Math.min(TALLEST, 12 + PORT * entries)) } : null;
+    if (this.pill) this.pill.width = Math.max(PILL, Math.ceil(ruler.width(this.symbol, SYMBOL)) + 18);
+    this.card = { left: this.pill ? this.pill.width + LINK : 0, top: 0, width };
+    this.width = this.card.left + width;
+    this.height = Math.max(CARD, this.pill?.height ?? 0);
+    this.card.top = (this.height - CARD) / 2;
+    this.numbers = { data: this.#number(0), grad: this.#number(1) };
+    this.share = drawn("path", { class: "share", d: foot(width, CARD, ROW) });
+    this.badge = drawn("g", { class: "badge" });
+    this.link = drawn("path", { class: "link", d: this.pill ? `M${this.pill.width},${this.height / 2}h${LINK}` : "" });
+    this.#build(node);
+  }
+
+  /**
+   * Where the i-th of so many lines enters it: on the outline of its operation.
+   * @param {number} i @param {number} count @returns {Point}
+   */
+  entry(i, count) {
+    const height = this.pill?.height ?? 0;
+    const aside = spread(i, count, PORT, height - 12);
+    const fromEnd = Math.max(0, Math.abs(aside) - (height / 2 - PILL / 2));
+    const bend = PILL / 2 - Math.sqrt((PILL / 2) ** 2 - fromEnd ** 2);
+    return { x: this.corner.x + bend, y: this.corner.y + this.height / 2 + aside };
+  }
+
+  /** @param {Node} node @param {Moment} moment @param {Marks} marks @param {Texts} texts */
+  paint({ place, data }, moment, { selected, badges, largest }, texts) {
+    const known = moment.known[place] ?? false;
+    const gradient = moment.gradients[place] ?? null;
+    const badge = badges.get(place) ?? "";
+    const classes = [
+      "node",
+      known ? "" : "unknown",
+      signOf(gradient),
+      moment.visited[place] ? "visited" : "",
+      moment.active === place ? `active ${moment.phase}` : "",
+      selected && "place" in selected && selected.place === place ? "selected" : "",
+      badge ? "placed" : "",
+    ].filter(Boolean);
+    const share = shareOf(gradient, largest);
+    if (!this.changed([...classes, data, gradient, share, badge], () => texts.nameOfNode(place))) return;
+    set(this.element, "class", classes.join(" "));
+    this.#write(this.numbers.data, known ? short(data) : "?");
+    this.#write(this.numbers.grad, gradient === null ? "" : short(gradient));
+    this.share.style.fillOpacity = String(gradient ? 0.1 + 0.18 * share : 0);
+    this.link.style.strokeWidth = `${weightOf(gradient, largest)}px`;
+    const [, number] = this.badge.children;
+    if (number) write(number, String(badge));
+  }
+
+  /** @param {Node} node */
+  #build(node) {
+    const { left, top, width } = this.card;
+    const label = oneLine(node.name);
+    const room = width - 2 * PADDING - TICK;
+    const measured = (/** @type {string} */ text) => this.ruler.width(text, LABEL, BOLD);
+    const text = drawn("text", { class: node.label ? "label" : "label unnamed", x: PADDING, y: 17 });
+    text.textContent = shortened(label, room, measured);
+    // A viewport of its own cuts off what a font or combining marks put outside.
+    const window = drawn("svg", { width: width - TICK, height: HEADER, class: "window" }, text);
+    this.badge.append(drawn("circle", { r: 11, cx: -2, cy: -3 }), drawn("text", { x: -2, y: 1.5 }));
+    const [halo, outline] = rings(width, CARD);
+    const card = drawn(
+      "g",
+      { transform: `translate(${left},${top})` },
+      halo,
+      drawn("rect", { class: "card", x: 0.5, y: 0.5, width: width - 1, height: CARD - 1, rx: RADIUS }),
+      this.share,
+      drawn("path", { class: "rule", d: `M1,${HEADER - 0.5}H${width - 1}` }),
+      window,
+      key("data", baseline(0)),
+      this.numbers.data,
+      key("grad", baseline(1)),
+      this.numbers.grad,
+      tick(width),
+      outline,
+      this.badge,
+    );
+    this.show([...this.#operation(), card]);
+  }
+
+  #operation() {
+    if (!this.pill) return [];
+    const { width, height } = this.pill;
+    const top = (this.height - height) / 2;
+    const symbol = drawn("text", { class: "symbol", x: width / 2, y: this.height / 2 + 5 });
+    symbol.textContent = this.symbol;
+    const size = { width: width - 1, height: height - 1, rx: PILL / 2 - 0.5 };
+    return [this.link, drawn("rect", { class: "pill", x: 0.5, y: top + 0.5, ...size }), symbol];
+  }
+
+  /** @param {number} row */
+  #number(row) {
+    return drawn("text", { class: "number", x: this.card.width - PADDING, y: baseline(row) });
+  }
+
+  /** @param {SVGTextElement} target @param {string} text */
+  #write(target, text) {
+    if (target.textContent === text) return;
+    target.textContent = text;
+    const room = this.ruler.width(COLUMNS, NUMBER);
+    squeeze(target, this.ruler.width(text, NUMBER) > room ? room : null);
+  }
+}
+
+/** A closed part: a pile of sheets with its name, how much of it is done, and its largest gradient. */
+export class PartBox extends Box {
+  /** @param {Part} part @param {Ruler} ruler */
+  constructor(part, ruler) {
+    super();
+    this.part = part;
+    this.ruler = ruler;
+    this.width = PART.width + 2 * SHEETS;
+    this.height = PART.height + 2 * SHEETS;
+    this.bar = drawn("path", { class: "bar" });
+    this.count = drawn("text", { class: "key", x: PADDING, y: 53 });
+    this.progress = drawn("text", { class: "key at-end", x: PART.width - PADDING, y: 53 });
+    this.largest = drawn("text", { class: "key grad", x: PADDING, y: PART.height - 6 });
+    this.share = drawn("path", { class: "share", d: foot(PART.width, PART.height, ROW) });
+    this.#build();
+  }
+
+  /** @param {number} i @param {number} count @returns {Point} */
+  entry(i, count) {
+    const { x, y } = this.left;
+    return { x, y: y + spread(i, count, 11, PART.height - 24) };
+  }
+
+  /** @param {Moment} moment @param {Marks} marks @param {Texts} texts */
+  paint(moment, { largest, selected }, texts) {
+    const { places } = this.part;
+    const isBackward = moment.phase === "backward" || moment.phase === "end";
+    const done = isBackward ? moment.visited : moment.known;
+    let count = 0;
+    let isActive = false;
+    let isSelected = false;
+    /** @type {number | null} */
+    let gradient = null;
+    for (const place of places) {
+      if (done[place]) count += 1;
+      if (place === moment.active) isActive = true;
+      if (selected && "place" in selected && selected.place === place) isSelected = true;
+      const found = moment.gradients[place] ?? null;
+      if (found !== null && !(Math.abs(found) <= (gradient ?? -1))) gradient = Math.abs(found);
+    }
+    const classes = [
+      "part",
+      gradient === null ? "" : Number.isFinite(gradient) ? "some" : "unbounded",
+      isActive ? `active ${moment.phase}` : "",
+      isSelected ? "selected" : "",
+      isBackward || count ? "" : "unknown",
+      isBackward && count === places.length ? "visited" : "",
+    ].filter(Boolean);
+    if (!this.changed([...classes, count, gradient, largest], () => texts.nameOfPart(this.part))) return;
+    set(this.element, "class", classes.join(" "));
+    const full = PART.width - 2 * PADDING;
+    set(this.bar, "d", count ? `M${PADDING},33h${(full * count) / places.length}` : "");
+    this.#write(this.count, texts.count(places.length), full * 0.5);
+    this.#write(this.progress, texts.progress(count, places.length), full * 0.45);
+    this.#write(this.largest, gradient === null ? "" : texts.largest(short(gradient)), full);
+    this.share.style.fillOpacity = String(gradient ? 0.1 + 0.18 * shareOf(gradient, largest) : 0);
+  }
+
+  #build() {
+    const { width, height } = PART;
+    const room = width - 2 * PADDING - TICK;
+    const name = drawn("text", { class: "label", x: PADDING, y: 19 });
+    name.textContent = shortened(oneLine(this.part.name), room, (text) => this.ruler.width(text, LABEL, BOLD));
+    const sheets = [2, 1, 0].map((i) => {
+      const corner = { x: i * SHEETS + 0.5, y: i * SHEETS + 0.5 };
+      const size = { width: width - 1, height: height - 1, rx: RADIUS };
+      return drawn("rect", { class: i ? "card sheet" : "card", ...corner, ...size });
+    });
+    const [halo, outline] = rings(this.width, this.height);
+    this.show([
+      halo,
+      ...sheets,
+      drawn("svg", { width: width - TICK, height: HEADER, class: "window" }, name),
+      drawn("path", { class: "groove", d: `M${PADDING},33h${width - 2 * PADDING}` }),
+      this.bar,
+      this.count,
+      this.progress,
+      this.share,
+      this.largest,
+      tick(width),
+      outline,
+    ]);
+  }
+
+  /** @param {SVGTextElement} target @param {string} text @param {number} room */
+  #write(target, text, room) {
+    write(target, text);
+    squeeze(target, this.ruler.width(text, KEY) > room ? room : null);
+  }
+}
+
+/** @param {number | null} gradient */
+export function signOf(gradient) {
+  if (gradient === null) return "";
+  if (!Number.isFinite(gradient)) return "unbounded";
+  return gradient > 0 ? "positive" : gradient < 0 ? "negative" : "zero";
+}
+
+/** How heavy a line is that carries a gradient, in pixels. @param {number | null} gradient @param {number} largest */
+export function weightOf(gradient, largest) {
+  return Math.round((1.5 + 3.5 * shareOf(gradient, largest)) * 10) / 10;
+}
+
+/** From 0 to 1: how large a gradient is beside the largest. @param {number | null} gradient @param {number} largest */
+function shareOf(gradient, largest) {
+  if (!gradient || !largest) return 0;
+  return Number.isFinite(gradient) ? Math.sqrt(Math.min(Math.abs(gradient) / largest, 1)) : 1;
+}
+
+/**
+ * How far the i-th of so many ends stands from the middle.
+ * @param {number} i @param {number} count @param {number} step @param {number} room
+ */
+function spread(i, count, step, room) {
+  return (i - (count - 1) / 2) * Math.min(step, room / Math.max(count - 1, 1));
+}
+
+/** @param {number} row of data or grad */
+function baseline(row) {
+  return HEADER + ROW * row + 14;
+}
+
+/** @param {"data" | "grad"} name @param {number} y */
+function key(name, y) {
+  const text = drawn("text", { class: `key ${name}`, x: PADDING, y });
+  text.textContent = name;
+  return text;
+}
+
+/**
+ * What shows around a box while it is active, and while it is selected or has the focus.
+ * @param {number} width @param {number} height
+ */
+function rings(width, height) {
+  return /** @type {const} */ ([
+    drawn("rect", { class: "halo", x: -6, y: -6, width: width + 12, height: height + 12, rx: RADIUS + 6 }),
+    drawn("rect", { class: "outline", x: -4, y: -4, width: width + 8, height: height + 8, rx: RADIUS + 4 }),
+  ]);
+}
+
+/** The mark of what has been visited, in a card's upper right corner. @param {number} width */
+function tick(width) {
+  return drawn("path", { class: "tick", d: `M${width - 20},13l4,4.5l7,-9` });
+}
+
+/** Set text no wider than its room. @param {SVGTextElement} text @param {number | null} room null where it fits */
+function squeeze(text, room) {
+  set(text, "textLength", room);
+  set(text, "lengthAdjust", room === null ? null : "spacingAndGlyphs");
+}
+
+/** The foot of a card, with its rounded corners. @param {number} width @param {number} height @param {number} high */
+function foot(width, height, high) {
+  const turn = RADIUS - 1;
+  const arc = `a${turn},${turn} 0 0 1`;
+  const right = `v${high - 1 - turn}${arc} -${turn},${turn}`;
+  return `M1,${height - high}H${width - 1}${right}H${1 + turn}${arc} -${turn},-${turn}z`;
+}

@@ -1,0 +1,438 @@
+// A computation as a list of nodes, operands before results. A node is known by its place in it: 0 for the first.
+
+/** @import { Node, Row, SourceLine } from "./types.js" */
+
+import * as english from "./english/errors.js";
+import { toNumber } from "./numbers.js";
+import { BY_NAME } from "./table.js";
+
+const VERSION = 1; // of the JSON form
+const CONSTANT = -1; // in place of an operand's place
+const SUMPROD = "sumprod"; // start + p[0]*q[0] + p[1]*q[1] + ...: of any number of operands, so no row of the table
+const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "source", "symbol"];
+
+/** What is wrong with a graph, and at which node. */
+export class GraphError extends Error {
+  name = "GraphError";
+}
+
+/** A number that remembers what it was made from, until `Graph.record` lays it out flat. */
+export class Value {
+  /**
+   * @param {number} data
+   * @param {string} label
+   * @param {Row | null} row
+   * @param {readonly (Value | number)[]} operands
+   */
+  constructor(data, label, row = null, operands = []) {
+    this.data = data;
+    this.label = label;
+    this.row = row;
+    this.operands = operands;
+  }
+
+  /**
+   * An operation on Values and numbers: a Value if any operand is one, else a number.
+   * @param {Row} row
+   * @param {readonly (Value | number)[]} operands
+   */
+  static apply(row, operands) {
+    const [x, y, z] = operands.map((operand) => (operand instanceof Value ? operand.data : operand));
+    const data = row.forward(x, y, z);
+    return operands.some((operand) => operand instanceof Value) ? new Value(data, "", row, operands) : data;
+  }
+}
+
+export class Graph {
+  /** @type {{ place: number, nodes: Node[], isBlocked: boolean } | null} what depends on the node rerun last */
+  #dependents = null;
+
+  /**
+   * @param {readonly Node[]} nodes
+   * @param {number} root its place
+   */
+  constructor(nodes, root) {
+    this.nodes = nodes;
+    this.root = root;
+  }
+
+  /** A name of its own for every node, by place. */
+  get names() {
+    return this.nodes.map((node) => node.name);
+  }
+
+  /**
+   * What a Value was made from, and it.
+   * @param {Value} root
+   */
+  static record(root) {
+    const values = operandsFirst(root);
+    const places = new Map(values.map((value, place) => [value, place]));
+    const names = uniqueNames(values.map((value) => value.label));
+    const nodes = values.map(({ data, label, row, operands }, place) => {
+      const node = {
+        place,
+        name: names[place],
+        label,
+        operation: row?.name ?? "",
+        row,
+        symbol: row?.symbol ?? "",
+        operands: operands.map((operand) => (operand instanceof Value ? Number(places.get(operand)) : CONSTANT)),
+        constants: operands.map((operand) => (operand instanceof Value ? NaN : operand)),
+        partials: /** @type {number[]} */ ([]),
+        data,
+        source: null,
+        byHand: false,
+      };
+      const numbers = operands.map((operand) => (operand instanceof Value ? operand.data : operand));
+      return { ...node, partials: partialsOf(node, numbers, data) };
+    });
+    return new Graph(nodes, nodes.length - 1);
+  }
+
+  /**
+   * The graph that Python wrote, as docs/graph.schema.json has it. Throws `GraphError` for anything else, and for a
+   * graph of several outputs, saying where it stops making sense.
+   * @param {unknown} json
+   */
+  static fromDocument(json) {
+    return readGraph(json);
+  }
+
+  /**
+   * The same computation with other numbers in some of its leaves. Throws `GraphError` where a node that was made by
+   * hand depends on one: there is no rule to compute it by.
+   * @param {ReadonlyMap<number, number>} changes by place
+   */
+  withData(changes) {
+    const data = this.nodes.map((node) => node.data);
+    const changed = new Uint8Array(data.length);
+    const nodes = this.nodes.map((node) => {
+      const given = changes.get(node.place);
+      if (given === undefined && !node.operands.some((place) => changed[place])) return node;
+      changed[node.place] = 1;
+      if (given !== undefined) {
+        data[node.place] = given;
+        return { ...node, data: given };
+      }
+      if (node.operation === "" || node.byHand) throw new GraphError(english.madeByHand(node.name));
+      const numbers = numbersOf(node, data);
+      data[node.place] = forward(node, numbers);
+      return { ...node, data: data[node.place], partials: partialsOf(node, numbers, data[node.place]) };
+    });
+    return new Graph(nodes, this.root);
+  }
+
+  /**
+   * The root's number where a node, be it a leaf or not, has this one and what depends on it is computed again; null
+   * where a node that was made by hand stands in between.
+   * @param {number} place
+   * @param {number} number
+   */
+  rerun(place, number) {
+    if (this.#dependents?.place !== place) this.#dependents = { place, ...this.#dependentsOf(place) };
+    if (this.#dependents.isBlocked) return null;
+    const data = this.nodes.map((node) => node.data);
+    data[place] = number;
+    for (const node of this.#dependents.nodes) data[node.place] = forward(node, numbersOf(node, data));
+    return data[this.root];
+  }
+
+  /**
+   * The nodes up to the root that depend on one, in order, and whether a hand-made one is among them.
+   * @param {number} place
+   */
+  #dependentsOf(place) {
+    const reached = new Uint8Array(this.nodes.length);
+    reached[place] = 1;
+    const nodes = this.nodes.slice(place + 1, this.root + 1).filter((node) => {
+      reached[node.place] = Number(node.operands.some((operand) => reached[operand]));
+      return reached[node.place];
+    });
+    const isBlocked = Boolean(reached[this.root]) && nodes.some((node) => node.operation === "");
+    return { nodes: isBlocked ? [] : nodes, isBlocked };
+  }
+}
+
+/**
+ * The operands that a node passes its gradient to. Not to constants, nor to those at inert positions of its row, such
+ * as the condition of `where`. A rule made by hand does not tell the places of one operand apart: it passes to the
+ * first of them.
+ * @param {Node} node
+ */
+export function passing({ operands, row, byHand }) {
+  return operands
+    .map((place, position) => ({ position, place }))
+    .filter(({ position, place }) => {
+      const isInert = byHand ? operands.indexOf(place) < position : row?.inert.includes(position);
+      return place !== CONSTANT && !isInert;
+    });
+}
+
+/**
+ * The position of the factor that stands beside another in a sum of products: start, p0, p1, ..., q0, q1, ...
+ * @param {number} count of the operands
+ * @param {number} position not 0, which is the start
+ */
+export function partner(count, position) {
+  const factors = (count - 1) / 2;
+  return position <= factors ? position + factors : position - factors;
+}
+
+/**
+ * What a Value was made from, operands from first to last and before what was made from them, and it.
+ * @param {Value} root
+ */
+function operandsFirst(root) {
+  const opened = new Set();
+  /** @type {Set<Value>} */
+  const closed = new Set();
+  const pending = [root];
+  while (pending.length > 0) {
+    const value = pending[pending.length - 1];
+    if (opened.has(value)) {
+      pending.pop();
+      closed.add(value);
+    } else {
+      opened.add(value);
+      for (const operand of value.operands.toReversed()) {
+        if (operand instanceof Value && !opened.has(operand)) pending.push(operand);
+      }
+    }
+  }
+  return [...closed];
+}
+
+/**
+ * A name of its own for every node: its label, with a number where an earlier node has the same; for those without,
+ * v1, v2 and so on, by place.
+ * @param {readonly string[]} labels
+ */
+function uniqueNames(labels) {
+  const wanted = labels.map((label, place) => label || `v${place + 1}`);
+  const taken = new Set(wanted);
+  /** @type {Map<string, number>} */
+  const uses = new Map();
+  return wanted.map((name) => {
+    let use = (uses.get(name) ?? 0) + 1;
+    uses.set(name, use);
+    if (use === 1) return name;
+    while (taken.has(`${name} (${use})`)) use += 1;
+    taken.add(`${name} (${use})`);
+    return `${name} (${use})`;
+  });
+}
+
+/**
+ * The numbers of a node's operands.
+ * @param {Node} node
+ * @param {readonly number[]} data by place
+ */
+function numbersOf({ operands, constants }, data) {
+  return operands.map((place, position) => (place === CONSTANT ? constants[position] : data[place]));
+}
+
+/**
+ * What a node's operation gives for numbers of its operands.
+ * @param {Node} node
+ * @param {readonly number[]} numbers
+ */
+function forward({ row }, numbers) {
+  if (row) return row.forward(numbers[0], numbers[1], numbers[2]);
+  let sum = numbers[0];
+  for (let i = 1; 2 * i < numbers.length; i += 1) sum += numbers[i] * numbers[partner(numbers.length, i)];
+  return sum;
+}
+
+/**
+ * The local derivatives of a node's operation, by position.
+ * @param {Node} node
+ * @param {readonly number[]} numbers of its operands
+ * @param {number} out
+ */
+function partialsOf({ row, operands }, numbers, out) {
+  return operands.map((place, position) => {
+    if (place === CONSTANT) return NaN;
+    if (row) return row.partials[position](numbers[0], numbers[1], numbers[2], out);
+    return position === 0 ? 1 : numbers[partner(numbers.length, position)];
+  });
+}
+
+// Reading JSON
+
+/** @typedef {Record<string, unknown>} Item */
+
+/** @param {unknown} json */
+function readGraph(json) {
+  const document = /** @type {Item} */ (json);
+  if (!isItem(json) || document.gradwalk !== "graph") throw new GraphError(english.NOT_A_GRAPH);
+  if (document.version !== VERSION) throw new GraphError(english.otherVersion(shown(document.version), VERSION));
+  refuseUnknown(document, ["gradwalk", "nodes", "outputs", "version"], english.THE_GRAPH);
+  const read = listed(document, "nodes", english.THE_GRAPH).map(readNode);
+  const names = uniqueNames(read.map((node) => node.label));
+  const nodes = read.map((node, place) => ({ ...node, name: names[place] }));
+  const outputs = listed(document, "outputs", english.THE_GRAPH).map((place) => readPlace(place, english.AN_OUTPUT));
+  const outside = outputs.find((place) => place >= nodes.length);
+  if (outside !== undefined) throw new GraphError(english.outputOutside(outside, nodes.length));
+  if (outputs.length === 0) throw new GraphError(english.NO_OUTPUT);
+  if (outputs.length > 1) throw new GraphError(english.severalOutputs(outputs.map((place) => names[place])));
+  return new Graph(nodes, outputs[0]);
+}
+
+/**
+ * A node, as yet without a name.
+ * @param {unknown} given
+ * @param {number} place
+ * @returns {Node}
+ */
+function readNode(given, place) {
+  const where = english.nodeAt(place);
+  if (!isItem(given)) throw new GraphError(english.notAnObject(where, shown(given)));
+  refuseUnknown(given, KEYS, where);
+  if ("operation" in given && "symbol" in given) throw new GraphError(english.operationAndSymbol(where));
+  const operation = given.operation ?? "";
+  const row = BY_NAME.get(String(operation)) ?? null;
+  if (typeof operation !== "string" || !(row || ["", SUMPROD].includes(operation))) {
+    throw new GraphError(english.unknownOperation(where, shown(operation)));
+  }
+  const part = /** @param {keyof typeof english.PARTS} key */ (key) => english.partOf(english.PARTS[key], where);
+  const read = readOperands(given, where);
+  checkOperands(read.operands, operation, row, place, "symbol" in given);
+  readNumber(given.grad, part("gradient"));
+  if (given.label === "") throw new GraphError(english.emptyLabel(where));
+  if ("by_hand" in given && given.by_hand !== true) throw new GraphError(english.badByHand(where, shown(given.by_hand)));
+  return {
+    place,
+    name: "",
+    label: readText(given.label ?? "", part("label")),
+    operation,
+    row,
+    symbol: row?.symbol ?? (operation || readText(given.symbol ?? "", part("symbol"))),
+    ...read,
+    data: readNumber(given.data, part("data")),
+    source: "source" in given ? readSource(given.source, where) : null,
+    byHand: "by_hand" in given,
+  };
+}
+
+/**
+ * @param {Item} node
+ * @param {string} where
+ */
+function readOperands(node, where) {
+  const operands = "operands" in node ? listed(node, "operands", where) : [];
+  const partials = "partials" in node ? listed(node, "partials", where) : [];
+  if (operands.length !== partials.length) {
+    throw new GraphError(english.unequalLists(where, operands.length, partials.length));
+  }
+  const part = /** @param {keyof typeof english.PARTS} key */ (key) => english.partOf(english.PARTS[key], where);
+  const constants = operands.map((operand, position) => {
+    if (!isItem(operand)) return NaN;
+    refuseUnknown(operand, ["constant"], part("constant"));
+    if (partials[position] !== null) throw new GraphError(english.constantWithPartial(where, shown(partials[position])));
+    return readNumber(operand.constant, part("constant"));
+  });
+  return {
+    operands: operands.map((operand) => (isItem(operand) ? CONSTANT : readPlace(operand, part("operand")))),
+    constants,
+    partials: operands.map((operand, i) => (isItem(operand) ? NaN : readNumber(partials[i], part("partial")))),
+  };
+}
+
+/**
+ * Throw where a node has not as many operands as its operation takes, or one that is no earlier node.
+ * @param {readonly number[]} operands
+ * @param {string} operation
+ * @param {Row | null} row
+ * @param {number} place
+ * @param {boolean} hasSymbol
+ */
+function checkOperands(operands, operation, row, place, hasSymbol) {
+  const where = english.nodeAt(place);
+  const count = operands.length;
+  if (operation === "" && count > 0 && !hasSymbol) throw new GraphError(english.noOperation(where, count));
+  if (row ? count !== row.arity : operation === SUMPROD && count % 2 === 0) {
+    throw new GraphError(english.miscounted(where, operation, row && row.arity, count));
+  }
+  const later = operands.find((operand) => operand >= place);
+  if (later !== undefined) throw new GraphError(english.notEarlier(where, later));
+}
+
+/**
+ * @param {Item} given
+ * @param {readonly string[]} known
+ * @param {string} where
+ */
+function refuseUnknown(given, known, where) {
+  const [unknown] = Object.keys(given).filter((key) => !known.includes(key)).sort();
+  if (unknown !== undefined) throw new GraphError(english.unknownKey(where, unknown, known));
+}
+
+/**
+ * @param {Item} given
+ * @param {string} key
+ * @param {string} where
+ * @returns {unknown[]}
+ */
+function listed(given, key, where) {
+  const list = given[key];
+  if (!Array.isArray(list)) throw new GraphError(english.noList(where, key));
+  return list;
+}
+
+/**
+ * @param {unknown} given
+ * @param {string} what
+ */
+function readPlace(given, what) {
+  if (typeof given !== "number" || !Number.isInteger(given) || given < 0 || given >= 2 ** 31) {
+    throw new GraphError(english.notAPlace(what, shown(given)));
+  }
+  return given;
+}
+
+/**
+ * @param {unknown} given
+ * @param {string} what
+ */
+function readNumber(given, what) {
+  if (given === "nan" || given === "inf" || given === "-inf") return toNumber(given);
+  if (typeof given !== "number") throw new GraphError(english.notANumber(what, shown(given)));
+  if (!Number.isFinite(given)) throw new GraphError(english.tooLarge(what));
+  return given;
+}
+
+/**
+ * @param {unknown} given
+ * @param {string} what
+ */
+function readText(given, what) {
+  if (typeof given !== "string") throw new GraphError(english.notAText(what, shown(given)));
+  return given;
+}
+
+/**
+ * @param {unknown} given
+ * @param {string} where
+ * @returns {SourceLine}
+ */
+function readSource(given, where) {
+  if (!isItem(given) || Object.keys(given).sort().join() !== "file,line") {
+    throw new GraphError(english.badSource(where, shown(given)));
+  }
+  const file = readText(given.file, english.partOf(english.PARTS.file, where));
+  return { file, line: readPlace(given.line, english.partOf(english.PARTS.line, where)) };
+}
+
+/**
+ * @param {unknown} given
+ * @returns {given is Item}
+ */
+function isItem(given) {
+  return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+/** @param {unknown} given */
+function shown(given) {
+  return JSON.stringify(given) ?? "missing";
+}

@@ -1,0 +1,158 @@
+// The lines on the stage: what values flow along to the right, and gradients back to the left.
+
+import { signOf, weightOf } from "./boxes.js";
+import { set, write } from "./dom.js";
+import { short } from "./numbers.js";
+import { arrowhead, curve, drawn, headLength } from "./svg.js";
+
+/** @typedef {import("./svg.js").Point} Point */
+/** @typedef {import("./types.js").Edge} Edge */
+/** @typedef {import("./types.js").Node} Node */
+/** @typedef {import("./types.js").Moment} Moment */
+/** @typedef {import("./types.js").Contribution} Contribution */
+
+const TAG = 20; // the height of a contribution's tag
+const POINT = 9; // the length of its tip
+const FONT = 12;
+const FORWARD = 1.5; // the weight of a line that no gradient has come along yet
+
+/** One edge, or all edges between two boxes. */
+export class Line {
+  #look = "";
+  /** @type {readonly Point[]} from the box it leaves to the box it enters */
+  points = [];
+  leadsBack = false;
+  title = drawn("title");
+  glow = drawn("path", { class: "glow" });
+  stroke = drawn("path", { class: "stroke" });
+  head = drawn("path", { class: "head" });
+  cross = drawn("path", { class: "cross" });
+  /** What is clicked and has the focus: wider than what is seen. */
+  button = drawn("path", { class: "hit" }, this.title);
+  element;
+
+  /** @param {Edge} edge @param {readonly Node[]} nodes @param {import("./svg.js").Ruler} ruler */
+  constructor(edge, nodes, ruler) {
+    this.edge = edge;
+    this.ruler = ruler;
+    this.givers = edge.operands.map(placesOf);
+    this.isInert = this.givers.every(([giver, position]) => nodes[giver]?.row?.inert.includes(position));
+    this.element = drawn("g", { class: "line" }, this.glow, this.stroke, this.head, this.cross, this.button);
+    set(this.button, "role", edge.operand === null ? "img" : "button");
+    set(this.button, "tabindex", edge.operand === null ? null : -1);
+    this.tag = drawn("g", { class: "tag" }, drawn("path"), drawn("text", { y: 4.5 }));
+    this.count = edge.operand === null && edge.count > 1 ? this.#counted(edge.count) : null;
+  }
+
+  /** @param {readonly Point[]} points @param {boolean} leadsBack to a box on the left */
+  route(points, leadsBack) {
+    this.points = points;
+    this.leadsBack = leadsBack;
+    const path = curve(points);
+    set(this.glow, "d", path);
+    set(this.button, "d", path);
+    const [start, turn] = points;
+    if (start) set(this.cross, "d", `M${start.x + 5},${start.y - 5}l10,10m0,-10l-10,10`);
+    if (start && turn && this.count) {
+      const [from, to] = [points[points.length - 3] ?? start, points[points.length - 2] ?? turn];
+      set(this.count, "transform", `translate(${(from.x + to.x) / 2},${(from.y + to.y) / 2})`);
+    }
+  }
+
+  /** @param {Moment} moment @param {import("./boxes.js").Marks} marks @param {import("./boxes.js").Texts} texts */
+  paint(moment, { selected, largest }, texts) {
+    const { operand, operands } = this.edge;
+    const contribution = this.#largest(moment);
+    const amount = contribution?.amount ?? null;
+    const isActive = this.givers.some(([giver]) => giver === moment.active);
+    const isLost = operands.some((key) => moment.lost.has(key));
+    const classes = [
+      "line",
+      operand === null ? "bundle" : "",
+      this.isInert ? "inert" : "",
+      this.leadsBack ? "leads-back" : "",
+      this.givers.some(([giver]) => moment.known[giver]) ? "" : "unknown",
+      isLost ? "lost" : signOf(amount),
+      amount === null ? "" : "back",
+      isActive ? `active ${moment.phase}` : "",
+      selected && "edge" in selected && operands.includes(selected.edge) ? "selected" : "",
+    ].filter(Boolean);
+    const look = [...classes, amount, largest].join(" ");
+    if (look === this.#look) return;
+    this.#look = look;
+    set(this.element, "class", classes.join(" "));
+    this.#paintStroke(amount, largest, isActive);
+    this.#paintTag(amount, classes);
+    const name = operand === null ? texts.nameOfBundle(this.edge) : texts.nameOfEdge(operand);
+    set(this.button, "aria-label", name);
+    write(this.title, name);
+  }
+
+  /** Whether its tag is to be seen. */
+  get isTagged() {
+    return this.tag.classList.contains("shown");
+  }
+
+  /** Put the tag at the line's end, at a height. @param {number} y */
+  hang(y) {
+    set(this.tag, "transform", `translate(${(this.points[0]?.x ?? 0) + 2},${y})`);
+  }
+
+  /** The contribution of the largest size. @param {Moment} moment @returns {Contribution | null} */
+  #largest({ contributions }) {
+    let found = null;
+    for (const key of this.edge.operands) {
+      const contribution = contributions.get(key);
+      if (contribution && !(Math.abs(contribution.amount) <= Math.abs(found?.amount ?? NaN))) found = contribution;
+    }
+    return found;
+  }
+
+  /**
+   * Before gradient flows the arrow is at the end; afterwards at the start.
+   * @param {number | null} amount @param {number} largest @param {boolean} isActive
+   */
+  #paintStroke(amount, largest, isActive) {
+    const points = [...this.points];
+    const weight = amount === null ? FORWARD + (isActive ? 1 : 0) : weightOf(amount, largest);
+    const direction = (amount === null) !== this.leadsBack ? 1 : -1;
+    const tip = /** @type {Point} */ (amount === null ? points.at(-1) : points[0]);
+    // The line ends inside the arrowhead: it would stand out beside the tip.
+    const inside = { x: tip.x - direction * (headLength(weight) - 2), y: tip.y };
+    if (amount === null) points[points.length - 1] = inside;
+    else points[0] = inside;
+    set(this.stroke, "d", curve(points));
+    set(this.head, "d", arrowhead(tip, direction, weight));
+    this.stroke.style.strokeWidth = `${weight}px`;
+    this.glow.style.strokeWidth = `${weight + 7}px`;
+  }
+
+  /** A tag that points where its contribution goes. @param {number | null} amount @param {readonly string[]} classes */
+  #paintTag(amount, classes) {
+    const isShown = amount !== null && this.edge.operand !== null && classes.includes("active backward");
+    set(this.tag, "class", ["tag", isShown ? "shown" : "", ...classes.slice(1)].join(" "));
+    if (!isShown) return;
+    const [outline, text] = /** @type {any} */ (this.tag.children);
+    const words = `${amount > 0 ? "+" : ""}${short(amount)}`;
+    const width = Math.ceil(this.ruler.width(words, FONT, 600));
+    write(text, words);
+    set(text, "x", POINT + 2 + width / 2);
+    const half = TAG / 2;
+    set(outline, "d", `M0,0L${POINT},${-half}h${width + 6}a4,4 0 0 1 4,4v${TAG - 8}a4,4 0 0 1 -4,4h${-width - 6}z`);
+  }
+
+  /** @param {number} count */
+  #counted(count) {
+    const words = `×${count}`;
+    const width = Math.ceil(this.ruler.width(words, FONT)) + 10;
+    const text = drawn("text", { y: 4 });
+    text.textContent = words;
+    return drawn("g", { class: "count" }, drawn("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }), text);
+  }
+}
+
+/** @param {string} key @returns {[giver: number, position: number]} */
+function placesOf(key) {
+  const [giver = -1, position = -1] = key.split(":").map(Number);
+  return [giver, position];
+}

@@ -1,0 +1,106 @@
+// Every gradient beside a difference quotient: nudge a node by h, compute what depends on it again, and compare.
+
+import { button, element, fill, set, write } from "../dom.js";
+import { checkAll, nudge } from "../check.js";
+import { checks as say } from "../english/page.js";
+import { plain, readNumber, short } from "../numbers.js";
+
+const MOST = 300; // rows
+
+export class Checks {
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {unknown[]} what the table was made for */
+    this.made = [];
+    this.step = element("input", {
+      type: "text",
+      inputmode: "text",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: say.found,
+      onchange: () => this.#changeStep(),
+    });
+    this.problem = element("span", { class: "problem", role: "alert" });
+    const choices = /** @type {const} */ (["central", "forward"]).map((method) => {
+      const onchange = () => this.act({ method });
+      const input = element("input", { type: "radio", name: "method", value: method, onchange });
+      return { input, label: element("label", {}, input, ` ${say.methods[method]}`) };
+    });
+    this.methods = choices.map(({ input }) => input);
+    this.nudged = element("div", { class: "nudged", "aria-live": "polite" });
+    this.body = element("tbody");
+    const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
+    this.note = element("p", { class: "note" });
+    this.element = element(
+      "section",
+      { class: "checks" },
+      element("h2", {}, say.title),
+      element("p", {}, say.intro),
+      element("label", { class: "field" }, element("span", {}, say.step), this.step, this.problem),
+      element("fieldset", { class: "switch" }, element("legend", {}, say.method), ...choices.map(({ label }) => label)),
+      this.nudged,
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
+        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
+      ),
+      this.note,
+    );
+  }
+
+  /** @param {import("../model.js").Model} model */
+  update({ graph, state, selected, scene }) {
+    for (const input of this.methods) input.checked = input.value === state.method;
+    const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
+    if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
+    const made = [graph, scene, state.h, state.method];
+    if (made.some((item, i) => item !== this.made[i])) {
+      this.made = made;
+      this.#fill(graph, scene, state);
+    }
+    for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
+    fill(this.nudged, selected ? this.#told(graph, selected, state) : say.select);
+  }
+
+  /** @param {import("../graph.js").Graph} graph @param {import("../types.js").Scene} scene @param {import("../state.js").State} state */
+  #fill(graph, scene, { h, method }) {
+    const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
+    const rows = h ? places.map((place) => nudge(graph, place, h, method)) : checkAll(graph, method, places);
+    fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
+    const others = graph.nodes.length - places.length;
+    write(this.note, others ? say.others(others) : "");
+  }
+
+  /** @param {string} name @param {import("../check.js").Nudge} row */
+  #row(name, { backprop, quotient, error, verdict }) {
+    const select = button(name, () => this.act({ selected: name, operand: -1 }));
+    const off = Number.isFinite(error) ? error.toExponential(1) : say.none;
+    const numbers = [short(backprop), digits(quotient), off].map((text) => element("td", {}, text));
+    const told = element("td", { "data-verdict": verdict }, say.verdicts[verdict]);
+    return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), ...numbers, told);
+  }
+
+  /** @param {import("../graph.js").Graph} graph @param {import("../types.js").Node} node @param {import("../state.js").State} state */
+  #told(graph, node, { h, method }) {
+    const found = h ? nudge(graph, node.place, h, method) : checkAll(graph, method, [node.place])[0];
+    if (Number.isNaN(found.quotient)) return say.notNudged(node.name, say.verdicts[found.verdict]);
+    const [up, down, quotient, backprop] = [found.up, found.down ?? NaN, found.quotient, found.backprop].map(digits);
+    const root = graph.nodes[graph.root].name;
+    return say.nudged(root, node.name, short(found.h), up, found.down === null ? null : down, quotient, backprop);
+  }
+
+  #changeStep() {
+    const text = this.step.value.trim();
+    const h = text ? readNumber(text) : 0;
+    const isStep = h !== null && h >= 0 && Number.isFinite(h) && (h > 0 || !text);
+    set(this.step, "aria-invalid", !isStep && "true");
+    write(this.problem, isStep ? "" : say.noStep(text));
+    if (isStep) this.act({ h });
+  }
+}
+
+/** A number to ten digits, as far as a quotient is worth them. @param {number} number */
+function digits(number) {
+  return Number.isFinite(number) ? String(Number(number.toPrecision(10))) : short(number);
+}

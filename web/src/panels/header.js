@@ -1,0 +1,118 @@
+// What is shown: a graph of the lesson, an expression of the reader's own, or a file; the link to it; and the theme.
+
+import { button, element, fill, set, write } from "../dom.js";
+import { header as say, presets } from "../english/page.js";
+import { PRESETS, presetOf } from "../presets.js";
+import { stateOf } from "../state.js";
+
+/** @typedef {"auto" | "light" | "dark"} Theme */
+
+export class Header {
+  /**
+   * @param {(change: Partial<import("../state.js").State>) => void} act
+   * @param {{ open: (text: string) => void, theme: (theme: Theme) => void, link: () => string, isPage: boolean }} page
+   */
+  constructor(act, page) {
+    this.act = act;
+    this.page = page;
+    this.program = "";
+    const options = PRESETS.map(({ key, title }) => element("option", { value: key }, title));
+    this.presets = element(
+      "select",
+      { "aria-label": say.presets, onchange: () => this.#show(this.presets.value) },
+      element("option", { value: "" }, presets.own),
+      ...options,
+    );
+    this.input = element("input", {
+      type: "text",
+      class: "program",
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+      "aria-label": say.expression,
+      "aria-describedby": "problem",
+    });
+    this.problem = element("pre", { class: "problem", id: "problem", role: "alert" });
+    this.lesson = element("p", { class: "note" });
+    const onsubmit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      this.act({ program: this.input.value, position: 0, mode: "walk" });
+    };
+    this.form = element("form", { onsubmit }, this.presets, this.input, element("button", { class: "main" }, say.draw));
+    this.title = element("p", { class: "of" });
+    this.file = element("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => this.#read() });
+    this.copied = element("span", { role: "status", class: "note" });
+    const themes = /** @type {const} */ (["auto", "light", "dark"]).map((theme) =>
+      element("option", { value: theme }, say.themes[theme]),
+    );
+    const theme = element("select", { "aria-label": say.theme }, ...themes);
+    theme.addEventListener("change", () => page.theme(/** @type {Theme} */ (theme.value)));
+    this.help = help();
+    const tools = element(
+      "div",
+      { class: "tools" },
+      this.copied,
+      ...(page.isPage
+        ? [button(say.link, () => this.#copy()), button(say.file, () => this.file.click()), this.file]
+        : []),
+      theme,
+      button("?", () => this.help.showModal(), { "aria-label": say.help }),
+    );
+    const brand = element("h1", {}, say.name);
+    this.element = element("header", {}, brand, this.title, this.form, tools, this.problem, this.lesson, this.help);
+  }
+
+  /** @param {import("../model.js").Model} model */
+  update({ state, document }) {
+    this.form.hidden = document !== null;
+    write(this.title, document ? document.of : "");
+    if (state.program !== this.program) {
+      this.program = state.program;
+      this.input.value = state.program;
+    }
+    const preset = PRESETS.find(({ program }) => program === state.program);
+    this.presets.value = preset?.key ?? "";
+    write(this.lesson, document || !preset || state.mode !== "walk" ? "" : preset.lesson);
+    this.fail("");
+  }
+
+  /** Show what is wrong with what was typed or opened. @param {string} problem */
+  fail(problem) {
+    write(this.problem, problem);
+    set(this.input, "aria-invalid", problem !== "" && "true");
+  }
+
+  /** @param {string} key */
+  #show(key) {
+    const preset = presetOf(key);
+    if (preset) this.act({ ...stateOf(preset) });
+    else this.input.select();
+  }
+
+  async #read() {
+    const file = this.file.files?.[0];
+    if (!file) return;
+    this.file.value = ""; // the same file can be opened again
+    this.page.open(await file.text());
+  }
+
+  async #copy() {
+    const link = this.page.link();
+    try {
+      await navigator.clipboard.writeText(link);
+      fill(this.copied, say.copied);
+    } catch {
+      fill(this.copied, say.notCopied); // the address bar has it too
+    }
+    window.setTimeout(() => fill(this.copied), 4000);
+  }
+}
+
+/** The keys, in a dialog. */
+function help() {
+  const keys = say.keys.flatMap(([key, meaning]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)]);
+  const close = element("form", { method: "dialog" }, element("button", { class: "main" }, say.close));
+  const legend = say.signs.map((sign) => element("li", {}, sign));
+  const title = element("h2", {}, say.help);
+  return element("dialog", { "aria-label": say.help }, title, element("ul", {}, ...legend), element("dl", {}, ...keys), close);
+}

@@ -1,0 +1,102 @@
+// What is selected, or where the walk stands: a node's whole chain-rule sum, or what one edge passes back.
+
+import { button, element, fill } from "../dom.js";
+import { inspector as say } from "../english/page.js";
+import { plain, short } from "../numbers.js";
+import { chainRule, edgeStory, written } from "../words.js";
+import { leafField } from "./values.js";
+
+/** @typedef {import("../words.js").EdgeStory} EdgeStory */
+/** @typedef {import("../model.js").Model} Model */
+
+export class Inspector {
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {unknown[]} what is shown now */
+    this.shown = [];
+    this.body = element("div", { "aria-live": "polite" });
+    this.element = element("section", { class: "inspector" }, element("h2", {}, say.title), this.body);
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    const { selected, graph, moment, state } = model;
+    const node = selected ?? graph.nodes[moment.active ?? -1];
+    const shown = [node, state.operand, moment.position, model.shown, graph];
+    if (shown.every((item, i) => item === this.shown[i])) return;
+    this.shown = shown;
+    if (!node) fill(this.body, element("p", { class: "note" }, say.nothing));
+    else if (selected && state.operand >= 0) fill(this.body, ...this.#edge(model, `${node.place}:${state.operand}`));
+    else fill(this.body, ...this.#node(model, node));
+  }
+
+  /** @param {Model} model @param {import("../types.js").Node} node */
+  #node({ graph, shown, moment, state }, node) {
+    const facts = [
+      node.operands.length ? fact(say.made, written(node, graph)) : [],
+      fact(say.data, moment.known[node.place] ? plain(node.data) : say.open),
+      node.source ? fact(say.source, `${node.source.file.split(/[\\/]/).pop()}:${node.source.line}`) : [],
+    ].flat();
+    const field = node.operands.length ? null : leafField(node, state.values, this.act);
+    return [
+      element("p", { class: "name" }, node.name),
+      element("dl", {}, ...facts),
+      field,
+      element("h3", {}, say.sum),
+      ...this.#sum(graph, shown.order.includes(node.place) ? chainRule(shown, node.place, moment) : null),
+    ];
+  }
+
+  /** @param {import("../graph.js").Graph} graph @param {import("../words.js").ChainRule | null} rule null where no gradient flows */
+  #sum(graph, rule) {
+    if (!rule) return [element("p", { class: "note" }, say.unused)];
+    const terms = rule.terms.map((story) => this.#term(story, graph.nodes[story.user].name));
+    const total = element("li", { class: "total" }, rule.total === null ? say.open : `${say.total} ${short(rule.total)}`);
+    const sum = element("ul", { class: "sum" }, ...terms, total);
+    return [element("p", { class: "symbolic" }, rule.symbolic), terms.length ? sum : element("p", { class: "note" }, say.root)];
+  }
+
+  /** @param {EdgeStory} story @param {string} user name of the node that passes it back */
+  #term(story, user) {
+    const isLost = story.status === "late" || story.status === "overwritten";
+    const numbers = `${story.upstream === null ? "?" : short(story.upstream)} · ${short(story.local)}`;
+    const result = story.amount === null ? "" : ` = ${short(story.amount)}`;
+    const choose = () => this.act({ selected: user, operand: story.position });
+    return element(
+      "li",
+      { "data-lost": isLost, "data-waiting": story.status === "waiting" },
+      button(story.symbolic, choose, { class: "link" }),
+      element("span", { class: "numbers" }, ` = ${numbers}${result}`),
+      isLost ? element("span", { class: "why" }, say.lost(story.because)) : null,
+    );
+  }
+
+  /** @param {Model} model @param {string} key */
+  #edge({ graph, shown, moment }, key) {
+    const story = edgeStory(shown, key, moment);
+    const [from, to] = [graph.nodes[story.place].name, graph.nodes[story.user].name];
+    const isLost = story.status === "late" || story.status === "overwritten";
+    if (story.status === "inert") return [element("p", { class: "name" }, `${from} → ${to}`), element("p", {}, say.inert)];
+    const inTable = story.formula && story.formula !== story.written ? fact(say.formula, story.formula) : [];
+    const arrived = story.amount === null ? say.open : `${short(Number(story.upstream))} · ${short(story.local)} = ${short(story.amount)}`;
+    return [
+      element("p", { class: "name" }, `${from} → ${to}`),
+      element(
+        "dl",
+        {},
+        ...fact(say.local, `${story.derivative} = ${[story.written, short(story.local)].filter(Boolean).join(" = ")}`),
+        ...inTable,
+        ...fact(say.contribution, `${story.symbolic} = ${arrived}`),
+      ),
+      isLost ? element("p", { class: "why" }, say.lost(story.because)) : null,
+      element("p", {}, story.sentence),
+      button(say.back(to), () => this.act({ selected: to, operand: -1 })),
+    ];
+  }
+}
+
+/** A term and what it is, for a list. @param {string} term @param {string} what */
+function fact(term, what) {
+  return [element("dt", {}, term), element("dd", {}, what)];
+}

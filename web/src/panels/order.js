@@ -1,0 +1,181 @@
+// The order puzzle: place the nodes in an order, run it, and see which gradients come out wrong, and why.
+
+import { button, element, fill, set, write } from "../dom.js";
+import { orders as say } from "../english/page.js";
+import { short } from "../numbers.js";
+import { swept } from "../steps.js";
+import { wrongSentence } from "../words.js";
+
+const MOST = 60; // nodes that anybody would put in order
+
+/** @typedef {import("../model.js").Model} Model */
+
+export class Order {
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {readonly string[]} */
+    this.order = [];
+    /** @type {import("../graph.js").Graph | null} */
+    this.graph = null;
+    /** @type {Model | null} */
+    this.model = null;
+    this.intro = element("p", {}, say.intro);
+    this.pool = element("div", { class: "pool", role: "group", "aria-label": say.pool });
+    this.list = element("ol", {
+      class: "order",
+      "aria-label": say.list,
+      ondragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
+      ondrop: (/** @type {DragEvent} */ event) => this.#drop(event, this.order.length),
+    });
+    this.run = button(say.run, () => this.#run(), { class: "main" });
+    this.buttons = element(
+      "div",
+      { class: "buttons" },
+      this.run,
+      button(say.right, () => this.#place(this.#rightOrder())),
+      button(say.clear, () => this.#place([])),
+    );
+    this.result = element("div", { class: "result", role: "status" });
+    this.body = element("div", {}, this.intro, this.pool, this.list, this.buttons, this.result);
+    this.refusal = element("p", { class: "note" });
+    this.element = element("section", { class: "puzzle" }, element("h2", {}, say.title), this.refusal, this.body);
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    const isChanged = model.graph !== this.graph || model.state.order !== this.order;
+    [this.model, this.graph, this.order] = [model, model.graph, model.state.order];
+    const visits = model.walk.order.length;
+    this.body.hidden = visits > MOST;
+    write(this.refusal, visits > MOST ? say.tooMany(visits, MOST) : "");
+    if (visits > MOST) return;
+    if (isChanged) this.#list();
+    set(this.run, "aria-disabled", !model.isPlaced && "true");
+    const isRun = model.isPlaced && model.moment.position === model.last;
+    fill(this.result, ...(isRun ? this.#results(model) : [say.left(visits - this.order.length)]));
+  }
+
+  /** Put a node, unless it is placed, at the end of the order. @param {string} name */
+  append(name) {
+    if (!this.order.includes(name)) this.#place([...this.order, name]);
+  }
+
+  /** @param {Model} model */
+  #list() {
+    const focused = this.#focused();
+    const names = this.#rightOrder().reverse();
+    const unplaced = names.filter((name) => !this.order.includes(name));
+    fill(this.pool, ...unplaced.map((name) => this.#chip(name)));
+    fill(this.list, ...this.order.map((name, i) => this.#item(name, i)));
+    const again = focused && [...this.body.querySelectorAll("button")].find(({ dataset }) => dataset.node === focused);
+    if (again) again.focus();
+  }
+
+  /** The node whose button has the focus. The panel can stand in a shadow root. @returns {string | undefined} */
+  #focused() {
+    const root = /** @type {Document | ShadowRoot} */ (this.body.getRootNode());
+    const focused = root.activeElement;
+    return focused instanceof HTMLElement && this.body.contains(focused) ? focused.dataset.node : undefined;
+  }
+
+  /** @param {string} name */
+  #chip(name) {
+    const made = button(name, () => this.append(name), { class: "chip", draggable: "true", "data-node": name });
+    made.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
+    return made;
+  }
+
+  /** @param {string} name @param {number} i */
+  #item(name, i) {
+    const moved = (/** @type {number} */ to) => () => this.#move(name, to);
+    /** @type {Record<string, () => void>} */
+    const keys = { ArrowUp: moved(i - 1), ArrowDown: moved(i + 1), Delete: () => this.#remove(name), Backspace: () => this.#remove(name) };
+    const handle = button(name, () => this.act({ selected: name, operand: -1 }), {
+      class: "handle",
+      title: say.handle,
+      "data-node": name,
+      "aria-label": say.placed(name, i + 1),
+      "aria-keyshortcuts": "ArrowUp ArrowDown Delete",
+      onkeydown(/** @type {KeyboardEvent} */ event) {
+        const action = keys[event.key];
+        if (!action) return;
+        event.preventDefault();
+        event.stopPropagation();
+        action();
+      },
+    });
+    const item = element(
+      "li",
+      { draggable: "true" },
+      handle,
+      button("↑", moved(i - 1), { "aria-label": say.up(name) }),
+      button("↓", moved(i + 1), { "aria-label": say.down(name) }),
+      button("✕", () => this.#remove(name), { "aria-label": say.remove(name) }),
+    );
+    item.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
+    item.addEventListener("drop", (event) => this.#drop(event, i));
+    return item;
+  }
+
+  /** @param {Model} model @returns {(Node | string)[]} */
+  #results({ walk, shown, graph, state }) {
+    const legal = shown.legalOrders;
+    const count = legal === null ? say.uncounted : say.legal(legal, shown.isLegal);
+    const [root, gradients] = [this.#name(graph.root), shown.gradients];
+    const rows = shown.order.map((place) => {
+      const [got, right] = [Number(gradients[place]), walk.right[place]];
+      const isWrong = shown.wrong.some((wrong) => wrong.place === place);
+      const verdict = isWrong ? say.wrong(short(right)) : say.rightMark;
+      const name = element("th", { scope: "row" }, say.derivative(root, this.#name(place)));
+      return element("tr", { "data-wrong": isWrong }, name, element("td", {}, short(got)), element("td", {}, verdict));
+    });
+    const reasons = shown.wrong.map((wrong) => element("li", {}, wrongSentence(shown, wrong)));
+    const verdict = shown.wrong.length ? say.someWrong(shown.wrong.length) : say.allRight;
+    return [
+      element("p", { class: shown.wrong.length ? "verdict wrong" : "verdict right" }, verdict),
+      element("p", {}, state.overwrite ? `${count} ${say.overwriting}` : count),
+      element("ul", { class: "reasons" }, ...reasons),
+      element("table", {}, element("tbody", {}, ...rows)),
+    ];
+  }
+
+  /** @param {DragEvent} event @param {number} to */
+  #drop(event, to) {
+    event.preventDefault();
+    event.stopPropagation();
+    const name = event.dataTransfer?.getData("text/plain") ?? "";
+    const isKnown = this.model?.walk.order.some((place) => this.#name(place) === name);
+    if (isKnown) this.#move(name, to);
+  }
+
+  /** @param {string} name @param {number} to */
+  #move(name, to) {
+    const others = this.order.filter((other) => other !== name);
+    others.splice(Math.max(to, 0), 0, name);
+    this.#place(others);
+  }
+
+  /** @param {string} name */
+  #remove(name) {
+    this.#place(this.order.filter((other) => other !== name));
+  }
+
+  /** @param {readonly string[]} order */
+  #place(order) {
+    this.act({ order, position: this.model?.walk.forward.length ?? 0 });
+  }
+
+  #rightOrder() {
+    return this.graph ? swept(this.graph).map((place) => this.#name(place)) : [];
+  }
+
+  #run() {
+    if (this.model?.isPlaced) this.act({ position: this.model.last });
+  }
+
+  /** @param {number} place */
+  #name(place) {
+    return this.graph?.nodes[place]?.name ?? "";
+  }
+}

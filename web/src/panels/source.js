@@ -1,0 +1,65 @@
+// The program's own text beside its graph: the line of the step, and the lines that made nodes.
+
+import { element, fill, set, write } from "../dom.js";
+import { source as say } from "../english/page.js";
+
+export class Source {
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {ReadonlyMap<string, readonly string[]>} */
+    this.files = new Map();
+    this.shown = "";
+    /** @type {import("../graph.js").Graph | null} */
+    this.graph = null;
+    /** @type {HTMLElement[]} by line, from 0 */
+    this.lines = [];
+    this.title = element("h2");
+    this.list = element("ol", { class: "lines" });
+    this.scroller = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, this.list);
+    this.element = element("section", { class: "source" }, this.title, this.scroller);
+  }
+
+  /** @param {import("../model.js").Model} model */
+  update({ graph, moment, selected, document }) {
+    this.files = document?.files ?? new Map();
+    this.element.hidden = !this.files.size;
+    const node = graph.nodes[moment.active ?? selected?.place ?? -1];
+    const known = graph.nodes.find(({ source }) => source && this.files.has(source.file));
+    const line = node?.source && this.files.has(node.source.file) ? node.source : null;
+    const file = line?.file ?? (this.shown || known?.source?.file);
+    if (file && (file !== this.shown || graph !== this.graph)) this.#show(file, graph);
+    for (const marked of this.list.querySelectorAll("[aria-current]")) set(marked, "aria-current", null);
+    const current = this.lines[(line?.line ?? 0) - 1];
+    if (!current) return;
+    set(current, "aria-current", "step");
+    this.#reveal(current);
+  }
+
+  /** @param {string} file @param {import("../graph.js").Graph} graph */
+  #show(file, graph) {
+    [this.shown, this.graph] = [file, graph];
+    /** @type {Map<number, string>} the last node that each line made */
+    const made = new Map();
+    for (const { source, name } of graph.nodes) if (source?.file === file) made.set(source.line, name);
+    write(this.title, file.split(/[\\/]/).pop() ?? file);
+    set(this.title, "title", file);
+    this.lines = (this.files.get(file) ?? []).map((text, i) => this.#line(text, made.get(i + 1)));
+    fill(this.list, ...this.lines);
+  }
+
+  /** @param {string} text @param {string | undefined} node that the line made, if any */
+  #line(text, node) {
+    const code = element("code", {}, text || " ");
+    if (node === undefined) return element("li", {}, code);
+    const choose = () => this.act({ selected: node, operand: -1 });
+    return element("li", { class: "made" }, element("button", { type: "button", onclick: choose }, code));
+  }
+
+  /** Scroll the list, and nothing else, so that a line is in sight. @param {HTMLElement} line */
+  #reveal(line) {
+    const [inside, around] = [line.getBoundingClientRect(), this.scroller.getBoundingClientRect()];
+    if (inside.top >= around.top && inside.bottom <= around.bottom) return;
+    this.scroller.scrollTop += inside.top - around.top - around.height / 2;
+  }
+}

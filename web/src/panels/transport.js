@@ -1,0 +1,122 @@
+// The walk's controls: a step on or back, all of them, from the start; play; a timeline; and what the last step did.
+
+import { button, element, fill, icon, set, write } from "../dom.js";
+import { transport as say } from "../english/page.js";
+import { stepSentence } from "../words.js";
+
+// Milliseconds a step, by the name of the speed.
+const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
+
+const ICONS = {
+  start: "M3 3h2v10H3zM14 3v10L6 8z",
+  back: "M12 3v10L4 8z",
+  next: "M4 3v10l8-5z",
+  end: "M11 3h2v10h-2zM2 3v10l8-5z",
+  play: "M2 3v10l6-5zM8 3v10l6-5z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z",
+};
+
+export class Transport {
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    this.position = 0;
+    this.last = 0;
+    this.timer = 0;
+    const go = (/** @type {() => number} */ to) => () => this.#go(to());
+    this.buttons = {
+      start: button(icon(ICONS.start), go(() => 0), { "aria-label": say.start, title: say.startKey }),
+      back: button(icon(ICONS.back), go(() => this.position - 1), { "aria-label": say.back, title: say.backKey }),
+      play: button(icon(ICONS.play), () => this.toggle(), { "aria-label": say.play, title: say.playKey }),
+      next: button(icon(ICONS.next), go(() => this.position + 1), { class: "main", "aria-label": say.next, title: say.nextKey }),
+      end: button(icon(ICONS.end), go(() => this.last), { "aria-label": say.end, title: say.endKey }),
+    };
+    this.timeline = element("input", {
+      type: "range",
+      class: "timeline",
+      min: 0,
+      step: 1,
+      "aria-label": say.timeline,
+      oninput: () => this.#go(this.timeline.valueAsNumber),
+    });
+    const options = Object.entries(say.speeds).map(([name, title]) =>
+      element("option", { value: name, selected: name === "normal" }, title),
+    );
+    this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
+    this.phase = element("p", { class: "phase" });
+    this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
+    const { start, back, play, next, end } = this.buttons;
+    this.element = element(
+      "section",
+      { class: "transport", "aria-label": say.title },
+      element("div", { class: "told" }, this.phase, this.sentence),
+      element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed),
+    );
+  }
+
+  /** @param {import("../model.js").Model} model */
+  update({ shown, moment, last }) {
+    this.position = moment.position;
+    this.last = last;
+    if (this.position === last) this.stop();
+    const { start, back, play, next, end } = this.buttons;
+    for (const control of [start, back]) disable(control, this.position === 0);
+    for (const control of [play, next, end]) disable(control, this.position === last);
+    set(this.timeline, "max", last);
+    this.timeline.value = String(this.position);
+    const forward = shown.forward.length;
+    this.timeline.style.setProperty("--split", `${(100 * forward) / Math.max(shown.steps.length, 1)}%`);
+    const phase = say.phase(moment.phase, this.position, forward, shown.backward.length);
+    set(this.timeline, "aria-valuetext", phase);
+    set(this.phase, "data-phase", moment.phase);
+    write(this.phase, phase);
+    const step = shown.steps[this.position - 1];
+    write(this.sentence, step ? stepSentence(shown, step) : say.nothing);
+  }
+
+  /** Play where the walk stands still, stop where it plays. */
+  toggle() {
+    if (this.timer) this.stop();
+    else if (this.position < this.last) this.#play();
+  }
+
+  /** Stop playing. */
+  stop() {
+    window.clearInterval(this.timer);
+    this.timer = 0;
+    this.#showPlaying();
+  }
+
+  #play() {
+    const name = /** @type {keyof typeof SPEEDS} */ (this.speed.value);
+    this.timer = window.setInterval(() => this.act({ position: this.position + 1 }), SPEEDS[name]);
+    this.#showPlaying();
+    this.act({ position: this.position + 1 });
+  }
+
+  #showPlaying() {
+    fill(this.buttons.play, icon(this.timer ? ICONS.pause : ICONS.play));
+    set(this.buttons.play, "aria-label", this.timer ? say.pause : say.play);
+    set(this.sentence, "aria-live", this.timer ? "off" : "polite"); // nobody can listen that fast
+  }
+
+  #changeSpeed() {
+    if (!this.timer) return;
+    this.stop();
+    this.#play();
+  }
+
+  /** @param {number} position */
+  #go(position) {
+    this.stop();
+    this.act({ position: Math.min(Math.max(position, 0), this.last) });
+  }
+}
+
+/**
+ * Say that a control does nothing now, but leave it where the focus is: a disabled button would lose it.
+ * @param {HTMLButtonElement} control @param {boolean} isDisabled
+ */
+function disable(control, isDisabled) {
+  set(control, "aria-disabled", isDisabled && "true");
+}

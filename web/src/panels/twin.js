@@ -1,0 +1,66 @@
+// The graph as a table, for those who read it or hear it: what the drawing shows, box by box.
+
+import { button, element, fill, set, write } from "../dom.js";
+import { twin as say } from "../english/page.js";
+import { short } from "../numbers.js";
+import { written } from "../words.js";
+
+export class Twin {
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {import("../types.js").Scene | null} */
+    this.scene = null;
+    /** @type {import("../graph.js").Graph | null} */
+    this.graph = null;
+    /** @type {{ place: number, row: HTMLTableRowElement, data: Element, gradient: Element, status: Element }[]} */
+    this.rows = [];
+    this.body = element("tbody");
+    const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
+    this.element = element(
+      "details",
+      { class: "twin", open: true },
+      element("summary", {}, say.title),
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
+        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
+      ),
+    );
+  }
+
+  /** @param {import("../model.js").Model} model */
+  update({ graph, scene, moment, selected }) {
+    if (scene !== this.scene || graph !== this.graph) {
+      [this.scene, this.graph, this.rows] = [scene, graph, []];
+      fill(this.body, ...scene.items.map((item) => (item.part ? this.#part(item.part) : this.#node(graph, item.place))));
+    }
+    for (const { place, row, data, gradient, status } of this.rows) {
+      const grad = moment.gradients[place];
+      write(data, moment.known[place] ? short(graph.nodes[place].data) : say.unknown);
+      write(gradient, grad === null ? say.unknown : short(grad));
+      write(status, moment.active === place ? say.active : moment.visited[place] ? say.visited : "");
+      set(row, "aria-current", moment.active === place && "step");
+      set(row, "data-selected", selected?.place === place);
+    }
+  }
+
+  /** @param {import("../graph.js").Graph} graph @param {number} place */
+  #node(graph, place) {
+    const node = graph.nodes[place];
+    const select = button(node.name, () => this.act({ selected: node.name, operand: -1 }));
+    const [data, gradient, status] = [element("td"), element("td"), element("td")];
+    const made = node.operands.length ? written(node, graph) : say.leaf;
+    const name = element("th", { scope: "row" }, select);
+    const row = element("tr", {}, name, element("td", { class: "made" }, made), data, gradient, status);
+    this.rows.push({ place, row, data, gradient, status });
+    return row;
+  }
+
+  /** @param {import("../types.js").Part} part */
+  #part(part) {
+    const open = button(part.name, () => this.act({ open: part.key }));
+    const size = element("td", { colspan: 4 }, say.nodes(part.places.length));
+    return element("tr", {}, element("th", { scope: "row" }, open), size);
+  }
+}

@@ -1,0 +1,98 @@
+// The forward and the backward pass over a graph: a step a node, a contribution an edge.
+
+import { passing } from "./graph.js";
+
+/** @typedef {import("./types.js").Node} Node */
+/** @typedef {import("./types.js").Contribution} Contribution */
+/** @typedef {import("./types.js").ForwardStep} ForwardStep */
+/** @typedef {import("./types.js").BackwardStep} BackwardStep */
+
+/** The key of an edge: that to a node from its operand at a position. @param {number} place @param {number} position */
+export function edgeKey(place, position) {
+  return `${place}:${position}`;
+}
+
+/**
+ * The places that gradient flows to from the root, in the order of the backward pass: users before what they use.
+ * @param {import("./graph.js").Graph} graph @returns {readonly number[]}
+ */
+export function swept(graph) {
+  const reached = new Uint8Array(graph.nodes.length);
+  reached[graph.root] = 1;
+  const order = [];
+  for (let place = graph.nodes.length - 1; place >= 0; place--) {
+    if (!reached[place]) continue;
+    order.push(place);
+    for (const operand of passing(graph.nodes[place])) reached[operand.place] = 1;
+  }
+  return order;
+}
+
+/**
+ * What a node with gradient `upstream` passes back to the operand at a position.
+ * @param {Node} node @param {number} position @param {number} upstream
+ */
+export function contribution(node, position, upstream) {
+  const local = node.partials[position];
+  if (local === 0 && node.row?.selects) return 0; // what it left out gets nothing, not even of an infinite gradient
+  return local * upstream;
+}
+
+/** d root / d node for every node, by place. @param {import("./graph.js").Graph} graph @returns {readonly number[]} */
+export function gradients(graph) {
+  /** @type {number[]} */
+  const found = new Array(graph.nodes.length).fill(0);
+  found[graph.root] = 1;
+  for (const place of swept(graph)) {
+    const node = graph.nodes[place];
+    for (const operand of passing(node)) found[operand.place] += contribution(node, operand.position, found[place]);
+  }
+  return found;
+}
+
+/** The forward pass: a step a node, operands before results. @param {import("./graph.js").Graph} graph */
+export function forwardSteps(graph) {
+  return graph.nodes.map(({ place }) => /** @type {ForwardStep} */ ({ kind: "forward", place }));
+}
+
+/**
+ * The backward pass: a step for every place in the order. A step takes the node's gradient as it stands, and gives each
+ * operand its contribution. `overwrite`: with = in place of +=.
+ * @param {import("./graph.js").Graph} graph @param {readonly number[]} order @param {boolean} overwrite
+ * @returns {readonly BackwardStep[]}
+ */
+export function backwardSteps(graph, order, overwrite) {
+  const found = new Float64Array(graph.nodes.length);
+  found[graph.root] = 1;
+  const visited = new Uint8Array(graph.nodes.length);
+  const touched = new Uint8Array(graph.nodes.length);
+  return order.map((giver) => {
+    visited[giver] = 1;
+    const upstream = found[giver];
+    const node = graph.nodes[giver];
+    const contributions = passing(node).map(({ position, place }) => {
+      const amount = contribution(node, position, upstream);
+      const [before, late, again] = [found[place], visited[place] === 1, touched[place] === 1];
+      const after = late ? before : overwrite ? amount : before + amount;
+      found[place] = after;
+      touched[place] = 1;
+      const local = node.partials[position];
+      return { giver, place, position, upstream, local, amount, before, after, late, again };
+    });
+    return { kind: "backward", place: giver, upstream, contributions };
+  });
+}
+
+/**
+ * The edges by which each node passes its number on, by place: who uses it, and at which position.
+ * Only those that gradient flows back through.
+ * @param {import("./graph.js").Graph} graph @returns {readonly (readonly { user: number, position: number }[])[]}
+ */
+export function usersOf(graph) {
+  /** @type {{ user: number, position: number }[][]} */
+  const users = graph.nodes.map(() => []);
+  for (const user of swept(graph)) {
+    for (const { position, place } of passing(graph.nodes[user])) users[place].push({ user, position });
+  }
+  return users;
+}

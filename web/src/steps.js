@@ -1,0 +1,121 @@
+// `Walk`: both passes over a graph, step by step, in the right order or in a wrong one.
+
+import { isLegal, legalOrders, lostContributions, wrongGradients } from "./losses.js";
+import { backwardSteps, edgeKey, forwardSteps, gradients, swept, usersOf } from "./passes.js";
+
+export { contribution, edgeKey, gradients, swept } from "./passes.js";
+
+/** @typedef {import("./types.js").Moment} Moment */
+
+/**
+ * The forward and the backward pass over a graph. Nothing is worked out before it is asked for, and then only once.
+ *
+ * A node that has been visited is done with: what comes to it later is lost. (In a program it may still land in
+ * `.grad`; it is not passed on.)
+ */
+export class Walk {
+  /**
+   * @param {import("./graph.js").Graph} graph
+   * @param {readonly number[]} [order] the places in the order in which the backward pass visits them
+   * @param {boolean} [overwrite] whether a contribution is written over what an operand has, as = does
+   */
+  constructor(graph, order = swept(graph), overwrite = false) {
+    this.graph = graph;
+    this.order = order;
+    this.overwrite = overwrite;
+  }
+
+  get forward() {
+    return this.#kept("forward", forwardSteps(this.graph));
+  }
+
+  get backward() {
+    return this.#kept("backward", backwardSteps(this.graph, this.order, this.overwrite));
+  }
+
+  /** Both passes, one after the other. @returns {readonly import("./types.js").Step[]} */
+  get steps() {
+    return this.#kept("steps", [...this.forward, ...this.backward]);
+  }
+
+  /** The gradient of every node by place, as this walk has it; null where the walk does not go. */
+  get gradients() {
+    /** @type {(number | null)[]} */
+    const found = new Array(this.graph.nodes.length).fill(null);
+    for (const { place, upstream } of this.backward) found[place] = upstream;
+    return this.#kept("gradients", /** @type {readonly (number | null)[]} */ (found));
+  }
+
+  /** The same as they should be; 0 where no gradient flows. */
+  get right() {
+    return this.#kept("right", gradients(this.graph));
+  }
+
+  /** The nodes whose gradient is wrong, each with what it lost. Empty for a right walk. */
+  get wrong() {
+    const isRight = this.isLegal && !this.overwrite;
+    const wrong = isRight ? [] : wrongGradients(this.graph, this.backward, this.right, this.overwrite);
+    return this.#kept("wrong", wrong);
+  }
+
+  /** Whether the order visits every node after all nodes that it is an operand of. */
+  get isLegal() {
+    return this.#kept("isLegal", isLegal(this.graph, this.order));
+  }
+
+  /** How many legal orders there are; null where they are too many to count. */
+  get legalOrders() {
+    return this.#kept("legalOrders", legalOrders(this.graph, this.order));
+  }
+
+  /** By place, the edges to the nodes that use it, through which gradient flows back to it. */
+  get users() {
+    return this.#kept("users", usersOf(this.graph));
+  }
+
+  /** What is known after so many steps. @param {number} position @returns {Moment} */
+  moment(position) {
+    const size = this.graph.nodes.length;
+    const filled = Math.min(position, size);
+    const taken = this.backward.slice(0, position - filled);
+    /** @type {(number | null)[]} */
+    const found = new Array(size).fill(null);
+    const visited = new Array(size).fill(false);
+    const contributions = new Map();
+    for (const { place, upstream, contributions: given } of taken) {
+      visited[place] = true;
+      found[place] ??= upstream;
+      for (const contribution of given) {
+        found[contribution.place] = contribution.after;
+        contributions.set(edgeKey(place, contribution.position), contribution);
+      }
+    }
+    const lost = lostContributions(taken, this.overwrite);
+    return {
+      position,
+      phase: this.#phase(position),
+      known: Array.from({ length: size }, (_, place) => place < filled),
+      gradients: found,
+      visited,
+      contributions,
+      lost: new Set(lost.map((loss) => edgeKey(loss.giver, loss.position))),
+      active: this.steps[position - 1]?.place ?? null,
+    };
+  }
+
+  /** @param {number} position @returns {Moment["phase"]} */
+  #phase(position) {
+    if (position === 0) return "start";
+    if (position === this.steps.length) return "end";
+    return position <= this.forward.length ? "forward" : "backward";
+  }
+
+  /**
+   * Put a value in place of the getter that worked it out.
+   * @template T @param {string} name @param {T} value @returns {T}
+   */
+  #kept(name, value) {
+    Object.defineProperty(this, name, { value });
+    return value;
+  }
+}

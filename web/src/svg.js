@@ -1,0 +1,100 @@
+// Drawing in SVG: elements made without markup, text that stays in its box, and curves.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** @typedef {{ x: number, y: number }} Point */
+
+/**
+ * An SVG element with attributes and children.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} [attributes]
+ * @param {...SVGElement} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function drawn(tag, attributes = {}, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  made.append(...children);
+  return made;
+}
+
+/**
+ * Text with what does not print, such as line ends and marks that turn its direction, as spaces.
+ * @param {string} text
+ */
+export function oneLine(text) {
+  return text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/**
+ * Text of at most that width, its middle left out where it is wider.
+ * @param {string} text @param {number} widest @param {(text: string) => number} width
+ */
+export function shortened(text, widest, width) {
+  if (width(text) <= widest) return text;
+  const letters = Array.from(graphemes.segment(text), ({ segment }) => segment);
+  const kept = (/** @type {number} */ count) => {
+    const head = letters.slice(0, Math.ceil(count / 2));
+    const tail = letters.slice(letters.length - Math.floor(count / 2));
+    return `${head.join("")}…${tail.join("")}`;
+  };
+  let fits = 0;
+  let tooMany = letters.length;
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >> 1;
+    if (width(kept(middle)) <= widest) fits = middle;
+    else tooMany = middle;
+  }
+  return kept(fits);
+}
+
+/** Measures text as an element's font sets it. */
+export class Ruler {
+  #context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+  #family;
+
+  /** @param {Element} element in the document */
+  constructor(element) {
+    this.#family = getComputedStyle(element).fontFamily;
+  }
+
+  /** The width of text in pixels. @param {string} text @param {number} size @param {number} [weight] */
+  width(text, size, weight = 400) {
+    this.#context.font = `${weight} ${size}px ${this.#family}`;
+    return this.#context.measureText(text).width;
+  }
+}
+
+/** A path through points that leaves and enters each along the flow of the drawing. @param {readonly Point[]} points */
+export function curve(points) {
+  const commands = points.map(({ x, y }, i) => {
+    const before = points[i - 1];
+    if (!before) return `M${rounded(x)},${rounded(y)}`;
+    if (before.y === y) return `H${rounded(x)}`;
+    const middle = rounded((before.x + x) / 2);
+    return `C${middle},${rounded(before.y)} ${middle},${rounded(y)} ${rounded(x)},${rounded(y)}`;
+  });
+  return commands.join("");
+}
+
+/**
+ * A triangle with its tip at a point.
+ * @param {Point} tip @param {1 | -1} direction 1 points right, -1 left @param {number} weight of the line it ends
+ */
+export function arrowhead({ x, y }, direction, weight) {
+  const half = rounded(3 + weight * 0.8);
+  return `M${rounded(x)},${rounded(y)}l${rounded(-direction * headLength(weight))},-${half}v${2 * half}z`;
+}
+
+/** @param {number} weight */
+export function headLength(weight) {
+  return 6 + weight * 1.2;
+}
+
+/** @param {number} value */
+function rounded(value) {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,112 @@
+// What the modules hand to each other. Types only: nothing here runs.
+
+/**
+ * A formula as data: a name ("x", "y", "z", "out"), a number, or an operator (or function) with its operands.
+ * @typedef {string | number | [string, ...Formula[]]} Formula
+ */
+
+/**
+ * A row of the table, as tools/generate.py prints it from ops.py.
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {string} symbol what a drawing shows
+ * @property {number} arity
+ * @property {boolean} isOperator whether text writes it between its operands, as in a + b
+ * @property {boolean} isFunction whether it is called by its name
+ * @property {boolean} selects whether it passes on one operand and leaves out the others
+ * @property {readonly number[]} inert positions of operands that it never passes anything to
+ * @property {boolean} isExact whether the partials are the derivatives of forward, as they are but for stop_gradient
+ * @property {string} words what it is, for a reader
+ * @property {(x: number, y: number, z: number) => number} forward
+ * @property {readonly ((x: number, y: number, z: number, out: number) => number)[]} partials
+ * @property {readonly Formula[]} formulas of the partials
+ */
+
+/** @typedef {{ file: string, line: number }} SourceLine */
+
+/**
+ * One node of a graph. Operands are places of earlier nodes; -1 where a constant stands.
+ * @typedef {object} Node
+ * @property {number} place
+ * @property {string} name its own: the label, with a number where an earlier node has the same; else v1, v2, ... by place
+ * @property {string} label "" where it has none
+ * @property {string} operation the row's name, or "sumprod"; "" for leaves and hand-made nodes
+ * @property {Row | null} row null for leaves, hand-made nodes and sums of products
+ * @property {string} symbol "" for leaves
+ * @property {readonly number[]} operands
+ * @property {readonly number[]} constants by position; NaN where a node stands
+ * @property {readonly number[]} partials by position; NaN where a constant stands
+ * @property {number} data
+ * @property {SourceLine | null} source
+ * @property {boolean} byHand whether its rule was set by hand
+ */
+
+/**
+ * What a node passes back to the operand at a position: amount = upstream · local.
+ * @typedef {object} Contribution
+ * @property {number} giver place of the node that passes it back
+ * @property {number} place of the operand
+ * @property {number} position
+ * @property {number} upstream
+ * @property {number} local
+ * @property {number} amount
+ * @property {number} before the operand's gradient before it arrived
+ * @property {number} after
+ * @property {boolean} late whether the operand had been visited: then it is lost
+ * @property {boolean} again whether the operand had got a contribution before
+ */
+
+/** @typedef {{ kind: "forward", place: number }} ForwardStep */
+
+/**
+ * @typedef {object} BackwardStep
+ * @property {"backward"} kind
+ * @property {number} place
+ * @property {number} upstream
+ * @property {readonly Contribution[]} contributions
+ */
+
+/** @typedef {ForwardStep | BackwardStep} Step */
+
+/** An operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
+
+/**
+ * What is known after some steps of a walk.
+ * @typedef {object} Moment
+ * @property {number} position how many steps have been taken
+ * @property {"start" | "forward" | "backward" | "end"} phase
+ * @property {readonly boolean[]} known by place: whether data has been filled in
+ * @property {readonly (number | null)[]} gradients by place; null where nothing has arrived
+ * @property {readonly boolean[]} visited by place: whether the backward pass has visited it
+ * @property {ReadonlyMap<EdgeKey, Contribution>} contributions
+ * @property {ReadonlySet<EdgeKey>} lost contributions that did not count
+ * @property {number | null} active the node of the last step
+ */
+
+/**
+ * A part of a graph that can be drawn as one box and opened.
+ * @typedef {object} Part
+ * @property {string} key unique
+ * @property {string} name
+ * @property {readonly number[]} places all nodes inside, in order
+ * @property {readonly (Part | number)[]} children what opening it shows: parts, and places of single nodes
+ */
+
+/**
+ * A box on the stage: a node, or a closed part.
+ * @typedef {{ key: string, place: number, part: null } | { key: string, place: null, part: Part }} Item
+ */
+
+/**
+ * A line on the stage. Between two nodes it is one operand position; else all that lead from one box to the other.
+ * @typedef {object} Edge
+ * @property {string} from key of an item
+ * @property {string} to key of an item
+ * @property {number} count
+ * @property {EdgeKey | null} operand the one it stands for; null where it stands for several
+ * @property {readonly EdgeKey[]} operands all of them
+ */
+
+/** @typedef {{ items: readonly Item[], edges: readonly Edge[] }} Scene */
+
+export {};

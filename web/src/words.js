@@ -1,0 +1,320 @@
+// What happens in a walk, said as a person would say it.
+//
+// All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
+// scales, one that a condition chooses lets through or holds back, and any other scales.
+
+import * as say from "./english/sentences.js";
+import { resolved, text } from "./formula.js";
+import { partner, passing } from "./graph.js";
+import { lostContributions } from "./losses.js";
+import { bracketed, isIdentifier, oneLine, said } from "./names.js";
+import { short } from "./numbers.js";
+import { edgeKey } from "./passes.js";
+
+/** @typedef {import("./types.js").Node} Node */
+/** @typedef {import("./types.js").Formula} Formula */
+/** @typedef {import("./types.js").EdgeKey} EdgeKey */
+/** @typedef {import("./types.js").Contribution} Contribution */
+/** @typedef {import("./types.js").Moment} Moment */
+/** @typedef {import("./graph.js").Graph} Graph */
+/** @typedef {import("./steps.js").Walk} Walk */
+/** @typedef {import("./losses.js").Loss} Loss */
+/** @typedef {import("./losses.js").LostContribution} LostContribution */
+/** @typedef {import("./losses.js").WrongGradient} WrongGradient */
+
+const OPERANDS = ["x", "y", "z"];
+const MOST_REASONS = 5; // that a sentence gives
+
+// Steps
+
+/** What a step does. @param {Walk} walk @param {import("./types.js").Step} step @returns {string} */
+export function stepSentence(walk, step) {
+  const node = walk.graph.nodes[step.place];
+  if (step.kind === "forward") return computed(node, walk.graph);
+  const isRoot = step.place === walk.graph.root;
+  const turn = visited(node, step.upstream, isRoot);
+  return node.operands.length || isRoot ? `${turn} ${joined(walk, step.contributions)}` : turn;
+}
+
+/** What a node passes back to one operand. @param {Walk} walk @param {Contribution} given */
+export function contributionSentence(walk, given) {
+  const { rule, clause } = passedOn(walk, given);
+  return say.applied(rule, [clause]);
+}
+
+/** How a node got its number. @param {Node} node @param {Graph} graph */
+export function computed(node, graph) {
+  const [name, number] = [said(node.name), short(node.data)];
+  if (!node.operands.length) return say.forward.given(name, number);
+  if (!node.row) return say.forward.counted(name, said(node.symbol), node.operands.length, number);
+  const numbers = node.operands.map((_, position) => short(numberOf(node, position, graph)));
+  return [...new Set([name, written(node, graph), applied(node, numbers), number])].join(" = ");
+}
+
+/** An operation on the names of its operands. @param {Node} node @param {Graph} graph */
+export function written(node, graph) {
+  const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name)));
+  return applied(node, names);
+}
+
+/** An operation on operands, written as a program writes it. @param {Node} node @param {readonly string[]} operands */
+function applied({ row, symbol }, operands) {
+  if (!row?.isOperator || row.name === "abs") return `${row?.name ?? symbol}(${operands.join(", ")})`;
+  const bracketed = operands.map((x) => (isIdentifier(x) || isAlphanumeric(x.replaceAll(".", "")) ? x : `(${x})`));
+  return row.arity === 1 ? `-${bracketed[0]}` : bracketed.join(` ${row.symbol} `);
+}
+
+/** Whose turn it is, and with what gradient. @param {Node} node @param {number} upstream @param {boolean} isRoot */
+function visited(node, upstream, isRoot) {
+  const name = said(node.name);
+  if (isRoot) return say.visited.root(name);
+  return (node.operands.length ? say.visited.inner : say.visited.leaf)(name, short(upstream));
+}
+
+/**
+ * Sentences out of what was done and to whom; one for all operands that the same was done to.
+ * @param {Walk} walk @param {readonly Contribution[]} contributions
+ */
+function joined(walk, contributions) {
+  /** @type {Map<string, string[]>} */
+  const clauses = new Map();
+  for (const given of contributions) {
+    const { rule, clause } = passedOn(walk, given);
+    const told = clauses.get(rule);
+    if (told) told.push(clause);
+    else clauses.set(rule, [clause]);
+  }
+  return [...clauses].map(([rule, told]) => `${say.applied(rule, told)}.`).join(" ");
+}
+
+// Rules
+
+/** @typedef {{ rule: string, clause: string }} Told what a rule does, and what an operand gets by it */
+
+/** A contribution, and what becomes of it. @param {Walk} walk @param {Contribution} given @returns {Told} */
+function passedOn({ graph, overwrite }, given) {
+  const { rule, clause } = byRule(graph, given);
+  if (given.late) return { rule, clause: clause + say.received.late };
+  if (!given.again) return { rule, clause };
+  const [before, after] = [short(given.before), short(given.after)];
+  return { rule, clause: clause + (overwrite ? say.received.overwrites(before) : say.received.onTop(before, after)) };
+}
+
+/** @param {Graph} graph @param {Contribution} given @returns {Told} */
+function byRule(graph, { giver, place, position, upstream, local }) {
+  const node = graph.nodes[giver];
+  const [symbol, name, from] = [said(node.symbol), said(graph.nodes[place].name), short(upstream)];
+  const asItIs = (/** @type {string} */ rule) => ({ rule, clause: say.gets.all(name, from) });
+  const scaled = (/** @type {string} */ rule, /** @type {string} */ factor) => {
+    return { rule, clause: say.gets.scaled(name, from, factor, short(local * upstream)) };
+  };
+  if (isByHand(node)) return scaled(say.rules.byHand(symbol), short(local));
+  if (!node.row) {
+    if (position === 0) return asItIs(say.rules.copiesToStart(symbol));
+    return scaled(say.rules.swaps(symbol), valueOf(node, partner(node.operands.length, position), graph));
+  }
+  if (node.row.selects) {
+    if (local === 0) return { rule: say.rules.holdsBack(symbol), clause: say.gets.nothing(name, from) };
+    return local === 1 ? asItIs(say.rules.letsThrough(symbol)) : scaled(say.rules.splits(symbol), short(local));
+  }
+  const partial = node.row.formulas[position];
+  if (partial === 1) return asItIs(say.rules.copies(symbol));
+  if (partial === -1) return scaled(say.rules.flips(symbol), short(-1));
+  const other = typeof partial === "string" ? OPERANDS.indexOf(partial) : -1;
+  if (other >= 0) return scaled(say.rules.swaps(symbol), valueOf(node, other, graph));
+  const chosen = resolved(partial, numbersOf(node, graph));
+  const factor =
+    chosen === "out"
+      ? say.factors.ownValue(said(node.name), short(node.data))
+      : say.factors.formula(text(chosen, namesOf(node, graph)), short(local));
+  return scaled(say.rules.scales(symbol), factor);
+}
+
+/** Whether there is no formula for what a node passes back. @param {Node} node */
+function isByHand(node) {
+  return node.byHand || !node.operation;
+}
+
+/** An operand's number, and whose it is. @param {Node} node @param {number} position @param {Graph} graph */
+function valueOf(node, position, graph) {
+  const number = short(numberOf(node, position, graph));
+  const place = node.operands[position];
+  return place < 0 ? say.factors.constant(number) : say.factors.valueOf(said(graph.nodes[place].name), number);
+}
+
+/** @param {Node} node @param {number} position @param {Graph} graph */
+function numberOf(node, position, graph) {
+  const place = node.operands[position];
+  return place < 0 ? node.constants[position] : graph.nodes[place].data;
+}
+
+/** The numbers of x, y, z and out. @param {Node} node @param {Graph} graph */
+function numbersOf(node, graph) {
+  /** @type {Record<string, number>} */
+  const numbers = { out: node.data };
+  node.operands.forEach((_, position) => (numbers[OPERANDS[position]] = numberOf(node, position, graph)));
+  return numbers;
+}
+
+/**
+ * What stands for x, y and z in a formula: the names of operands, and constants.
+ * @param {Node} node @param {Graph} graph
+ */
+function namesOf(node, graph) {
+  /** @type {Record<string, Formula>} */
+  const names = {};
+  node.operands.forEach((place, position) => {
+    const name = place < 0 ? node.constants[position] : bracketed(said(graph.nodes[place].name));
+    names[OPERANDS[position]] = name;
+  });
+  return names;
+}
+
+// What was lost
+
+/** A wrong gradient, and why. @param {Walk} walk @param {WrongGradient} wrong */
+export function wrongSentence({ graph }, { place, got, right, losses }) {
+  const reasons = losses.slice(0, MOST_REASONS).map((loss) => `${lossSentence(graph, loss, place)}.`);
+  const more = losses.length > MOST_REASONS ? say.losses.more(losses.length - MOST_REASONS) : "";
+  return [say.losses.wrong(oneLine(graph.nodes[place].name), short(got), short(right)), ...reasons].join(" ") + more;
+}
+
+/** What a node misses by a lost contribution. @param {Graph} graph @param {Loss} loss @param {number} place */
+export function lossSentence(graph, loss, place) {
+  const [giver, taker, node] = [loss.giver, loss.taker, place].map((i) => oneLine(graph.nodes[i].name));
+  const how = loss.overwrittenBy ? say.losses.lost : say.losses.late;
+  const told = how(giver, short(loss.amount), taker, because(graph, loss));
+  if (loss.taker === place) return told;
+  const [amount, derivative, missing] = [loss.amount, loss.derivative, loss.missing].map(short);
+  return told + say.losses.passedOn(node, amount, derivativeOf(taker, node), derivative, missing);
+}
+
+/** Why a contribution was lost. @param {Graph} graph @param {LostContribution} loss */
+export function because(graph, { giver, taker, overwrittenBy }) {
+  const nameOf = (/** @type {number} */ place) => oneLine(graph.nodes[place].name);
+  if (!overwrittenBy) return say.losses.visitedAfter(nameOf(giver), nameOf(taker));
+  return say.losses.writtenOver(nameOf(overwrittenBy.giver), short(overwrittenBy.amount));
+}
+
+// The chain rule
+
+/**
+ * One way by which gradient comes back to a node: from a user of it, times the local derivative.
+ *
+ * `formula`: the local derivative as it stands in the table, in x, y, z and out; `written`: as it is here, its choices
+ * made, on the names of nodes. Both are empty for rules made by hand, and where nothing ever passes. `upstream` and
+ * `amount` are null as long as the user has not been visited.
+ * @typedef {object} EdgeStory
+ * @property {EdgeKey} edge
+ * @property {number} user
+ * @property {number} place of the operand
+ * @property {number} position
+ * @property {string} symbolic the product, such as dL/de · de/da
+ * @property {string} derivative the local one, such as de/da
+ * @property {string} formula
+ * @property {string} written
+ * @property {number} local
+ * @property {number | null} upstream
+ * @property {number | null} amount
+ * @property {"waiting" | "arrived" | "late" | "overwritten" | "inert"} status
+ * @property {string} because why it was lost, "" where it was not
+ * @property {string} sentence what the user passed back, "" as long as it has not
+ */
+
+/**
+ * A node's gradient as the sum that it is: a term for every edge to a user. `total`: what has arrived so far, null for
+ * nothing. The root has no terms: its gradient is 1.
+ * @typedef {{ symbolic: string, terms: readonly EdgeStory[], total: number | null, right: number }} ChainRule
+ */
+
+/** The chain rule at a node. @param {Walk} walk @param {number} place @param {Moment} moment @returns {ChainRule} */
+export function chainRule(walk, place, moment) {
+  const lost = lostAt(walk, moment);
+  const terms = walk.users[place].map(({ user, position }) => story(walk, user, position, moment, lost));
+  const [root, node] = [walk.graph.root, place].map((i) => said(walk.graph.nodes[i].name));
+  const sum = place === walk.graph.root ? "1" : terms.map(({ symbolic }) => symbolic).join(" + ") || "0";
+  return {
+    symbolic: `${derivativeOf(root, node)} = ${sum}`,
+    terms,
+    total: moment.gradients[place],
+    right: walk.right[place],
+  };
+}
+
+/** What an edge does. @param {Walk} walk @param {EdgeKey} edge @param {Moment} moment @returns {EdgeStory} */
+export function edgeStory(walk, edge, moment) {
+  const [user, position] = edge.split(":").map(Number);
+  return story(walk, user, position, moment, lostAt(walk, moment));
+}
+
+/**
+ * @param {Walk} walk @param {number} user @param {number} position @param {Moment} moment
+ * @param {ReadonlyMap<EdgeKey, LostContribution>} lost @returns {EdgeStory}
+ */
+function story(walk, user, position, moment, lost) {
+  const { graph } = walk;
+  const node = graph.nodes[user];
+  const place = node.operands[position];
+  const edge = edgeKey(user, position);
+  const given = moment.contributions.get(edge);
+  const loss = lost.get(edge);
+  const isInert = !passing(node).some((operand) => operand.position === position);
+  const [root, name, operand] = [graph.root, user, place].map((i) => said(graph.nodes[i].name));
+  const derivative = derivativeOf(name, operand);
+  const arrival = loss ? (loss.overwrittenBy ? "overwritten" : "late") : given ? "arrived" : "waiting";
+  return {
+    edge,
+    user,
+    place,
+    position,
+    symbolic: `${derivativeOf(root, name)} · ${derivative}`,
+    derivative,
+    formula: formula(node, position),
+    written: writtenPartial(node, position, graph),
+    local: node.partials[position],
+    upstream: given?.upstream ?? null,
+    amount: given?.amount ?? null,
+    status: isInert ? "inert" : arrival,
+    because: loss ? because(graph, loss) : "",
+    sentence: given ? contributionSentence(walk, given) : "",
+  };
+}
+
+/** What has been lost by a moment, by edge. @param {Walk} walk @param {Moment} moment */
+function lostAt(walk, moment) {
+  const taken = walk.backward.slice(0, Math.max(moment.position - walk.forward.length, 0));
+  return new Map(lostContributions(taken, walk.overwrite).map((loss) => [edgeKey(loss.giver, loss.position), loss]));
+}
+
+/** The local derivative as it stands in the table. @param {Node} node @param {number} position */
+export function formula(node, position) {
+  if (isByHand(node)) return "";
+  if (node.row) return text(node.row.formulas[position]);
+  return position === 0 ? "1" : say.factors.beside(partner(node.operands.length, position) + 1);
+}
+
+/**
+ * The local derivative as it is here, on the names of nodes.
+ * @param {Node} node @param {number} position @param {Graph} graph
+ */
+function writtenPartial(node, position, graph) {
+  if (isByHand(node)) return "";
+  if (node.row) {
+    const names = { ...namesOf(node, graph), out: bracketed(said(node.name)) };
+    return text(resolved(node.row.formulas[position], numbersOf(node, graph)), names);
+  }
+  if (position === 0) return "1";
+  const factor = partner(node.operands.length, position);
+  const place = node.operands[factor];
+  return place < 0 ? short(node.constants[factor]) : said(graph.nodes[place].name);
+}
+
+/** d one / d other. @param {string} one @param {string} other */
+function derivativeOf(one, other) {
+  return `d${bracketed(one)}/d${bracketed(other)}`;
+}
+
+/** @param {string} text */
+function isAlphanumeric(text) {
+  return /^[\p{L}\p{N}]+$/u.test(text);
+}

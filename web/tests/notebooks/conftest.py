@@ -1,0 +1,108 @@
+"""A browser, and notebook servers on this machine that are gone when a test ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking")
+PATIENCE = 120  # seconds for a server, a kernel or a widget to come up on a busy machine
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "there is no Chromium on this machine"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A tab in which nothing may be thrown that nobody catches."""
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    page.close()
+    assert errors == []
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Start a server in a home of its own: `serve(command...)` is its address; {port} in the command, its port."""
+    started: list[subprocess.Popen[bytes]] = []
+    log = tmp_path / "server.log"
+
+    def start(*command: str) -> str:
+        port = str(free_port())
+        with log.open("wb") as output:
+            server = subprocess.Popen(
+                [part.replace("{port}", port) for part in command],
+                cwd=tmp_path,
+                env=environment(tmp_path),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        started.append(server)
+        address = f"http://127.0.0.1:{port}"
+        wait_for(address, server, log)
+        return address
+
+    yield start
+    for server in started:
+        stop(server)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """This one's, with all that Jupyter and marimo keep about their user in another home."""
+    paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "XDG_", "IPYTHON"))}
+    return {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when the address answers."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            opener.open(address, timeout=5).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"the server did not come up:\n{log.read_text(encoding='utf-8', errors='replace')}")
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    """End the server, and the kernels that it started."""
+    os.killpg(server.pid, signal.SIGTERM)
+    try:
+        server.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()

@@ -1,0 +1,35 @@
+"""The widget in a real marimo: a walk shows itself, and takes steps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+NOTEBOOK = """\
+import marimo
+
+app = marimo.App()
+
+
+@app.cell
+def _():
+    from gradwalk import Value, walk
+
+    a = Value(2.0, label="a")
+    b, c = a + 1, a * 3
+    d = b * c
+    d.label = "d"
+    walk(d)
+    return
+"""
+
+
+def test_a_walk_shows_itself(page: Page, serve: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "walk.py").write_text(NOTEBOOK, encoding="utf-8")
+    command = (sys.executable, "-m", "marimo", "--quiet", "run", "walk.py", "--headless", "--no-token")
+    page.goto(serve(*command, "--host", "127.0.0.1", "--port", "{port}"))
+    page.get_by_role("button", name="Next step").click()
+    expect(page.get_by_text("step 1")).to_be_visible()

@@ -1,0 +1,253 @@
+// Walks, the chain rule, nudges and modules. That the page agrees with Python is tests/test_page_walk.py's to prove.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { checkAll, nudge } from "../src/check.js";
+import { Graph, Value } from "../src/graph.js";
+import { itemOf, parts, pathTo, scene } from "../src/modules.js";
+import { Walk } from "../src/steps.js";
+import { BY_NAME } from "../src/table.js";
+import { chainRule, edgeStory, stepSentence, wrongSentence } from "../src/words.js";
+
+/** @param {string} name @param {...(Value | number)} operands @returns {Value} */
+function apply(name, ...operands) {
+  const row = BY_NAME.get(name);
+  assert(row);
+  const value = Value.apply(row, operands);
+  assert(value instanceof Value);
+  return value;
+}
+
+/** @param {Value} value @param {string} label */
+function labelled(value, label) {
+  value.label = label;
+  return value;
+}
+
+/** a=2; b=a+1, c=a*3, d=b*c: places 0, 1, 2, 3. */
+function diamond() {
+  const a = new Value(2, "a");
+  const [b, c] = [labelled(apply("add", a, 1), "b"), labelled(apply("mul", a, 3), "c")];
+  return Graph.record(labelled(apply("mul", b, c), "d"));
+}
+
+/**
+ * A chain of so many operations, whose parameters have the labels given.
+ * @param {number} length @param {(i: number) => string} label
+ */
+function chain(length, label) {
+  let value = new Value(0.5, "x");
+  for (let i = 0; i < length; i++) value = apply(i % 2 ? "add" : "mul", value, new Value(0.99, label(i)));
+  return Graph.record(value);
+}
+
+const MODULAR = [
+  diamond(),
+  chain(45, () => ""),
+  chain(600, () => ""),
+  chain(2000, () => ""),
+  chain(1000, (i) => `layers.${i % 40}.neurons.${i % 7}.w.${i}`),
+  chain(300, (i) => (i % 3 ? "" : `${i}.w`)),
+  chain(300, (i) => `${"deep.".repeat(5000)}${i}.w`),
+  chain(300, (i) => `:.part 0+1.${i % 2}.__proto__.w`),
+];
+
+test("a walk knows the order, its gradients and what was lost", () => {
+  const graph = diamond();
+  assert.deepEqual(new Walk(graph).order, [3, 2, 1, 0]);
+  assert.deepEqual(new Walk(graph).gradients, [15, 6, 3, 1]);
+  const wrong = new Walk(graph, [1, 3, 2, 0]);
+  assert.deepEqual([wrong.isLegal, wrong.legalOrders, wrong.gradients[0], wrong.right[0]], [false, 2n, 9, 15]);
+  assert.match(wrongSentence(wrong, wrong.wrong[0]), /d's contribution 6 to b came too late: d was visited after b\./);
+});
+
+test("legal orders are counted as by trying all", () => {
+  const graph = chain(3, () => "");
+  const places = graph.nodes.map(({ place }) => place);
+  const legal = permutations(places).filter((order) => new Walk(graph, order).isLegal).length;
+  assert.equal(new Walk(graph).legalOrders, BigInt(legal));
+});
+
+test("64 nodes without an order among them are too many to count, and that is soon known", () => {
+  let sum = new Value(0, "");
+  for (let i = 0; i < 32; i++) sum = apply("add", sum, new Value(i, ""));
+  const graph = Graph.record(sum);
+  assert(graph.nodes.length > 64);
+  assert.equal(new Walk(graph).legalOrders, null);
+  assert.equal(new Walk(chain(31, () => "")).legalOrders, null);
+});
+
+test("moments go from nothing known to all gradients", () => {
+  const walk = new Walk(diamond(), [1, 3, 2, 0]);
+  const phases = walk.steps.map((_, i) => walk.moment(i).phase);
+  assert.deepEqual(phases, ["start", "forward", "forward", "forward", "forward", "backward", "backward", "backward"]);
+  const [start, end] = [walk.moment(0), walk.moment(8)];
+  assert.deepEqual([start.known, start.gradients, start.active], [Array(4).fill(false), Array(4).fill(null), null]);
+  assert.deepEqual([end.phase, end.gradients, end.visited], ["end", [9, 0, 3, 1], Array(4).fill(true)]);
+  assert.deepEqual([...end.lost], ["3:0"]);
+});
+
+test("a moment is found in well under a millisecond", () => {
+  const walk = new Walk(chain(50, () => ""));
+  const moments = walk.steps.map((_, i) => walk.moment(i));
+  const start = performance.now();
+  for (let round = 0; round < 10; round++) walk.steps.forEach((_, i) => walk.moment(i));
+  assert(performance.now() - start < moments.length * 10);
+});
+
+test("the chain rule at a node is a term for every user", () => {
+  const walk = new Walk(diamond());
+  const early = chainRule(walk, 0, walk.moment(4));
+  assert.equal(early.symbolic, "dd/da = dd/dc · dc/da + dd/db · db/da");
+  assert.deepEqual([early.total, early.right], [null, 15]);
+  assert.deepEqual(early.terms.map((term) => [term.upstream, term.amount, term.status]), [
+    [null, null, "waiting"],
+    [null, null, "waiting"],
+  ]);
+  const late = chainRule(walk, 0, walk.moment(8));
+  assert.deepEqual(late.terms.map(({ local, upstream, amount }) => [local, upstream, amount]), [
+    [3, 3, 9],
+    [1, 6, 6],
+  ]);
+  assert.equal(late.total, 15);
+  assert.equal(chainRule(walk, 3, walk.moment(8)).symbolic, "dd/dd = 1");
+});
+
+test("an edge tells its local derivative, and what became of its contribution", () => {
+  const x = new Value(2, "x");
+  const graph = Graph.record(labelled(apply("div", 1, labelled(apply("mul", x, x), "x*x")), "out"));
+  const walk = new Walk(graph);
+  const story = edgeStory(walk, "2:1", walk.moment(walk.steps.length));
+  assert.equal(story.symbolic, "dout/dout · dout/d(x*x)");
+  assert.deepEqual([story.formula, story.written, story.local], ["-out / y", "-out / (x*x)", -1 / 16]);
+  assert.deepEqual([story.status, story.because], ["arrived", ""]);
+  const wrong = new Walk(diamond(), [1, 3, 2, 0]);
+  const lost = edgeStory(wrong, "3:0", wrong.moment(8));
+  assert.deepEqual([lost.status, lost.because], ["late", "d was visited after b"]);
+  const overwritten = new Walk(diamond(), undefined, true);
+  assert.equal(edgeStory(overwritten, "2:0", overwritten.moment(8)).because, "b's 6 was written over it");
+  const chosen = new Walk(Graph.record(apply("where", x, new Value(1, "y"), 2)));
+  assert.equal(edgeStory(chosen, "2:0", chosen.moment(0)).status, "inert");
+});
+
+test("a nudge shows both sides, and judges the gradient and not the step", () => {
+  const graph = diamond();
+  const nudged = nudge(graph, 0, 0.5, "central");
+  assert.deepEqual([nudged.base, nudged.up, nudged.down], [18, 26.25, 11.25]);
+  assert.deepEqual([nudged.left, nudged.right, nudged.quotient, nudged.backprop], [13.5, 16.5, 15, 15]);
+  assert.equal(nudged.verdict, "agrees");
+  const forward = nudge(graph, 0, 0.5, "forward");
+  assert.deepEqual([forward.quotient, forward.down, forward.verdict], [16.5, null, "coarse"]);
+  assert.equal(nudge(graph, 0, 1e-3, "forward").verdict, "agrees");
+  for (const h of [1e-15, 1e-17, 1e300, 5e-324]) assert.notEqual(nudge(graph, 0, h, "central").verdict, "differs");
+  assert.equal(nudge(graph, 0, 1e-17, "forward").verdict, "rounding");
+});
+
+test("a nudge at a kink, a jump, a wrong derivative, and what cannot be run again", () => {
+  const verdict = (/** @type {Graph} */ graph, place = 0) => nudge(graph, place, 1e-3, "central").verdict;
+  const zero = new Value(0, "x");
+  assert.equal(verdict(Graph.record(apply("relu", zero))), "kink");
+  assert.equal(verdict(Graph.record(apply("add", apply("less", zero, 0), zero))), "jump");
+  assert.equal(verdict(Graph.record(apply("mul", apply("stop_gradient", new Value(2, "")), 3)), 1), "agrees");
+  const x = new Value(2, "");
+  assert.equal(verdict(Graph.record(apply("mul", apply("stop_gradient", x), x))), "stopped");
+  assert.equal(verdict(Graph.record(apply("log", zero))), "not finite");
+  const { nodes, root } = diamond();
+  const changed = (/** @type {Partial<import("../src/types.js").Node>} */ change) => {
+    return new Graph([...nodes.slice(0, root), { ...nodes[root], ...change }], root);
+  };
+  assert.equal(verdict(changed({ partials: [6 * 1.0001, 3] })), "differs");
+  assert.equal(verdict(changed({ data: 19 })), "stale");
+  const byHand = nudge(changed({ row: null, operation: "", byHand: true }), 0, 1e-3, "central");
+  assert.deepEqual([byHand.verdict, byHand.base, byHand.up, byHand.quotient], ["by hand", 18, NaN, NaN]);
+});
+
+test("a check has a row for every gradient", () => {
+  const rows = checkAll(diamond(), "central");
+  assert.deepEqual(rows.map(({ place, verdict }) => [place, verdict]), [0, 1, 2, 3].map((place) => [place, "agrees"]));
+  assert(rows.every(({ error }) => error < 1e-9));
+  assert.deepEqual(checkAll(diamond(), "forward", [2]).map(({ place, down }) => [place, down]), [[2, null]]);
+});
+
+test("small graphs are shown whole", () => {
+  const graph = diamond();
+  const whole = parts(graph);
+  assert.deepEqual(whole.children, [0, 1, 2, 3]);
+  const { items, edges } = scene(graph, whole, whole.key);
+  assert.equal(items.length, 4);
+  assert.deepEqual(
+    edges.map(({ operand, count }) => [operand, count]),
+    ["1:0", "2:0", "3:0", "3:1"].map((edge) => [edge, 1]),
+  );
+});
+
+test("every opening shows few boxes, and every node is in one place", () => {
+  for (const graph of MODULAR) {
+    const whole = parts(graph);
+    const keys = new Set();
+    for (const part of all(whole)) {
+      const held = part.children.flatMap((child) => (typeof child === "number" ? [child] : child.places));
+      assert.deepEqual(held.sort((one, other) => one - other), part.places);
+      assert(part.children.length > 1);
+      assert(part.children.length <= (graph.nodes.length <= 60 ? 60 : 24), part.name);
+      assert(!keys.has(part.key));
+      keys.add(part.key);
+      assert.equal(pathTo(whole, part.key).at(-1), part);
+    }
+    assert.equal(whole.places.length, graph.nodes.length);
+    assert.deepEqual(pathTo(whole, "no such part"), []);
+  }
+});
+
+test("a scene has a box for every node and a line for every edge between boxes", () => {
+  for (const graph of MODULAR) {
+    const whole = parts(graph);
+    const some = all(whole).filter((_, i) => i % 17 === 0 || i < 3);
+    for (const part of some) {
+      const shown = scene(graph, whole, part.key);
+      assert(shown.items.length <= 120, `${shown.items.length} boxes`);
+      const boxes = graph.nodes.map(({ place }) => itemOf(shown, place));
+      const expected = graph.nodes.flatMap(({ place, operands }) => {
+        const lines = operands.map((operand, i) => `${boxes[operand]} > ${boxes[place]} ${place}:${i}`);
+        return lines.filter((_, i) => operands[i] >= 0 && boxes[operands[i]] !== boxes[place]);
+      });
+      const drawn = shown.edges.flatMap(({ from, to, operands }) => operands.map((edge) => `${from} > ${to} ${edge}`));
+      assert.deepEqual(drawn.sort(), expected.sort());
+      for (const { count, operand, operands } of shown.edges) {
+        assert.equal(count, operands.length);
+        assert.equal(operand, count === 1 ? operands[0] : null);
+      }
+    }
+  }
+});
+
+test("modules are named as their parameters are", () => {
+  const names = all(parts(MODULAR[4])).map(({ name }) => name);
+  assert(names.includes("layers.39.neurons.4") || names.includes("layers.39"));
+});
+
+test("deep and large graphs are no trouble", () => {
+  const graph = chain(20_000, () => "");
+  const walk = new Walk(graph);
+  assert.equal(walk.moment(walk.steps.length).phase, "end");
+  assert(walk.isLegal && !walk.wrong.length);
+  const whole = parts(graph);
+  assert(scene(graph, whole, whole.key).items.length <= 24);
+  assert.match(stepSentence(walk, walk.steps[walk.steps.length - 1]), /x is a leaf/);
+  assert.equal(nudge(graph, graph.root - 1, 1e-4, "central").verdict, "agrees");
+});
+
+/** A part and all in it. @param {import("../src/types.js").Part} whole @returns {import("../src/types.js").Part[]} */
+function all(whole) {
+  return [whole, ...whole.children.flatMap((child) => (typeof child === "number" ? [] : all(child)))];
+}
+
+/** @param {readonly number[]} places @returns {number[][]} */
+function permutations(places) {
+  if (!places.length) return [[]];
+  return places.flatMap((first) => {
+    const rest = places.filter((place) => place !== first);
+    return permutations(rest).map((order) => [first, ...order]);
+  });
+}
