@@ -12,7 +12,7 @@ FUNCTIONS = tuple(row for row in TABLE if row.is_function)
 BINARY = ("+", "-", "*", "/", "**")
 SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
 TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
-STRANGE = (
+STRANGE = ("^", "1j", "'s'", ".data", "[", "==", "//", "+=", "if", "True", "$", "\0", "\u3000", "\x1f", "😀", "²")
     "^",
     "1j",
     "'s'",

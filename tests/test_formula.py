@@ -64,7 +64,7 @@ def test_printers(formula, as_code, as_text):
         (1 / (1 + x * x), "1 / (1 + x * x)"),
         (x / (y / 2), "x / (y / 2)"),
         (x / y / 2, "x / y / 2"),
-        (-(-x), "-(-x)"),  # --x would be another operator
+        (-as_formula(-x), "-(-x)"),  # --x would be another operator
         (-number(-1), "-(-1)"),
         (x - number(-1), "x - -1"),
         (-x * y, "-x * y"),

@@ -97,7 +97,7 @@ def test_stale_blocks_are_named(tree):
 def test_a_stale_table_of_the_page_is_named(tree):
     table = tree / "web/src/table.js"
     text = table.read_text(encoding="utf-8")
-    table.write_text(text.replace("Math", "Meth") + "\n", encoding="utf-8")
+    table.write_text(text + "\n", encoding="utf-8")
     result = run(sys.executable, "tools/generate.py", "--check", cwd=tree)
     table.write_text(text, encoding="utf-8")
     assert result.returncode == 1

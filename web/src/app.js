@@ -126,6 +126,7 @@ export class App {
       const problem = this.header.problem.textContent ?? "";
       const usual = this.#model ?? this.#attempt(start);
       if (usual) this.#show(usual);
+      this.header.keep(state.program);
       this.header.fail([...problems, problem].join("\n"));
       return;
     }
@@ -211,8 +212,8 @@ export class App {
   #turnTo(mode) {
     const forward = this.#model?.walk.forward.length ?? 0;
     const isLeaving = this.#state.mode === "exercises" && mode !== "exercises";
-    const position = mode === "order" ? forward : mode === "exercises" || isLeaving ? 0 : this.#state.position;
-    if (mode !== this.#state.mode) this.act({ mode, position });
+    const positions = { walk: isLeaving ? 0 : this.#state.position, order: forward, check: Infinity, exercises: 0 };
+    if (mode !== this.#state.mode) this.act({ mode, position: positions[mode] });
   }
 
   /** @param {number} place */
@@ -282,7 +283,6 @@ export class App {
       set(this.panel, "aria-labelledby", `tab-${mode}`);
       fill(this.panel, ...shown.map((panel) => panel.element));
     }
-    this.transport.element.hidden = mode === "exercises" && model.moment.position < model.last;
     for (const panel of shown) panel.update(model);
   }
 

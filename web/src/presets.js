@@ -11,10 +11,8 @@ import { presets as say } from "./english/page.js";
  * @property {Readonly<Record<string, number>>} values
  */
 
-/** Softmax over three scores, and the cross-entropy of the first: -log(p1). The exponentials are shared. */
-const SOFTMAX =
-  "e1 = exp(z1); e2 = exp(z2); e3 = exp(z3); s = e1 + e2 + e3; p1 = e1/s; p2 = e2/s; p3 = e3/s; " +
-  "L = -(y1*log(p1) + y2*log(p2) + y3*log(p3))";
+// Of three scores the first is the right class's: the loss is -log of its probability. The exponentials are shared.
+const SOFTMAX = "e1 = exp(z1); e2 = exp(z2); e3 = exp(z3); s = e1 + e2 + e3; p = e1/s; L = -log(p)";
 
 const NETWORK =
   "h1 = tanh(w11*x1 + w12*x2 + b1); h2 = tanh(w21*x1 + w22*x2 + b2); o = v1*h1 + v2*h2 + c; L = (o - y)**2";
@@ -43,12 +41,7 @@ export const PRESETS = [
       ...{ v1: 1.2, v2: -0.7, c: 0.05, y: 1 },
     },
   },
-  {
-    key: "softmax",
-    ...say.softmax,
-    program: SOFTMAX,
-    values: { z1: 2, z2: 1, z3: 0.1, y1: 1, y2: 0, y3: 0 },
-  },
+  { key: "softmax", ...say.softmax, program: SOFTMAX, values: { z1: 2, z2: 1, z3: 0.1 } },
 ];
 
 /** @param {string} key @returns {Preset | undefined} */

@@ -40,7 +40,7 @@ export const presets = {
   },
   softmax: {
     title: "softmax with cross-entropy",
-    lesson: "The gradients of the scores come out as probability minus target: p1 - y1, p2 - y2, p3 - y3.",
+    lesson: "The first score is that of the right class. The gradients come out as the probabilities, less 1 for the right one: -0.341, 0.242, 0.099.",
   },
 };
 

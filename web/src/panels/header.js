@@ -76,6 +76,11 @@ export class Header {
     this.fail("");
   }
 
+  /** Leave a program in its field to be mended. @param {string} program */
+  keep(program) {
+    this.input.value = program;
+  }
+
   /** Show what is wrong with what was typed or opened. @param {string} problem */
   fail(problem) {
     write(this.problem, problem);

@@ -61,7 +61,6 @@ export class Order {
     if (!this.order.includes(name)) this.#place([...this.order, name]);
   }
 
-  /** @param {Model} model */
   #list() {
     const focused = this.#focused();
     const names = this.#rightOrder().reverse();

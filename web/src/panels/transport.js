@@ -46,16 +46,18 @@ export class Transport {
     this.phase = element("p", { class: "phase" });
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
     const { start, back, play, next, end } = this.buttons;
+    this.controls = element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed);
     this.element = element(
       "section",
       { class: "transport", "aria-label": say.title },
       element("div", { class: "told" }, this.phase, this.sentence),
-      element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed),
+      this.controls,
     );
   }
 
   /** @param {import("../model.js").Model} model */
-  update({ shown, moment, last }) {
+  update({ state, shown, moment, last }) {
+    this.controls.hidden = state.mode === "exercises" && moment.position < last; // they would give the answer away
     this.position = moment.position;
     this.last = last;
     if (this.position === last) this.stop();
