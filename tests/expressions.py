@@ -13,24 +13,6 @@ BINARY = ("+", "-", "*", "/", "**")
 SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
 TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
 STRANGE = ("^", "1j", "'s'", ".data", "[", "==", "//", "+=", "if", "True", "$", "\0", "\u3000", "\x1f", "😀", "²")
-    "^",
-    "1j",
-    "'s'",
-    ".data",
-    "[",
-    "==",
-    "//",
-    "+=",
-    "if",
-    "True",
-    "$",
-    "\0",
-    "\u3000",
-    "\x1f",
-    "😀",
-    "0x1",
-    "²",
-)
 
 
 def expression(draw: random.Random, depth: int = 4) -> str:

@@ -412,7 +412,7 @@ def test_closed_streams_are_no_traceback():
 
 def test_carets_point_at_the_place():
     lines = gradwalk("walk", "abc ^ 2", "abc=1").stderr.splitlines()
-    assert lines[1:3] == ["  abc ^ 2", "     ^"]
+    assert lines[1:3] == ["  abc ^ 2", "      ^"]
     lines = gradwalk("walk", "日本*foo", "日本=1").stderr.splitlines()
     assert lines[2] == "  " + " " * 5 + "^"
     long = gradwalk("walk", "+".join(["a"] * 400) + "+foo", "a=1").stderr.splitlines()

@@ -64,11 +64,12 @@ export class App {
     this.source = new Source(act);
     this.order = new Order(act);
     this.exercise = new Exercise(act);
+    const inspector = new Inspector(act);
     /** What each mode shows in the panel. */
     this.panels = {
-      walk: [new Inspector(act), new Values(act), new Twin(act)],
-      order: [this.order],
-      check: [new Checks(act)],
+      walk: [inspector, new Values(act), new Twin(act)],
+      order: [this.order, inspector],
+      check: [new Checks(act), inspector],
       exercises: [this.exercise],
     };
     this.tabs = MODES.map((mode) => this.#tab(mode));
@@ -330,7 +331,8 @@ export class App {
     const node = graph.nodes[place];
     const contribution = moment.contributions.get(key);
     const from = graph.nodes[node.operands[operand]].name;
-    return stageWords.edge(from, node.name, operand, contribution ? short(contribution.amount) : "");
+    const local = moment.known[place] ? short(node.partials[operand]) : "";
+    return stageWords.edge(from, node.name, operand, local, contribution ? short(contribution.amount) : "");
   }
 
   /** @param {import("./types.js").Edge} edge */

@@ -1,8 +1,9 @@
 // Questions about gradients: those of the lesson, then others without end, each harder than those before it.
 
 import { evaluate, parse } from "./expression.js";
+import { passing } from "./graph.js";
 import { presetOf } from "./presets.js";
-import { gradients } from "./steps.js";
+import { gradients, swept } from "./steps.js";
 
 /**
  * @typedef {object} Exercise
@@ -23,7 +24,8 @@ const LESSON = [
 ];
 
 const TOLERANCE = 0.01; // relative: answers are worked out by hand
-const LARGEST = 500; // an answer beyond that is no fun
+const MOST_PATHS = 5;
+const [SMALLEST, LARGEST] = [0.05, 500]; // answers beyond are no fun
 
 /** The question with a number, counted from 0. @param {number} number @returns {Exercise} */
 export function exercise(number) {
@@ -33,14 +35,30 @@ export function exercise(number) {
 
 /** Whether an answer is the gradient, as far as one can tell from a few digits. @param {number} answer @param {number} gradient */
 export function isRight(answer, gradient) {
-  return Math.abs(answer - gradient) <= Math.max(TOLERANCE * Math.abs(gradient), 0.005);
+  return Math.abs(answer - gradient) <= TOLERANCE * Math.abs(gradient);
 }
 
 /** The right answer. @param {Exercise} exercise */
-export function answerTo({ program, values, by }) {
-  const graph = evaluate(parse(program), values);
-  const place = graph.nodes.findIndex(({ name }) => name === by);
+export function answerTo(exercise) {
+  const { graph, place } = asked(exercise);
   return gradients(graph)[place];
+}
+
+/** How many paths lead from the root back to the node that is asked about. @param {Exercise} exercise */
+export function pathsOf(exercise) {
+  const { graph, place } = asked(exercise);
+  const paths = graph.nodes.map(() => 0);
+  paths[graph.root] = 1;
+  for (const visited of swept(graph)) {
+    for (const operand of passing(graph.nodes[visited])) paths[operand.place] += paths[visited];
+  }
+  return paths[place];
+}
+
+/** @param {Exercise} exercise */
+function asked({ program, values, by }) {
+  const graph = evaluate(parse(program), values);
+  return { graph, place: graph.nodes.findIndex(({ name }) => name === by) };
 }
 
 /** @param {string} key @param {string} root @param {string} by @returns {Exercise} */
@@ -53,9 +71,15 @@ function lesson(key, root, by) {
 function generated(number) {
   for (let attempt = 0; ; attempt++) {
     const candidate = random(number, dice(1000 * number + attempt));
-    const answer = answerTo(candidate);
-    if (Number.isFinite(answer) && answer !== 0 && Math.abs(answer) <= LARGEST) return candidate;
+    const size = Math.abs(answerTo(candidate));
+    const isFair = size >= SMALLEST && size <= LARGEST;
+    if (isFair && pathsOf(candidate) >= pathsAt(number)) return candidate;
   }
+}
+
+/** How many paths there are to follow, at least. @param {number} number */
+function pathsAt(number) {
+  return Math.min(1 + Math.floor((number - LESSON.length) / 4), MOST_PATHS);
 }
 
 /**

@@ -10,7 +10,7 @@
 
 import * as english from "./english/errors.js";
 import { Graph, Value } from "./graph.js";
-import { general, plain, SPACE } from "./numbers.js";
+import { general, plain } from "./numbers.js";
 import { BY_NAME, TABLE } from "./table.js";
 
 const { EXPRESSION } = english;
@@ -30,6 +30,8 @@ const BINARY = new Map([["<", 1], ["<=", 1], [">", 1], [">=", 1], ["+", 2], ["-"
 const SIGN = 4;
 const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["**", "pow"]]);
 
+// What Python takes for a space: \s has U+FEFF besides, and lacks the separators of ASCII.
+const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
 const DIGITS = "[0-9](?:_?[0-9])*";
 const NUMBER = `(?:${DIGITS}(?:\\.(?:${DIGITS})?)?|\\.${DIGITS})(?:[eE][+-]?${DIGITS})?`;
 const TOKEN = new RegExp(

@@ -44,9 +44,6 @@ export class Value {
 }
 
 export class Graph {
-  /** @type {{ place: number, nodes: Node[], isBlocked: boolean } | null} what depends on the node rerun last */
-  #dependents = null;
-
   /**
    * @param {readonly Node[]} nodes
    * @param {number} root its place
@@ -121,36 +118,6 @@ export class Graph {
       return { ...node, data: data[node.place], partials: partialsOf(node, numbers, data[node.place]) };
     });
     return new Graph(nodes, this.root);
-  }
-
-  /**
-   * The root's number where a node, be it a leaf or not, has this one and what depends on it is computed again; null
-   * where a node that was made by hand stands in between.
-   * @param {number} place
-   * @param {number} number
-   */
-  rerun(place, number) {
-    if (this.#dependents?.place !== place) this.#dependents = { place, ...this.#dependentsOf(place) };
-    if (this.#dependents.isBlocked) return null;
-    const data = this.nodes.map((node) => node.data);
-    data[place] = number;
-    for (const node of this.#dependents.nodes) data[node.place] = forward(node, numbersOf(node, data));
-    return data[this.root];
-  }
-
-  /**
-   * The nodes up to the root that depend on one, in order, and whether a hand-made one is among them.
-   * @param {number} place
-   */
-  #dependentsOf(place) {
-    const reached = new Uint8Array(this.nodes.length);
-    reached[place] = 1;
-    const nodes = this.nodes.slice(place + 1, this.root + 1).filter((node) => {
-      reached[node.place] = Number(node.operands.some((operand) => reached[operand]));
-      return reached[node.place];
-    });
-    const isBlocked = Boolean(reached[this.root]) && nodes.some((node) => node.operation === "");
-    return { nodes: isBlocked ? [] : nodes, isBlocked };
   }
 }
 
@@ -290,7 +257,7 @@ function readNode(given, place) {
   if (!isItem(given)) throw new GraphError(english.notAnObject(where, shown(given)));
   refuseUnknown(given, KEYS, where);
   if ("operation" in given && "symbol" in given) throw new GraphError(english.operationAndSymbol(where));
-  const operation = given.operation ?? "";
+  const operation = "operation" in given ? given.operation : "";
   const row = BY_NAME.get(String(operation)) ?? null;
   if (typeof operation !== "string" || !(row || ["", SUMPROD].includes(operation))) {
     throw new GraphError(english.unknownOperation(where, shown(operation)));
@@ -304,10 +271,10 @@ function readNode(given, place) {
   return {
     place,
     name: "",
-    label: readText(given.label ?? "", part("label")),
+    label: "label" in given ? readText(given.label, part("label")) : "",
     operation,
     row,
-    symbol: row?.symbol ?? (operation || readText(given.symbol ?? "", part("symbol"))),
+    symbol: "symbol" in given ? readText(given.symbol, part("symbol")) : (row?.symbol ?? operation),
     ...read,
     data: readNumber(given.data, part("data")),
     source: "source" in given ? readSource(given.source, where) : null,

@@ -1,11 +1,9 @@
 // Numbers as text and text as numbers, as Python has them.
 
-/** What Python takes for a space, as a regular expression: \s has U+FEFF besides, and lacks ASCII's separators. */
-export const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
-
+const SPACE = "(?:(?!\\ufeff)\\s|\\x85)*"; // what Python takes for one around a number
 const DIGITS = "\\d(?:_?\\d)*";
 const FLOAT = `(?:${DIGITS}(?:\\.(?:${DIGITS})?)?|\\.${DIGITS})(?:e[+-]?${DIGITS})?`;
-const NUMBER = new RegExp(`^${SPACE}*(?:([+-]?${FLOAT})|([+-]?)(inf|infinity|nan))${SPACE}*$`, "i");
+const NUMBER = new RegExp(`^${SPACE}(?:([+-]?${FLOAT})|([+-]?)(inf|infinity|nan))${SPACE}$`, "i");
 
 /**
  * A number as a person would say it: six digits at most, and none that say nothing.

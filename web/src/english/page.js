@@ -151,9 +151,15 @@ export const stage = {
   unknown: "not known yet",
   active: "this step",
   visited: "visited",
-  /** @param {string} from @param {string} to @param {number} position @param {string} contribution */
-  edge: (from, to, position, contribution) =>
-    `line from ${from} to ${to}, operand ${position + 1}${contribution && `, contribution ${contribution}`}`,
+  /** @param {string} from @param {string} to @param {number} position @param {string} local @param {string} contribution */
+  edge: (from, to, position, local, contribution) =>
+    [
+      `line from ${from} to ${to}, operand ${position + 1}`,
+      local && `local derivative ${local}`,
+      contribution && `contribution ${contribution}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
   /** @param {string} name @param {number} count @param {number} known @param {number} visited */
   part: (name, count, known, visited) => `${name}: ${count} nodes, ${known} known, ${visited} visited; open`,
   /** @param {string} from @param {string} to @param {number} count */

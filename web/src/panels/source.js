@@ -44,16 +44,16 @@ export class Source {
     for (const { source, name } of graph.nodes) if (source?.file === file) made.set(source.line, name);
     write(this.title, file.split(/[\\/]/).pop() ?? file);
     set(this.title, "title", file);
-    this.lines = (this.files.get(file) ?? []).map((text, i) => this.#line(text, made.get(i + 1)));
+    this.lines = (this.files.get(file) ?? []).map((text, i) => this.#line(i + 1, text, made.get(i + 1)));
     fill(this.list, ...this.lines);
   }
 
-  /** @param {string} text @param {string | undefined} node that the line made, if any */
-  #line(text, node) {
+  /** @param {number} number @param {string} text @param {string | undefined} node that the line made, if any */
+  #line(number, text, node) {
     const code = element("code", {}, text || " ");
-    if (node === undefined) return element("li", {}, code);
+    if (node === undefined) return element("li", { "data-line": number }, code);
     const choose = () => this.act({ selected: node, operand: -1 });
-    return element("li", { class: "made" }, element("button", { type: "button", onclick: choose }, code));
+    return element("li", { "data-line": number, class: "made" }, element("button", { type: "button", onclick: choose }, code));
   }
 
   /** Scroll the list, and nothing else, so that a line is in sight. @param {HTMLElement} line */

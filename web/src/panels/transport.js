@@ -8,12 +8,12 @@ import { stepSentence } from "../words.js";
 const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
 
 const ICONS = {
-  start: "M3 3h2v10H3zM14 3v10L6 8z",
-  back: "M12 3v10L4 8z",
-  next: "M4 3v10l8-5z",
-  end: "M11 3h2v10h-2zM2 3v10l8-5z",
-  play: "M2 3v10l6-5zM8 3v10l6-5z",
-  pause: "M4 3h3v10H4zM9 3h3v10H9z",
+  start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
+  back: "M10 2l2 2-4 4 4 4-2 2-6-6z",
+  next: "M6 2L4 4l4 4-4 4 2 2 6-6z",
+  end: "M12 2h2v12h-2zM4 2L2 4l4 4-4 4 2 2 6-6z",
+  play: "M4 2v12l10-6z",
+  pause: "M3 2h4v12H3zM9 2h4v12H9z",
 };
 
 export class Transport {
@@ -27,10 +27,12 @@ export class Transport {
     this.buttons = {
       start: button(icon(ICONS.start), go(() => 0), { "aria-label": say.start, title: say.startKey }),
       back: button(icon(ICONS.back), go(() => this.position - 1), { "aria-label": say.back, title: say.backKey }),
-      play: button(icon(ICONS.play), () => this.toggle(), { "aria-label": say.play, title: say.playKey }),
-      next: button(icon(ICONS.next), go(() => this.position + 1), { class: "main", "aria-label": say.next, title: say.nextKey }),
+      play: button("", () => this.toggle(), { title: say.playKey }),
+      next: button("", go(() => this.position + 1), { class: "main", title: say.nextKey }),
       end: button(icon(ICONS.end), go(() => this.last), { "aria-label": say.end, title: say.endKey }),
     };
+    face(this.buttons.play, ICONS.play, say.play);
+    face(this.buttons.next, ICONS.next, say.next);
     this.timeline = element("input", {
       type: "range",
       class: "timeline",
@@ -97,8 +99,7 @@ export class Transport {
   }
 
   #showPlaying() {
-    fill(this.buttons.play, icon(this.timer ? ICONS.pause : ICONS.play));
-    set(this.buttons.play, "aria-label", this.timer ? say.pause : say.play);
+    face(this.buttons.play, this.timer ? ICONS.pause : ICONS.play, this.timer ? say.pause : say.play);
     set(this.sentence, "aria-live", this.timer ? "off" : "polite"); // nobody can listen that fast
   }
 
@@ -113,6 +114,15 @@ export class Transport {
     this.stop();
     this.act({ position: Math.min(Math.max(position, 0), this.last) });
   }
+}
+
+/**
+ * Give a button a sign and a word; where there is little room, only the sign shows.
+ * @param {HTMLButtonElement} control @param {string} shape @param {string} word
+ */
+function face(control, shape, word) {
+  fill(control, icon(shape), element("span", { class: "word" }, word));
+  set(control, "aria-label", word);
 }
 
 /**

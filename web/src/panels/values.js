@@ -5,6 +5,7 @@ import { values as say } from "../english/page.js";
 import { plain, readNumber } from "../numbers.js";
 
 const MOST = 40; // inputs; leaves beyond are changed where they are selected
+const LONG = 6; // letters of a name that leaves no room for a second field beside it
 
 export class Values {
   /** @param {(change: Partial<import("../state.js").State>) => void} act */
@@ -39,6 +40,7 @@ export class Values {
     if (graph === this.graph) return;
     this.graph = graph;
     const leaves = graph.nodes.filter((node) => !node.operands.length);
+    set(this.fields, "class", leaves.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
     fill(this.fields, ...leaves.slice(0, MOST).map((leaf) => leafField(leaf, state.values, this.act)));
     fill(this.more, leaves.length > MOST ? say.more(leaves.length - MOST) : "");
   }

@@ -1,0 +1,96 @@
+// What the page's base does that Python has no counterpart of; tests/test_page_base.py compares the rest with Python.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { evaluate, ExpressionError, parse } from "../src/expression.js";
+import { Graph, GraphError, partner, passing } from "../src/graph.js";
+
+/** @param {string} text @param {Record<string, number>} values */
+const graphOf = (text, values) => evaluate(parse(text), new Map(Object.entries(values)));
+
+/** A graph in JSON with a hand-made square in the middle: b = square(a), c = b + a. @param {object} [changes] */
+const byHand = (changes = {}) => ({
+  gradwalk: "graph",
+  version: 1,
+  outputs: [2],
+  nodes: [
+    { data: 3, grad: 0, label: "a" },
+    { symbol: "square", operands: [0, 0], partials: [6, 6], data: 9, grad: 0, label: "b", by_hand: true },
+    { operation: "add", operands: [1, 0], partials: [1, 1], data: 12, grad: 0, label: "c" },
+  ],
+  ...changes,
+});
+
+test("an expression's error has its parts", () => {
+  assert.throws(() => parse("e = a + b\nf = 名 + 2x"), (error) => {
+    assert(error instanceof ExpressionError);
+    assert.equal(error.problem, "syntax error: an operator is missing");
+    assert.deepEqual([error.line, error.column], [2, 9]);
+    assert.equal(error.text.split("\n")[error.line - 1][error.column], "x");
+    assert.equal(error.message, `${error.problem}\n  f = 名 + 2x\n            ^\n${error.hint}`);
+    return true;
+  });
+});
+
+test("no depth is too deep", () => {
+  for (const text of [`x${"+x".repeat(1e5)}`, `${"-".repeat(1e5)}x`, `${"(".repeat(1e5)}x${")".repeat(1e5)}`]) {
+    const graph = graphOf(text, { x: 1 });
+    assert.equal(graph.withData(new Map([[0, 2]])).nodes[graph.root].data, 2 * graph.nodes[graph.root].data);
+  }
+});
+
+test("other numbers leave the graph as it was", () => {
+  const graph = graphOf("e = a*b; f = e + c", { a: 2, b: -3, c: 10 });
+  const other = graph.withData(new Map([[0, 5]]));
+  assert.deepEqual(graph.nodes.map(({ data }) => data), [2, -3, -6, 10, 4]);
+  assert.deepEqual(other.nodes.map(({ data }) => data), [5, -3, -15, 10, -5]);
+  assert.deepEqual(other.nodes[2].partials, [-3, 5]);
+  assert.equal(other.nodes[3], graph.nodes[3]);
+  assert.deepEqual(other.names, ["a", "b", "e", "c", "f"]);
+});
+
+test("a node made by hand cannot be computed again", () => {
+  const graph = Graph.fromDocument(byHand());
+  assert.throws(() => graph.withData(new Map([[0, 4]])), new GraphError(
+    "b was made by hand: nothing is known of how it is computed, so what it was made from cannot be changed",
+  ));
+  assert.deepEqual(passing(graph.nodes[1]), [{ position: 0, place: 0 }]);
+});
+
+test("constants and conditions are passed nothing", () => {
+  const { nodes, root } = graphOf("where(a, b, 2)", { a: 1, b: 3 });
+  assert.deepEqual(passing(nodes[root]), [{ position: 1, place: 1 }]);
+});
+
+test("a sum of products has the factors of each product half its length apart", () => {
+  assert.deepEqual([1, 2, 3, 4].map((position) => partner(5, position)), [3, 4, 1, 2]);
+});
+
+test("what makes no graph is said to", () => {
+  const node = byHand().nodes[0];
+  for (const [json, message] of /** @type {[unknown, string][]} */ ([
+    [null, 'this is not a graph: it has no "gradwalk": "graph"'],
+    [byHand({ version: 2 }), "this graph has version 2; version 1 can be read"],
+    [byHand({ version: undefined }), "this graph has version missing; version 1 can be read"],
+    [byHand({ outputs: [] }), "the graph has no output"],
+    [byHand({ outputs: [1, 2] }), "this needs a graph with one root, and this one has 2: b, c"],
+    [byHand({ outputs: [7] }), "an output is that of node 7, and there are 3 nodes"],
+    [byHand({ strange: 1 }), "the graph has 'strange'; known: gradwalk, nodes, outputs, version"],
+    [byHand({ nodes: {} }), "the graph has no list of nodes"],
+    [byHand({ nodes: [node, 3] }), "node 1 is 3, not an object"],
+    [byHand({ nodes: [{ ...node, data: "1" }] }), 'the data of node 0 is "1", not a number'],
+    [byHand({ nodes: [{ data: 1 }] }), "the gradient of node 0 is missing, not a number"],
+    [byHand({ nodes: [{ ...node, label: "" }] }), "the label of node 0 is empty: leave it out"],
+    [byHand({ nodes: [{ ...node, operation: "cube" }] }), 'node 0 has the unknown operation "cube"'],
+    [byHand({ nodes: [{ ...node, operation: "exp" }] }), "node 0 (exp) takes 1 operands, not 0"],
+    [byHand({ nodes: [{ ...node, operation: "sumprod" }] }), "node 0 (sumprod) takes an odd number of operands, not 0"],
+    [
+      byHand({ nodes: [node, { ...node, operation: "exp", operands: [1], partials: [1] }] }),
+      "node 1 has node 1 as operand, which is no earlier node",
+    ],
+    [byHand({ nodes: [node, { ...node, operands: [0], partials: [1] }] }), "node 1 has operands (1) but no operation"],
+    [byHand({ nodes: [{ ...node, source: "a.py" }] }), 'the source of node 0 is "a.py", not a file and a line'],
+  ])) {
+    assert.throws(() => Graph.fromDocument(json), new GraphError(message));
+  }
+});

@@ -1,0 +1,81 @@
+"""Pictures of the page for people to look at. `python web/tests/look.py FOLDER [WORD ...]`: those with a word in their name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pages
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+SIZES = ((390, 844), (768, 1024), (1280, 800), (1920, 1080))
+PRESETS = ("product", "neuron", "square", "double", "twice", "loss", "reuse", "diamond", "network", "softmax")
+MIDDLE = {"network": 30, "neuron": 13, "softmax": 16}  # a step of the backward pass; else 7
+
+LESSONS = {
+    **{f"preset-{key}": f"show={key}&step={MIDDLE.get(key, 7)}" for key in PRESETS},
+    "start": "",
+    "edge": "show=neuron&step=20&node=n&operand=0",
+    "node": "show=reuse&step=10&node=a",
+    "lost": "show=twice&step=20&write=%3D&node=a",
+    "order": 'show=diamond&mode=order&step=4&order=["d","c"]',
+    "order-wrong": 'show=diamond&mode=order&step=8&order=["d","c","a","b"]',
+    "check": "show=loss&mode=check&step=20&node=e&h=0.0001&method=forward",
+    "exercises": "mode=exercises&exercise=2",
+    "infinite": "f=log(a)*b&at=a:0,b:0&step=20",
+    "help": "",
+    "error": "",
+}
+PROGRAM = {"program": "step=20", "program-order": "mode=order&step=12", "program-check": "mode=check&step=99"}
+NETWORK = {"large": "", "large-late": "step=6000", "large-open": "step=6000&node=loss", "large-check": "mode=check"}
+
+
+def shots() -> Iterator[tuple[str, str, str]]:
+    """What there is to see: a name, the file, and the fragment of its link."""
+    for file, fragments in (("lesson", LESSONS), ("program", PROGRAM), ("network", NETWORK)):
+        for name, fragment in fragments.items():
+            yield name, file, fragment
+
+
+def prepare(page: Page, name: str) -> None:
+    """Bring about what no link can."""
+    if name == "help":
+        page.get_by_role("button", name="Help").click()
+    if name == "error":
+        page.get_by_label("Expression").fill("tanh(x*w + b))")
+        page.get_by_role("button", name="Draw").click()
+    if name == "large-open":
+        page.locator(".part rect.hit").first.dispatch_event("click")  # it may be out of view
+    page.wait_for_timeout(250)
+
+
+def take(browser: Browser, folder: Path, words: list[str]) -> None:
+    """Take the pictures, in both themes and all sizes."""
+    files = {file: getattr(pages, file)(folder) for file in ("lesson", "program", "network")}
+    for width, height in SIZES:
+        size = ViewportSize(width=width, height=height)
+        for theme in ("light", "dark"):
+            for name, file, fragment in shots():
+                full = f"{name}-{width}-{theme}"
+                if words and not all(word in full for word in words):
+                    continue
+                page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")
+                page.goto(f"{files[file].as_uri()}#{fragment}")
+                page.locator(".node, .part").first.wait_for()
+                prepare(page, name)
+                page.screenshot(path=folder / f"{full}.png")
+                page.close()
+
+
+def main(folder: Path, words: list[str]) -> None:
+    """Take the pictures whose names have all the words in them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=pages.CHROMIUM, args=["--no-sandbox"])
+        take(browser, folder, words)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,74 @@
+"""The files that the tests and pictures of the page open: the lesson, a program's graph, and a large network's."""
+
+from __future__ import annotations
+
+import random
+import runpy
+import shutil
+from pathlib import Path
+from typing import Any
+
+from gradwalk import Value, nn, walk
+from gradwalk.engine import source_lines
+from gradwalk.page import page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+PROGRAM = '''\
+"""A step of gradient descent."""
+
+from gradwalk import Value
+
+x1, x2 = Value(1.0, label="x1"), Value(-2.0, label="x2")
+w1, w2 = Value(0.8, label="w1"), Value(0.3, label="w2")
+b = Value(0.1, label="b")
+
+
+def neuron():
+    """A weighted sum, squashed."""
+    n = x1 * w1 + x2 * w2 + b
+    return n.tanh()
+
+
+out = neuron()
+out.label = "out"
+loss = (out - 1.0) ** 2
+loss.label = "loss"
+loss.backward()
+'''
+
+
+def lesson(folder: Path) -> Path:
+    """The lesson."""
+    return written(folder / "lesson.html", page())
+
+
+def program(folder: Path) -> Path:
+    """The graph of a program, beside its lines."""
+    script = written(folder / "train.py", PROGRAM)
+    with source_lines():
+        loss = runpy.run_path(str(script))["loss"]
+    return written(folder / "program.html", page(walk(loss), "train.py"))
+
+
+def network(folder: Path) -> Path:
+    """A loss of about 5,000 nodes, whose parameters say by their labels where they belong."""
+    return written(folder / "network.html", page(walk(loss_of_network(samples=68)), "the loss of a perceptron"))
+
+
+def loss_of_network(samples: int) -> Value:
+    """The loss of a perceptron with 16 and 16 neurons in its hidden layers."""
+    random.seed(1337)
+    model = nn.MLP(2, [16, 16, 1])
+    for name, parameter in model.named_parameters():
+        parameter.label = name
+    outputs: list[Any] = [model([random.random(), random.random()]) for _ in range(samples)]
+    loss: Value = sum(((output - 1.0) ** 2 for output in outputs), Value(0.0))
+    loss.label = "loss"
+    return loss
+
+
+def written(path: Path, text: str) -> Path:
+    """The path, with that text in it."""
+    path.write_text(text, encoding="utf-8")
+    return path
