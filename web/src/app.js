@@ -1,12 +1,12 @@
 // The page: it holds the state, has it made into a model, and shows that in the stage and the panels.
 
+import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./captions.js";
 import { button, element, fill, set } from "./dom.js";
 import { files as say, parts as partNames, stage as stageWords, tabs } from "./english/page.js";
 import { ExpressionError } from "./expression.js";
 import { GraphError } from "./graph.js";
 import { itemOf, pathTo } from "./modules.js";
 import { dropped, modeller } from "./model.js";
-import { short } from "./numbers.js";
 import { Checks } from "./panels/checks.js";
 import { Exercise } from "./panels/exercise.js";
 import { Header } from "./panels/header.js";
@@ -18,7 +18,7 @@ import { Twin } from "./panels/twin.js";
 import { Values } from "./panels/values.js";
 import { PRESETS } from "./presets.js";
 import { Stage } from "./stage.js";
-import { bare, decoded, encoded, MODES, stateOf } from "./state.js";
+import { bare, decoded, encoded, MODES, STARTS, stateOf } from "./state.js";
 import { read } from "./document.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -49,13 +49,17 @@ export class App {
     const { act } = this;
     const isPage = surroundings.kind === "page";
     this.surroundings = surroundings;
-    /** @type {import("./document.js").Document | null} */
+    this.text = text;
+    /** @type {import("./document.js").Document | null} what is shown in place of the lesson */
     this.document = null;
+    /** Whether the reader has opened a file: no link leads to what is in it. */
+    this.isAway = false;
     this.#modelOf = modeller(null);
     this.#state = startOf(null);
 
     this.header = new Header(act, {
-      open: (text) => this.open(text),
+      open: (text) => this.#openFile(text),
+      leave: () => this.#leave(),
       theme: surroundings.theme,
       link: () => `${location.href.split("#")[0]}#${encoded(this.#state)}`,
       isPage,
@@ -95,10 +99,10 @@ export class App {
       onNode: (place) => this.#choose(place),
       onEdge: (key) => this.#chooseEdge(key),
       onPart: (key) => act({ open: key }),
-      nameOfNode: (place) => this.#nameOfNode(place),
-      nameOfEdge: (key) => this.#nameOfEdge(key),
-      nameOfPart: (part) => this.#nameOfPart(part),
-      nameOfBundle: (edge) => this.#nameOfBundle(edge),
+      nameOfNode: (place) => (this.#model ? nodeCaption(this.#model, place) : ""),
+      nameOfEdge: (key) => (this.#model ? edgeCaption(this.#model, key) : ""),
+      nameOfPart: (part) => (this.#model ? partCaption(this.#model, part) : ""),
+      nameOfBundle: (edge) => (this.#model ? bundleCaption(this.#model, edge) : ""),
       count: stageWords.count,
       progress: stageWords.progress,
       largest: stageWords.largest,
@@ -115,7 +119,7 @@ export class App {
     const model = this.#attempt(wanted);
     if (!model) return;
     this.#show(model);
-    this.surroundings.remember(encoded(model.state));
+    if (!this.isAway) this.surroundings.remember(encoded(model.state));
   };
 
   /** Take what a link's fragment says; the problems with it are told. @param {string} fragment */
@@ -150,6 +154,24 @@ export class App {
       this.go("");
       this.header.fail(problem);
     }
+  }
+
+  /** @param {string} text */
+  #openFile(text) {
+    const before = this.document;
+    this.open(text);
+    this.isAway ||= this.document !== before;
+    this.header.home.hidden = !this.isAway;
+  }
+
+  /** Go back from an opened file to what the page is of. */
+  #leave() {
+    this.isAway = false;
+    this.header.home.hidden = true;
+    if (this.text !== null) return this.open(this.text);
+    this.document = null;
+    this.#modelOf = modeller(null);
+    return this.go("");
   }
 
   /** Stop what runs by itself. */
@@ -211,10 +233,9 @@ export class App {
 
   /** @param {import("./state.js").Mode} mode */
   #turnTo(mode) {
-    const forward = this.#model?.walk.forward.length ?? 0;
-    const isLeaving = this.#state.mode === "exercises" && mode !== "exercises";
-    const positions = { walk: isLeaving ? 0 : this.#state.position, order: forward, check: Infinity, exercises: 0 };
-    if (mode !== this.#state.mode) this.act({ mode, position: positions[mode] });
+    const { mode: before, position } = this.#state;
+    const isBack = mode === "walk" && before !== "exercises"; // the walk goes on where it stands
+    if (mode !== before) this.act({ mode, position: isBack ? position : STARTS[mode] });
   }
 
   /** @param {number} place */
@@ -236,7 +257,7 @@ export class App {
   #onKey(event) {
     const target = event.composedPath()[0];
     const isTyping = target instanceof HTMLElement && target.matches("input, select, textarea, dialog *");
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isTyping || this.header.help.open || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const { buttons } = this.transport;
     /** @type {Record<string, () => void>} */
     const actions = {
@@ -251,7 +272,7 @@ export class App {
       "?": () => this.header.help.showModal(),
     };
     const action = actions[event.key];
-    if (!action || (this.#state.mode === "exercises" && !"g?".includes(event.key))) return;
+    if (!action || (this.transport.controls.hidden && !"g?".includes(event.key))) return;
     event.preventDefault();
     action();
   }
@@ -267,7 +288,7 @@ export class App {
     this.transport.update(model);
     this.source.update(model);
     this.#showPanel(model, before);
-    this.#showPath(model);
+    this.#showPath(model, before);
     this.#showStage(model, before);
   }
 
@@ -287,15 +308,19 @@ export class App {
     for (const panel of shown) panel.update(model);
   }
 
-  /** @param {Model} model */
-  #showPath({ whole, state }) {
+  /** @param {Model} model @param {Model | null} before */
+  #showPath({ whole, state }, before) {
+    if (whole === before?.whole && state.open === before.state.open) return;
+    const hadFocus = this.path.matches(":focus-within");
     const path = pathTo(whole, state.open || whole.key);
     this.path.hidden = path.length < 2;
     const links = path.map((part, i) => {
       const isLast = i === path.length - 1;
       return button(i ? part.name : partNames.whole, () => this.act({ open: part.key }), { "aria-current": isLast && "location" });
     });
-    if (!this.path.hidden || this.path.childElementCount) fill(this.path, ...links);
+    fill(this.path, ...links);
+    if (hadFocus) links.at(-1)?.focus();
+    if (hadFocus && this.path.hidden) this.stage.enter();
   }
 
   /** @param {Model} model @param {Model | null} before */
@@ -305,67 +330,17 @@ export class App {
     this.stage.paint(graph, moment, {
       selected: edge ? { edge } : selected && { place: selected.place },
       badges: new Map(state.mode === "order" ? badgesOf(model) : []),
-      largest: largestOf(model.shown),
+      largest: model.shown.largest,
     });
     if (scene !== before?.scene || graph !== before.graph) await this.stage.show(graph, scene);
     const isStep = moment.position !== before?.moment.position && this.#model === model;
     if (isStep && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
-  }
-
-  /** @param {number} place */
-  #nameOfNode(place) {
-    if (!this.#model) return "";
-    const { graph, moment } = this.#model;
-    const node = graph.nodes[place];
-    const gradient = moment.gradients[place];
-    const status = moment.active === place ? stageWords.active : moment.visited[place] ? stageWords.visited : "";
-    const data = moment.known[place] ? short(node.data) : stageWords.unknown;
-    return stageWords.node(node.name, data, gradient === null ? "" : short(gradient), status);
-  }
-
-  /** @param {string} key */
-  #nameOfEdge(key) {
-    if (!this.#model) return "";
-    const { graph, moment } = this.#model;
-    const [place, operand] = key.split(":").map(Number);
-    const node = graph.nodes[place];
-    const contribution = moment.contributions.get(key);
-    const from = graph.nodes[node.operands[operand]].name;
-    const local = moment.known[place] ? short(node.partials[operand]) : "";
-    return stageWords.edge(from, node.name, operand, local, contribution ? short(contribution.amount) : "");
-  }
-
-  /** @param {import("./types.js").Edge} edge */
-  #nameOfBundle({ from, to, count }) {
-    const nameOf = (/** @type {string} */ key) => {
-      const item = this.#model?.scene.items.find((shown) => shown.key === key);
-      return item?.part?.name ?? this.#model?.graph.nodes[item?.place ?? -1]?.name ?? "";
-    };
-    return stageWords.bundle(nameOf(from), nameOf(to), count);
-  }
-
-  /** @param {import("./types.js").Part} part */
-  #nameOfPart(part) {
-    const moment = this.#model?.moment;
-    const count = (/** @type {readonly boolean[] | undefined} */ flags) => part.places.filter((place) => flags?.[place]).length;
-    return stageWords.part(part.name, part.places.length, count(moment?.known), count(moment?.visited));
   }
 }
 
 /** The state that a page begins with. @param {import("./document.js").Document | null} document @returns {State} */
 function startOf(document) {
   return document ? { ...bare(), overwrite: document.overwrite } : stateOf(PRESETS[0]);
-}
-
-/** The largest size of a gradient or contribution in a walk, by which lines are drawn. @param {import("./steps.js").Walk} walk */
-function largestOf(walk) {
-  let largest = 0;
-  for (const { upstream, contributions } of walk.backward) {
-    for (const size of [upstream, ...contributions.map(({ amount }) => amount)].map(Math.abs)) {
-      if (Number.isFinite(size) && size > largest) largest = size;
-    }
-  }
-  return largest;
 }
 
 /** The number of each placed node in the order. @param {Model} model @returns {[number, number][]} */

@@ -86,10 +86,12 @@ const CONSTANTS = new Map(Object.entries({ pi: Math.PI, e: Math.E, tau: 2 * Math
 
 /**
  * A number for every name of a program, and for no other: 1 where none is given, so that there is something to change.
+ * What is complete is given back itself, so that what was worked out of it is kept.
  * @param {string} program @param {ReadonlyMap<string, number>} given
  */
 function completed(program, given) {
   const { names } = parse(program);
+  if (given.size === names.length && names.every((name) => given.has(name))) return given;
   return new Map(names.map((name) => [name, given.get(name) ?? CONSTANTS.get(name) ?? 1]));
 }
 

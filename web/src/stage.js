@@ -189,6 +189,7 @@ export class Stage {
   #onFocus(thing) {
     if (!thing) return;
     this.#makeCurrent(thing);
+    if (thing.button.matches(":focus-visible")) this.#reveal(thing); // Tab came from outside
     if (!(thing instanceof Line)) this.#origin = thing;
   }
 

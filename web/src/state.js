@@ -25,6 +25,9 @@ import { PRESETS, presetOf } from "./presets.js";
 /** @type {readonly Mode[]} */
 export const MODES = ["walk", "order", "check", "exercises"];
 
+/** Where each mode begins: with nothing known, or at the end of what it shows. @type {Readonly<Record<Mode, number>>} */
+export const STARTS = { walk: 0, order: Infinity, check: Infinity, exercises: 0 };
+
 const LONGEST_LINK = 20_000;
 
 /** @param {import("./presets.js").Preset} preset @returns {State} */
@@ -63,7 +66,7 @@ export function encoded(state) {
   if (state.mode === "exercises") return new URLSearchParams({ mode: state.mode, exercise: String(state.exercise) }).toString();
   if (preset) parts.set("show", preset.key);
   else if (state.program) parts.set("f", state.program);
-  if (!equal(state.values, usual)) parts.set("at", [...state.values].map(([k, v]) => `${k}:${plain(v)}`).join(","));
+  if (!equal(state.values, usual)) parts.set("at", [...state.values].map(([name, value]) => `${escaped(name)}:${plain(value)}`).join(","));
   if (state.mode !== start.mode) parts.set("mode", state.mode);
   if (state.position) parts.set("step", String(state.position));
   if (state.order.length) parts.set("order", JSON.stringify(state.order));
@@ -88,8 +91,7 @@ export function decoded(fragment, start) {
   const parts = new URLSearchParams(fragment);
   let state = { ...start };
   for (const [key, text] of parts) {
-    const read = READERS[key];
-    const change = read ? read(text, state) : null;
+    const change = Object.hasOwn(READERS, key) ? READERS[key](text, state) : null;
     if (change) state = { ...state, ...change };
     else problems.push(say.senseless(key, text));
   }
@@ -110,7 +112,7 @@ const READERS = {
     const pairs = text ? text.split(",").map((pair) => pair.split(":")) : [];
     const numbers = pairs.map(([, number]) => readNumber(number ?? ""));
     if (pairs.some((pair) => pair.length !== 2) || numbers.includes(null)) return null;
-    return { values: new Map([...values, ...pairs.map(([name], i) => /** @type {const} */ ([name, Number(numbers[i])]))]) };
+    return { values: new Map([...values, ...pairs.map(([name], i) => /** @type {const} */ ([unescaped(name), Number(numbers[i])]))]) };
   },
   mode: (text) => {
     const mode = MODES.find((known) => known === text);
@@ -133,6 +135,16 @@ const READERS = {
   },
   method: (text) => (text === "forward" || text === "central" ? { method: text } : null),
 };
+
+/** A name, for a list of them with their values. @param {string} name */
+function escaped(name) {
+  return name.replace(/[%,:]/g, encodeURIComponent);
+}
+
+/** @param {string} name */
+function unescaped(name) {
+  return name.replace(/%(25|2C|3A)/g, decodeURIComponent);
+}
 
 /** @param {string} text @param {(number: number) => Partial<State>} change */
 function whole(text, change) {

@@ -68,6 +68,16 @@ export class Walk {
     return this.#kept("legalOrders", legalOrders(this.graph, this.order));
   }
 
+  /** The largest size of a finite gradient or contribution, by which lines are drawn. */
+  get largest() {
+    let largest = 0;
+    for (const { upstream, contributions } of this.backward) {
+      largest = larger(largest, upstream);
+      for (const { amount } of contributions) largest = larger(largest, amount);
+    }
+    return this.#kept("largest", largest);
+  }
+
   /** By place, the edges to the nodes that use it, through which gradient flows back to it. */
   get users() {
     return this.#kept("users", usersOf(this.graph));
@@ -118,4 +128,9 @@ export class Walk {
     Object.defineProperty(this, name, { value });
     return value;
   }
+}
+
+/** @param {number} size @param {number} number */
+function larger(size, number) {
+  return Number.isFinite(number) ? Math.max(size, Math.abs(number)) : size;
 }

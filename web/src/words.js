@@ -209,8 +209,8 @@ export function because(graph, { giver, taker, overwrittenBy }) {
  * @property {number} user
  * @property {number} place of the operand
  * @property {number} position
- * @property {string} symbolic the product, such as dL/de · de/da
- * @property {string} derivative the local one, such as de/da
+ * @property {string} symbolic the product, such as dL/de · ∂e/∂a
+ * @property {string} derivative the local one, such as ∂e/∂a
  * @property {string} formula
  * @property {string} written
  * @property {number} local
@@ -260,7 +260,7 @@ function story(walk, user, position, moment, lost) {
   const loss = lost.get(edge);
   const isInert = !passing(node).some((operand) => operand.position === position);
   const [root, name, operand] = [graph.root, user, place].map((i) => said(graph.nodes[i].name));
-  const derivative = derivativeOf(name, operand);
+  const derivative = `∂${bracketed(name)}/∂${bracketed(operand)}`;
   const arrival = loss ? (loss.overwrittenBy ? "overwritten" : "late") : given ? "arrived" : "waiting";
   return {
     edge,

@@ -81,7 +81,11 @@ def test_micrograds_example_as_a_program(lesson: Lesson) -> None:
     lesson.inspect("g")
     assert float(lesson.facts["data"]) == pytest.approx(24.70408163265306, abs=1e-12)
     lesson.tab("Check").click()
-    check = dict(lesson.panel.locator("tbody tr").evaluate_all("(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)).map(([n, , q]) => [n, q])"))
+    check = dict(
+        lesson.panel.locator("tbody tr").evaluate_all(
+            "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)).map(([n, , q]) => [n, q])"
+        )
+    )
     assert float(check["a"]) == pytest.approx(138.8338, abs=5e-5)
     assert float(check["b"]) == pytest.approx(645.5773, abs=5e-5)
 
@@ -291,7 +295,7 @@ def test_both_lines_of_a_plus_a(lesson: Lesson) -> None:
         lesson.click_line("a", "b", operand)
         assert lesson.facts["local derivative"] == "db/da = 1"
         expect(lesson.graph.locator(".line.selected .hit")).to_have_attribute(
-            "aria-label", f"line from a to b, operand {operand}, contribution 1"
+            "aria-label", f"line from a to b, operand {operand}, local derivative 1, contribution 1"
         )
 
 
@@ -309,9 +313,9 @@ def test_the_graph_by_keyboard(lesson: Lesson) -> None:
     expect(lesson.inspector.locator(".name")).to_have_text("d")
     assert lesson.focused.startswith("d, ")
     lesson.press("d")
-    assert lesson.focused.startswith("line from b to d, operand 1, contribution 6")
+    assert lesson.focused.startswith("line from b to d, operand 1, local derivative 6, contribution 6")
     lesson.press("d")
-    assert lesson.focused.startswith("line from c to d, operand 2, contribution 3")
+    assert lesson.focused.startswith("line from c to d, operand 2, local derivative 3, contribution 3")
     lesson.press("Space")
     expect(lesson.inspector.locator(".name")).to_have_text("c → d")
     lesson.press("ArrowLeft")
@@ -381,9 +385,9 @@ def test_zoom_and_fit(lesson: Lesson) -> None:
         lesson.press("Enter")
         assert lesson.view[2] == pytest.approx(fitted[2] * factor)
     lesson.press("g", "+", "+")
-    assert lesson.view[2] == pytest.approx(fitted[2] * 1.25**2)
+    assert lesson.view[2] == pytest.approx(fitted[2] * 1.25**2, rel=1e-4)
     lesson.press("-")
-    assert lesson.view[2] == pytest.approx(fitted[2] * 1.25)
+    assert lesson.view[2] == pytest.approx(fitted[2] * 1.25, rel=1e-4)
     lesson.press("0")
     assert lesson.view == pytest.approx(fitted)
 
@@ -401,7 +405,6 @@ def test_dragging_pans_and_selects_nothing(lesson: Lesson) -> None:
     lesson.page.keyboard.down("Control")
     lesson.page.mouse.wheel(0, -100)
     lesson.page.keyboard.up("Control")
-    lesson.page.wait_for_function("(before) => true", arg=None)
     expect(lesson.world).not_to_have_attribute("style", re.compile(re.escape(f"scale({scale})")))
 
 
@@ -447,19 +450,17 @@ def test_leaves_by_keyboard(lesson: Lesson) -> None:
     assert lesson.focused == "c"
     lesson.press("Control+a", "5", "Enter")
     assert lesson.focused == "c"
-    lesson.press("Tab", "e")
-    assert lesson.focused == "on"  or lesson.focused
     lesson.end()
     assert lesson.rows["f"].data == "15"
 
 
-@pytest.mark.parametrize("text", ["", "two", "1,5", "0x10", "1 2", "<b>1</b>", "--1", "1e"])
-def test_what_is_no_number_is_refused(lesson: Lesson, text: str) -> None:
-    lesson.edit("a", text)
-    expect(lesson.leaf("a")).to_have_attribute("aria-invalid", "true")
-    expect(lesson.page.locator(".values [role=alert]").first).to_have_text(
-        f"“{text}” is not a number: write one such as -1.5, 2e3, inf or nan."
-    )
+def test_what_is_no_number_is_refused(lesson: Lesson) -> None:
+    for text in ("", "two", "1,5", "0x10", "1 2", "<b>1</b>", "--1", "1e"):
+        lesson.edit("a", text)
+        expect(lesson.leaf("a")).to_have_attribute("aria-invalid", "true")
+        expect(lesson.page.locator(".values [role=alert]").first).to_have_text(
+            f"“{text}” is not a number: write one such as -1.5, 2e3, inf or nan."
+        )
     lesson.end()
     assert lesson.rows["a"].data == "2"
     lesson.edit("a", "5")
@@ -474,7 +475,7 @@ def test_what_is_no_number_is_refused(lesson: Lesson, text: str) -> None:
         ("nan", "nan", {"a": "10", "c": "nan"}),
         ("inf", "inf", {"a": "10", "c": "inf"}),
         ("-Infinity", "-inf", {"a": "10", "c": "-inf"}),
-        ("1e308", "inf", {"a": "10", "c": "1e308"}),
+        ("1e308", "inf", {"a": "10", "c": "1e+308"}),
     ],
 )
 def test_numbers_without_end(lesson: Lesson, given: str, data: str, gradients: dict[str, str]) -> None:
@@ -608,10 +609,9 @@ def test_every_graph_of_the_lesson(lesson: Lesson) -> None:
         assert lesson.page.locator("header > .note").inner_text() != ""
         assert lesson.problem.inner_text() == ""
     lesson.presets.focus()
-    lesson.press("Home")
-    lesson.press("ArrowDown")
-    assert lesson.presets.input_value() == "product"
-    expect(lesson.program).to_have_value("e = a + b; f = e*c")
+    lesson.press("ArrowUp", "ArrowUp")
+    assert lesson.presets.input_value() == "diamond"
+    expect(lesson.program).to_have_value("b = a + 1; c = a*3; d = b*c")
 
 
 def test_an_expression_by_keyboard(lesson: Lesson) -> None:
@@ -621,7 +621,7 @@ def test_an_expression_by_keyboard(lesson: Lesson) -> None:
     lesson.press("Enter")
     assert list(lesson.rows) == ["x", "w", "x*w", "b", "x*w + b", "tanh(x*w + b)"]
     assert lesson.presets.input_value() == ""
-    assert {lesson.leaf(name).input_value() for name in "xwb"} == {"1.0"}
+    assert [lesson.leaf(name).input_value() for name in "xwb"] == ["1.0", "1.0", "-3.0"]  # b is as it was
     lesson.press("Tab", "Enter")  # Draw, again
     assert lesson.focused == "Draw"
 
@@ -684,7 +684,9 @@ def described(lesson: Lesson) -> dict[str, Any]:
         "sentence": lesson.sentence.inner_text(),
         "mode": lesson.page.get_by_role("tab", selected=True).inner_text(),
         "panel": lesson.panel.inner_text(),
-        "fields": lesson.panel.locator("input").evaluate_all("(all) => all.map(({ value, checked }) => [value, checked])"),
+        "fields": lesson.panel.locator("input").evaluate_all(
+            "(all) => all.map(({ value, checked }) => [value, checked])"
+        ),
     }
 
 

@@ -99,7 +99,7 @@ test("a moment is found in well under a millisecond", () => {
 test("the chain rule at a node is a term for every user", () => {
   const walk = new Walk(diamond());
   const early = chainRule(walk, 0, walk.moment(4));
-  assert.equal(early.symbolic, "dd/da = dd/dc · dc/da + dd/db · db/da");
+  assert.equal(early.symbolic, "dd/da = dd/dc · ∂c/∂a + dd/db · ∂b/∂a");
   assert.deepEqual([early.total, early.right], [null, 15]);
   assert.deepEqual(early.terms.map((term) => [term.upstream, term.amount, term.status]), [
     [null, null, "waiting"],
@@ -119,7 +119,7 @@ test("an edge tells its local derivative, and what became of its contribution", 
   const graph = Graph.record(labelled(apply("div", 1, labelled(apply("mul", x, x), "x*x")), "out"));
   const walk = new Walk(graph);
   const story = edgeStory(walk, "2:1", walk.moment(walk.steps.length));
-  assert.equal(story.symbolic, "dout/dout · dout/d(x*x)");
+  assert.equal(story.symbolic, "dout/dout · ∂out/∂(x*x)");
   assert.deepEqual([story.formula, story.written, story.local], ["-out / y", "-out / (x*x)", -1 / 16]);
   assert.deepEqual([story.status, story.because], ["arrived", ""]);
   const wrong = new Walk(diamond(), [1, 3, 2, 0]);

@@ -53,6 +53,7 @@ export const header = {
   copied: "The link is copied.",
   notCopied: "The link is in the address bar.",
   file: "Open a file",
+  home: "Close the file",
   theme: "Colours",
   themes: { auto: "auto", light: "light", dark: "dark" },
   help: "Help",

@@ -3,19 +3,21 @@
 import { button, element, fill, set, write } from "../dom.js";
 import { header as say, presets } from "../english/page.js";
 import { PRESETS, presetOf } from "../presets.js";
-import { stateOf } from "../state.js";
+import { STARTS, stateOf } from "../state.js";
 
 /** @typedef {"auto" | "light" | "dark"} Theme */
 
 export class Header {
   /**
    * @param {(change: Partial<import("../state.js").State>) => void} act
-   * @param {{ open: (text: string) => void, theme: (theme: Theme) => void, link: () => string, isPage: boolean }} page
+   * @param {{ open: (text: string) => void, leave: () => void, theme: (theme: Theme) => void, link: () => string, isPage: boolean }} page
    */
   constructor(act, page) {
     this.act = act;
     this.page = page;
     this.program = "";
+    /** @type {import("../state.js").Mode} */
+    this.mode = "walk";
     const options = PRESETS.map(({ key, title }) => element("option", { value: key }, title));
     this.presets = element(
       "select",
@@ -36,7 +38,7 @@ export class Header {
     this.lesson = element("p", { class: "note" });
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      this.act({ program: this.input.value, position: 0, mode: "walk" });
+      this.act({ program: this.input.value, ...this.#start() });
     };
     this.form = element("form", { onsubmit }, this.presets, this.input, element("button", { class: "main" }, say.draw));
     this.title = element("p", { class: "of" });
@@ -48,10 +50,12 @@ export class Header {
     const theme = element("select", { "aria-label": say.theme }, ...themes);
     theme.addEventListener("change", () => page.theme(/** @type {Theme} */ (theme.value)));
     this.help = help();
+    this.home = button(say.home, page.leave, { hidden: true });
     const tools = element(
       "div",
       { class: "tools" },
       this.copied,
+      this.home,
       ...(page.isPage
         ? [button(say.link, () => this.#copy()), button(say.file, () => this.file.click()), this.file]
         : []),
@@ -64,6 +68,7 @@ export class Header {
 
   /** @param {import("../model.js").Model} model */
   update({ state, document }) {
+    this.mode = state.mode;
     this.form.hidden = document !== null;
     write(this.title, document ? document.of : "");
     if (state.program !== this.program) {
@@ -87,10 +92,16 @@ export class Header {
     set(this.input, "aria-invalid", problem !== "" && "true");
   }
 
+  /** Another graph is shown in the same mode, but not as an exercise. */
+  #start() {
+    const mode = this.mode === "exercises" ? "walk" : this.mode;
+    return { mode, position: STARTS[mode] };
+  }
+
   /** @param {string} key */
   #show(key) {
     const preset = presetOf(key);
-    if (preset) this.act({ ...stateOf(preset) });
+    if (preset) this.act({ ...stateOf(preset), ...this.#start() });
     else this.input.select();
   }
 

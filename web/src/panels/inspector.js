@@ -1,10 +1,10 @@
 // What is selected, or where the walk stands: a node's whole chain-rule sum, or what one edge passes back.
 
-import { button, element, fill } from "../dom.js";
+import { button, element, fill, set } from "../dom.js";
 import { inspector as say } from "../english/page.js";
 import { plain, short } from "../numbers.js";
 import { chainRule, edgeStory, written } from "../words.js";
-import { leafField } from "./values.js";
+import { LeafField } from "./values.js";
 
 /** @typedef {import("../words.js").EdgeStory} EdgeStory */
 /** @typedef {import("../model.js").Model} Model */
@@ -15,8 +15,9 @@ export class Inspector {
     this.act = act;
     /** @type {unknown[]} what is shown now */
     this.shown = [];
-    this.body = element("div", { "aria-live": "polite" });
-    this.element = element("section", { class: "inspector" }, element("h2", {}, say.title), this.body);
+    this.body = element("div", { tabindex: -1 });
+    this.leaf = new LeafField(act);
+    this.element = element("section", { class: "inspector" }, element("h2", {}, say.title), this.body, this.leaf.element);
   }
 
   /** @param {Model} model */
@@ -26,23 +27,27 @@ export class Inspector {
     const shown = [node, state.operand, moment.position, model.shown, graph];
     if (shown.every((item, i) => item === this.shown[i])) return;
     this.shown = shown;
+    const isLeaf = node !== undefined && state.operand < 0 && !node.operands.length;
+    this.leaf.element.hidden = !isLeaf;
+    if (isLeaf) this.leaf.update(node, state);
+    set(this.body, "aria-live", selected ? "polite" : "off"); // the walk's own steps are told already
+    const hadFocus = this.body.matches(":focus-within");
     if (!node) fill(this.body, element("p", { class: "note" }, say.nothing));
     else if (selected && state.operand >= 0) fill(this.body, ...this.#edge(model, `${node.place}:${state.operand}`));
     else fill(this.body, ...this.#node(model, node));
+    if (hadFocus) this.body.focus(); // the link that had it is gone
   }
 
   /** @param {Model} model @param {import("../types.js").Node} node */
-  #node({ graph, shown, moment, state }, node) {
+  #node({ graph, shown, moment }, node) {
     const facts = [
       node.operands.length ? fact(say.made, written(node, graph)) : [],
       fact(say.data, moment.known[node.place] ? plain(node.data) : say.open),
       node.source ? fact(say.source, `${node.source.file.split(/[\\/]/).pop()}:${node.source.line}`) : [],
     ].flat();
-    const field = node.operands.length ? null : leafField(node, state.values, this.act);
     return [
       element("p", { class: "name" }, node.name),
       element("dl", {}, ...facts),
-      field,
       element("h3", {}, say.sum),
       ...this.#sum(graph, shown.order.includes(node.place) ? chainRule(shown, node.place, moment) : null),
     ];
@@ -85,7 +90,7 @@ export class Inspector {
       element(
         "dl",
         {},
-        ...fact(say.local, `${story.derivative} = ${[story.written, short(story.local)].filter(Boolean).join(" = ")}`),
+        ...fact(say.local, [...new Set([story.derivative, story.written, short(story.local)])].filter(Boolean).join(" = ")),
         ...inTable,
         ...fact(say.contribution, `${story.symbolic} = ${arrived}`),
       ),

@@ -63,19 +63,23 @@ export class Order {
 
   #list() {
     const focused = this.#focused();
+    const chip = [...this.pool.children].findIndex((child) => child === focused);
     const names = this.#rightOrder().reverse();
     const unplaced = names.filter((name) => !this.order.includes(name));
     fill(this.pool, ...unplaced.map((name) => this.#chip(name)));
     fill(this.list, ...this.order.map((name, i) => this.#item(name, i)));
-    const again = focused && [...this.body.querySelectorAll("button")].find(({ dataset }) => dataset.node === focused);
-    if (again) again.focus();
+    if (!focused) return;
+    if (chip >= 0) return (this.pool.querySelectorAll("button")[chip] ?? this.pool.querySelector("button") ?? this.run).focus();
+    const { node, move } = focused.dataset;
+    const same = [...this.body.querySelectorAll("button")].filter(({ dataset }) => dataset.node === node);
+    return (same.find(({ dataset }) => dataset.move === move) ?? same[0])?.focus();
   }
 
-  /** The node whose button has the focus. The panel can stand in a shadow root. @returns {string | undefined} */
+  /** The button of a node that has the focus. The panel can stand in a shadow root. */
   #focused() {
     const root = /** @type {Document | ShadowRoot} */ (this.body.getRootNode());
     const focused = root.activeElement;
-    return focused instanceof HTMLElement && this.body.contains(focused) ? focused.dataset.node : undefined;
+    return focused instanceof HTMLElement && this.body.contains(focused) && focused.dataset.node ? focused : null;
   }
 
   /** @param {string} name */
@@ -108,9 +112,9 @@ export class Order {
       "li",
       { draggable: "true" },
       handle,
-      button("↑", moved(i - 1), { "aria-label": say.up(name) }),
-      button("↓", moved(i + 1), { "aria-label": say.down(name) }),
-      button("✕", () => this.#remove(name), { "aria-label": say.remove(name) }),
+      button("↑", moved(i - 1), { "aria-label": say.up(name), "data-node": name, "data-move": "up" }),
+      button("↓", moved(i + 1), { "aria-label": say.down(name), "data-node": name, "data-move": "down" }),
+      button("✕", () => this.#remove(name), { "aria-label": say.remove(name), "data-node": name }),
     );
     item.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
     item.addEventListener("drop", (event) => this.#drop(event, i));

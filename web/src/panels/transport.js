@@ -7,6 +7,8 @@ import { stepSentence } from "../words.js";
 // Milliseconds a step, by the name of the speed.
 const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
 
+const LONG = 150; // letters of a sentence that may have to be scrolled
+
 const ICONS = {
   start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
   back: "M10 2l2 2-4 4 4 4-2 2-6-6z",
@@ -45,16 +47,12 @@ export class Transport {
       element("option", { value: name, selected: name === "normal" }, title),
     );
     this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
-    this.phase = element("p", { class: "phase" });
+    this.phase = element("p", { class: "phase", id: "phase" });
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
     const { start, back, play, next, end } = this.buttons;
     this.controls = element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed);
-    this.element = element(
-      "section",
-      { class: "transport", "aria-label": say.title },
-      element("div", { class: "told" }, this.phase, this.sentence),
-      this.controls,
-    );
+    this.told = element("div", { class: "told", role: "group", "aria-labelledby": "phase" }, this.phase, this.sentence);
+    this.element = element("section", { class: "transport", "aria-label": say.title }, this.told, this.controls);
   }
 
   /** @param {import("../model.js").Model} model */
@@ -75,7 +73,9 @@ export class Transport {
     set(this.phase, "data-phase", moment.phase);
     write(this.phase, phase);
     const step = shown.steps[this.position - 1];
-    write(this.sentence, step ? stepSentence(shown, step) : say.nothing);
+    const sentence = step ? stepSentence(shown, step) : say.nothing;
+    write(this.sentence, sentence);
+    set(this.told, "tabindex", sentence.length > LONG && 0);
   }
 
   /** Play where the walk stands still, stop where it plays. */

@@ -1,8 +1,9 @@
 // The numbers that the reader may change, and the way contributions are written: += or =.
 
-import { element, fill, set } from "../dom.js";
+import { element, fill, set, write } from "../dom.js";
 import { values as say } from "../english/page.js";
 import { plain, readNumber } from "../numbers.js";
+import { STARTS } from "../state.js";
 
 const MOST = 40; // inputs; leaves beyond are changed where they are selected
 const LONG = 6; // letters of a name that leaves no room for a second field beside it
@@ -13,6 +14,8 @@ export class Values {
     this.act = act;
     /** @type {import("../graph.js").Graph | null} */
     this.graph = null;
+    /** @type {LeafField[]} */
+    this.leaves = [];
     this.fields = element("div", { class: "fields" });
     this.more = element("p", { class: "note" });
     this.accumulate = this.#choice(false, "+=", say.accumulate);
@@ -40,8 +43,13 @@ export class Values {
     if (graph === this.graph) return;
     this.graph = graph;
     const leaves = graph.nodes.filter((node) => !node.operands.length);
+    const shown = leaves.slice(0, MOST);
     set(this.fields, "class", leaves.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
-    fill(this.fields, ...leaves.slice(0, MOST).map((leaf) => leafField(leaf, state.values, this.act)));
+    if (shown.length !== this.leaves.length) {
+      this.leaves = shown.map(() => new LeafField(this.act));
+      fill(this.fields, ...this.leaves.map((field) => field.element));
+    }
+    shown.forEach((leaf, i) => this.leaves[i].update(leaf, state));
     fill(this.more, leaves.length > MOST ? say.more(leaves.length - MOST) : "");
   }
 
@@ -53,26 +61,54 @@ export class Values {
   }
 }
 
-/**
- * A field for a leaf's number. What is no number is said, and the number stays as it was.
- * @param {import("../types.js").Node} leaf @param {ReadonlyMap<string, number>} values
- * @param {(change: Partial<import("../state.js").State>) => void} act
- */
-export function leafField(leaf, values, act) {
-  const problem = element("span", { class: "problem", role: "alert" });
-  const input = element("input", {
-    type: "text",
-    inputmode: "text",
-    spellcheck: "false",
-    autocomplete: "off",
-    value: plain(leaf.data),
-    "data-leaf": leaf.name,
-    onchange() {
-      const number = readNumber(input.value);
-      set(input, "aria-invalid", number === null && "true");
-      fill(problem, number === null ? say.noNumber(input.value) : "");
-      if (number !== null) act({ values: new Map([...values, [leaf.name, number]]), position: 0 });
-    },
-  });
-  return element("label", { class: "field" }, element("bdi", { title: leaf.name }, leaf.name), input, problem);
+/** A field for a leaf's number. What is refused is said, and the number stays as it was. */
+export class LeafField {
+  /** @type {import("../types.js").Node | null} */
+  #leaf = null;
+
+  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {ReadonlyMap<string, number>} */
+    this.values = new Map();
+    /** @type {import("../state.js").Mode} */
+    this.mode = "walk";
+    this.name = element("bdi");
+    this.problem = element("span", { class: "problem", role: "alert" });
+    this.input = element("input", {
+      type: "text",
+      inputmode: "text",
+      spellcheck: "false",
+      autocomplete: "off",
+      onchange: () => this.#change(),
+    });
+    this.element = element("label", { class: "field" }, this.name, this.input, this.problem);
+  }
+
+  /** @param {import("../types.js").Node} leaf @param {import("../state.js").State} state */
+  update(leaf, { values, mode }) {
+    this.values = values;
+    this.mode = mode;
+    if (leaf === this.#leaf) return; // what is being typed stays
+    this.#leaf = leaf;
+    write(this.name, leaf.name);
+    set(this.name, "title", leaf.name);
+    set(this.input, "data-leaf", leaf.name);
+    this.input.value = plain(leaf.data);
+    this.#refuse(false, "");
+  }
+
+  #change() {
+    const leaf = /** @type {import("../types.js").Node} */ (this.#leaf);
+    const number = readNumber(this.input.value);
+    if (number === null) return this.#refuse(true, say.noNumber(this.input.value));
+    this.act({ values: new Map([...this.values, [leaf.name, number]]), position: STARTS[this.mode] });
+    return this.#refuse(leaf === this.#leaf, ""); // the page says why: a hand-made node depends on it
+  }
+
+  /** @param {boolean} isRefused @param {string} problem */
+  #refuse(isRefused, problem) {
+    set(this.input, "aria-invalid", isRefused && "true");
+    write(this.problem, problem);
+  }
 }

@@ -29,14 +29,6 @@ def script() -> str:
     return bundled()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = launched(playwright)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def page(browser: Browser, script: str) -> Iterator[Page]:
     page = opened(browser, script)

@@ -1,0 +1,264 @@
+"""The page is for everybody: with a keyboard alone, by ear, in either theme, with forced colours, and without motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pages
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+AXE = Path(__file__).parent.parent / "node_modules/axe-core/axe.min.js"
+
+# axe looks at what is drawn now: an animation that has begun must have ended.
+LOOK = """async () => {
+  await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+  const { violations } = await axe.run();
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => [id, target, failureSummary]));
+}"""
+
+# What has the focus, by its name or its text, and what shows that it has. The page stands in a shadow root.
+FOCUS = """() => {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  if (!focused || focused === document.body || focused.shadowRoot) return null;
+  const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+  const ring = focused.closest("g")?.querySelector(".outline");
+  const box = focused.getBoundingClientRect();
+  return {
+    name: focused.ariaLabel || focused.labels?.[0]?.textContent || focused.textContent.trim() || focused.value,
+    isShown: (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) || (ring && getComputedStyle(ring).display !== "none"),
+    isInside: box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight,
+  };
+}"""
+
+STATES = {
+    "start": ("lesson", ""),
+    "forward": ("lesson", "show=neuron&step=6"),
+    "backward": ("lesson", "show=neuron&step=14"),
+    "end": ("lesson", "show=softmax&step=99"),
+    "node": ("lesson", "show=reuse&step=10&node=a"),
+    "edge": ("lesson", "show=neuron&step=20&node=n&operand=0"),
+    "lost": ("lesson", "show=twice&step=20&write=%3D&node=a"),
+    "not-finite": ("lesson", "f=log(a)*b&at=a:0,b:0&step=20"),
+    "order": ("lesson", 'show=diamond&mode=order&step=4&order=["d","c"]'),
+    "order-right": ("lesson", 'show=diamond&mode=order&step=8&order=["d","c","b","a"]'),
+    "order-wrong": ("lesson", 'show=diamond&mode=order&step=8&order=["d","c","a","b"]'),
+    "check": ("lesson", "show=loss&mode=check&step=20&node=e&h=0.0001&method=forward"),
+    "check-differs": ("lesson", "f=abs(a)&at=a:0&mode=check&node=a"),
+    "exercises": ("lesson", "mode=exercises&exercise=2"),
+    "link-with-errors": ("lesson", "show=nothing&step=x"),
+    "program": ("program", "step=20"),
+    "program-order": ("program", "mode=order&step=12"),
+    "large": ("network", ""),
+    "large-backward": ("network", "step=6000&node=loss"),
+    "large-check": ("network", "mode=check"),
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    return {file: getattr(pages, file)(folder) for file in ("lesson", "program", "network")}
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opener]:
+    """Open a state of the page for a reader with such settings: `opened(state, width=390, forced_colors="active")`."""
+    contexts: list[BrowserContext] = []
+
+    def open_(state: str, width: int = 1280, height: int = 860, **settings: Any) -> Page:
+        size = {"width": width, "height": height}
+        contexts.append(browser.new_context(viewport=size, **({"reduced_motion": "reduce"} | settings)))
+        page = contexts[-1].new_page()
+        file, fragment = STATES[state]
+        page.goto(f"{files[file].as_uri()}#{fragment}")
+        expect(page.locator(".node, .part").first).to_be_attached()
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def faults(page: Page) -> list[Any]:
+    """What axe finds, with where and why."""
+    page.add_script_tag(path=AXE)
+    found: list[Any] = page.evaluate(LOOK)
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", STATES)
+def test_axe_finds_nothing(opened: Opener, state: str, theme: str) -> None:
+    assert faults(opened(state, bypass_csp=True, color_scheme=theme)) == []
+
+
+@pytest.mark.parametrize("state", ["backward", "node", "order-wrong", "check", "exercises", "program", "large"])
+def test_axe_finds_nothing_on_a_phone(opened: Opener, state: str) -> None:
+    page = opened(state, width=390, height=844, bypass_csp=True, has_touch=True)
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_error_and_in_the_help(opened: Opener, theme: str) -> None:
+    page = opened("start", bypass_csp=True, color_scheme=theme)
+    page.get_by_label("Expression").fill("tanh(x*w + b))")
+    page.get_by_role("button", name="Draw").click()
+    expect(page.get_by_role("alert").first).to_contain_text("syntax error")
+    page.locator(".values input").first.fill("two")
+    page.keyboard.press("Enter")
+    assert faults(page) == []
+    page.get_by_role("button", name="Help").click()
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", ["backward", "node", "lost", "order-wrong", "check", "large-backward"])
+def test_axe_finds_nothing_with_forced_colours(opened: Opener, state: str, theme: str) -> None:
+    page = opened(state, bypass_csp=True, forced_colors="active", color_scheme=theme)
+    assert page.evaluate("matchMedia('(forced-colors: active)').matches")
+    assert faults(page) == []
+
+
+def test_a_chosen_theme_holds_against_that_of_the_system(opened: Opener) -> None:
+    page = opened("backward", bypass_csp=True, color_scheme="light")
+    page.get_by_label("Colours").select_option("dark")
+    colour = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
+    assert page.evaluate(colour) == "rgb(20, 23, 28)"
+    assert faults(page) == []
+
+
+def test_nothing_moves_by_itself_for_those_who_do_not_want_it(opened: Opener) -> None:
+    moving = """() => [...document.querySelector("[data-gradwalk]").shadowRoot.querySelectorAll("*")].filter((element) => {
+      const { transitionDuration, animationDuration, scrollBehavior } = getComputedStyle(element);
+      return !/^0s(, 0s)*$/.test(transitionDuration) || !/^0s(, 0s)*$/.test(animationDuration) || scrollBehavior === "smooth";
+    }).map((element) => element.outerHTML.slice(0, 80))"""
+    page = opened("backward")
+    page.get_by_role("button", name="Next step").click()
+    page.get_by_role("button", name="Show all of it").click()
+    assert page.evaluate(moving) == []
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
+def tab_stops(page: Page) -> list[str]:
+    """The names of what Tab reaches, in turn. All must be in view and show that they have the focus."""
+    page.evaluate("document.activeElement.blur()")
+    names: list[str] = []
+    while True:
+        page.keyboard.press("Tab")
+        focus = page.evaluate(FOCUS)
+        if focus is None:
+            return names
+        assert focus["name"], f"what follows {names} has no name"
+        assert focus["isShown"], f"nothing shows that {focus['name']} has the focus"
+        assert focus["isInside"], f"{focus['name']} has the focus and is out of view"
+        names.append(focus["name"])
+        assert len(names) < 200, "Tab goes round and round"
+
+
+HEADER = [
+    "Graphs of the lesson",
+    "Expression, such as tanh(x*w + b), or several as in e = a + b; f = e*c",
+    *("Draw", "Copy link", "Open a file", "Colours", "Help"),
+]
+WALK = ["To the start", "A step back", "Next step", "Run to the end", "Step of the walk", "Play", "Speed"]
+
+
+def test_tab_goes_through_all_controls_in_reading_order(opened: Opener) -> None:
+    stops = tab_stops(opened("backward"))
+    zoom = ["Nearer", "Farther", "Show all of it"]
+    assert stops[: len(HEADER)] == HEADER
+    graph, rest = stops[len(HEADER)], stops[len(HEADER) + 1 :]
+    assert "value" in graph  # one box; the arrow keys lead to the others
+    assert rest[: len(zoom) + len(WALK) + 1] == [*zoom, *WALK, "Walk"]
+    panel = rest[len(zoom) + len(WALK) + 1 :]
+    assert {"x1", "w1", "x2", "w2", "b"} <= set(panel)
+    assert "All values" in panel
+
+
+@pytest.mark.parametrize("state", ["order-wrong", "check", "exercises", "program", "large-backward", "edge"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_tab_reaches_what_stands_on_the_page_and_shows_where_it_is(opened: Opener, state: str, width: int) -> None:
+    page = opened(state, width=width)
+    stops = tab_stops(page)
+    buttons = page.locator("header button, .zoom button, .transport button, [role=tabpanel] button").locator("visible=true")
+    names = [button.evaluate("(button) => button.ariaLabel || button.textContent.trim()") for button in buttons.all()]
+    assert names
+    assert set(names) <= set(stops)
+
+
+@pytest.mark.parametrize("state", ["start", "node", "edge", "order-wrong", "check", "exercises", "program", "large"])
+def test_every_control_has_a_name(opened: Opener, state: str) -> None:
+    page = opened(state)
+    nameless = [line for line in page.locator("main").aria_snapshot().splitlines() if is_nameless(line)]
+    assert nameless == []
+
+
+def is_nameless(line: str) -> bool:
+    """Whether a line of an accessibility tree is a control without a name."""
+    role, _, rest = line.strip().removeprefix("- ").partition(" ")
+    return role.rstrip(":") in {"button", "textbox", "combobox", "slider", "radio", "tab", "dialog"} and '"' not in rest
+
+
+def test_each_step_is_said(opened: Opener) -> None:
+    page = opened("start")
+    said = page.locator(".sentence[aria-live=polite]")
+    page.evaluate("""() => {
+      window.said = [];
+      const live = document.querySelector("[data-gradwalk]").shadowRoot.querySelector(".sentence");
+      new MutationObserver(() => window.said.push(live.textContent)).observe(live, { childList: true, characterData: true });
+    }""")
+    for _ in range(10):
+        page.keyboard.press("n")
+    expect(said).to_have_text("a is a leaf: it keeps its gradient 10.")
+    heard = page.evaluate("window.said")
+    assert len(heard) == 10
+    assert heard[0] == "a is given: 2"
+    assert len(set(heard)) == 10
+
+
+def test_a_box_says_what_it_shows(opened: Opener) -> None:
+    page = opened("end")
+    expect(page.get_by_role("button", name="z1, value 2, gradient -0.340999, this step")).to_be_attached()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("gradwalk")
+
+
+def test_the_help_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
+    page = opened("start")
+    page.get_by_role("button", name="Help").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Help")).to_be_visible()
+    assert page.evaluate(FOCUS)["name"] == "Close"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Help")).to_be_hidden()
+    assert page.evaluate(FOCUS)["name"] == "Help"
+
+
+@pytest.mark.parametrize("state", ["backward", "order-wrong", "program"])
+def test_it_can_be_read_at_four_times_the_size(opened: Opener, state: str) -> None:
+    """1280 pixels at 400 percent are 320."""
+    page = opened(state, width=320, height=256)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    wide = """() => [...document.querySelector("[data-gradwalk]").shadowRoot.querySelectorAll("button, input, select, p, h2")]
+      .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1)
+      .filter((element) => !element.closest(".scroll")).map((element) => element.outerHTML.slice(0, 80))"""
+    assert page.evaluate(wide) == []
+
+
+@pytest.mark.parametrize("state", ["backward", "order-wrong", "check", "exercises"])
+def test_what_is_touched_is_large_enough(opened: Opener, state: str) -> None:
+    """24 pixels in both directions."""
+    page = opened(state, width=390, height=844, has_touch=True)
+    small = """() => [...document.querySelector("[data-gradwalk]").shadowRoot.querySelectorAll("button, select, input[type=text]")]
+      .filter((element) => element.checkVisibility() && !element.matches(".link, .lines *"))
+      .filter((element) => Math.min(element.getBoundingClientRect().width, element.getBoundingClientRect().height) < 24)
+      .map((element) => element.outerHTML.slice(0, 80))"""
+    assert page.evaluate(small) == []
