@@ -13,7 +13,7 @@ import importlib
 
 from timing import HEADER, Row, in_fresh_process, markdown_row
 
-BENCHMARKS = ("moons", "chain", "memory", "transformer", "see", "transforms", "import_time")
+BENCHMARKS = ("moons", "chain", "memory", "transformer", "see", "transforms", "page", "import_time")
 
 
 def measured(name: str, quick: bool) -> list[Row]:

@@ -12,10 +12,12 @@ import { Exercise } from "./panels/exercise.js";
 import { Header } from "./panels/header.js";
 import { Inspector } from "./panels/inspector.js";
 import { Order } from "./panels/order.js";
+import { Outcome } from "./panels/outcome.js";
 import { Source } from "./panels/source.js";
 import { Transport } from "./panels/transport.js";
 import { Twin } from "./panels/twin.js";
 import { Values } from "./panels/values.js";
+import { Writing } from "./panels/writing.js";
 import { PRESETS } from "./presets.js";
 import { Stage } from "./stage.js";
 import { bare, decoded, encoded, MODES, STARTS, stateOf } from "./state.js";
@@ -49,32 +51,34 @@ export class App {
     const { act } = this;
     const isPage = surroundings.kind === "page";
     this.surroundings = surroundings;
-    this.text = text;
     /** @type {import("./document.js").Document | null} what is shown in place of the lesson */
     this.document = null;
-    /** Whether the reader has opened a file: no link leads to what is in it. */
-    this.isAway = false;
+    /**
+     * What the page is of, and where it stood, while it shows a file that the reader has opened: no link leads to that.
+     * @type {{ document: import("./document.js").Document | null, fragment: string } | null}
+     */
+    this.home = null;
     this.#modelOf = modeller(null);
     this.#state = startOf(null);
 
     this.header = new Header(act, {
       open: (text) => this.#openFile(text),
-      leave: () => this.#leave(),
+      close: () => this.#closeFile(),
       theme: surroundings.theme,
-      link: () => `${location.href.split("#")[0]}#${encoded(this.#state)}`,
+      link: () => `${location.href.split("#")[0]}#${this.fragment}`,
       isPage,
     });
     this.transport = new Transport(act);
     this.source = new Source(act);
     this.order = new Order(act);
     this.exercise = new Exercise(act);
-    const inspector = new Inspector(act);
+    const [inspector, writing, outcome, twin] = [new Inspector(act), new Writing(act), new Outcome(), new Twin(act)];
     /** What each mode shows in the panel. */
     this.panels = {
-      walk: [inspector, new Values(act), new Twin(act)],
-      order: [this.order, inspector],
-      check: [new Checks(act), inspector],
-      exercises: [this.exercise],
+      walk: [outcome, inspector, new Values(act), writing, twin],
+      order: [this.order, outcome, writing, inspector, twin],
+      check: [new Checks(act), inspector, twin],
+      exercises: [this.exercise, twin],
     };
     this.tabs = MODES.map((mode) => this.#tab(mode));
     this.panel = element("div", { role: "tabpanel", id: "panel", tabindex: -1 });
@@ -103,6 +107,8 @@ export class App {
       nameOfEdge: (key) => (this.#model ? edgeCaption(this.#model, key) : ""),
       nameOfPart: (part) => (this.#model ? partCaption(this.#model, part) : ""),
       nameOfBundle: (edge) => (this.#model ? bundleCaption(this.#model, edge) : ""),
+      data: stageWords.data,
+      gradient: stageWords.gradient,
       count: stageWords.count,
       progress: stageWords.progress,
       largest: stageWords.largest,
@@ -116,62 +122,45 @@ export class App {
   /** Change what the reader has chosen, and show it. Where that makes no graph, say so and leave all as it was. @param {Partial<State>} change */
   act = (change) => {
     const wanted = { ...this.#state, ...change };
-    const model = this.#attempt(wanted);
-    if (!model) return;
+    const { model, problem } = this.#attempt(wanted);
+    if (!model) return this.header.fail(problem, "program");
     this.#show(model);
-    if (!this.isAway) this.surroundings.remember(encoded(model.state));
+    return this.home ? undefined : this.surroundings.remember(this.fragment);
   };
+
+  /** The state as the fragment of a link. */
+  get fragment() {
+    return encoded(this.#state, startOf(this.document));
+  }
 
   /** Take what a link's fragment says; the problems with it are told. @param {string} fragment */
   go(fragment) {
     const start = startOf(this.document);
     const { state, problems } = decoded(fragment, start);
-    const model = this.#attempt(state);
-    if (!model) {
-      const problem = this.header.problem.textContent ?? "";
-      const usual = this.#model ?? this.#attempt(start);
-      if (usual) this.#show(usual);
-      this.header.keep(state.program);
-      this.header.fail([...problems, problem].join("\n"));
+    const { model, problem } = this.#attempt(state);
+    if (model) {
+      this.#show(model);
+      this.header.fail([...problems, ...dropped(state, model)].join("\n"));
       return;
     }
-    this.#show(model);
-    this.header.fail([...problems, ...dropped(state, model)].join("\n"));
+    const usual = this.#model?.document === this.document ? this.#model : this.#attempt(start).model;
+    if (usual) this.#show(usual);
+    this.header.keep(state.program);
+    this.header.fail([...problems, problem].join("\n"), "program");
   }
 
   /**
    * Show another walk or graph, given as JSON; where it is none, that is told, and what was shown stays.
-   * @param {string} text @param {string} [fragment]
+   * @param {string} text @param {string} [fragment] @returns {boolean} whether it is shown
    */
   open(text, fragment = "") {
-    const found = this.#guarded(() => read(text), say.refused);
-    if (found) {
-      this.document = found;
-      this.#modelOf = modeller(found);
-      this.go(fragment);
-    } else if (!this.#model) {
-      const problem = this.header.problem.textContent ?? "";
-      this.go("");
+    const { document, problem } = this.#read(text);
+    if (document) this.#turn(document, fragment);
+    else {
+      if (!this.#model) this.go("");
       this.header.fail(problem);
     }
-  }
-
-  /** @param {string} text */
-  #openFile(text) {
-    const before = this.document;
-    this.open(text);
-    this.isAway ||= this.document !== before;
-    this.header.home.hidden = !this.isAway;
-  }
-
-  /** Go back from an opened file to what the page is of. */
-  #leave() {
-    this.isAway = false;
-    this.header.home.hidden = true;
-    if (this.text !== null) return this.open(this.text);
-    this.document = null;
-    this.#modelOf = modeller(null);
-    return this.go("");
+    return document !== null;
   }
 
   /** Stop what runs by itself. */
@@ -180,22 +169,43 @@ export class App {
     this.stage.close();
   }
 
-  /** @param {State} state @returns {Model | null} */
-  #attempt(state) {
-    return this.#guarded(() => this.#modelOf(state), (problem) => problem);
+  /** Show a document, or the lesson. @param {import("./document.js").Document | null} document @param {string} fragment */
+  #turn(document, fragment) {
+    this.document = document;
+    this.#modelOf = modeller(document);
+    this.go(fragment);
   }
 
-  /**
-   * The result, or null where what the reader gave makes none: that is told.
-   * @template Result @param {() => Result} work @param {(problem: string) => string} told @returns {Result | null}
-   */
-  #guarded(work, told) {
+  /** Show a file that the reader has opened, until it is closed. @param {string} text */
+  #openFile(text) {
+    this.home ??= { document: this.document, fragment: this.fragment };
+    if (!this.open(text) && this.document === this.home.document) this.home = null;
+    this.header.showHome(this.home !== null);
+  }
+
+  #closeFile() {
+    if (!this.home) return;
+    const { document, fragment } = this.home;
+    this.home = null;
+    this.header.showHome(false);
+    this.#turn(document, fragment);
+  }
+
+  /** The model of a state, or why there is none. @param {State} state @returns {{ model: Model | null, problem: string }} */
+  #attempt(state) {
     try {
-      return work();
+      return { model: this.#modelOf(state), problem: "" };
     } catch (error) {
-      if (!(error instanceof ExpressionError || error instanceof GraphError)) throw error;
-      this.header.fail(told(error.message));
-      return null;
+      return { model: null, problem: problemOf(error) };
+    }
+  }
+
+  /** @param {string} text @returns {{ document: import("./document.js").Document | null, problem: string }} */
+  #read(text) {
+    try {
+      return { document: read(text), problem: "" };
+    } catch (error) {
+      return { document: null, problem: say.refused(problemOf(error)) };
     }
   }
 
@@ -242,8 +252,7 @@ export class App {
   #choose(place) {
     const node = this.#model?.graph.nodes[place];
     if (!node) return;
-    const isPuzzle = this.#state.mode === "order" && !this.#state.order.includes(node.name);
-    if (isPuzzle && this.#model?.walk.order.includes(place)) this.order.append(node.name);
+    if (this.#state.mode === "order" && this.order.takes(node.name)) this.order.append(node.name);
     else this.act({ selected: this.#state.selected === node.name && this.#state.operand < 0 ? "" : node.name, operand: -1 });
   }
 
@@ -257,7 +266,8 @@ export class App {
   #onKey(event) {
     const target = event.composedPath()[0];
     const isTyping = target instanceof HTMLElement && target.matches("input, select, textarea, dialog *");
-    if (isTyping || this.header.help.open || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const isScrolling = event.key.startsWith("Arrow") && target instanceof HTMLElement && target.matches(".scroll, .told");
+    if (isTyping || isScrolling || !this.header.hasKeys || this.header.help.open || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const { buttons } = this.transport;
     /** @type {Record<string, () => void>} */
     const actions = {
@@ -336,6 +346,12 @@ export class App {
     const isStep = moment.position !== before?.moment.position && this.#model === model;
     if (isStep && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
   }
+}
+
+/** What is wrong with what the reader gave. Other errors are not the reader's. @param {unknown} error */
+function problemOf(error) {
+  if (error instanceof ExpressionError || error instanceof GraphError) return error.message;
+  throw error;
 }
 
 /** The state that a page begins with. @param {import("./document.js").Document | null} document @returns {State} */

@@ -2,7 +2,8 @@
 
 import { set, write } from "./dom.js";
 import { short } from "./numbers.js";
-import { drawn, oneLine, shortened } from "./svg.js";
+import { oneLine } from "./names.js";
+import { drawn, exceeds, shortened } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {import("./svg.js").Ruler} Ruler */
@@ -17,6 +18,8 @@ import { drawn, oneLine, shortened } from "./svg.js";
  * @property {(key: import("./types.js").EdgeKey) => string} nameOfEdge
  * @property {(part: Part) => string} nameOfPart
  * @property {(edge: import("./types.js").Edge) => string} nameOfBundle
+ * @property {string} data what stands before a node's data
+ * @property {string} gradient what stands before its gradient
  * @property {(count: number) => string} count of a part's nodes, as in "40 nodes"
  * @property {(done: number, total: number) => string} progress, as in "12 of 40"
  * @property {(gradient: string) => string} largest gradient of a part
@@ -125,9 +128,9 @@ class Box {
 export class NodeBox extends Box {
   /**
    * @param {Node} node @param {number} entries how many lines enter it @param {number} width of its card
-   * @param {Ruler} ruler
+   * @param {Ruler} ruler @param {Texts} texts
    */
-  constructor(node, entries, width, ruler) {
+  constructor(node, entries, width, ruler, texts) {
     super();
     this.place = node.place;
     this.ruler = ruler;
@@ -142,7 +145,7 @@ export class NodeBox extends Box {
     this.share = drawn("path", { class: "share", d: foot(width, CARD, ROW) });
     this.badge = drawn("g", { class: "badge" });
     this.link = drawn("path", { class: "link", d: this.pill ? `M${this.pill.width},${this.height / 2}h${LINK}` : "" });
-    this.#build(node);
+    this.#build(node, texts);
   }
 
   /**
@@ -182,8 +185,8 @@ export class NodeBox extends Box {
     if (number) write(number, String(badge));
   }
 
-  /** @param {Node} node */
-  #build(node) {
+  /** @param {Node} node @param {Texts} texts */
+  #build(node, texts) {
     const { left, top, width } = this.card;
     const label = oneLine(node.name);
     const room = width - 2 * PADDING - TICK;
@@ -202,9 +205,9 @@ export class NodeBox extends Box {
       this.share,
       drawn("path", { class: "rule", d: `M1,${HEADER - 0.5}H${width - 1}` }),
       window,
-      key("data", baseline(0)),
+      key(texts.data, baseline(0)),
       this.numbers.data,
-      key("grad", baseline(1)),
+      key(texts.gradient, baseline(1)),
       this.numbers.grad,
       tick(width),
       outline,
@@ -274,8 +277,8 @@ export class PartBox extends Box {
       if (done[place]) count += 1;
       if (place === moment.active) isActive = true;
       if (selected && "place" in selected && selected.place === place) isSelected = true;
-      const found = moment.gradients[place] ?? null;
-      if (found !== null && !(Math.abs(found) <= (gradient ?? -1))) gradient = Math.abs(found);
+      const found = moment.gradients[place];
+      if (found !== null && exceeds(found, gradient)) gradient = Math.abs(found);
     }
     const classes = [
       "part",
@@ -359,7 +362,7 @@ function baseline(row) {
   return HEADER + ROW * row + 14;
 }
 
-/** @param {"data" | "grad"} name @param {number} y */
+/** @param {string} name @param {number} y */
 function key(name, y) {
   const text = drawn("text", { class: `key ${name}`, x: PADDING, y });
   text.textContent = name;

@@ -2,6 +2,7 @@
 
 import { stage as say } from "./english/page.js";
 import { short } from "./numbers.js";
+import { writtenPartial } from "./words.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
@@ -18,7 +19,8 @@ export function edgeCaption({ graph, moment }, key) {
   const [place, operand] = key.split(":").map(Number);
   const node = graph.nodes[place];
   const contribution = moment.contributions.get(key);
-  const local = moment.known[place] ? short(node.partials[operand]) : "";
+  const partial = [writtenPartial(node, operand, graph), short(node.partials[operand])];
+  const local = moment.known[place] ? [...new Set(partial)].filter(Boolean).join(" = ") : partial[0];
   const passed = contribution ? short(contribution.amount) : "";
   return say.edge(graph.nodes[node.operands[operand]].name, node.name, operand, local, passed);
 }

@@ -66,12 +66,12 @@ export function nudge(graph, place, h, method) {
 }
 
 /**
- * Check gradients, all of them if no places are given, each by a step that is found for it.
- * @param {Graph} graph @param {Method} method @param {readonly number[]} [places]
+ * Check gradients, all of them if no places are given, each by a step that is found for it if none is given.
+ * @param {Graph} graph @param {Method} method @param {readonly number[]} [places] @param {number} [h]
  */
-export function checkAll(graph, method, places = swept(graph).toReversed()) {
+export function checkAll(graph, method, places = swept(graph).toReversed(), h) {
   const check = new Check(graph, method);
-  return places.map((place) => check.nudged(place));
+  return places.map((place) => check.nudged(place, h));
 }
 
 /** A check in the middle: what is known of a graph, and the judgements so far. */
@@ -93,7 +93,7 @@ class Check {
     this.conditions = nodes
       .flatMap(({ row, operands }) => (row?.inert ?? []).map((position) => operands[position]))
       .filter((place) => place >= 0 && nodes[place].data === 0);
-    this.stopped = nodes.flatMap(({ row, operands }) => (row?.name === "stop_gradient" ? operands : []));
+    this.stopped = nodes.flatMap(({ row, operands }) => (row?.isExact === false ? operands : []));
   }
 
   /**

@@ -15,7 +15,7 @@ import { BY_NAME, TABLE } from "./table.js";
 
 const { EXPRESSION } = english;
 const FUNCTIONS = new Map(TABLE.filter((row) => row.isFunction).map((row) => [row.name, row]));
-const CONSTANTS = new Map([["pi", Math.PI], ["e", Math.E], ["tau", 2 * Math.PI]]);
+export const CONSTANTS = new Map([["pi", Math.PI], ["e", Math.E], ["tau", 2 * Math.PI]]);
 
 /** @type {ReadonlyMap<string, (left: number, right: number) => boolean>} */
 const COMPARISONS = new Map([
@@ -94,6 +94,15 @@ export class ExpressionError extends Error {
  * @typedef {{ text: string, steps: readonly Step[], names: readonly string[] }} Program
  */
 
+/** Text without the space around it. Looked for from both ends: an expression for it takes the square of what is inside. @param {string} text */
+function trimmed(text) {
+  const isSpace = new RegExp(SPACE);
+  let [start, end] = [0, text.length];
+  while (start < end && isSpace.test(text[start])) start += 1;
+  while (end > start && isSpace.test(text[end - 1])) end -= 1;
+  return text.slice(start, end);
+}
+
 /**
  * Read a program: numbers, names, + - * / **, brackets, comparisons, and the functions of the table. Operators bind as
  * in Python. Throws `ExpressionError` for anything else.
@@ -101,7 +110,7 @@ export class ExpressionError extends Error {
  * @returns {Program}
  */
 export function parse(given) {
-  const text = given.replace(/\r\n?/g, "\n").replace(new RegExp(`^${SPACE}+|${SPACE}+$`, "g"), "");
+  const text = trimmed(given.replace(/\r\n?/g, "\n"));
   const parts = partsOf(text);
   if (parts.length === 0) throw new ExpressionError(EXPRESSION.empty);
   const parser = new Parser(text);

@@ -53,11 +53,6 @@ export class Graph {
     this.root = root;
   }
 
-  /** A name of its own for every node, by place. */
-  get names() {
-    return this.nodes.map((node) => node.name);
-  }
-
   /**
    * What a Value was made from, and it.
    * @param {Value} root
@@ -399,7 +394,12 @@ function isItem(given) {
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
-/** @param {unknown} given */
+const MOST_SHOWN = 80; // letters of a wrong entry
+
+/** A wrong entry, for a message. @param {unknown} given */
 function shown(given) {
-  return JSON.stringify(given) ?? "missing";
+  if (Array.isArray(given)) return `a list of ${given.length}`;
+  if (isItem(given)) return "an object";
+  const text = JSON.stringify(given) ?? "missing";
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }

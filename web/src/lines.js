@@ -3,7 +3,7 @@
 import { signOf, weightOf } from "./boxes.js";
 import { set, write } from "./dom.js";
 import { short } from "./numbers.js";
-import { arrowhead, curve, drawn, headLength } from "./svg.js";
+import { arrowhead, curve, drawn, headLength, exceeds } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {import("./types.js").Edge} Edge */
@@ -59,8 +59,8 @@ export class Line {
     }
   }
 
-  /** @param {Moment} moment @param {import("./boxes.js").Marks} marks @param {import("./boxes.js").Texts} texts */
-  paint(moment, { selected, largest }, texts) {
+  /** @param {readonly Node[]} nodes @param {Moment} moment @param {import("./boxes.js").Marks} marks @param {import("./boxes.js").Texts} texts */
+  paint(nodes, moment, { selected, largest }, texts) {
     const { operand, operands } = this.edge;
     const contribution = this.#largest(moment);
     const amount = contribution?.amount ?? null;
@@ -77,7 +77,7 @@ export class Line {
       isActive ? `active ${moment.phase}` : "",
       selected && "edge" in selected && operands.includes(selected.edge) ? "selected" : "",
     ].filter(Boolean);
-    const look = [...classes, amount, largest].join(" ");
+    const look = [...classes, amount, largest, ...this.#partials(nodes)].join(" ");
     if (look === this.#look) return;
     this.#look = look;
     set(this.element, "class", classes.join(" "));
@@ -98,12 +98,17 @@ export class Line {
     set(this.tag, "transform", `translate(${(this.points[0]?.x ?? 0) + 2},${y})`);
   }
 
+  /** The local derivatives that its name tells. @param {readonly Node[]} nodes */
+  #partials(nodes) {
+    return this.edge.operand === null ? [] : this.givers.map(([giver, position]) => nodes[giver].partials[position]);
+  }
+
   /** The contribution of the largest size. @param {Moment} moment @returns {Contribution | null} */
   #largest({ contributions }) {
     let found = null;
     for (const key of this.edge.operands) {
       const contribution = contributions.get(key);
-      if (contribution && !(Math.abs(contribution.amount) <= Math.abs(found?.amount ?? NaN))) found = contribution;
+      if (contribution && exceeds(contribution.amount, found?.amount ?? null)) found = contribution;
     }
     return found;
   }
@@ -153,6 +158,6 @@ export class Line {
 
 /** @param {string} key @returns {[giver: number, position: number]} */
 function placesOf(key) {
-  const [giver = -1, position = -1] = key.split(":").map(Number);
-  return [giver, position];
+  const at = key.indexOf(":"); // not split: a line between parts stands for thousands
+  return [Number(key.slice(0, at)), Number(key.slice(at + 1))];
 }

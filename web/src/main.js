@@ -22,8 +22,9 @@ function render({ model, el }) {
   host.dataset.kind = "widget";
   el.append(host);
   const root = shadowed(host);
-  const theme = themed(host);
-  theme(isDark(el) ? "dark" : "light");
+  const show = themed(host);
+  const theme = (/** @type {Theme} */ wanted) => show(wanted === "auto" ? themeAround(el) : wanted);
+  theme("auto");
   let own = String(model.get("state"));
   const remember = (/** @type {string} */ fragment) => {
     own = fragment;
@@ -31,6 +32,7 @@ function render({ model, el }) {
     model.save_changes();
   };
   const app = new App(root, String(model.get("document")), own, { kind: "widget", remember: rested(remember), theme });
+  const unshelter = sheltered(host);
   const onState = () => {
     const state = String(model.get("state"));
     if (state !== own) app.go((own = state));
@@ -41,6 +43,7 @@ function render({ model, el }) {
   return () => {
     model.off("change:state", onState);
     model.off("change:document", onDocument);
+    unshelter();
     app.close();
   };
 }
@@ -96,10 +99,28 @@ function themed(host) {
   };
 }
 
-/** Whether the notebook around an element is dark: whether its text is light. @param {HTMLElement} place */
-function isDark(place) {
+/**
+ * Keep plain keys from the notebook around an element, which has commands on them: in JupyterLab d, d deletes a cell.
+ * Keys with ctrl, such as that which saves, stay the notebook's.
+ * @param {HTMLElement} host @returns {() => void} what ends it
+ */
+function sheltered(host) {
+  const isPlain = (/** @type {KeyboardEvent} */ event) => !(event.ctrlKey || event.metaKey || event.altKey);
+  host.addEventListener("keydown", (event) => {
+    if (isPlain(event)) event.stopPropagation();
+  });
+  // JupyterLab listens on the document, before the element does, and looks for this attribute.
+  const mark = (/** @type {KeyboardEvent} */ event) => {
+    host.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
+  };
+  window.addEventListener("keydown", mark, { capture: true });
+  return () => window.removeEventListener("keydown", mark, { capture: true });
+}
+
+/** The theme of the notebook around an element: dark where its text is light. @param {HTMLElement} place */
+function themeAround(place) {
   const [red = 0, green = 0, blue = 0] = getComputedStyle(place).color.match(/[\d.]+/g)?.map(Number) ?? [];
-  return red + green + blue > 3 * 128;
+  return red + green + blue > 3 * 128 ? "dark" : "light";
 }
 
 for (const host of document.querySelectorAll("[data-gradwalk]")) {

@@ -2,8 +2,7 @@
 
 import { links, orders as say } from "./english/page.js";
 import { exercise } from "./exercises.js";
-import { evaluate, parse } from "./expression.js";
-import { GraphError } from "./graph.js";
+import { CONSTANTS, evaluate, parse } from "./expression.js";
 import { parts, pathTo, scene } from "./modules.js";
 import { swept, Walk } from "./steps.js";
 
@@ -16,6 +15,7 @@ import { swept, Walk } from "./steps.js";
  * All that the page shows, worked out. It is made anew for every state and never changed.
  * @typedef {object} Model
  * @property {State} state
+ * @property {string} program what the graph was made from: the state's, or an exercise's; "" for a document
  * @property {Document | null} document the walk that was handed in, if any
  * @property {Graph} graph
  * @property {Walk} walk in the right order, or in that of the document
@@ -43,6 +43,7 @@ export function modeller(document) {
   const completedOf = remembered(completed);
   const exerciseOf = remembered(exercise);
   const wholeOf = remembered(parts);
+  const leafValuesOf = remembered(leafValues);
   const sceneOf = remembered(scene);
   const walkOf = remembered(
     (/** @type {Graph} */ graph, /** @type {boolean} */ overwrite) =>
@@ -53,21 +54,25 @@ export function modeller(document) {
       new Walk(graph, placesOf(graph, order), overwrite),
   );
 
-  return (wanted) => {
-    const { program, values: given } = wanted.mode === "exercises" ? exerciseOf(wanted.exercise) : wanted;
-    const values = document ? given : completedOf(program, given);
-    const graph = graphOf(program, values);
+  return (given) => {
+    /** @type {State} */
+    const wanted = document && given.mode === "exercises" ? { ...given, mode: "walk" } : given; // it asks nothing
+    const isExercise = wanted.mode === "exercises";
+    const values = document ? leafValuesOf(document.graph, wanted.values) : completedOf(wanted.program, wanted.values);
+    const asked = isExercise ? exerciseOf(wanted.exercise) : { program: wanted.program, values };
+    const graph = graphOf(asked.program, asked.values);
     const whole = wholeOf(graph);
-    const state = fitted({ ...wanted, program, values }, graph, whole);
-    const walk = walkOf(graph, state.overwrite);
+    const state = fitted({ ...wanted, values }, graph, whole);
+    const walk = walkOf(graph, state.overwrite && !isExercise);
     const isPlaced = state.order.length === walk.order.length;
     const isPuzzle = state.mode === "order";
     const shown = isPuzzle && isPlaced ? reordered(graph, state.order, state.overwrite) : walk;
     const last = isPuzzle && !isPlaced ? shown.forward.length : shown.steps.length;
-    const first = state.mode === "exercises" ? shown.forward.length : 0; // a question shows all values
+    const first = isExercise ? shown.forward.length : 0; // a question shows all values
     const position = Math.min(Math.max(state.position, first), last);
     return {
       state: { ...state, position },
+      program: asked.program,
       document,
       graph,
       walk,
@@ -81,8 +86,6 @@ export function modeller(document) {
     };
   };
 }
-
-const CONSTANTS = new Map(Object.entries({ pi: Math.PI, e: Math.E, tau: 2 * Math.PI }));
 
 /**
  * A number for every name of a program, and for no other: 1 where none is given, so that there is something to change.
@@ -105,8 +108,9 @@ export function placesOf(graph, names) {
 export function dropped(state, model) {
   const { order, selected } = model.state;
   const lost = state.order.filter((name) => !order.includes(name));
-  const values = [...state.values.keys()].filter((name) => state.mode !== "exercises" && !model.state.values.has(name));
+  const values = [...state.values.keys()].filter((name) => !model.state.values.has(name));
   const problems = [...lost, ...values].length ? [say.unknown([...lost, ...values])] : [];
+  if (state.mode !== model.state.mode) problems.push(links.senseless("mode", state.mode));
   if (state.selected && !selected) problems.push(links.noNode(state.selected));
   return problems;
 }
@@ -130,12 +134,20 @@ function visited(graph, names) {
   return kept.length === names.length ? names : kept;
 }
 
+/**
+ * Of numbers by name, those of leaves; the same map where all are.
+ * @param {Graph} graph @param {ReadonlyMap<string, number>} values
+ */
+function leafValues(graph, values) {
+  const places = placesOf(graph, [...values.keys()]);
+  const known = [...values].filter((_, i) => graph.nodes[places[i]]?.operands.length === 0);
+  return known.length === values.size ? values : new Map(known);
+}
+
 /** The graph with other numbers at its leaves. @param {Graph} graph @param {ReadonlyMap<string, number>} values */
 function changed(graph, values) {
   if (!values.size) return graph;
   const places = placesOf(graph, [...values.keys()]);
-  const unknown = [...values.keys()].filter((_, i) => graph.nodes[places[i]]?.operands.length !== 0);
-  if (unknown.length) throw new GraphError(say.unknown(unknown));
   return graph.withData(new Map([...values.values()].map((value, i) => [places[i], value])));
 }
 

@@ -70,9 +70,9 @@ export class Stage {
   /**
    * Draw a scene. A scene with the boxes and lines that are there already keeps them; else the old drawing stays until
    * the new one has been laid out.
-   * @param {Graph} graph @param {Scene} scene @param {{ keepView?: boolean }} [options]
+   * @param {Graph} graph @param {Scene} scene
    */
-  async show(graph, scene, { keepView = false } = {}) {
+  async show(graph, scene) {
     const structure = structureOf(graph, scene);
     if (structure === this.#structure) {
       this.#layouter.forget();
@@ -81,7 +81,7 @@ export class Stage {
       return;
     }
     const ruler = new Ruler(this.#svg);
-    const boxes = boxesOf(graph, scene, ruler);
+    const boxes = boxesOf(graph, scene, ruler, this.#callbacks);
     const places = new Map(scene.items.map(({ key }, i) => [key, i]));
     const at = (/** @type {string} */ key) => /** @type {number} */ (places.get(key));
     const layout = await this.#layouter.layout({
@@ -95,7 +95,7 @@ export class Stage {
     this.#graph = graph;
     this.#structure = structure;
     this.#replace(scene, boxes, lines);
-    this.#view.hold(layout, keepView);
+    this.#view.hold(layout);
     this.#repaint();
   }
 
@@ -144,7 +144,7 @@ export class Stage {
       if (box instanceof PartBox) box.paint(moment, marks, this.#callbacks);
       else box.paint(/** @type {Node} */ (graph.nodes[box.place]), moment, marks, this.#callbacks);
     }
-    for (const line of this.#drawnLines) line.paint(moment, marks, this.#callbacks);
+    for (const line of this.#drawnLines) line.paint(graph.nodes, moment, marks, this.#callbacks);
     hangTags(this.#drawnLines.filter((line) => line.isTagged));
   }
 
@@ -311,8 +311,11 @@ function structureOf({ nodes }, { items, edges }) {
   return JSON.stringify([described, edges.map(({ from, to, operands }) => [from, to, operands])]);
 }
 
-/** @param {Graph} graph @param {Scene} scene @param {Ruler} ruler @returns {Box[]} */
-function boxesOf({ nodes }, { items, edges }, ruler) {
+/**
+ * @param {Graph} graph @param {Scene} scene @param {Ruler} ruler @param {import("./boxes.js").Texts} texts
+ * @returns {Box[]}
+ */
+function boxesOf({ nodes }, { items, edges }, ruler, texts) {
   const shown = items.flatMap(({ place }) => (place === null ? [] : [/** @type {Node} */ (nodes[place])]));
   const width = cardWidth(shown, ruler);
   /** @type {Map<string, number>} */
@@ -321,7 +324,7 @@ function boxesOf({ nodes }, { items, edges }, ruler) {
   return items.map((item) =>
     item.part
       ? new PartBox(item.part, ruler)
-      : new NodeBox(/** @type {Node} */ (nodes[item.place]), entries.get(item.key) ?? 0, width, ruler),
+      : new NodeBox(/** @type {Node} */ (nodes[item.place]), entries.get(item.key) ?? 0, width, ruler, texts),
   );
 }
 

@@ -28,7 +28,7 @@ export const MODES = ["walk", "order", "check", "exercises"];
 /** Where each mode begins: with nothing known, or at the end of what it shows. @type {Readonly<Record<Mode, number>>} */
 export const STARTS = { walk: 0, order: Infinity, check: Infinity, exercises: 0 };
 
-const LONGEST_LINK = 20_000;
+const LONGEST_LINK = 1_000_000; // what browsers take
 
 /** @param {import("./presets.js").Preset} preset @returns {State} */
 export function stateOf(preset) {
@@ -57,11 +57,10 @@ export function bare() {
   };
 }
 
-/** The state as the fragment of a link, without its #. Only what differs from the start is in it. @param {State} state */
-export function encoded(state) {
-  const start = bare();
+/** The state as the fragment of a link, without its #. Only what differs from the start is in it. @param {State} state @param {State} [start] */
+export function encoded(state, start = bare()) {
   const preset = PRESETS.find(({ program }) => program === state.program);
-  const usual = preset ? new Map(Object.entries(preset.values)) : start.values;
+  const usual = preset ? new Map(Object.entries(preset.values)) : bare().values;
   const parts = new URLSearchParams();
   if (state.mode === "exercises") return new URLSearchParams({ mode: state.mode, exercise: String(state.exercise) }).toString();
   if (preset) parts.set("show", preset.key);
@@ -70,7 +69,7 @@ export function encoded(state) {
   if (state.mode !== start.mode) parts.set("mode", state.mode);
   if (state.position) parts.set("step", String(state.position));
   if (state.order.length) parts.set("order", JSON.stringify(state.order));
-  if (state.overwrite) parts.set("write", "=");
+  if (state.overwrite !== start.overwrite) parts.set("write", state.overwrite ? "=" : "+=");
   if (state.selected) parts.set("node", state.selected);
   if (state.operand >= 0) parts.set("operand", String(state.operand));
   if (state.open) parts.set("open", state.open);
@@ -91,12 +90,16 @@ export function decoded(fragment, start) {
   const parts = new URLSearchParams(fragment);
   let state = { ...start };
   for (const [key, text] of parts) {
-    const change = Object.hasOwn(READERS, key) ? READERS[key](text, state) : null;
+    const isKnown = Object.hasOwn(READERS, key) && (start.program || !LESSON.has(key));
+    const change = isKnown ? READERS[key](text, state) : null;
     if (change) state = { ...state, ...change };
     else problems.push(say.senseless(key, text));
   }
   return { state, problems };
 }
+
+// What a page of a document does not have: there the program is given.
+const LESSON = new Set(["show", "f", "exercise"]);
 
 /**
  * What each key of a link stands for; null where the text makes no sense.
@@ -124,7 +127,7 @@ const READERS = {
     const isList = Array.isArray(names) && names.every((name) => typeof name === "string");
     return isList ? { order: names } : null;
   },
-  write: (text) => (text === "=" ? { overwrite: true } : null),
+  write: (text) => (text === "=" || text === "+=" ? { overwrite: text === "=" } : null),
   node: (text) => ({ selected: text }),
   operand: (text) => whole(text, (operand) => ({ operand })),
   exercise: (text) => whole(text, (exercise) => ({ exercise })),

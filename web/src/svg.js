@@ -19,14 +19,6 @@ export function drawn(tag, attributes = {}, ...children) {
   return made;
 }
 
-/**
- * Text with what does not print, such as line ends and marks that turn its direction, as spaces.
- * @param {string} text
- */
-export function oneLine(text) {
-  return text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
-}
-
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
@@ -97,4 +89,9 @@ export function headLength(weight) {
 /** @param {number} value */
 function rounded(value) {
   return Math.round(value * 10) / 10;
+}
+
+/** Whether a number is of larger size than the largest so far; nan is the largest of all. @param {number} number @param {number | null} largest */
+export function exceeds(number, largest) {
+  return largest === null || (!Number.isNaN(largest) && !(Math.abs(number) <= Math.abs(largest)));
 }

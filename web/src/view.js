@@ -30,7 +30,8 @@ export class View {
   constructor(svg, world) {
     this.#svg = svg;
     this.#world = world;
-    this.#resized = new ResizeObserver(() => {
+    this.#resized = new ResizeObserver(([{ contentRect }]) => {
+      if (!contentRect.width) return; // hidden, as in a folded cell of a notebook
       if (this.#fitted !== null) this.#fitAtLeast(this.#fitted);
       else this.#move(this.#x, this.#y, this.#scale);
     });
@@ -44,11 +45,10 @@ export class View {
     svg.addEventListener("click", (event) => this.#onClick(event), { capture: true });
   }
 
-  /** Take a drawing of another size. @param {{ width: number, height: number }} content @param {boolean} keepView */
-  hold(content, keepView) {
+  /** Take a drawing of another size. @param {{ width: number, height: number }} content */
+  hold(content) {
     this.#content = content;
-    if (keepView && this.#fitted === null) this.#move(this.#x, this.#y, this.#scale);
-    else this.#fitAtLeast(LEAST_READABLE);
+    this.#fitAtLeast(LEAST_READABLE);
   }
 
   /** Show all of the drawing, however small. */

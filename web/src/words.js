@@ -297,7 +297,7 @@ export function formula(node, position) {
  * The local derivative as it is here, on the names of nodes.
  * @param {Node} node @param {number} position @param {Graph} graph
  */
-function writtenPartial(node, position, graph) {
+export function writtenPartial(node, position, graph) {
   if (isByHand(node)) return "";
   if (node.row) {
     const names = { ...namesOf(node, graph), out: bracketed(said(node.name)) };

@@ -47,7 +47,7 @@ class Lesson:
         self.presets = page.get_by_label("Graphs of the lesson")
         self.phase = page.locator(".phase")
         self.sentence = page.locator(".sentence")
-        self.timeline = page.get_by_role("slider", name="Step of the walk")
+        self.timeline = page.locator(".timeline")
         self.inspector = page.locator(".inspector")
         self.panel = page.get_by_role("tabpanel")
         self.graph = page.get_by_role("region", name="Graph")
@@ -92,6 +92,15 @@ class Lesson:
     def edit(self, name: str, text: str) -> None:
         self.leaf(name).fill(text)
         self.press("Enter")
+
+    def open_file(self, path: Path, by: str = "mouse") -> None:
+        with self.page.expect_file_chooser() as chooser:
+            if by == "mouse":
+                self.button("Open a file").click()
+            else:
+                self.button("Open a file").focus()
+                self.press("Enter")
+        chooser.value.set_files(path)
 
     def end(self) -> None:
         self.button("Run to the end").click()

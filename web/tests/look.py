@@ -1,4 +1,4 @@
-"""Pictures of the page for people to look at. `python web/tests/look.py FOLDER [WORD ...]`: those with a word in their name."""
+"""Pictures of the page for people to look at. `python look.py FOLDER [WORD ...]`: those with all the words."""
 
 from __future__ import annotations
 

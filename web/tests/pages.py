@@ -68,6 +68,15 @@ def loss_of_network(samples: int) -> Value:
     return loss
 
 
+def diamond() -> Value:
+    """d = (a + 1) * (3*a) at a = 2: two paths lead from a to d."""
+    a = Value(2.0, label="a")
+    b, c = a + 1, a * 3
+    d = b * c
+    b.label, c.label, d.label = "b", "c", "d"
+    return d
+
+
 def written(path: Path, text: str) -> Path:
     """The path, with that text in it."""
     path.write_text(text, encoding="utf-8")

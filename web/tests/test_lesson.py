@@ -119,7 +119,7 @@ def test_overwriting_loses_contributions(lesson: Lesson, title: str, possible: l
 def test_a_local_derivative_alone(lesson: Lesson) -> None:
     """With c's gradient 1 alone, c = a*b gives b's 3 to a, and a's 2 to b."""
     lesson.show("(a·b + a)²")
-    for giver, derivative in (("a", "dc/da = b = 3"), ("b", "dc/db = a = 2")):
+    for giver, derivative in (("a", "∂c/∂a = b = 3"), ("b", "∂c/∂b = a = 2")):
         lesson.click_line(giver, "c", 1 if giver == "a" else 2)
         assert lesson.facts["local derivative"] == derivative
 
@@ -189,6 +189,7 @@ def test_keys_are_letters_in_a_field(lesson: Lesson) -> None:
 
 
 def test_the_timeline(lesson: Lesson) -> None:
+    expect(lesson.page.get_by_role("slider", name="Step of the walk")).to_have_count(1)
     expect(lesson.timeline).to_have_attribute("aria-valuetext", "Before the first step")
     lesson.timeline.focus()
     for key, position, told in [
@@ -266,7 +267,7 @@ def test_nodes_are_selected_by_mouse(lesson: Lesson) -> None:
     lesson.box("e").click()
     expect(lesson.inspector.locator(".name")).to_have_text("e")
     assert lesson.facts == {"made as": "a + b", "data": "not known yet"}
-    expect(lesson.inspector.locator(".symbolic")).to_have_text("df/de = df/df · df/de")
+    expect(lesson.inspector.locator(".symbolic")).to_have_text("df/de = df/df · ∂f/∂e")
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
     lesson.box("e").click()  # once more lets it go
     expect(lesson.graph.locator(".node.selected")).to_have_count(0)
@@ -278,9 +279,9 @@ def test_lines_are_selected_by_mouse(lesson: Lesson) -> None:
     lesson.click_line("c", "f", 2)
     expect(lesson.inspector.locator(".name")).to_have_text("c → f")
     assert lesson.facts == {
-        "local derivative": "df/dc = e = -1",
+        "local derivative": "∂f/∂c = e = -1",
         "in the table": "x",
-        "contribution": "df/df · df/dc = 1 · -1 = -1",
+        "contribution": "df/df · ∂f/∂c = 1 · -1 = -1",
     }
     lesson.button("All of f").click()
     expect(lesson.inspector.locator(".name")).to_have_text("f")
@@ -293,7 +294,7 @@ def test_both_lines_of_a_plus_a(lesson: Lesson) -> None:
     lesson.end()
     for operand in (1, 2):
         lesson.click_line("a", "b", operand)
-        assert lesson.facts["local derivative"] == "db/da = 1"
+        assert lesson.facts["local derivative"] == "∂b/∂a = 1"
         expect(lesson.graph.locator(".line.selected .hit")).to_have_attribute(
             "aria-label", f"line from a to b, operand {operand}, local derivative 1, contribution 1"
         )
@@ -329,18 +330,18 @@ def test_links_in_the_inspector(lesson: Lesson) -> None:
     lesson.show("the diamond")
     lesson.end()
     lesson.inspect("a")
-    lesson.inspector.get_by_role("button", name="dd/dc · dc/da").click()
+    lesson.inspector.get_by_role("button", name="dd/dc · ∂c/∂a").click()
     expect(lesson.inspector.locator(".name")).to_have_text("a → c")
-    assert lesson.facts["contribution"] == "dd/dc · dc/da = 3 · 3 = 9"
+    assert lesson.facts["contribution"] == "dd/dc · ∂c/∂a = 3 · 3 = 9"
     lesson.button("All of c").click()
-    lesson.inspector.get_by_role("button", name="dd/dd · dd/dc").click()
+    lesson.inspector.get_by_role("button", name="dd/dd · ∂d/∂c").click()
     expect(lesson.inspector.locator(".name")).to_have_text("c → d")
 
 
 def test_links_in_the_inspector_keep_the_keyboard(lesson: Lesson) -> None:
     lesson.end()
     lesson.inspect("a")
-    lesson.inspector.get_by_role("button", name="df/de · de/da").focus()
+    lesson.inspector.get_by_role("button", name="df/de · ∂e/∂a").focus()
     lesson.press("Enter")
     expect(lesson.inspector.locator(".name")).to_have_text("a → e")
     assert lesson.focused != ""

@@ -58,6 +58,7 @@ export const header = {
   themes: { auto: "auto", light: "light", dark: "dark" },
   help: "Help",
   close: "Close",
+  letters: "Single letters are keys",
   /** @type {readonly string[]} */
   signs: [
     "A box is a value: its name, its data, and its gradient. What is not known yet is faint.",
@@ -114,13 +115,16 @@ export const transport = {
 
 export const values = {
   title: "Values you can change",
-  writing: "Contributions are written with",
-  accumulate: "adds to what is there",
-  overwrite: "overwrites it",
   /** @param {number} count */
   more: (count) => `And ${count.toLocaleString("en")} more leaves: select one on the graph to change it.`,
   /** @param {string} text */
   noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
+};
+
+export const writing = {
+  title: "Contributions are written with",
+  accumulate: "adds to what is there",
+  overwrite: "overwrites it",
 };
 
 export const twin = {
@@ -152,6 +156,8 @@ export const stage = {
   unknown: "not known yet",
   active: "this step",
   visited: "visited",
+  data: "data",
+  gradient: "grad",
   /** @param {string} from @param {string} to @param {number} position @param {string} local @param {string} contribution */
   edge: (from, to, position, local, contribution) =>
     [
@@ -184,7 +190,10 @@ export const inspector = {
   formula: "in the table",
   contribution: "contribution",
   open: "not known yet",
-  total: "in all",
+  /** @param {string} gradient */
+  total: (gradient) => `in all ${gradient}`,
+  /** @param {string} gradient @param {string} right */
+  wrongTotal: (gradient, right) => `in all ${gradient}, and it should be ${right}`,
   root: "It is the root: its gradient is 1 by definition.",
   unused: "No gradient flows to it: nothing that leads to the root depends on it, or it only decides.",
   inert: "No gradient passes here: the operand only decides.",
@@ -203,10 +212,6 @@ export const orders = {
   right: "Show a right order",
   clear: "Clear",
   handle: "Drag, or move with the arrow keys; Delete takes it out",
-  rightMark: "right",
-  allRight: "Every gradient is right.",
-  uncounted: "There are too many legal orders to count.",
-  overwriting: "Contributions are written with =, so legal orders can lose them, too.",
   /** @param {string} name @param {number} at */
   placed: (name, at) => `${name}, visited as number ${at}`,
   /** @param {string} name */
@@ -217,6 +222,18 @@ export const orders = {
   remove: (name) => `Take ${name} out`,
   /** @param {number} count */
   left: (count) => (count ? `${count} to place.` : "All are placed: run it, or take the steps one by one."),
+  /** @param {number} count @param {number} most */
+  tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
+  /** @param {readonly string[]} names */
+  unknown: (names) => `The graph has no ${names.join(", ")}: left out.`,
+};
+
+export const outcomes = {
+  gradients: "Gradients of this walk",
+  right: "right",
+  allRight: "Every gradient is right.",
+  uncounted: "There are too many legal orders to count.",
+  overwriting: "Contributions are written with =, so legal orders can lose them, too.",
   /** @param {string} root @param {string} by */
   derivative: (root, by) => `∂${root}/∂${by}`,
   /** @param {string} right */
@@ -229,10 +246,8 @@ export const orders = {
     if (isLegal) return count === 1n ? "This is the only legal order." : `This is one of ${orders}.`;
     return `This order is not legal: a node has to come after all nodes that use it. There ${count === 1n ? "is" : "are"} ${orders}.`;
   },
-  /** @param {number} count @param {number} most */
-  tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
-  /** @param {readonly string[]} names */
-  unknown: (names) => `The graph has no ${names.join(", ")}: left out.`,
+  /** @param {number} count */
+  more: (count) => `And ${count.toLocaleString("en")} more.`,
 };
 
 export const checks = {

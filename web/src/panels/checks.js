@@ -1,7 +1,7 @@
 // Every gradient beside a difference quotient: nudge a node by h, compute what depends on it again, and compare.
 
 import { button, element, fill, set, write } from "../dom.js";
-import { checkAll, nudge } from "../check.js";
+import { checkAll } from "../check.js";
 import { checks as say } from "../english/page.js";
 import { plain, readNumber, short } from "../numbers.js";
 
@@ -54,19 +54,19 @@ export class Checks {
     for (const input of this.methods) input.checked = input.value === state.method;
     const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
     if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
-    const made = [graph, scene, state.h, state.method];
-    if (made.some((item, i) => item !== this.made[i])) {
-      this.made = made;
-      this.#fill(graph, scene, state);
-    }
+    const made = [graph, state.h, state.method, scene, selected];
+    const isMade = made.map((item, i) => item === this.made[i]);
+    this.made = made;
+    if (isMade.every(Boolean)) return;
+    if (!isMade.slice(0, 4).every(Boolean)) this.#fill(graph, scene, state);
     for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
-    fill(this.nudged, selected ? this.#told(graph, selected, state) : say.select);
+    write(this.nudged, selected ? this.#told(graph, selected, state) : say.select);
   }
 
   /** @param {import("../graph.js").Graph} graph @param {import("../types.js").Scene} scene @param {import("../state.js").State} state */
   #fill(graph, scene, { h, method }) {
     const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
-    const rows = h ? places.map((place) => nudge(graph, place, h, method)) : checkAll(graph, method, places);
+    const rows = checkAll(graph, method, places, h || undefined);
     fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
     const others = graph.nodes.length - places.length;
     write(this.note, others ? say.others(others) : "");
@@ -83,7 +83,7 @@ export class Checks {
 
   /** @param {import("../graph.js").Graph} graph @param {import("../types.js").Node} node @param {import("../state.js").State} state */
   #told(graph, node, { h, method }) {
-    const found = h ? nudge(graph, node.place, h, method) : checkAll(graph, method, [node.place])[0];
+    const [found] = checkAll(graph, method, [node.place], h || undefined);
     if (Number.isNaN(found.quotient)) return say.notNudged(node.name, say.verdicts[found.verdict]);
     const [up, down, quotient, backprop] = [found.up, found.down ?? NaN, found.quotient, found.backprop].map(digits);
     const root = graph.nodes[graph.root].name;

@@ -10,7 +10,7 @@ import { STARTS, stateOf } from "../state.js";
 export class Header {
   /**
    * @param {(change: Partial<import("../state.js").State>) => void} act
-   * @param {{ open: (text: string) => void, leave: () => void, theme: (theme: Theme) => void, link: () => string, isPage: boolean }} page
+   * @param {{ open: (text: string) => void, close: () => void, theme: (theme: Theme) => void, link: () => string, isPage: boolean }} page
    */
   constructor(act, page) {
     this.act = act;
@@ -49,15 +49,17 @@ export class Header {
     );
     const theme = element("select", { "aria-label": say.theme }, ...themes);
     theme.addEventListener("change", () => page.theme(/** @type {Theme} */ (theme.value)));
-    this.help = help();
-    this.home = button(say.home, page.leave, { hidden: true });
+    this.keys = element("input", { type: "checkbox", checked: true });
+    this.help = help(this.keys);
+    this.link = button(say.link, () => this.#copy());
+    this.home = button(say.home, page.close, { hidden: true });
     const tools = element(
       "div",
       { class: "tools" },
       this.copied,
       this.home,
       ...(page.isPage
-        ? [button(say.link, () => this.#copy()), button(say.file, () => this.file.click()), this.file]
+        ? [this.link, button(say.file, () => this.file.click()), this.file]
         : []),
       theme,
       button("?", () => this.help.showModal(), { "aria-label": say.help }),
@@ -67,15 +69,15 @@ export class Header {
   }
 
   /** @param {import("../model.js").Model} model */
-  update({ state, document }) {
+  update({ state, program, document }) {
     this.mode = state.mode;
     this.form.hidden = document !== null;
     write(this.title, document ? document.of : "");
-    if (state.program !== this.program) {
-      this.program = state.program;
-      this.input.value = state.program;
+    if (program !== this.program) {
+      this.program = program;
+      this.input.value = program;
     }
-    const preset = PRESETS.find(({ program }) => program === state.program);
+    const preset = PRESETS.find((known) => known.program === program);
     this.presets.value = preset?.key ?? "";
     write(this.lesson, document || !preset || state.mode !== "walk" ? "" : preset.lesson);
     this.fail("");
@@ -86,10 +88,21 @@ export class Header {
     this.input.value = program;
   }
 
-  /** Show what is wrong with what was typed or opened. @param {string} problem */
-  fail(problem) {
+  /** Show what is wrong with what was typed, linked or opened. @param {string} problem @param {"program" | ""} [of] */
+  fail(problem, of = "") {
     write(this.problem, problem);
-    set(this.input, "aria-invalid", problem !== "" && "true");
+    set(this.input, "aria-invalid", of === "program" && "true");
+  }
+
+  /** While a file is shown it can be closed, and there is no link to it. @param {boolean} isAway */
+  showHome(isAway) {
+    this.home.hidden = !isAway;
+    this.link.hidden = isAway;
+  }
+
+  /** Whether single letters are keys: those who speak to their machine can switch that off. */
+  get hasKeys() {
+    return this.keys.checked;
   }
 
   /** Another graph is shown in the same mode, but not as an exercise. */
@@ -124,11 +137,11 @@ export class Header {
   }
 }
 
-/** The keys, in a dialog. */
-function help() {
+/** The signs and the keys, in a dialog. @param {HTMLInputElement} hasKeys */
+function help(hasKeys) {
   const keys = say.keys.flatMap(([key, meaning]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)]);
   const close = element("form", { method: "dialog" }, element("button", { class: "main" }, say.close));
   const legend = say.signs.map((sign) => element("li", {}, sign));
   const title = element("h2", {}, say.help);
-  return element("dialog", { "aria-label": say.help }, title, element("ul", {}, ...legend), element("dl", {}, ...keys), close);
+  return element("dialog", { "aria-label": say.help }, title, element("ul", {}, ...legend), element("dl", {}, ...keys), element("label", {}, hasKeys, ` ${say.letters}`), close);
 }

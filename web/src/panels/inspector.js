@@ -9,6 +9,8 @@ import { LeafField } from "./values.js";
 /** @typedef {import("../words.js").EdgeStory} EdgeStory */
 /** @typedef {import("../model.js").Model} Model */
 
+const ROUNDING = 1e-9; // of a gradient
+
 export class Inspector {
   /** @param {(change: Partial<import("../state.js").State>) => void} act */
   constructor(act) {
@@ -57,9 +59,17 @@ export class Inspector {
   #sum(graph, rule) {
     if (!rule) return [element("p", { class: "note" }, say.unused)];
     const terms = rule.terms.map((story) => this.#term(story, graph.nodes[story.user].name));
-    const total = element("li", { class: "total" }, rule.total === null ? say.open : `${say.total} ${short(rule.total)}`);
+    const total = element("li", { class: "total" }, this.#total(rule));
     const sum = element("ul", { class: "sum" }, ...terms, total);
     return [element("p", { class: "symbolic" }, rule.symbolic), terms.length ? sum : element("p", { class: "note" }, say.root)];
+  }
+
+  /** What has come together, and what should have. @param {import("../words.js").ChainRule} rule */
+  #total({ total, right, terms }) {
+    if (total === null) return say.open;
+    const isWhole = terms.every(({ status }) => status !== "waiting");
+    const isOff = isWhole && Math.abs(total - right) > ROUNDING * Math.abs(right);
+    return isOff ? say.wrongTotal(short(total), short(right)) : say.total(short(total));
   }
 
   /** @param {EdgeStory} story @param {string} user name of the node that passes it back */

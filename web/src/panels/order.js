@@ -1,10 +1,8 @@
-// The order puzzle: place the nodes in an order, run it, and see which gradients come out wrong, and why.
+// The order puzzle: place the nodes in an order, and run it. What comes of it is told by outcome.js.
 
 import { button, element, fill, set, write } from "../dom.js";
 import { orders as say } from "../english/page.js";
-import { short } from "../numbers.js";
 import { swept } from "../steps.js";
-import { wrongSentence } from "../words.js";
 
 const MOST = 60; // nodes that anybody would put in order
 
@@ -36,8 +34,8 @@ export class Order {
       button(say.right, () => this.#place(this.#rightOrder())),
       button(say.clear, () => this.#place([])),
     );
-    this.result = element("div", { class: "result", role: "status" });
-    this.body = element("div", {}, this.intro, this.pool, this.list, this.buttons, this.result);
+    this.left = element("p", { role: "status" });
+    this.body = element("div", {}, this.intro, this.pool, this.list, this.left, this.buttons);
     this.refusal = element("p", { class: "note" });
     this.element = element("section", { class: "puzzle" }, element("h2", {}, say.title), this.refusal, this.body);
   }
@@ -53,12 +51,17 @@ export class Order {
     if (isChanged) this.#list();
     set(this.run, "aria-disabled", !model.isPlaced && "true");
     const isRun = model.isPlaced && model.moment.position === model.last;
-    fill(this.result, ...(isRun ? this.#results(model) : [say.left(visits - this.order.length)]));
+    write(this.left, isRun ? "" : say.left(visits - this.order.length));
   }
 
-  /** Put a node, unless it is placed, at the end of the order. @param {string} name */
+  /** Whether a node can be put at the end of the order. @param {string} name */
+  takes(name) {
+    return !this.body.hidden && !this.order.includes(name) && this.#rightOrder().includes(name);
+  }
+
+  /** Put a node at the end of the order. @param {string} name */
   append(name) {
-    if (!this.order.includes(name)) this.#place([...this.order, name]);
+    this.#place([...this.order, name]);
   }
 
   #list() {
@@ -117,39 +120,21 @@ export class Order {
       button("✕", () => this.#remove(name), { "aria-label": say.remove(name), "data-node": name }),
     );
     item.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
-    item.addEventListener("drop", (event) => this.#drop(event, i));
+    item.addEventListener("drop", (event) => {
+      const { top, height } = item.getBoundingClientRect();
+      this.#drop(event, event.clientY < top + height / 2 ? i : i + 1);
+    });
     return item;
   }
 
-  /** @param {Model} model @returns {(Node | string)[]} */
-  #results({ walk, shown, graph, state }) {
-    const legal = shown.legalOrders;
-    const count = legal === null ? say.uncounted : say.legal(legal, shown.isLegal);
-    const [root, gradients] = [this.#name(graph.root), shown.gradients];
-    const rows = shown.order.map((place) => {
-      const [got, right] = [Number(gradients[place]), walk.right[place]];
-      const isWrong = shown.wrong.some((wrong) => wrong.place === place);
-      const verdict = isWrong ? say.wrong(short(right)) : say.rightMark;
-      const name = element("th", { scope: "row" }, say.derivative(root, this.#name(place)));
-      return element("tr", { "data-wrong": isWrong }, name, element("td", {}, short(got)), element("td", {}, verdict));
-    });
-    const reasons = shown.wrong.map((wrong) => element("li", {}, wrongSentence(shown, wrong)));
-    const verdict = shown.wrong.length ? say.someWrong(shown.wrong.length) : say.allRight;
-    return [
-      element("p", { class: shown.wrong.length ? "verdict wrong" : "verdict right" }, verdict),
-      element("p", {}, state.overwrite ? `${count} ${say.overwriting}` : count),
-      element("ul", { class: "reasons" }, ...reasons),
-      element("table", {}, element("tbody", {}, ...rows)),
-    ];
-  }
-
-  /** @param {DragEvent} event @param {number} to */
+  /** @param {DragEvent} event @param {number} to which place in the order it is dropped before */
   #drop(event, to) {
     event.preventDefault();
     event.stopPropagation();
     const name = event.dataTransfer?.getData("text/plain") ?? "";
     const isKnown = this.model?.walk.order.some((place) => this.#name(place) === name);
-    if (isKnown) this.#move(name, to);
+    const from = this.order.indexOf(name);
+    if (isKnown) this.#move(name, from >= 0 && from < to ? to - 1 : to);
   }
 
   /** @param {string} name @param {number} to */

@@ -25,6 +25,10 @@ export class Transport {
     this.position = 0;
     this.last = 0;
     this.timer = 0;
+    /** @type {import("../state.js").Mode} */
+    this.mode = "walk";
+    /** @type {import("../graph.js").Graph | null} */
+    this.graph = null;
     const go = (/** @type {() => number} */ to) => () => this.#go(to());
     this.buttons = {
       start: button(icon(ICONS.start), go(() => 0), { "aria-label": say.start, title: say.startKey }),
@@ -56,7 +60,9 @@ export class Transport {
   }
 
   /** @param {import("../model.js").Model} model */
-  update({ state, shown, moment, last }) {
+  update({ state, graph, shown, moment, last }) {
+    if (state.mode !== this.mode || graph !== this.graph) this.stop();
+    [this.mode, this.graph] = [state.mode, graph];
     this.controls.hidden = state.mode === "exercises" && moment.position < last; // they would give the answer away
     this.position = moment.position;
     this.last = last;

@@ -1,4 +1,4 @@
-// The numbers that the reader may change, and the way contributions are written: += or =.
+// The numbers that the reader may change.
 
 import { element, fill, set, write } from "../dom.js";
 import { values as say } from "../english/page.js";
@@ -18,28 +18,11 @@ export class Values {
     this.leaves = [];
     this.fields = element("div", { class: "fields" });
     this.more = element("p", { class: "note" });
-    this.accumulate = this.#choice(false, "+=", say.accumulate);
-    this.overwrite = this.#choice(true, "=", say.overwrite);
-    this.element = element(
-      "section",
-      { class: "values" },
-      element("h2", {}, say.title),
-      this.fields,
-      this.more,
-      element(
-        "fieldset",
-        { class: "switch" },
-        element("legend", {}, say.writing),
-        this.accumulate.element,
-        this.overwrite.element,
-      ),
-    );
+    this.element = element("section", { class: "values" }, element("h2", {}, say.title), this.fields, this.more);
   }
 
   /** @param {import("../model.js").Model} model */
   update({ graph, state }) {
-    this.accumulate.input.checked = !state.overwrite;
-    this.overwrite.input.checked = state.overwrite;
     if (graph === this.graph) return;
     this.graph = graph;
     const leaves = graph.nodes.filter((node) => !node.operands.length);
@@ -51,13 +34,6 @@ export class Values {
     }
     shown.forEach((leaf, i) => this.leaves[i].update(leaf, state));
     fill(this.more, leaves.length > MOST ? say.more(leaves.length - MOST) : "");
-  }
-
-  /** @param {boolean} overwrite @param {string} sign @param {string} meaning */
-  #choice(overwrite, sign, meaning) {
-    const onchange = () => this.act({ overwrite });
-    const input = element("input", { type: "radio", name: "writing", onchange });
-    return { input, element: element("label", {}, input, element("code", {}, sign), ` ${meaning}`) };
   }
 }
 

@@ -1,9 +1,8 @@
-"""A browser, and notebook servers on this machine that are gone when a test ends, however it ends."""
+"""A tab, and notebook servers on this machine that are gone when a test ends, however it ends."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,32 +12,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking")
-PATIENCE = 120  # seconds for a server, a kernel or a widget to come up on a busy machine
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "there is no Chromium on this machine"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS])
-        yield browser
-        browser.close()
+PATIENCE = 60  # seconds for a server, a kernel or a widget to come up on a busy machine
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A tab in which nothing may be thrown that nobody catches."""
-    page = browser.new_page()
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(1000 * PATIENCE)
     expect.set_options(timeout=1000 * PATIENCE)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
     page.close()
+    expect.set_options(timeout=10_000)  # as the tests of the page have it
     assert errors == []
 
 

@@ -19,6 +19,7 @@ CELLS = [
     "walk(d)",
     "widget = walk(d).widget()\nwidget",
     "print('state:', repr(widget.state), 'gradient:', a.grad)",
+    "widget.state = 'step=5'; print('set')",
 ]
 
 
@@ -59,19 +60,64 @@ def save(page: Page, path: Path) -> None:
         page.wait_for_timeout(100)
 
 
+def taken(page: Page) -> None:
+    """Wait until the notebook has the state: it is written when the widget has come to rest."""
+    page.wait_for_timeout(1000)
+
+
 def test_a_walk_shows_itself_and_keeps_its_state(notebook: Page, tmp_path: Path) -> None:
     shown = run(notebook, 0)
     expect(shown.get_by_role("button", name="Next step")).to_be_visible()
-    expect(shown.get_by_text("step 0")).to_be_visible()
+    expect(shown.get_by_text("Before the first step")).to_be_visible()
 
     named = run(notebook, 1)
     named.get_by_role("button", name="Next step").click()
     named.get_by_role("button", name="Next step").click()
-    expect(named.get_by_text("step 2")).to_be_visible()
-    expect(shown.get_by_text("step 0")).to_be_visible()
-    expect(run(notebook, 2)).to_contain_text("state: '2' gradient: 0.0")
+    expect(named.get_by_text("Forward: step 2 of 4")).to_be_visible()
+    expect(shown.get_by_text("Before the first step")).to_be_visible()
+    taken(notebook)
+    expect(run(notebook, 2)).to_contain_text("state: 'step=2' gradient: 0.0")
+
+    expect(run(notebook, 3)).to_contain_text("set")
+    expect(named.get_by_text("Backward: step 1 of 4")).to_be_visible()
+    taken(notebook)
 
     save(notebook, tmp_path / "walk.ipynb")
     notebook.reload()
     idle(notebook)
-    expect(notebook.locator(".jp-CodeCell").nth(1).get_by_text("step 2")).to_be_visible()
+    again = notebook.locator(".jp-CodeCell").nth(1)
+    expect(again.get_by_text("Backward: step 1 of 4")).to_be_visible()
+
+
+def test_keys_in_the_widget_are_the_widgets(notebook: Page) -> None:
+    """JupyterLab has commands on plain keys: d, d deletes a cell, 0, 0 restarts the kernel, b inserts a cell."""
+    widget = run(notebook, 0)
+    widget.get_by_role("button", name="Next step").focus()
+    cells = notebook.locator(".jp-Cell")
+    for key in ("n", "n", "n", "b", "d", "d", "a", "x", "0", "0", "m", "y", "Shift+m"):
+        notebook.keyboard.press(key)
+    expect(widget.get_by_text("Forward: step 2 of 4")).to_be_visible()
+    widget.locator(".node .hit").first.focus()
+    for key in ("ArrowRight", "d", "d", "0", "0", "Enter", "Escape", "b"):
+        notebook.keyboard.press(key)
+    expect(widget.get_by_text("Forward: step 1 of 4")).to_be_visible()
+    widget.get_by_role("textbox", name="a").fill("3")
+    notebook.keyboard.press("Enter")
+    expect(widget.get_by_role("button", name="a + 1, value 4")).to_have_count(0)
+    expect(cells).to_have_count(len(CELLS))
+    expect(notebook.locator(".jp-Dialog")).to_have_count(0)
+    expect(notebook.locator(".jp-CodeCell")).to_have_count(len(CELLS))
+
+    widget.get_by_role("button", name="Next step").focus()
+    notebook.keyboard.press("Control+s")
+    expect(notebook.locator(".jp-mod-dirty")).to_have_count(0)
+
+
+def test_the_widget_has_the_theme_of_jupyterlab(notebook: Page) -> None:
+    colour = "(app) => getComputedStyle(app.getRootNode().host).backgroundColor"
+    assert run(notebook, 0).locator(".app").evaluate(colour) == "rgb(255, 255, 255)"
+    notebook.get_by_role("menuitem", name="Settings").click()
+    notebook.get_by_text("Theme", exact=True).hover()
+    notebook.get_by_role("menuitem", name="JupyterLab Dark", exact=True).click()
+    expect(notebook.locator("body[data-jp-theme-light=false]")).to_be_attached()
+    assert run(notebook, 1).locator(".app").evaluate(colour) == "rgb(20, 23, 28)"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import GRAPHS, WEB, bundled, diamond, draw, hostile, launched, network, neuron, opened, twice
-from playwright.sync_api import Browser, Page, sync_playwright
+from harness import GRAPHS, WEB, bundled, diamond, draw, hostile, network, neuron, opened, twice
+from playwright.sync_api import Browser, Page
 
 BOXES = """() => [...harness.shadow.querySelectorAll(".node")].map((node) => {
   const rect = (element) => {

@@ -1,0 +1,123 @@
+// Links: every state comes back from its fragment, and no fragment, however it came about, does any harm.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { modeller } from "../src/model.js";
+import { PRESETS } from "../src/presets.js";
+import { bare, decoded, encoded, MODES, stateOf } from "../src/state.js";
+
+/** @typedef {import("../src/state.js").State} State */
+
+const NAMES = ["a", "é", "名", "x1", "a,b", "a:b", "100%", "%2C", "%3A%", "=&#+", " ", "\n", "__proto__", "constructor", "<b>", "😀"];
+const NUMBERS = [0, -0, 1, -1.5, 0.1, 1e-320, 1e300, 123456789.123, NaN, Infinity, -Infinity];
+const PROGRAMS = ["tanh(x*w + b)", "e = a + b; f = e*c", "a%2", "é*名 & = #", "<script>", "a\nb", "", ...PRESETS.map((p) => p.program)];
+
+/** The same numbers for the same seed, from 0 up to 1. (Park and Miller's generator) @param {number} seed */
+function random(seed) {
+  let state = seed % 2147483647 || 1;
+  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+}
+
+/** @param {() => number} draw */
+function choices(draw) {
+  const whole = (/** @type {number} */ sides) => Math.floor(draw() * sides);
+  /** @template Item @param {readonly Item[]} items */
+  const one = (items) => items[whole(items.length)];
+  /** @template Item @param {readonly Item[]} items */
+  const some = (items) => items.filter(() => draw() < 0.3);
+  const flip = () => draw() < 0.5;
+  return { whole, one, some, flip };
+}
+
+/** @param {() => number} draw @returns {State} */
+function anyState(draw) {
+  const { whole, one, some, flip } = choices(draw);
+  const preset = one(PRESETS);
+  const start = flip() ? stateOf(preset) : { ...bare(), program: one(PROGRAMS) };
+  return {
+    ...start,
+    values: flip() ? start.values : new Map(some(NAMES).map((name) => [name, one(NUMBERS)])),
+    position: flip() ? 0 : whole(10_000_000),
+    mode: one(MODES),
+    order: flip() ? [] : some(NAMES),
+    overwrite: flip(),
+    selected: flip() ? "" : one(NAMES),
+    operand: flip() ? -1 : whole(9),
+    open: flip() ? "" : `part ${whole(99)}+${whole(999)}`,
+    h: flip() ? 0 : one([1e-4, 0.5, 1e-300, 3]),
+    method: one(/** @type {const} */ (["central", "forward"])),
+  };
+}
+
+test("every state comes back from its fragment", () => {
+  const draw = random(1);
+  for (let i = 0; i < 3000; i++) {
+    const state = anyState(draw);
+    const fragment = encoded(state);
+    const start = state.program || state.mode === "exercises" ? stateOf(PRESETS[0]) : bare(); // the lesson's, or a document's
+    const { state: again, problems } = decoded(fragment, start);
+    assert.deepEqual(problems, [], fragment);
+    if (state.mode === "exercises") {
+      assert.deepEqual(again, { ...start, mode: "exercises", exercise: state.exercise });
+      continue;
+    }
+    // A preset's values come with it, but for those that were changed; a link never takes one away.
+    const expected = PRESETS.find(({ program }) => program === state.program);
+    const values = expected ? new Map([...Object.entries(expected.values), ...state.values]) : state.values;
+    assert.deepEqual(new Map([...again.values].sort()), new Map([...values].sort()), fragment);
+    assert.deepEqual({ ...again, values: null }, { ...state, values: null }, fragment);
+    assert.equal(encoded({ ...again, values: state.values }), fragment);
+  }
+});
+
+test("a fragment is plain letters that every chat and every browser leaves as they are", () => {
+  const draw = random(2);
+  for (let i = 0; i < 500; i++) assert.match(encoded(anyState(draw)), /^[\w.~!*'()+%&=-]*$/);
+});
+
+test("only what differs from the start is in a fragment", () => {
+  assert.equal(encoded(bare()), "");
+  assert.equal(encoded(stateOf(PRESETS[1])), "show=neuron");
+  assert.equal(encoded({ ...stateOf(PRESETS[1]), position: 3 }), "show=neuron&step=3");
+});
+
+const KEYS = "show f at mode step order write node operand exercise open h method".split(" ");
+const TEXTS = [
+  ..."0 1 -1 1e9 99999999999999999999 NaN null true walk neuron = += forward sideways a:1 a:1,b a:b:1 a:x : , [] {} [1] [[]]".split(" "),
+  ..."__proto__ constructor toString hasOwnProperty valueOf %E0%A4%A %ZZ % %00".split(" "),
+  ...['["a"]', '["a",1]', '{"length":1}', "<img src=x onerror=alert(1)>", "a*b", "((((", "tanh(", "x".repeat(300), "\ud800"],
+];
+
+test("no fragment throws, and what makes no sense in it is told", () => {
+  const draw = random(3);
+  const { one, whole } = choices(draw);
+  const models = modeller(null);
+  for (let i = 0; i < 4000; i++) {
+    const pairs = Array.from({ length: whole(5) }, () => `${one([...KEYS, ...KEYS, ...TEXTS])}=${one(TEXTS)}`);
+    const { state, problems } = decoded(pairs.join("&"), stateOf(PRESETS[0]));
+    assert.deepEqual(Object.keys(state).sort(), Object.keys(bare()).sort());
+    assert(problems.every((problem) => problem.length < 700));
+    assert(Object.getPrototypeOf(state) === Object.prototype);
+    try {
+      const model = models(state);
+      assert(model.state.position >= 0 && model.state.position <= model.last);
+    } catch (error) {
+      assert(error instanceof Error && ["ExpressionError", "GraphError"].includes(error.name), `${pairs.join("&")}: ${error}`);
+    }
+  }
+});
+
+test("keys that no link has are told, those of every object too", () => {
+  for (const key of ["__proto__", "constructor", "toString", "hasOwnProperty", "x", ""]) {
+    const { state, problems } = decoded(`${key}=1`, bare());
+    assert.deepEqual(state, bare());
+    assert.deepEqual(problems, [`The link says ${key}=1, which makes no sense here: left out.`]);
+  }
+});
+
+test("a link that is too long is left out as a whole", () => {
+  const { state, problems } = decoded(`show=neuron&node=${"x".repeat(1_000_000)}`, bare());
+  assert.deepEqual(state, bare());
+  assert.deepEqual(problems, ["The link is 1,000,017 characters long, and at most 1,000,000 are read."]);
+});

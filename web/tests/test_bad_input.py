@@ -1,0 +1,301 @@
+"""Bad input: what was wrong is told as the command line tells it, what was shown stays, and nothing of it is run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pages
+import pytest
+from lesson import Lesson
+from playwright.sync_api import expect
+
+from gradwalk import Graph, Value, expression, walk
+from gradwalk.page import document
+
+Visit = Callable[..., Lesson]
+
+MARKUP = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>"
+
+
+def whole(lesson: Lesson) -> None:
+    """The page goes on: nothing has run, and the walk can be walked."""
+    assert lesson.page.evaluate("window.ran") is None
+    assert lesson.page.locator("img").count() == 0
+    lesson.tab("Walk").click()
+    lesson.drawn()
+    lesson.page.locator("body").click(position={"x": 2, "y": 2})
+    lesson.press("s", "n", "n", "e")
+    expect(lesson.phase).to_contain_text("done")
+
+
+def command_line_says(program: str) -> str:
+    """What Python's parser says of a program."""
+    with pytest.raises(expression.ExpressionError) as found:
+        expression.evaluate(expression.parse(program), {})
+    return str(found.value)
+
+
+# Expressions
+
+BROKEN = [
+    "",
+    "a*(b",
+    "a^2",
+    "a +",
+    "2x",
+    "sinn(a)",
+    "tanh(a, b)",
+    "a.data",
+    "__import__('os')",
+    "a < b < c",
+    "x = 3",
+    "a = b; a",
+    "e = a*2; e = a; e",
+    "e; e = a*b",
+    "a + 1j",
+    "[a]",
+    "lambda: a",
+    MARKUP,
+    "(" * 300,
+    "a" * 3 + "$" * 50,
+    "tanh(x*w + b))",
+    "a; b",
+    "e = a*b\ne = c",
+]
+
+
+def test_expressions_that_make_no_graph(lesson: Lesson) -> None:
+    lesson.end()
+    before = lesson.rows
+    for program in BROKEN:
+        if "\n" in program:
+            continue  # a field of one line takes none
+        lesson.program.fill(program)
+        lesson.press("Enter")
+        expect(lesson.problem).to_have_text(command_line_says(program), use_inner_text=True)
+        assert lesson.problem.text_content() == command_line_says(program)
+        expect(lesson.program).to_have_attribute("aria-invalid", "true")
+        assert lesson.program.input_value() == program
+        assert lesson.rows == before
+    expect(lesson.problem).to_have_attribute("role", "alert")
+    assert lesson.program.get_attribute("aria-describedby") == lesson.problem.get_attribute("id")
+    lesson.draw("tanh(x)")
+    expect(lesson.problem).to_have_text("")
+    expect(lesson.program).not_to_have_attribute("aria-invalid", "true")
+    assert list(lesson.rows) == ["x", "tanh(x)"]
+    whole(lesson)
+
+
+def test_the_caret_stands_below_what_is_wrong(lesson: Lesson) -> None:
+    lesson.draw("a*(b + c")
+    assert lesson.problem.text_content() == "syntax error: '(' was never closed\n  a*(b + c\n    ^"
+    style = lesson.problem.evaluate(
+        "(problem) => [getComputedStyle(problem).whiteSpace, getComputedStyle(problem).fontFamily]"
+    )
+    assert style[0].startswith("pre")
+    assert "monospace" in style[1]
+
+
+def test_a_walk_goes_on_after_a_broken_expression(lesson: Lesson) -> None:
+    lesson.press("n")
+    lesson.draw("a*(")
+    lesson.button("Next step").click()
+    assert lesson.position == 2
+    expect(lesson.problem).to_have_text("")
+
+
+def test_long_and_deep_programs(lesson: Lesson) -> None:
+    lesson.draw("+".join(["a"] * 2000))
+    expect(lesson.problem).to_have_text("")
+    lesson.end()
+    lesson.page.locator(".transport").get_by_role("button", name="A step back").click()
+    lesson.draw("-" * 5000 + "a")
+    expect(lesson.problem).to_have_text("")
+    lesson.draw("(" * 3000 + "a*b" + ")" * 3000)
+    assert list(lesson.rows) == ["a", "b", "a*b"]
+    whole(lesson)
+
+
+# Links
+
+TAMPERED = {
+    "step=abc": "The link says step=abc, which makes no sense here: left out.",
+    "step=-1": "The link says step=-1, which makes no sense here: left out.",
+    "step=1e3&node=zz": "The link says step=1e3, which makes no sense here: left out.\n"
+    "The link selects zz, and there is no such node.",
+    "show=nothing": "The link says show=nothing, which makes no sense here: left out.",
+    "mode=party": "The link says mode=party, which makes no sense here: left out.",
+    "order={}": "The link says order={}, which makes no sense here: left out.",
+    "order=[1,2]": "The link says order=[1,2], which makes no sense here: left out.",
+    "order=%E0%A4%A": None,
+    "%ZZ=%": None,
+    'mode=order&order=["a","zz","a"]': "The graph has no zz: left out.",
+    "at=a:x": "The link says at=a:x, which makes no sense here: left out.",
+    "at=zz:1": "The graph has no zz: left out.",
+    "at=__proto__:1&__proto__=1&constructor=2&toString=3": ""
+    "The link says __proto__=1, which makes no sense here: left out.\n"
+    "The link says constructor=2, which makes no sense here: left out.\n"
+    "The link says toString=3, which makes no sense here: left out.\nThe graph has no __proto__: left out.",
+    "h=0&mode=check": "The link says h=0, which makes no sense here: left out.",
+    "method=sideways": "The link says method=sideways, which makes no sense here: left out.",
+    "operand=7&node=a": "",
+    "step=9999999": "",
+    "open=part 0%2B9": "",
+    "exercise=9999999&mode=exercises": "",
+    f"node={quote(MARKUP)}": f"The link selects {MARKUP}, and there is no such node.",
+    f"{quote(MARKUP)}=1": f"The link says {MARKUP}=1, which makes no sense here: left out.",
+    "x=" + "y" * 100_000: "The link is 100,002 characters long, and at most 20,000 are read.",
+    "f=a*(": "syntax error: '(' was never closed\n  a*(\n    ^",
+    f"f={quote(MARKUP)}": command_line_says(MARKUP),
+    "f=__proto__*constructor": "",
+}
+
+
+def test_tampered_links(lesson: Lesson) -> None:
+    """On the page that is open already: what is told, and that it goes on."""
+    for fragment, told in TAMPERED.items():
+        lesson.page.evaluate("(hash) => { location.hash = hash; }", fragment)
+        if told is None:
+            expect(lesson.problem).to_contain_text("makes no sense here: left out.")
+        else:
+            expect(lesson.problem).to_have_text(told, use_inner_text=True)
+            assert lesson.problem.text_content() == told
+        assert lesson.page.evaluate("window.ran") is None
+    whole(lesson)
+
+
+@pytest.mark.parametrize("fragment", [f for f in TAMPERED if f.startswith(("f=", "at=__", "x=", "%ZZ", "exercise"))])
+def test_a_tampered_link_that_opens_the_page(visit: Visit, fragment: str) -> None:
+    lesson = visit(fragment)
+    told = TAMPERED[fragment]
+    if told is not None:
+        assert lesson.problem.text_content() == told
+    if fragment.startswith("f=") and told:
+        assert lesson.program.input_value() == ("a*(" if "a*(" in fragment else MARKUP)  # to be mended
+    whole(lesson)
+
+
+# Files
+
+GRAPH = json.loads(Graph.record(pages.diamond()).to_json())
+WALK = json.loads(document(walk(pages.diamond())))
+
+
+def changed(json_: dict[str, Any], **changes: Any) -> str:
+    return json.dumps(json_ | changes)
+
+
+def two_outputs() -> str:
+    a = Value(2.0, label="a")
+    b, c = a * 2, a * 3
+    b.label, c.label = "b", "c"
+    return Graph.record([b, c]).to_json()
+
+
+FILES: dict[str, tuple[str, str]] = {
+    "no JSON": ("{", "The file cannot be shown. This is not JSON: "),
+    "empty": ("", "The file cannot be shown. This is not JSON: "),
+    "markup": (MARKUP, "The file cannot be shown. This is not JSON: "),
+    "no graph": ('{"a":1}', 'this is not a graph: it has no "gradwalk": "graph"'),
+    "a list": ("[]", 'this is not a graph: it has no "gradwalk": "graph"'),
+    "null": ("null", 'this is not a graph: it has no "gradwalk": "graph"'),
+    "graph of version 2": (changed(GRAPH, version=2), "this graph has version 2; version 1 can be read"),
+    "walk of version 2": (changed(WALK, version=2), "This walk has version 2; version 1 can be read."),
+    "walk without a version": (json.dumps({"gradwalk": "walk"}), "This walk has version "),
+    "walk without a graph": (changed(WALK, graph=None), "this is not a graph"),
+    "several outputs": (two_outputs(), "this needs a graph with one root, and this one has 2: b, c"),
+    "no output": (changed(GRAPH, outputs=[]), "the graph has no output"),
+    "output outside": (changed(GRAPH, outputs=[9]), "an output is that of node 9, and there are 4 nodes"),
+    "order twice": (changed(WALK, order=[3, 3, 2, 0]), "This walk's order is not one of the nodes"),
+    "order of others": (changed(WALK, order=[3, 2, 1, 7]), "This walk's order is not one of the nodes"),
+    "operand ahead": (
+        changed(GRAPH, nodes=[GRAPH["nodes"][1], *GRAPH["nodes"]]),
+        "node 0 has node 0 as operand, which is no earlier node",
+    ),
+    "a number that is none": (
+        changed(GRAPH, nodes=[{"data": MARKUP, "grad": 0}]),
+        "the data of node 0 is ",
+    ),
+    "unknown operation": (
+        changed(
+            GRAPH, outputs=[0], nodes=[{"data": 1, "grad": 1, "operation": MARKUP, "operands": [], "partials": []}]
+        ),
+        "node 0 has the unknown operation ",
+    ),
+}
+
+
+def test_files_that_cannot_be_shown(lesson: Lesson, tmp_path: Path) -> None:
+    lesson.end()
+    before = lesson.rows
+    for name, (text, told) in FILES.items():
+        path = pages.written(tmp_path / f"{name}.json", text)
+        lesson.open_file(path)
+        expect(lesson.problem).to_contain_text(told)
+        assert lesson.problem.inner_text().startswith("The file cannot be shown. ")
+        assert lesson.rows == before
+        lesson.button("A step back").click()  # what is told goes with the next step
+        expect(lesson.problem).to_have_text("")
+        lesson.button("Next step").click()
+    whole(lesson)
+
+
+def test_labels_are_text(lesson: Lesson, tmp_path: Path) -> None:
+    """In a file: names, symbols, the file's own name and its lines."""
+    labels = [MARKUP, "</title><svg onload=window.ran=1>", "{{7*7}}", "\u202egnp.exe", "__proto__", "\n\n"]
+    leaves = [Value(float(i + 1), label=label) for i, label in enumerate(labels)]
+    root = Value(3.0, leaves[:2], MARKUP)
+    for leaf in leaves[2:]:
+        root = root * leaf
+    root.label = "toString"
+    described = json.loads(document(walk(root), MARKUP))
+    described["files"] = {f"{MARKUP}.py": f"x = 1\n{MARKUP}\n"}
+    described["graph"]["nodes"][0]["source"] = {"file": f"{MARKUP}.py", "line": 2}
+    lesson.open_file(pages.written(tmp_path / "labels.json", json.dumps(described)))
+    expect(lesson.page.locator("header .of")).to_have_text(MARKUP)
+    expect(lesson.page.locator(".source h2")).to_contain_text("script>.py")
+    names = list(lesson.rows)
+    assert names[:2] == labels[:2]
+    assert {"{{7*7}}", "__proto__", "toString"} <= set(names)
+    for name in (MARKUP, "__proto__"):
+        lesson.inspect(name)
+        expect(lesson.inspector.locator(".name")).to_have_text(name)
+    lesson.end()
+    for mode in ("Order", "Check", "Walk"):
+        lesson.tab(mode).click()
+        assert lesson.page.evaluate("window.ran") is None
+    expect(lesson.graph.locator(f".hit[aria-label^='{MARKUP[:8]}']").first).to_be_attached()
+    whole(lesson)
+
+
+def test_labels_are_text_in_a_page_of_python(visit: Visit, tmp_path: Path) -> None:
+    root = Value(2.0, label=MARKUP) * Value(3.0, label="</script><script>window.ran=1</script>")
+    path = pages.written(tmp_path / "markup.html", pages.page(walk(root), MARKUP))
+    lesson = visit(path=path)
+    assert list(lesson.rows)[:2] == [MARKUP, "</script><script>window.ran=1</script>"]
+    expect(lesson.page).to_have_title(re.compile("<img src=x"))
+    whole(lesson)
+
+
+def test_a_page_whose_walk_is_broken_shows_the_lesson(visit: Visit, tmp_path: Path, lesson_file: Path) -> None:
+    data = '<script type="application/json" data-gradwalk-document>{"gradwalk":"walk","version":7}</script>'
+    text = lesson_file.read_text(encoding="utf-8").replace("</main>\n", f"</main>\n{data}\n")
+    lesson = visit(path=pages.written(tmp_path / "broken.html", text))
+    expect(lesson.problem).to_have_text("The file cannot be shown. This walk has version 7; version 1 can be read.")
+    assert list(lesson.rows) == ["a", "b", "e", "c", "f"]
+    whole(lesson)
+
+
+def test_a_file_can_be_closed_again(lesson: Lesson, tmp_path: Path) -> None:
+    lesson.open_file(pages.written(tmp_path / "diamond.json", json.dumps(GRAPH)))
+    expect(lesson.program).to_be_hidden()
+    lesson.button("Close the file").click()
+    expect(lesson.program).to_be_visible()
+    expect(lesson.button("Close the file")).to_be_hidden()
+    assert list(lesson.rows) == ["a", "b", "e", "c", "f"]
+    whole(lesson)

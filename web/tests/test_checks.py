@@ -1,0 +1,151 @@
+"""The numerical check: every node nudged, by a step of the reader's own or one that is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from lesson import Lesson
+from playwright.sync_api import Locator, expect
+
+Visit = Callable[..., Lesson]
+
+
+class Checked(NamedTuple):
+    backprop: str
+    quotient: str
+    error: str
+    verdict: str
+
+
+@pytest.fixture
+def checks(visit: Visit) -> Lesson:
+    """The check of L = (a*b + c)*f."""
+    lesson = visit("show=loss")
+    lesson.tab("Check").click()
+    return lesson
+
+
+def table(lesson: Lesson) -> dict[str, Checked]:
+    read = "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
+    rows = lesson.panel.locator(".checks tbody tr").evaluate_all(read)
+    return {name: Checked(*cells) for name, *cells in rows}
+
+
+def step(lesson: Lesson) -> Locator:
+    return lesson.panel.locator(".checks .field input")
+
+
+def told(lesson: Lesson) -> Locator:
+    return lesson.panel.locator(".nudged")
+
+
+RIGHT = {"L": 1, "d": -2, "f": 4, "e": -2, "c": -2, "a": 6, "b": -4}
+
+
+def test_every_node_is_checked(checks: Lesson) -> None:
+    found = table(checks)
+    assert {name: float(row.backprop) for name, row in found.items()} == RIGHT
+    assert {name: float(row.quotient) for name, row in found.items()} == pytest.approx(RIGHT, abs=1e-8)
+    assert {row.verdict for row in found.values()} == {"agrees"}
+    assert checks.position == 14  # all gradients are known
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_forward_differences_of_a_ten_thousandth(checks: Lesson, by: str) -> None:
+    """Intermediate nodes are nudged in place, too."""
+    if by == "mouse":
+        step(checks).fill("1e-4")
+        checks.page.get_by_role("radio", name="forward").check()
+    else:
+        step(checks).focus()
+        checks.page.keyboard.type("1e-4")
+        checks.press("Tab", "ArrowRight")
+    expect(checks.page.get_by_role("radio", name="forward")).to_be_checked()
+    found = table(checks)
+    assert {name: float(row.quotient) for name, row in found.items()} == pytest.approx(RIGHT, abs=1e-9)
+    assert all(float(row.error) < 1e-10 for row in found.values())
+    assert {row.verdict for row in found.values()} == {"agrees"}
+    checks.settled("show=loss&mode=check&step=14&h=0.0001&method=forward")
+    expect(step(checks)).to_have_value("0.0001")
+
+
+def test_what_a_nudge_does(checks: Lesson) -> None:
+    expect(told(checks)).to_have_text("Select a node to see what its nudge does.")
+    expect(told(checks)).to_have_attribute("aria-live", "polite")
+    step(checks).fill("0.5")
+    checks.press("Enter")
+    checks.panel.locator(".checks tbody").get_by_role("button", name="a", exact=True).click()
+    expect(told(checks)).to_have_text(
+        "a + 0.5 makes L -5; a - 0.5 makes it -11; the quotient is 6; backpropagation says 6"
+    )
+    expect(checks.panel.locator("tr[data-selected] th")).to_have_text("a")
+    checks.page.get_by_role("radio", name="forward").check()
+    expect(told(checks)).to_have_text("a + 0.5 makes L -5; the quotient is 6; backpropagation says 6")
+    checks.box("d").click()  # on the graph
+    expect(told(checks)).to_have_text("d + 0.5 makes L -9; the quotient is -2; backpropagation says -2")
+    checks.panel.locator(".checks tbody").get_by_role("button", name="f", exact=True).focus()
+    checks.press("Enter")
+    expect(told(checks)).to_have_text("f + 0.5 makes L -6; the quotient is 4; backpropagation says 4")
+    assert checks.focused == "f"
+
+
+def test_nudges_of_the_root(checks: Lesson) -> None:
+    checks.panel.locator(".checks tbody").get_by_role("button", name="L", exact=True).click()
+    expect(told(checks)).to_contain_text("the quotient is 1; backpropagation says 1")
+
+
+def test_steps_that_are_none(checks: Lesson) -> None:
+    before = table(checks)
+    for text in ("0", "-1", "h", "inf", "nan", "1e-4x"):
+        step(checks).fill(text)
+        checks.press("Enter")
+        expect(step(checks)).to_have_attribute("aria-invalid", "true")
+        expect(checks.panel.locator(".checks [role=alert]")).to_have_text(
+            f"“{text}” is not a step: write a positive number such as 0.0001, or nothing."
+        )
+        assert table(checks) == before
+    step(checks).fill("")
+    checks.press("Enter")
+    expect(step(checks)).not_to_have_attribute("aria-invalid", "true")
+    assert table(checks) == before
+
+
+def test_a_step_that_is_too_large_is_told(visit: Visit) -> None:
+    checks = visit("show=neuron&mode=check&h=1.0&method=forward")
+    found = table(checks)
+    assert found["n"].verdict == "h is too large"
+    assert float(found["n"].backprop) == 0.5
+    step(checks).fill("")
+    checks.press("Enter")
+    assert {row.verdict for row in table(checks).values()} == {"agrees"}
+
+
+@pytest.mark.parametrize(
+    ("program", "at", "verdicts"),
+    [
+        ("relu(x)", "x:0", {"x": "kink"}),
+        ("log(x)", "x:0", {"x": "not finite"}),
+        ("x + y", "x:nan,y:1", {"x": "not finite"}),
+        ("x*x", "x:3", {"x": "agrees"}),
+    ],
+)
+def test_where_a_quotient_cannot_tell(visit: Visit, program: str, at: str, verdicts: dict[str, str]) -> None:
+    found = table(visit(f"f={program.replace('+', '%2B')}&at={at}&mode=check"))
+    assert {name: found[name].verdict for name in verdicts} == verdicts
+
+
+def test_the_check_follows_the_values(checks: Lesson) -> None:
+    checks.tab("Walk").click()
+    checks.edit("f", "3")
+    checks.tab("Check").click()
+    assert {name: float(row.backprop) for name, row in table(checks).items()} == {
+        "L": 1,
+        "d": 3,
+        "f": 4,
+        "e": 3,
+        "c": 3,
+        "a": -9,
+        "b": 6,
+    }

@@ -1,0 +1,194 @@
+"""Exercises: questions whose answers are worked out here by difference quotients of the program as Python runs it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+
+import pytest
+from lesson import Lesson
+from playwright.sync_api import Locator, expect
+
+Visit = Callable[..., Lesson]
+
+FUNCTIONS = {"tanh": math.tanh, "relu": lambda x: max(x, 0.0), "maximum": max}
+
+
+@pytest.fixture
+def exercises(visit: Visit) -> Lesson:
+    return visit("mode=exercises")
+
+
+def answer(lesson: Lesson) -> Locator:
+    return lesson.page.get_by_label("Your answer")
+
+
+def feedback(lesson: Lesson) -> Locator:
+    return lesson.panel.locator(".feedback")
+
+
+def score(lesson: Lesson) -> Locator:
+    return lesson.panel.locator(".note", has_text="olved")
+
+
+def question(lesson: Lesson) -> tuple[int, str, str]:
+    """Its number, the root, and what it is differentiated by."""
+    found = re.fullmatch(r"(\d+)\. What is [∂d](\w+)/[∂d](\w+)\?", lesson.panel.locator(".question").inner_text())
+    assert found
+    return int(found[1]), found[2], found[3]
+
+
+def solution(lesson: Lesson) -> float:
+    """The derivative that is asked for."""
+    _, root, by = question(lesson)
+    program = lesson.program.input_value()
+    expect(lesson.box(root)).to_be_attached()
+    labels = lesson.graph.locator(".node .hit").evaluate_all("(all) => all.map(({ ariaLabel }) => ariaLabel)")
+    values = {name: float(value) for name, value in re.findall(r"(?m)^(\w+), value ([^,\n]+)", "\n".join(labels))}
+    assigned = re.findall(r"(\w+) =", program)
+    leaves = {name: value for name, value in values.items() if name not in assigned}
+    if "6.88137" in program or leaves.get("b") == 6.88137:
+        leaves["b"] = 6.8813735870195432
+
+    def root_at(by_value: float) -> float:
+        names = leaves | {by: by_value}
+        exec(program.replace("; ", "\n"), dict(FUNCTIONS), names)
+        return names[root]
+
+    h = 1e-6
+    return (root_at(leaves[by] + h) - root_at(leaves[by] - h)) / (2 * h)
+
+
+def submit(lesson: Lesson, text: str) -> None:
+    answer(lesson).fill(text)
+    lesson.panel.get_by_role("button", name="Check", exact=True).click()
+
+
+def test_questions_in_a_row(exercises: Lesson) -> None:
+    for number in range(1, 19):
+        assert question(exercises)[0] == number
+        submit(exercises, f"{solution(exercises):.4g}")
+        expect(feedback(exercises)).to_have_attribute("data-verdict", "right")
+        expect(score(exercises)).to_have_text(f"Solved: {number}, of them {number} without a hint.")
+        exercises.button("Next question").click()
+    exercises.button("Previous").click()
+    assert question(exercises)[0] == 18
+
+
+def test_the_first_question(exercises: Lesson) -> None:
+    assert question(exercises) == (1, "f", "a")
+    expect(score(exercises)).to_have_text("None solved yet.")
+    expect(exercises.page.locator(".transport .buttons")).to_be_hidden()  # they would give it away
+    exercises.press("n", "e", "ArrowRight")
+    labels = exercises.graph.locator(".node .hit").evaluate_all("(all) => all.map(({ ariaLabel }) => ariaLabel)")
+    assert len(labels) == 5
+    assert not [label for label in labels if "gradient" in label]
+    expect(feedback(exercises)).to_have_attribute("role", "status")
+    submit(exercises, "9")
+    expect(feedback(exercises)).to_have_text(
+        "Not 9. Follow every path from the root back; multiply along a path, add where paths meet."
+    )
+    submit(exercises, "-10")
+    expect(feedback(exercises)).to_contain_text("Not -10. Look at the sign.")
+    expect(score(exercises)).to_have_text("None solved yet.")
+    submit(exercises, "10.05")  # half a percent off
+    expect(feedback(exercises)).to_contain_text("= 10.")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint.")
+    expect(exercises.page.locator(".transport .buttons")).to_be_visible()  # now all of it may be seen
+    assert exercises.position == 10
+
+
+def test_by_keyboard(exercises: Lesson) -> None:
+    answer(exercises).focus()
+    exercises.page.keyboard.type("2*5")
+    exercises.press("Enter")
+    expect(feedback(exercises)).to_have_attribute("data-verdict", "right")
+    exercises.button("Next question").focus()
+    exercises.press("Enter")
+    assert exercises.focused.startswith("2. What is")  # the new question has the focus, and is read
+    assert answer(exercises).input_value() == ""
+    expect(feedback(exercises)).to_have_text("")
+    exercises.button("Previous").focus()
+    exercises.press("Space")
+    assert exercises.focused.startswith("1. What is")
+    exercises.button("Forget my progress").focus()
+    exercises.press("Enter")
+    expect(score(exercises)).to_have_text("None solved yet.")
+
+
+def test_what_is_no_answer(exercises: Lesson) -> None:
+    submit(exercises, "")
+    expect(feedback(exercises)).to_have_text("Write a number first.")
+    for text in ("ten", "a*b", "1 2", "<b>", "nan", "inf"):
+        submit(exercises, text)
+        expect(feedback(exercises)).to_have_text(f"“{text}” is not a number: write one such as -1.5, 1/3 or 3*2.")
+        expect(answer(exercises)).to_have_attribute("aria-invalid", "true")
+    for text, number in (("1/0", "inf"), ("-1e400", "-inf"), ("0*(1/0)", "nan")):
+        submit(exercises, text)
+        expect(feedback(exercises)).to_contain_text(f"Not {number}.")
+    expect(score(exercises)).to_have_text("None solved yet.")
+
+
+def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
+    hint = exercises.button("Hint: walk one step")
+    hint.click()
+    expect(exercises.sentence).to_contain_text("f is the root: its gradient is 1.")
+    hint.focus()
+    exercises.press("Enter")
+    assert exercises.focused == "Hint: walk one step"
+    assert exercises.position == 7
+    submit(exercises, "10")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint.")
+    exercises.button("Next question").click()
+    exercises.button("Previous").click()
+    assert exercises.position == 5
+    submit(exercises, "10")  # again, without
+    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint.")
+
+
+def test_hints_come_to_an_end(exercises: Lesson) -> None:
+    hint = exercises.button("Hint: walk one step")
+    for _ in range(5):
+        hint.click()
+    expect(hint).to_have_attribute("aria-disabled", "true")
+    hint.click(force=True)
+    assert exercises.position == 10
+
+
+def test_progress_is_kept(exercises: Lesson, visit: Visit) -> None:
+    submit(exercises, "10")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint.")
+    exercises.page.reload()
+    exercises.drawn()
+    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint.")
+    other = visit("mode=exercises&exercise=1")
+    expect(score(other)).to_have_text("Solved: 1, of them 1 without a hint.")
+    other.button("Forget my progress").click()
+    expect(score(other)).to_have_text("None solved yet.")
+    exercises.page.reload()
+    expect(score(exercises)).to_have_text("None solved yet.")
+
+
+@pytest.mark.parametrize("stored", ["{", "null", "[]", "7", '{"solved":7}', '{"solved":{"__proto__":true,"x":"<b>"}}'])
+def test_progress_that_makes_no_sense(exercises: Lesson, stored: str) -> None:
+    exercises.page.evaluate("(text) => localStorage.setItem('gradwalk.exercises', text)", stored)
+    exercises.page.reload()
+    exercises.drawn()
+    submit(exercises, "10")
+    expect(score(exercises)).to_contain_text("Solved: ")
+    assert json.loads(exercises.page.evaluate("localStorage['gradwalk.exercises']"))["solved"]["product.a"] is True
+
+
+def test_exercises_and_back(exercises: Lesson) -> None:
+    exercises.button("Next question").click()
+    exercises.settled("mode=exercises&exercise=1")
+    exercises.tab("Walk").click()
+    assert exercises.position == 0
+    expect(exercises.program).to_have_value("e = a + b; f = e*c")
+    exercises.tab("Exercises").click()
+    assert question(exercises)[0] == 2
+    exercises.show("the diamond")  # another graph leaves the exercises
+    expect(exercises.tab("Walk")).to_have_attribute("aria-selected", "true")
+    assert list(exercises.rows) == ["a", "b", "c", "d"]

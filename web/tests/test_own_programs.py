@@ -1,0 +1,311 @@
+"""Graphs of the reader's own: a script's page with its source, large networks by their parts, and opened files."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pages
+import pytest
+from lesson import Lesson
+from playwright.sync_api import Locator, expect
+
+from gradwalk import Graph, Value, source_lines, walk
+from gradwalk.page import document
+
+Visit = Callable[..., Lesson]
+
+SCRIPT = '''\
+"""A unit by hand: what no table knows."""
+from micrograd.engine import Value
+
+a = Value(2.0)
+a.label = "a"
+b = Value(-3.0)
+b.label = "b"
+c = a * b
+c.label = "c"
+
+def cube(x):
+    out = Value(x.data**3, (x,), "cube")
+    def _backward():
+        x.grad += 3 * x.data**2 * out.grad
+    out._backward = _backward
+    return out
+
+d = cube(c)
+d.label = "d"
+e = Value(0.5)
+e.label = "<b>e</b>"
+loss = d * e
+loss.label = "loss"
+loss.backward()
+'''
+
+
+@pytest.fixture(scope="session")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a script, as the command line writes it."""
+    folder = tmp_path_factory.mktemp("script")
+    (folder / "unit.py").write_text(SCRIPT, encoding="utf-8")
+    command = [sys.executable, "-m", "gradwalk", "walk", "--page", "out.html", "unit.py"]
+    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
+    subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": paths}, check=True, capture_output=True)
+    return folder / "out.html"
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pages.program(tmp_path_factory.mktemp("program"))
+
+
+@pytest.fixture(scope="session")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pages.network(tmp_path_factory.mktemp("network"))
+
+
+def source(lesson: Lesson) -> Locator:
+    return lesson.page.locator(".source")
+
+
+def marked(lesson: Lesson) -> str:
+    """The line that is marked as the step's."""
+    return source(lesson).locator("[aria-current=step]").inner_text().strip()
+
+
+def line(lesson: Lesson, text: str) -> Locator:
+    return source(lesson).get_by_role("button", name=text, exact=True)
+
+
+# A script
+
+
+def test_the_source_stands_beside_the_graph(visit: Visit, script: Path) -> None:
+    lesson = visit(path=script)
+    expect(lesson.page).to_have_title("unit.py · gradwalk")
+    expect(lesson.page.locator("header .of")).to_have_text("unit.py")
+    expect(lesson.page.locator("header form:not(dialog form)")).to_be_hidden()
+    assert "Exercises" not in lesson.page.get_by_role("tab").all_inner_texts()
+    expect(source(lesson).locator("h2")).to_have_text("unit.py")
+    shown = source(lesson).locator("li code").all_text_contents()
+    assert [text.rstrip() for text in shown] == SCRIPT.split("\n")
+    expect(source(lesson).locator("[aria-current]")).to_have_count(0)
+
+
+def test_the_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
+    lesson = visit(path=script)
+    made = {
+        "a": "a = Value(2.0)",
+        "b": "b = Value(-3.0)",
+        "c": "c = a * b",
+        "d": 'out = Value(x.data**3, (x,), "cube")',
+        "<b>e</b>": "e = Value(0.5)",
+        "loss": "loss = d * e",
+    }
+    for _ in range(2 * len(made)):
+        lesson.press("n")
+        name = lesson.inspector.locator(".name").inner_text()
+        assert marked(lesson) == made[name]
+        expect(source(lesson).locator("[aria-current]")).to_have_count(1)
+        expect(source(lesson).locator("[aria-current]")).to_be_in_viewport()
+    assert lesson.gradients == {"loss": 1, "<b>e</b>": -216, "d": 0.5, "c": 54, "a": -162, "b": 108}
+    assert lesson.facts["made at"] == "unit.py:4"
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_line_selects_what_it_made(visit: Visit, script: Path, by: str) -> None:
+    lesson = visit(path=script)
+    if by == "mouse":
+        line(lesson, "c = a * b").click()
+    else:
+        line(lesson, "c = a * b").focus()
+        lesson.press("Enter")
+        assert lesson.focused == "c = a * b"
+    expect(lesson.inspector.locator(".name")).to_have_text("c")
+    expect(lesson.graph.locator(".node.selected")).to_have_count(1)
+    expect(source(lesson).get_by_role("button")).to_have_count(6)
+
+
+def test_hand_made_nodes_say_why_they_cannot_be_computed_again(visit: Visit, script: Path) -> None:
+    lesson = visit("step=12", script)
+    before = lesson.rows
+    lesson.edit("a", "5")
+    expect(lesson.problem).to_contain_text("d was made by hand: nothing is known of how it is computed")
+    expect(lesson.leaf("a")).to_have_attribute("aria-invalid", "true")
+    assert lesson.rows == before
+    lesson.edit("<b>e</b>", "2")  # what no hand-made node depends on
+    expect(lesson.problem).to_have_text("")
+    lesson.end()
+    assert lesson.rows["loss"].data == "-432"
+    assert lesson.gradients["a"] == -648
+    lesson.tab("Check").click()
+    verdicts = dict(
+        lesson.panel.locator(".checks tbody tr").evaluate_all(
+            "(rows) => rows.map((r) => [r.cells[0].textContent, r.cells[4].textContent])"
+        )
+    )
+    assert verdicts == {"a": "made by hand", "b": "made by hand", "c": "made by hand"} | {
+        "d": "agrees",
+        "<b>e</b>": "agrees",
+        "loss": "agrees",
+    }
+
+
+def test_editing_a_leaf_recomputes(visit: Visit, program: Path) -> None:
+    lesson = visit(path=program)
+    lesson.edit("x1", "0")
+    lesson.edit("x2", "0")
+    lesson.edit("b", "0")
+    lesson.end()
+    assert (lesson.rows["out"].data, lesson.rows["loss"].data) == ("0", "1")
+    assert {name: lesson.gradients[name] for name in ("b", "w1", "x1")} == {"b": -2, "w1": 0, "x1": -1.6}
+    lesson.settled("at=x1%3A0.0%2Cx2%3A0.0%2Cb%3A0.0&step=" + str(lesson.position))
+    lesson.page.reload()
+    lesson.drawn()
+    assert lesson.rows["loss"].data == "1"
+
+
+def test_a_programs_order_puzzle_and_links(visit: Visit, program: Path) -> None:
+    lesson = visit("mode=order", program)
+    lesson.button("Show a right order").click()
+    lesson.button("Run this order").click()
+    expect(lesson.panel.locator(".result")).to_contain_text("Every gradient is right.")
+    other = visit("mode=exercises", program)  # there are none of a program
+    expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
+    expect(other.problem).to_have_text("The link says mode=exercises, which makes no sense here: left out.")
+    other.end()
+    assert other.gradients["loss"] == 1
+
+
+def test_names_with_signs_that_links_use(visit: Visit, tmp_path: Path) -> None:
+    x, y, z = Value(2.0, label="max(a, b)"), Value(3.0, label="t=1:0"), Value(4.0, label="100%2C")
+    path = pages.written(tmp_path / "names.html", pages.page(walk(x * y + z)))
+    lesson = visit(path=path)
+    for name, text in (("max(a, b)", "5"), ("t=1:0", "7"), ("100%2C", "1")):
+        lesson.edit(name, text)
+    lesson.end()
+    lesson.inspect("t=1:0")
+    before = lesson.rows
+    lesson.page.wait_for_timeout(300)
+    fragment = lesson.fragment
+    again = visit(fragment, path)
+    expect(again.problem).to_have_text("")
+    assert again.rows == before
+    expect(again.inspector.locator(".name")).to_have_text("t=1:0")
+
+
+def test_a_walk_in_a_wrong_order(visit: Visit, tmp_path: Path) -> None:
+    path = pages.written(tmp_path / "wrong.html", pages.page(walk(pages.diamond(), ["b", "d", "c", "a"])))
+    lesson = visit("step=8&node=b", path)
+    assert lesson.gradients == {"d": 1, "b": 6, "c": 3, "a": 9} | {"b": lesson.gradients["b"]}
+    expect(lesson.inspector.locator(".why")).to_have_text("lost: d was visited after b")
+
+
+# Large graphs
+
+
+def test_a_large_graph_opens_by_its_modules(visit: Visit, network: Path) -> None:
+    lesson = visit(path=network)
+    parts = lesson.graph.locator(".part .hit")
+    names = parts.evaluate_all("(all) => all.map(({ ariaLabel }) => ariaLabel)")
+    assert 2 <= len(names) <= 24
+    assert any(name.startswith("layers.0") for name in names)
+    assert all(re.search(r": \d+ nodes, 0 known, 0 visited; open$", name) for name in names)
+    count = lesson.graph.locator(".node").count()
+    inside = sum(int(re.findall(r": (\d+) nodes", name)[0]) for name in names)
+    assert inside + count > 4500
+    expect(lesson.path).to_be_hidden()
+    lesson.end()
+    expect(parts.first).to_have_attribute("aria-label", re.compile(r": (\d+) nodes, \1 known, \1 visited; open"))
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: str) -> None:
+    lesson = visit("step=10", network)
+    first = lesson.graph.locator(".part .hit[aria-label^='layers.0']").first
+    name = str(first.get_attribute("aria-label")).partition(":")[0]
+    before = lesson.graph.locator(".part").count()
+
+    def use(target: Locator) -> None:
+        if by == "mouse":
+            target.click()
+        else:
+            target.focus()
+            lesson.press("Enter")
+
+    use(first)
+    expect(lesson.path.get_by_role("button")).to_have_text(["whole graph", name])
+    expect(lesson.path.locator("[aria-current=location]")).to_have_text(name)
+    expect(first).not_to_have_attribute("aria-label", re.compile(f"^{re.escape(name)}:"))
+    if by == "keyboard":
+        assert lesson.focused != ""  # the graph keeps it
+    inner = lesson.graph.locator(".part .hit").first
+    use(inner)
+    expect(lesson.path.get_by_role("button")).not_to_have_count(0)
+    depth = lesson.path.get_by_role("button").count()
+    use(lesson.path.get_by_role("button").first)
+    expect(lesson.path).to_be_hidden()
+    expect(lesson.graph.locator(".part")).to_have_count(before)
+    if by == "keyboard":
+        assert lesson.focused != ""
+    assert depth >= 2
+    assert lesson.position == 10
+
+
+def test_parts_in_the_table_open_too(visit: Visit, network: Path) -> None:
+    lesson = visit(path=network)
+    table = lesson.page.locator(".twin tbody")
+    part = table.locator("tr", has_text="nodes: open to see them").first
+    part.get_by_role("button").click()
+    expect(lesson.path).to_be_visible()
+    lesson.page.wait_for_function("() => location.hash.includes('open=')")
+    fragment = lesson.fragment
+    again = visit(fragment, network)
+    expect(again.path.get_by_role("button")).to_have_text(lesson.path.get_by_role("button").all_inner_texts())
+
+
+def test_a_node_in_a_closed_part_can_be_walked_to(visit: Visit, network: Path) -> None:
+    lesson = visit("step=3000", network)
+    expect(lesson.graph.locator(".active")).not_to_have_count(0)
+    expect(lesson.sentence).not_to_have_text("")
+    for _ in range(3):
+        lesson.press("n")
+    assert lesson.position == 3003
+    lesson.press("b")
+    assert lesson.position == 3002
+
+
+# Files opened by hand
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_graph_from_a_file(lesson: Lesson, tmp_path: Path, by: str) -> None:
+    path = pages.written(tmp_path / "diamond.json", Graph.record(pages.diamond()).to_json())
+    lesson.tab("Exercises").click()
+    lesson.open_file(path, by)
+    expect(lesson.box("d")).to_be_attached()
+    expect(lesson.tab("Walk")).to_have_attribute("aria-selected", "true")
+    lesson.end()
+    assert lesson.gradients == {"d": 1, "b": 6, "c": 3, "a": 15}
+    expect(lesson.program).to_be_hidden()
+
+
+def test_a_walk_from_a_file_and_another_after_it(lesson: Lesson, tmp_path: Path) -> None:
+    for name, factor in (("one.py", 3), ("two.py", 5)):
+        script = pages.written(
+            tmp_path / name, f"from gradwalk import Value\nroot = Value({factor}.0, label='a') * 3\n"
+        )
+        with source_lines():
+            root = runpy.run_path(str(script))["root"]
+        path = pages.written(tmp_path / f"{name}.json", document(walk(root, overwrite=True), name))
+        lesson.open_file(path)
+        expect(lesson.page.locator("header .of")).to_have_text(name)
+        expect(source(lesson).locator("h2")).to_have_text(name)
+        expect(source(lesson).locator("li code").nth(1)).to_have_text(re.compile(rf"Value\({factor}\.0"))
+        expect(lesson.page.get_by_role("radio", name="= overwrites it", exact=True)).to_be_checked()
+        assert lesson.leaf("a").input_value() == f"{factor}.0"
