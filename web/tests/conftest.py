@@ -11,7 +11,7 @@ from lesson import Lesson
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect, sync_playwright
 
 LOCAL = ("file:", "blob:", "data:")
-PATIENCE = 10_000  # milliseconds, on a busy machine
+PATIENCE = 5_000  # milliseconds, on a busy machine
 
 expect.set_options(timeout=PATIENCE)
 

@@ -130,7 +130,7 @@ class Lesson:
         """The table of all values."""
         read = "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
         found = self.page.locator(".twin tbody tr").evaluate_all(read)
-        return {name: Row(*cells) for name, *cells in found}
+        return {name: Row(*cells) for name, *cells in found if len(cells) == len(Row._fields)}  # parts have fewer
 
     @property
     def gradients(self) -> dict[str, float]:

@@ -149,7 +149,8 @@ TAMPERED = {
     "exercise=9999999&mode=exercises": "",
     f"node={quote(MARKUP)}": f"The link selects {MARKUP}, and there is no such node.",
     f"{quote(MARKUP)}=1": f"The link says {MARKUP}=1, which makes no sense here: left out.",
-    "x=" + "y" * 100_000: "The link is 100,002 characters long, and at most 20,000 are read.",
+    "x=" + "y" * 100_000: f"The link says x={'y' * 80}, which makes no sense here: left out.",
+    "x=" + "y" * 1_000_000: "The link is 1,000,002 characters long, and at most 1,000,000 are read.",
     "f=a*(": "syntax error: '(' was never closed\n  a*(\n    ^",
     f"f={quote(MARKUP)}": command_line_says(MARKUP),
     "f=__proto__*constructor": "",
@@ -167,6 +168,15 @@ def test_tampered_links(lesson: Lesson) -> None:
             assert lesson.problem.text_content() == told
         assert lesson.page.evaluate("window.ran") is None
     whole(lesson)
+
+
+def test_a_link_of_100_kilobytes(visit: Visit) -> None:
+    """A long program is one: it is shown by its parts."""
+    lesson = visit("node=a&step=99999&f=" + "%2B".join(["a"] * 25_000))
+    expect(lesson.problem).to_have_text("")
+    expect(lesson.inspector.locator(".total")).to_have_text("in all 25000")
+    expect(lesson.inspector.locator(".sum")).to_contain_text("and 24,900 more")
+    expect(lesson.graph.locator(".part")).not_to_have_count(0)
 
 
 @pytest.mark.parametrize("fragment", [f for f in TAMPERED if f.startswith(("f=", "at=__", "x=", "%ZZ", "exercise"))])

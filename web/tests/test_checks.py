@@ -80,7 +80,7 @@ def test_what_a_nudge_does(checks: Lesson) -> None:
     expect(told(checks)).to_have_text(
         "a + 0.5 makes L -5; a - 0.5 makes it -11; the quotient is 6; backpropagation says 6"
     )
-    expect(checks.panel.locator("tr[data-selected] th")).to_have_text("a")
+    expect(checks.panel.locator(".checks tr[data-selected] th")).to_have_text("a")
     checks.page.get_by_role("radio", name="forward").check()
     expect(told(checks)).to_have_text("a + 0.5 makes L -5; the quotient is 6; backpropagation says 6")
     checks.box("d").click()  # on the graph

@@ -82,7 +82,7 @@ def test_micrograds_example_as_a_program(lesson: Lesson) -> None:
     assert float(lesson.facts["data"]) == pytest.approx(24.70408163265306, abs=1e-12)
     lesson.tab("Check").click()
     check = dict(
-        lesson.panel.locator("tbody tr").evaluate_all(
+        lesson.panel.locator(".checks tbody tr").evaluate_all(
             "(rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)).map(([n, , q]) => [n, q])"
         )
     )
@@ -112,8 +112,16 @@ def test_overwriting_loses_contributions(lesson: Lesson, title: str, possible: l
         lesson.inspect(name)
         expect(lesson.inspector.locator("li[data-lost]")).to_have_count(1)
         expect(lesson.inspector.locator(".why")).to_contain_text("lost: ")
+    verdict = lesson.panel.locator(".outcome .verdict")
+    if wrong:
+        expect(verdict).to_have_text(
+            "One gradient is wrong." if len(wrong) == 1 else f"{len(wrong)} gradients are wrong."
+        )
+        expect(verdict).to_have_attribute("role", "status")
+        expect(lesson.panel.locator(".outcome tr[data-wrong]")).to_have_count(len(wrong))
     lesson.page.get_by_role("radio", name="+= adds to what is there").check()
     assert lesson.gradients == right
+    expect(verdict).to_be_hidden()
 
 
 def test_a_local_derivative_alone(lesson: Lesson) -> None:
@@ -314,9 +322,9 @@ def test_the_graph_by_keyboard(lesson: Lesson) -> None:
     expect(lesson.inspector.locator(".name")).to_have_text("d")
     assert lesson.focused.startswith("d, ")
     lesson.press("d")
-    assert lesson.focused.startswith("line from b to d, operand 1, local derivative 6, contribution 6")
+    assert lesson.focused.startswith("line from b to d, operand 1, local derivative c = 6, contribution 6")
     lesson.press("d")
-    assert lesson.focused.startswith("line from c to d, operand 2, local derivative 3, contribution 3")
+    assert lesson.focused.startswith("line from c to d, operand 2, local derivative b = 3, contribution 3")
     lesson.press("Space")
     expect(lesson.inspector.locator(".name")).to_have_text("c → d")
     lesson.press("ArrowLeft")
@@ -486,7 +494,7 @@ def test_numbers_without_end(lesson: Lesson, given: str, data: str, gradients: d
     assert rows["f"].data == data
     assert {name: rows[name].gradient for name in gradients} == gradients
     lesson.tab("Check").click()
-    expect(lesson.panel.locator("tbody tr")).to_have_count(5)
+    expect(lesson.panel.locator(".checks tbody tr")).to_have_count(5)
 
 
 def test_the_switch_by_keyboard(lesson: Lesson) -> None:
@@ -575,9 +583,26 @@ def test_help(lesson: Lesson) -> None:
     lesson.button("Help").focus()
     lesson.press("Enter")
     expect(dialog).to_be_visible()
-    lesson.press("Enter")  # on Close, which has the focus
+    lesson.button("Close").focus()
+    lesson.press("Enter")
     expect(dialog).to_be_hidden()
     assert lesson.focused == "Help"
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_letters_are_keys_unless_switched_off(lesson: Lesson, by: str) -> None:
+    """Those who speak to their machine say many letters."""
+    letters = lesson.page.get_by_role("checkbox", name="Single letters are keys")
+    for position in (0, 1):
+        lesson.press("?") if position == 0 else lesson.button("Help").click()
+        if by == "mouse":
+            letters.click()
+        else:
+            letters.focus()
+            lesson.press("Space")
+        lesson.press("Escape")
+        lesson.press("n")
+        assert lesson.position == position
 
 
 def test_colours(lesson: Lesson) -> None:

@@ -46,7 +46,12 @@ def left(lesson: Lesson) -> list[str]:
 
 
 def result(lesson: Lesson) -> Locator:
-    return lesson.panel.locator(".result")
+    return lesson.panel.locator(".outcome")
+
+
+def told(lesson: Lesson) -> Locator:
+    """What there is left to do."""
+    return lesson.panel.locator(".puzzle [role=status]")
 
 
 def gradients(lesson: Lesson) -> dict[str, float]:
@@ -78,12 +83,12 @@ def visited_in(order: tuple[str, ...]) -> dict[str, float]:
 def test_by_click(puzzle: Lesson) -> None:
     assert puzzle.position == 4  # all values are known
     assert sorted(left(puzzle)) == ["a", "b", "c", "d"]
-    expect(result(puzzle)).to_have_text("4 to place.")
+    expect(told(puzzle)).to_have_text("4 to place.")
     for i, name in enumerate("dcba"):
         chip(puzzle, name).click()
         assert order(puzzle) == list("dcba")[: i + 1]
         assert sorted(left(puzzle)) == sorted("dcba"[i + 1 :])
-    expect(result(puzzle)).to_have_text("All are placed: run it, or take the steps one by one.")
+    expect(told(puzzle)).to_have_text("All are placed: run it, or take the steps one by one.")
     puzzle.button("Run this order").click()
     expect(result(puzzle)).to_contain_text("Every gradient is right.")
     expect(result(puzzle)).to_contain_text("This is one of 2 legal orders.")
@@ -130,7 +135,7 @@ def test_moving_by_keyboard(visit: Visit) -> None:
         assert order(puzzle) == rest
         handle(puzzle, "d").focus() if key == "Delete" else None
     assert puzzle.focused == "d"  # back among the nodes to place
-    expect(result(puzzle)).to_have_text("2 to place.")
+    expect(told(puzzle)).to_have_text("2 to place.")
     assert puzzle.position == 4
 
 
@@ -215,7 +220,7 @@ def test_an_order_step_by_step(visit: Visit) -> None:
     expect(result(puzzle)).to_contain_text("One gradient is wrong.")
     expect(puzzle.graph.locator(".line.lost")).to_have_count(1)
     puzzle.press("b")
-    expect(result(puzzle)).to_have_text("All are placed: run it, or take the steps one by one.")
+    expect(told(puzzle)).to_have_text("All are placed: run it, or take the steps one by one.")
 
 
 # What comes of it
@@ -229,11 +234,11 @@ def test_all_24_orders_of_the_diamond(visit: Visit) -> None:
         expect(puzzle.panel.locator(".order .handle")).to_have_text(list(names))
         expected = visited_in(names)
         assert gradients(puzzle) == expected
-        told = result(puzzle).inner_text()
+        text = result(puzzle).inner_text()
         wrong = [name for name in "abcd" if expected[name] != visited_in(("d", "b", "c", "a"))[name]]
-        assert (expected["a"] == 15) == (not wrong) == ("Every gradient is right." in told)
-        assert ("This is one of 2 legal orders." in told) == (not wrong)
-        assert ("There are 2 legal orders." in told) == bool(wrong)
+        assert (expected["a"] == 15) == (not wrong) == ("Every gradient is right." in text)
+        assert ("This is one of 2 legal orders." in text) == (not wrong)
+        assert ("There are 2 legal orders." in text) == bool(wrong)
         assert puzzle.panel.locator(".reasons li").count() == len(wrong)
         assert puzzle.panel.locator("tr[data-wrong]").count() == len(wrong)
         if expected["a"] == 15:
@@ -247,7 +252,7 @@ def test_why_a_contribution_is_lost(visit: Visit) -> None:
         ["a gets 6 and should get 15. c's contribution 9 to a came too late: c was visited after a."]
     )
     expect(puzzle.panel.locator("tr[data-wrong]")).to_have_text(re.compile("6wrong: it is 15"))
-    expect(result(puzzle)).to_have_attribute("role", "status")
+    expect(result(puzzle).locator(".verdict")).to_have_attribute("role", "status")
     puzzle.tab("Walk").click()
     assert puzzle.gradients["a"] == 15  # the walk itself is in the right order
 

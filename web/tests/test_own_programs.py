@@ -174,7 +174,7 @@ def test_a_programs_order_puzzle_and_links(visit: Visit, program: Path) -> None:
     lesson = visit("mode=order", program)
     lesson.button("Show a right order").click()
     lesson.button("Run this order").click()
-    expect(lesson.panel.locator(".result")).to_contain_text("Every gradient is right.")
+    expect(lesson.panel.locator(".outcome")).to_contain_text("Every gradient is right.")
     other = visit("mode=exercises", program)  # there are none of a program
     expect(other.tab("Walk")).to_have_attribute("aria-selected", "true")
     expect(other.problem).to_have_text("The link says mode=exercises, which makes no sense here: left out.")

@@ -194,6 +194,8 @@ export const inspector = {
   total: (gradient) => `in all ${gradient}`,
   /** @param {string} gradient @param {string} right */
   wrongTotal: (gradient, right) => `in all ${gradient}, and it should be ${right}`,
+  /** @param {number} count */
+  more: (count) => `and ${count.toLocaleString("en")} more`,
   root: "It is the root: its gradient is 1 by definition.",
   unused: "No gradient flows to it: nothing that leads to the root depends on it, or it only decides.",
   inert: "No gradient passes here: the operand only decides.",

@@ -6,6 +6,8 @@ import { plain, short } from "../numbers.js";
 import { chainRule, edgeStory, written } from "../words.js";
 import { LeafField } from "./values.js";
 
+const MOST = 100; // terms of a sum
+
 /** @typedef {import("../words.js").EdgeStory} EdgeStory */
 /** @typedef {import("../model.js").Model} Model */
 
@@ -58,9 +60,10 @@ export class Inspector {
   /** @param {import("../graph.js").Graph} graph @param {import("../words.js").ChainRule | null} rule null where no gradient flows */
   #sum(graph, rule) {
     if (!rule) return [element("p", { class: "note" }, say.unused)];
-    const terms = rule.terms.map((story) => this.#term(story, graph.nodes[story.user].name));
+    const terms = rule.terms.slice(0, MOST).map((story) => this.#term(story, graph.nodes[story.user].name));
     const total = element("li", { class: "total" }, this.#total(rule));
-    const sum = element("ul", { class: "sum" }, ...terms, total);
+    const more = rule.terms.length > MOST ? element("li", {}, say.more(rule.terms.length - MOST)) : null;
+    const sum = element("ul", { class: "sum" }, ...terms, more, total);
     return [element("p", { class: "symbolic" }, rule.symbolic), terms.length ? sum : element("p", { class: "note" }, say.root)];
   }
 

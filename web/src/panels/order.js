@@ -72,9 +72,10 @@ export class Order {
     fill(this.pool, ...unplaced.map((name) => this.#chip(name)));
     fill(this.list, ...this.order.map((name, i) => this.#item(name, i)));
     if (!focused) return;
-    if (chip >= 0) return (this.pool.querySelectorAll("button")[chip] ?? this.pool.querySelector("button") ?? this.run).focus();
+    const chips = pressables(this.pool);
+    if (chip >= 0) return (chips[chip] ?? chips[0] ?? this.run).focus();
     const { node, move } = focused.dataset;
-    const same = [...this.body.querySelectorAll("button")].filter(({ dataset }) => dataset.node === node);
+    const same = pressables(this.body).filter(({ dataset }) => dataset.node === node);
     return (same.find(({ dataset }) => dataset.move === move) ?? same[0])?.focus();
   }
 
@@ -87,9 +88,7 @@ export class Order {
 
   /** @param {string} name */
   #chip(name) {
-    const made = button(name, () => this.append(name), { class: "chip", draggable: "true", "data-node": name });
-    made.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
-    return made;
+    return draggable(name, () => this.append(name), { class: "chip" });
   }
 
   /** @param {string} name @param {number} i */
@@ -97,10 +96,9 @@ export class Order {
     const moved = (/** @type {number} */ to) => () => this.#move(name, to);
     /** @type {Record<string, () => void>} */
     const keys = { ArrowUp: moved(i - 1), ArrowDown: moved(i + 1), Delete: () => this.#remove(name), Backspace: () => this.#remove(name) };
-    const handle = button(name, () => this.act({ selected: name, operand: -1 }), {
+    const handle = draggable(name, () => this.act({ selected: name, operand: -1 }), {
       class: "handle",
       title: say.handle,
-      "data-node": name,
       "aria-label": say.placed(name, i + 1),
       "aria-keyshortcuts": "ArrowUp ArrowDown Delete",
       onkeydown(/** @type {KeyboardEvent} */ event) {
@@ -113,13 +111,12 @@ export class Order {
     });
     const item = element(
       "li",
-      { draggable: "true" },
+      {},
       handle,
       button("↑", moved(i - 1), { "aria-label": say.up(name), "data-node": name, "data-move": "up" }),
       button("↓", moved(i + 1), { "aria-label": say.down(name), "data-node": name, "data-move": "down" }),
       button("✕", () => this.#remove(name), { "aria-label": say.remove(name), "data-node": name }),
     );
-    item.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
     item.addEventListener("drop", (event) => {
       const { top, height } = item.getBoundingClientRect();
       this.#drop(event, event.clientY < top + height / 2 ? i : i + 1);
@@ -166,4 +163,25 @@ export class Order {
   #name(place) {
     return this.graph?.nodes[place]?.name ?? "";
   }
+}
+
+/** What can be pressed for a node. @param {HTMLElement} place @returns {HTMLElement[]} */
+function pressables(place) {
+  return [...place.querySelectorAll("[data-node]")].filter((found) => found instanceof HTMLElement);
+}
+
+/**
+ * A button that can be dragged. It is none of HTML's: Firefox does not drag those.
+ * @param {string} name of the node @param {() => void} onclick
+ * @param {Parameters<typeof element>[1]} properties
+ */
+function draggable(name, onclick, properties) {
+  const made = element("span", { role: "button", tabindex: 0, draggable: "true", "data-node": name, onclick, ...properties }, name);
+  made.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
+  made.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    onclick();
+  });
+  return made;
 }

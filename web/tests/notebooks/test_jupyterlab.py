@@ -103,14 +103,15 @@ def test_keys_in_the_widget_are_the_widgets(notebook: Page) -> None:
     expect(widget.get_by_text("Forward: step 1 of 4")).to_be_visible()
     widget.get_by_role("textbox", name="a").fill("3")
     notebook.keyboard.press("Enter")
-    expect(widget.get_by_role("button", name="a + 1, value 4")).to_have_count(0)
+    expect(widget.get_by_text("Before the first step")).to_be_visible()
     expect(cells).to_have_count(len(CELLS))
     expect(notebook.locator(".jp-Dialog")).to_have_count(0)
     expect(notebook.locator(".jp-CodeCell")).to_have_count(len(CELLS))
 
     widget.get_by_role("button", name="Next step").focus()
+    expect(notebook.locator(".lm-TabBar .jp-mod-dirty")).to_have_count(1)
     notebook.keyboard.press("Control+s")
-    expect(notebook.locator(".jp-mod-dirty")).to_have_count(0)
+    expect(notebook.locator(".lm-TabBar .jp-mod-dirty")).to_have_count(0)
 
 
 def test_the_widget_has_the_theme_of_jupyterlab(notebook: Page) -> None:
