@@ -205,9 +205,9 @@ export class NodeBox extends Box {
       this.share,
       drawn("path", { class: "rule", d: `M1,${HEADER - 0.5}H${width - 1}` }),
       window,
-      key(texts.data, baseline(0)),
+      key("data", texts.data, baseline(0)),
       this.numbers.data,
-      key(texts.gradient, baseline(1)),
+      key("grad", texts.gradient, baseline(1)),
       this.numbers.grad,
       tick(width),
       outline,
@@ -362,10 +362,10 @@ function baseline(row) {
   return HEADER + ROW * row + 14;
 }
 
-/** @param {string} name @param {number} y */
-function key(name, y) {
-  const text = drawn("text", { class: `key ${name}`, x: PADDING, y });
-  text.textContent = name;
+/** @param {"data" | "grad"} kind @param {string} caption @param {number} y */
+function key(kind, caption, y) {
+  const text = drawn("text", { class: `key ${kind}`, x: PADDING, y });
+  text.textContent = caption;
   return text;
 }
 

