@@ -28,7 +28,7 @@ export class Source {
     const node = graph.nodes[moment.active ?? selected?.place ?? -1];
     const known = graph.nodes.find(({ source }) => source && this.files.has(source.file));
     const line = node?.source && this.files.has(node.source.file) ? node.source : null;
-    const file = line?.file ?? (this.files.has(this.shown) ? this.shown : known?.source?.file);
+    const file = line?.file ?? (this.shown || known?.source?.file);
     if (file && (file !== this.shown || graph !== this.graph)) this.#show(file, graph);
     for (const marked of this.list.querySelectorAll("[aria-current]")) set(marked, "aria-current", null);
     const current = this.lines[(line?.line ?? 0) - 1];
