@@ -95,13 +95,13 @@ def test_stale_blocks_are_named(tree):
 
 
 def test_a_stale_table_of_the_page_is_named(tree):
-    table = tree / "web/src/table.js"
+    table = tree / "web/src/core/table.js"
     text = table.read_text(encoding="utf-8")
     table.write_text(text + "\n", encoding="utf-8")
     result = run(sys.executable, "tools/generate.py", "--check", cwd=tree)
     table.write_text(text, encoding="utf-8")
     assert result.returncode == 1
-    assert "not what ops.py says: web/src/table.js -" in result.stderr
+    assert "not what ops.py says: web/src/core/table.js -" in result.stderr
 
 
 def test_new_row_works_uncompiled(tree):
@@ -126,14 +126,14 @@ def test_new_row_is_on_the_command_line_and_in_the_reference(tree):
 
 
 def test_new_row_is_on_the_page(tree):
-    assert 'name: "softplus2",' in (tree / "web/src/table.js").read_text(encoding="utf-8")
+    assert 'name: "softplus2",' in (tree / "web/src/core/table.js").read_text(encoding="utf-8")
     libraries = ROOT / "web/node_modules"
     if not shutil.which("node") or not libraries.is_dir():
         pytest.skip("there is no Node, or `npm ci` has not been run in web/")
     (tree / "web/package.json").write_text('{"type": "module"}', encoding="utf-8")
     (tree / "web/node_modules").symlink_to(libraries)
     program = """
-        import { evaluate, parse } from "./src/expression.js";
+        import { evaluate, parse } from "./src/core/expression.js";
         const graph = evaluate(parse("softplus2(x)"), new Map([["x", 0.3]]));
         const { data, partials, row } = graph.nodes[graph.root];
         console.log(JSON.stringify([data, partials, row.formulas, row.words]));

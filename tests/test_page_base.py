@@ -32,13 +32,13 @@ pytestmark = pytest.mark.skipif(not NODE or not (WEB / "node_modules").exists(),
 
 # What the page makes of the same questions. JSON has no nan and no inf, and its -0 is no float in Python.
 ANSWERS = """
-import { evaluate, parse } from "./src/expression.js";
-import { resolved, text, valueOf } from "./src/formula.js";
-import { Graph, passing } from "./src/graph.js";
-import * as ieee from "./src/ieee.js";
-import { fixed, plain, readNumber, short, toNumber } from "./src/numbers.js";
-import { Replay } from "./src/replay.js";
-import { BY_NAME, TABLE } from "./src/table.js";
+import { evaluate, parse } from "./src/core/expression.js";
+import { resolved, text, valueOf } from "./src/core/formula.js";
+import { Graph, passing } from "./src/core/graph.js";
+import * as ieee from "./src/core/ieee.js";
+import { fixed, plain, readNumber, short, toNumber } from "./src/core/numbers.js";
+import { Replay } from "./src/walk/replay.js";
+import { BY_NAME, TABLE } from "./src/core/table.js";
 
 const given = JSON.parse(await new Response(process.stdin).text(), (_, item) =>
   ["nan", "inf", "-inf", "-0"].includes(item?.number) ? (item.number === "-0" ? -0 : toNumber(item.number)) : item);

@@ -34,7 +34,7 @@ function licences() {
   return `/*! This module contains:\n\n${texts.join("\n\n\n").replaceAll("*/", "* /")}\n*/\n`;
 }
 
-const worker = await bundled("layout.worker.js", { format: "iife" });
+const worker = await bundled("stage/layout.worker.js", { format: "iife" });
 const page = await bundled("main.js", { format: "esm", define: { LAYOUT_WORKER: JSON.stringify(worker) } });
 const text = page + licences();
 

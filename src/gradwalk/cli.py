@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     walk.add_argument(
         "what",
         metavar="expression|script.py",
-        help="such as 'tanh(x*w + b)' or 'e = a + b; f = e*c', parsed and never run as Python; or a script, which is run",
+        help="such as 'tanh(x*w + b)' or 'e = a + b; f = e*c', which is never run as Python; or a script, which is run",
     )
     walk.add_argument(
         "values", nargs="*", metavar="name=value", help="a number for each name; or the script's arguments"

@@ -3,7 +3,7 @@
 A program has one part or several, between semicolons or on lines of their own: `e = a + b; f = e*c`. All but the last
 have a name, by which later parts use their result. The last is the root.
 
-web/src/expression.js is the same parser for the page, and says the same of what is wrong: they change together.
+web/src/core/expression.js is the same parser for the page, and says the same of what is wrong: they change together.
 """
 
 from __future__ import annotations

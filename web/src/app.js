@@ -1,12 +1,12 @@
 // The page: it holds the state, has it made into a model, and shows that in the stage and the panels.
 
-import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./captions.js";
+import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./model/captions.js";
 import { button, element, fill, set } from "./dom.js";
 import { files as say, parts as partNames, stage as stageWords, tabs } from "./english/page.js";
-import { ExpressionError } from "./expression.js";
-import { GraphError } from "./graph.js";
-import { itemOf, pathTo } from "./modules.js";
-import { dropped, modeller } from "./model.js";
+import { ExpressionError } from "./core/expression.js";
+import { GraphError } from "./core/graph.js";
+import { itemOf, pathTo } from "./walk/modules.js";
+import { dropped, modeller } from "./model/model.js";
 import { Checks } from "./panels/checks.js";
 import { Exercise } from "./panels/exercise.js";
 import { Header } from "./panels/header.js";
@@ -18,13 +18,13 @@ import { Transport } from "./panels/transport.js";
 import { Twin } from "./panels/twin.js";
 import { Values } from "./panels/values.js";
 import { Writing } from "./panels/writing.js";
-import { PRESETS } from "./presets.js";
-import { Stage } from "./stage.js";
-import { bare, decoded, encoded, MODES, STARTS, stateOf } from "./state.js";
-import { read } from "./document.js";
+import { PRESETS } from "./model/presets.js";
+import { Stage } from "./stage/stage.js";
+import { bare, decoded, encoded, MODES, STARTS, stateOf } from "./model/state.js";
+import { read } from "./model/document.js";
 
-/** @typedef {import("./state.js").State} State */
-/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./model/state.js").State} State */
+/** @typedef {import("./model/model.js").Model} Model */
 
 /**
  * What is around the page.
@@ -51,11 +51,11 @@ export class App {
     const { act } = this;
     const isPage = surroundings.kind === "page";
     this.surroundings = surroundings;
-    /** @type {import("./document.js").Document | null} what is shown in place of the lesson */
+    /** @type {import("./model/document.js").Document | null} what is shown in place of the lesson */
     this.document = null;
     /**
      * What the page is of, and where it stood, while it shows a file that the reader has opened: no link leads to that.
-     * @type {{ document: import("./document.js").Document | null, fragment: string } | null}
+     * @type {{ document: import("./model/document.js").Document | null, fragment: string } | null}
      */
     this.home = null;
     this.#modelOf = modeller(null);
@@ -169,7 +169,7 @@ export class App {
     this.stage.close();
   }
 
-  /** Show a document, or the lesson. @param {import("./document.js").Document | null} document @param {string} fragment */
+  /** Show a document, or the lesson. @param {import("./model/document.js").Document | null} document @param {string} fragment */
   #turn(document, fragment) {
     this.document = document;
     this.#modelOf = modeller(document);
@@ -200,7 +200,7 @@ export class App {
     }
   }
 
-  /** @param {string} text @returns {{ document: import("./document.js").Document | null, problem: string }} */
+  /** @param {string} text @returns {{ document: import("./model/document.js").Document | null, problem: string }} */
   #read(text) {
     try {
       return { document: read(text), problem: "" };
@@ -222,7 +222,7 @@ export class App {
     );
   }
 
-  /** @param {import("./state.js").Mode} mode */
+  /** @param {import("./model/state.js").Mode} mode */
   #tab(mode) {
     const onclick = () => this.#turnTo(mode);
     const onkeydown = (/** @type {KeyboardEvent} */ event) => {
@@ -241,7 +241,7 @@ export class App {
 
   // What happens
 
-  /** @param {import("./state.js").Mode} mode */
+  /** @param {import("./model/state.js").Mode} mode */
   #turnTo(mode) {
     const { mode: before, position } = this.#state;
     const isBack = mode === "walk" && before !== "exercises"; // the walk goes on where it stands
@@ -354,7 +354,7 @@ function problemOf(error) {
   throw error;
 }
 
-/** The state that a page begins with. @param {import("./document.js").Document | null} document @returns {State} */
+/** The state that a page begins with. @param {import("./model/document.js").Document | null} document @returns {State} */
 function startOf(document) {
   return document ? { ...bare(), overwrite: document.overwrite } : stateOf(PRESETS[0]);
 }

@@ -1,6 +1,6 @@
 // What is around the page: the element it fills, and the notebook's theme, keys and comings and goings.
 
-import stageCss from "./stage.css";
+import stageCss from "./stage/stage.css";
 import css from "./style.css";
 
 /** @typedef {import("./panels/header.js").Theme} Theme */

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { evaluate, ExpressionError, parse } from "../src/expression.js";
-import { Graph, GraphError, partner, passing } from "../src/graph.js";
+import { evaluate, ExpressionError, parse } from "../src/core/expression.js";
+import { Graph, GraphError, partner, passing } from "../src/core/graph.js";
 
 /** @param {string} text @param {Record<string, number>} values */
 const graphOf = (text, values) => evaluate(parse(text), new Map(Object.entries(values)));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layered } from "../src/layered.js";
+import { layered } from "../src/stage/layered.js";
 
 /** Numbers from 0 to 1, the same in every run. @param {number} seed */
 function random(seed) {
@@ -13,7 +13,7 @@ function random(seed) {
   };
 }
 
-/** @param {number} seed @returns {import("../src/layered.js").Request} */
+/** @param {number} seed @returns {import("../src/stage/layered.js").Request} */
 function request(seed) {
   const next = random(seed);
   const count = 2 + Math.floor(next() * 50);

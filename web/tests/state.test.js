@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { modeller } from "../src/model.js";
-import { PRESETS } from "../src/presets.js";
-import { bare, decoded, encoded, MODES, stateOf } from "../src/state.js";
+import { modeller } from "../src/model/model.js";
+import { PRESETS } from "../src/model/presets.js";
+import { bare, decoded, encoded, MODES, stateOf } from "../src/model/state.js";
 
-/** @typedef {import("../src/state.js").State} State */
+/** @typedef {import("../src/model/state.js").State} State */
 
 const NAMES = ["a", "é", "名", "x1", "a,b", "a:b", "100%", "%2C", "%3A%", "=&#+", " ", "\n", "__proto__", "constructor", "<b>", "😀"];
 const NUMBERS = [0, -0, 1, -1.5, 0.1, 1e-320, 1e300, 123456789.123, NaN, Infinity, -Infinity];

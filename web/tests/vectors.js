@@ -2,12 +2,12 @@
 
 import { readFileSync, writeSync } from "node:fs";
 
-import { checkAll, nudge } from "../src/check.js";
-import { Graph } from "../src/graph.js";
-import { modulePaths } from "../src/modules.js";
-import { plain } from "../src/numbers.js";
-import { Walk } from "../src/steps.js";
-import { because, contributionSentence, formula, lossSentence, stepSentence, wrongSentence } from "../src/words.js";
+import { checkAll, nudge } from "../src/walk/check.js";
+import { Graph } from "../src/core/graph.js";
+import { modulePaths } from "../src/walk/modules.js";
+import { plain } from "../src/core/numbers.js";
+import { Walk } from "../src/walk/steps.js";
+import { because, contributionSentence, formula, lossSentence, stepSentence, wrongSentence } from "../src/walk/words.js";
 
 /** @type {{ walks: any[], checks: any[], nudges: any[], modules: any[] }} */
 const given = JSON.parse(readFileSync(0, "utf8"));

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { checkAll, nudge } from "../src/check.js";
-import { Graph, Value } from "../src/graph.js";
-import { itemOf, parts, pathTo, scene } from "../src/modules.js";
-import { Walk } from "../src/steps.js";
-import { BY_NAME } from "../src/table.js";
-import { chainRule, edgeStory, stepSentence, wrongSentence } from "../src/words.js";
+import { checkAll, nudge } from "../src/walk/check.js";
+import { Graph, Value } from "../src/core/graph.js";
+import { itemOf, parts, pathTo, scene } from "../src/walk/modules.js";
+import { Walk } from "../src/walk/steps.js";
+import { BY_NAME } from "../src/core/table.js";
+import { chainRule, edgeStory, stepSentence, wrongSentence } from "../src/walk/words.js";
 
 /** @param {string} name @param {...(Value | number)} operands @returns {Value} */
 function apply(name, ...operands) {

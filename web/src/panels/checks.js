@@ -1,14 +1,14 @@
 // Every gradient beside a difference quotient: nudge a node by h, compute what depends on it again, and compare.
 
 import { button, element, fill, set, write } from "../dom.js";
-import { checkAll } from "../check.js";
+import { checkAll } from "../walk/check.js";
 import { checks as say } from "../english/page.js";
-import { plain, readNumber, short } from "../numbers.js";
+import { plain, readNumber, short } from "../core/numbers.js";
 
 const MOST = 300; // rows
 
 export class Checks {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {unknown[]} what the table was made for */
@@ -37,7 +37,7 @@ export class Checks {
       { class: "checks" },
       element("h2", {}, say.title),
       element("p", {}, say.intro),
-      element("label", { class: "field" }, element("span", {}, say.step), this.step, this.problem),
+      element("div", { class: "field" }, element("label", {}, element("span", {}, say.step), this.step), this.problem),
       element("fieldset", { class: "switch" }, element("legend", {}, say.method), ...choices.map(({ label }) => label)),
       this.nudged,
       element(
@@ -49,7 +49,7 @@ export class Checks {
     );
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ graph, state, selected, scene }) {
     for (const input of this.methods) input.checked = input.value === state.method;
     const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
@@ -63,7 +63,7 @@ export class Checks {
     write(this.nudged, selected ? this.#told(graph, selected, state) : say.select);
   }
 
-  /** @param {import("../graph.js").Graph} graph @param {import("../types.js").Scene} scene @param {import("../state.js").State} state */
+  /** @param {import("../core/graph.js").Graph} graph @param {import("../types.js").Scene} scene @param {import("../model/state.js").State} state */
   #fill(graph, scene, { h, method }) {
     const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
     const rows = checkAll(graph, method, places, h || undefined);
@@ -72,7 +72,7 @@ export class Checks {
     write(this.note, others ? say.others(others) : "");
   }
 
-  /** @param {string} name @param {import("../check.js").Nudge} row */
+  /** @param {string} name @param {import("../walk/check.js").Nudge} row */
   #row(name, { backprop, quotient, error, verdict }) {
     const select = button(name, () => this.act({ selected: name, operand: -1 }));
     const off = Number.isFinite(error) ? error.toExponential(1) : say.none;
@@ -81,7 +81,7 @@ export class Checks {
     return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), ...numbers, told);
   }
 
-  /** @param {import("../graph.js").Graph} graph @param {import("../types.js").Node} node @param {import("../state.js").State} state */
+  /** @param {import("../core/graph.js").Graph} graph @param {import("../types.js").Node} node @param {import("../model/state.js").State} state */
   #told(graph, node, { h, method }) {
     const [found] = checkAll(graph, method, [node.place], h || undefined);
     if (Number.isNaN(found.quotient)) return say.notNudged(node.name, say.verdicts[found.verdict]);

@@ -2,16 +2,16 @@
 
 import { button, element, fill, set, write } from "../dom.js";
 import { exercises as say } from "../english/page.js";
-import { answerTo, exercise, isRight } from "../exercises.js";
-import { evaluate, parse } from "../expression.js";
-import { short } from "../numbers.js";
+import { answerTo, exercise, isRight } from "../model/exercises.js";
+import { evaluate, parse } from "../core/expression.js";
+import { short } from "../core/numbers.js";
 
 const STORE = "gradwalk.exercises";
 
 /** @typedef {{ solved: Record<string, boolean> }} Progress by key of the exercise, whether it was solved without a hint */
 
 export class Exercise {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     this.number = -1;
@@ -46,7 +46,7 @@ export class Exercise {
     );
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ state, shown, last }) {
     this.forward = shown.forward.length;
     this.last = last;

@@ -2,21 +2,21 @@
 
 import { button, element, fill, set, write } from "../dom.js";
 import { header as say, presets } from "../english/page.js";
-import { PRESETS, presetOf } from "../presets.js";
-import { STARTS, stateOf } from "../state.js";
+import { PRESETS, presetOf } from "../model/presets.js";
+import { STARTS, stateOf } from "../model/state.js";
 
 /** @typedef {"auto" | "light" | "dark"} Theme */
 
 export class Header {
   /**
-   * @param {(change: Partial<import("../state.js").State>) => void} act
+   * @param {(change: Partial<import("../model/state.js").State>) => void} act
    * @param {{ open: (text: string) => void, close: () => void, theme: (theme: Theme) => void, link: () => string, isPage: boolean }} page
    */
   constructor(act, page) {
     this.act = act;
     this.page = page;
     this.program = "";
-    /** @type {import("../state.js").Mode} */
+    /** @type {import("../model/state.js").Mode} */
     this.mode = "walk";
     const options = PRESETS.map(({ key, title }) => element("option", { value: key }, title));
     this.presets = element(
@@ -68,7 +68,7 @@ export class Header {
     this.element = element("header", {}, brand, this.title, this.form, tools, this.problem, this.lesson, this.help);
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ state, program, document }) {
     this.mode = state.mode;
     this.form.hidden = document !== null;

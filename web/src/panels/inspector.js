@@ -2,19 +2,19 @@
 
 import { button, element, fill, set } from "../dom.js";
 import { inspector as say } from "../english/page.js";
-import { plain, short } from "../numbers.js";
-import { chainRule, edgeStory, written } from "../words.js";
+import { plain, short } from "../core/numbers.js";
+import { chainRule, edgeStory, written } from "../walk/words.js";
 import { LeafField } from "./values.js";
 
 const MOST = 100; // terms of a sum
 
-/** @typedef {import("../words.js").EdgeStory} EdgeStory */
-/** @typedef {import("../model.js").Model} Model */
+/** @typedef {import("../walk/words.js").EdgeStory} EdgeStory */
+/** @typedef {import("../model/model.js").Model} Model */
 
 const ROUNDING = 1e-9; // of a gradient
 
 export class Inspector {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {unknown[]} what is shown now */
@@ -57,7 +57,7 @@ export class Inspector {
     ];
   }
 
-  /** @param {import("../graph.js").Graph} graph @param {import("../words.js").ChainRule | null} rule null where no gradient flows */
+  /** @param {import("../core/graph.js").Graph} graph @param {import("../walk/words.js").ChainRule | null} rule null where no gradient flows */
   #sum(graph, rule) {
     if (!rule) return [element("p", { class: "note" }, say.unused)];
     const terms = rule.terms.slice(0, MOST).map((story) => this.#term(story, graph.nodes[story.user].name));
@@ -67,7 +67,7 @@ export class Inspector {
     return [element("p", { class: "symbolic" }, rule.symbolic), terms.length ? sum : element("p", { class: "note" }, say.root)];
   }
 
-  /** What has come together, and what should have. @param {import("../words.js").ChainRule} rule */
+  /** What has come together, and what should have. @param {import("../walk/words.js").ChainRule} rule */
   #total({ total, right, terms }) {
     if (total === null) return say.open;
     const isWhole = terms.every(({ status }) => status !== "waiting");

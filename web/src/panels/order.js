@@ -2,19 +2,19 @@
 
 import { button, element, fill, set, write } from "../dom.js";
 import { orders as say } from "../english/page.js";
-import { swept } from "../steps.js";
+import { swept } from "../walk/steps.js";
 
 const MOST = 60; // nodes that anybody would put in order
 
-/** @typedef {import("../model.js").Model} Model */
+/** @typedef {import("../model/model.js").Model} Model */
 
 export class Order {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {readonly string[]} */
     this.order = [];
-    /** @type {import("../graph.js").Graph | null} */
+    /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
     /** @type {Model | null} */
     this.model = null;

@@ -2,12 +2,12 @@
 
 import { element, fill, set, write } from "../dom.js";
 import { outcomes as say } from "../english/page.js";
-import { short } from "../numbers.js";
-import { wrongSentence } from "../words.js";
+import { short } from "../core/numbers.js";
+import { wrongSentence } from "../walk/words.js";
 
 const MOST = 60; // reasons, and rows
 
-/** @typedef {import("../steps.js").Walk} Walk */
+/** @typedef {import("../walk/steps.js").Walk} Walk */
 
 export class Outcome {
   constructor() {
@@ -21,7 +21,7 @@ export class Outcome {
     this.element = element("section", { class: "outcome" }, this.verdict, this.orders, this.reasons, table);
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ state, walk, shown, isPlaced, moment, last }) {
     const isWhole = state.mode === "order" ? isPlaced : shown.wrong.length > 0;
     const isEnd = isWhole && moment.position === last;

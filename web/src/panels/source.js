@@ -4,13 +4,13 @@ import { element, fill, set, write } from "../dom.js";
 import { source as say } from "../english/page.js";
 
 export class Source {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {ReadonlyMap<string, readonly string[]>} */
     this.files = new Map();
     this.shown = "";
-    /** @type {import("../graph.js").Graph | null} */
+    /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
     /** @type {HTMLElement[]} by line, from 0 */
     this.lines = [];
@@ -20,7 +20,7 @@ export class Source {
     this.element = element("section", { class: "source" }, this.title, this.scroller);
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ graph, moment, selected, document }) {
     const files = document?.files ?? new Map();
     if (files !== this.files) [this.files, this.shown, this.graph] = [files, "", null];
@@ -37,7 +37,7 @@ export class Source {
     this.#reveal(current);
   }
 
-  /** @param {string} file @param {import("../graph.js").Graph} graph */
+  /** @param {string} file @param {import("../core/graph.js").Graph} graph */
   #show(file, graph) {
     [this.shown, this.graph] = [file, graph];
     /** @type {Map<number, string>} the last node that each line made */

@@ -2,7 +2,7 @@
 
 import { button, element, fill, icon, set, write } from "../dom.js";
 import { transport as say } from "../english/page.js";
-import { stepSentence } from "../words.js";
+import { stepSentence } from "../walk/words.js";
 
 // Milliseconds a step, by the name of the speed.
 const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
@@ -19,15 +19,15 @@ const ICONS = {
 };
 
 export class Transport {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     this.position = 0;
     this.last = 0;
     this.timer = 0;
-    /** @type {import("../state.js").Mode} */
+    /** @type {import("../model/state.js").Mode} */
     this.mode = "walk";
-    /** @type {import("../graph.js").Graph | null} */
+    /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
     const go = (/** @type {() => number} */ to) => () => this.#go(to());
     this.buttons = {
@@ -59,7 +59,7 @@ export class Transport {
     this.element = element("section", { class: "transport", "aria-label": say.title }, this.told, this.controls);
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ state, graph, shown, moment, last }) {
     if (state.mode !== this.mode || graph !== this.graph) this.stop();
     [this.mode, this.graph] = [state.mode, graph];

@@ -2,16 +2,16 @@
 
 import { button, element, fill, set, write } from "../dom.js";
 import { twin as say } from "../english/page.js";
-import { short } from "../numbers.js";
-import { written } from "../words.js";
+import { short } from "../core/numbers.js";
+import { written } from "../walk/words.js";
 
 export class Twin {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {import("../types.js").Scene | null} */
     this.scene = null;
-    /** @type {import("../graph.js").Graph | null} */
+    /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
     /** @type {{ place: number, row: HTMLTableRowElement, data: Element, gradient: Element, status: Element }[]} */
     this.rows = [];
@@ -29,7 +29,7 @@ export class Twin {
     );
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ graph, scene, moment, selected }) {
     if (scene !== this.scene || graph !== this.graph) {
       [this.scene, this.graph, this.rows] = [scene, graph, []];
@@ -45,7 +45,7 @@ export class Twin {
     }
   }
 
-  /** @param {import("../graph.js").Graph} graph @param {number} place */
+  /** @param {import("../core/graph.js").Graph} graph @param {number} place */
   #node(graph, place) {
     const node = graph.nodes[place];
     const select = button(node.name, () => this.act({ selected: node.name, operand: -1 }));

@@ -2,17 +2,17 @@
 
 import { element, fill, set, write } from "../dom.js";
 import { values as say } from "../english/page.js";
-import { plain, readNumber } from "../numbers.js";
-import { STARTS } from "../state.js";
+import { plain, readNumber } from "../core/numbers.js";
+import { STARTS } from "../model/state.js";
 
 const MOST = 40; // inputs; leaves beyond are changed where they are selected
 const LONG = 6; // letters of a name that leaves no room for a second field beside it
 
 export class Values {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {import("../graph.js").Graph | null} */
+    /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
     /** @type {LeafField[]} */
     this.leaves = [];
@@ -21,7 +21,7 @@ export class Values {
     this.element = element("section", { class: "values" }, element("h2", {}, say.title), this.fields, this.more);
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ graph, state }) {
     if (graph === this.graph) return;
     this.graph = graph;
@@ -42,12 +42,12 @@ export class LeafField {
   /** @type {import("../types.js").Node | null} */
   #leaf = null;
 
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
     /** @type {ReadonlyMap<string, number>} */
     this.values = new Map();
-    /** @type {import("../state.js").Mode} */
+    /** @type {import("../model/state.js").Mode} */
     this.mode = "walk";
     this.name = element("bdi");
     this.problem = element("span", { class: "problem", role: "alert" });
@@ -58,10 +58,10 @@ export class LeafField {
       autocomplete: "off",
       onchange: () => this.#change(),
     });
-    this.element = element("label", { class: "field" }, this.name, this.input, this.problem);
+    this.element = element("div", { class: "field" }, element("label", {}, this.name, this.input), this.problem);
   }
 
-  /** @param {import("../types.js").Node} leaf @param {import("../state.js").State} state */
+  /** @param {import("../types.js").Node} leaf @param {import("../model/state.js").State} state */
   update(leaf, { values, mode }) {
     this.values = values;
     this.mode = mode;

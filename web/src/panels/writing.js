@@ -4,7 +4,7 @@ import { element } from "../dom.js";
 import { writing as say } from "../english/page.js";
 
 export class Writing {
-  /** @param {(change: Partial<import("../state.js").State>) => void} act */
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     const choices = [
       { overwrite: false, sign: "+=", meaning: say.accumulate },
@@ -18,7 +18,7 @@ export class Writing {
     this.element = element("fieldset", { class: "switch" }, element("legend", {}, say.title), ...labels);
   }
 
-  /** @param {import("../model.js").Model} model */
+  /** @param {import("../model/model.js").Model} model */
   update({ state }) {
     for (const { overwrite, input } of this.choices) input.checked = state.overwrite === overwrite;
   }

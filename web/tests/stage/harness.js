@@ -1,10 +1,10 @@
 // Shows the stage alone, for looking at it and measuring it: open(json, order, overwrite), then show(position, marks).
 
-import { Graph } from "../../src/graph.js";
-import { itemOf, parts, scene } from "../../src/modules.js";
-import { swept, Walk } from "../../src/steps.js";
-import { Stage } from "../../src/stage.js";
-import stageCss from "../../src/stage.css";
+import { Graph } from "../../src/core/graph.js";
+import { itemOf, parts, scene } from "../../src/walk/modules.js";
+import { swept, Walk } from "../../src/walk/steps.js";
+import { Stage } from "../../src/stage/stage.js";
+import stageCss from "../../src/stage/stage.css";
 import css from "../../src/style.css";
 
 const host = document.createElement("div");

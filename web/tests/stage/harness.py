@@ -18,7 +18,7 @@ WEB = Path(__file__).parent.parent.parent
 BUNDLE = """
 import { build } from "esbuild";
 const options = { bundle: true, write: false, format: "iife", loader: { ".css": "text" } };
-const worker = await build({ ...options, entryPoints: ["src/layout.worker.js"] });
+const worker = await build({ ...options, entryPoints: ["src/stage/layout.worker.js"] });
 const define = { LAYOUT_WORKER: JSON.stringify(worker.outputFiles[0].text) };
 const made = await build({ ...options, entryPoints: ["tests/stage/harness.js"], define });
 process.stdout.write(made.outputFiles[0].text);

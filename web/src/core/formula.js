@@ -1,6 +1,6 @@
 // The local derivatives of the table as data: printed, evaluated, and with their choices made. See types.js.
 
-/** @import { Formula } from "./types.js" */
+/** @import { Formula } from "../types.js" */
 
 import * as ieee from "./ieee.js";
 import { general } from "./numbers.js";

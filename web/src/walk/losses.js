@@ -4,11 +4,11 @@
 // operand lacks it, and all behind the operand lack it times their derivative: a node's gradient is wrong by the sum,
 // over everything lost, of the amount times d operand / d node. (The passes are linear, so that holds exactly.)
 
-import { passing } from "./graph.js";
+import { passing } from "../core/graph.js";
 import { contribution } from "./passes.js";
 
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./types.js").BackwardStep} BackwardStep */
+/** @typedef {import("../core/graph.js").Graph} Graph */
+/** @typedef {import("../types.js").BackwardStep} BackwardStep */
 
 /**
  * What `taker` lost of what `giver` gave it.
@@ -57,7 +57,7 @@ export function wrongGradients(graph, steps, right, overwrite) {
 export function lostContributions(steps, overwrite) {
   /** @type {LostContribution[]} */
   const lost = [];
-  /** @type {Map<number, import("./types.js").Contribution>} */
+  /** @type {Map<number, import("../types.js").Contribution>} */
   const kept = new Map();
   for (const step of steps) {
     for (const given of step.contributions) {

@@ -1,15 +1,15 @@
 // The stage: a scene drawn in boxes and lines, painted as it is at a moment of a walk, and walked through by keyboard.
 
 import { cardWidth, NodeBox, PartBox, symbolOf } from "./boxes.js";
-import { set } from "./dom.js";
+import { set } from "../dom.js";
 import { Layouter } from "./layout.js";
 import { Line } from "./lines.js";
 import { drawn, Ruler } from "./svg.js";
 import { View } from "./view.js";
 
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Scene} Scene */
-/** @typedef {import("./types.js").Moment} Moment */
+/** @typedef {import("../types.js").Node} Node */
+/** @typedef {import("../types.js").Scene} Scene */
+/** @typedef {import("../types.js").Moment} Moment */
 /** @typedef {import("./boxes.js").Marks} Marks */
 /** @typedef {{ readonly nodes: readonly Node[] }} Graph */
 /** @typedef {NodeBox | PartBox} Box */
@@ -18,7 +18,7 @@ import { View } from "./view.js";
 /**
  * @typedef {object} Actions
  * @property {(place: number) => void} onNode
- * @property {(key: import("./types.js").EdgeKey) => void} onEdge
+ * @property {(key: import("../types.js").EdgeKey) => void} onEdge
  * @property {(key: string) => void} onPart
  */
 

@@ -1,6 +1,6 @@
 // The names of nodes as they are shown: on one line, and in brackets where they are part of a formula.
 
-import { unnamed } from "./english/sentences.js";
+import { unnamed } from "../english/sentences.js";
 
 /** A name on one line, or what stands for one that has nothing to show. @param {string} name */
 export function said(name) {

@@ -1,15 +1,15 @@
 // The lines on the stage: what values flow along to the right, and gradients back to the left.
 
 import { signOf, weightOf } from "./boxes.js";
-import { set, write } from "./dom.js";
-import { short } from "./numbers.js";
+import { set, write } from "../dom.js";
+import { short } from "../core/numbers.js";
 import { arrowhead, curve, drawn, headLength, exceeds } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
-/** @typedef {import("./types.js").Edge} Edge */
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Moment} Moment */
-/** @typedef {import("./types.js").Contribution} Contribution */
+/** @typedef {import("../types.js").Edge} Edge */
+/** @typedef {import("../types.js").Node} Node */
+/** @typedef {import("../types.js").Moment} Moment */
+/** @typedef {import("../types.js").Contribution} Contribution */
 
 const TAG = 20; // the height of a contribution's tag
 const POINT = 9; // the length of its tip

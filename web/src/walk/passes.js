@@ -1,11 +1,11 @@
 // The forward and the backward pass over a graph: a step a node, a contribution an edge.
 
-import { passing } from "./graph.js";
+import { passing } from "../core/graph.js";
 
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Contribution} Contribution */
-/** @typedef {import("./types.js").ForwardStep} ForwardStep */
-/** @typedef {import("./types.js").BackwardStep} BackwardStep */
+/** @typedef {import("../types.js").Node} Node */
+/** @typedef {import("../types.js").Contribution} Contribution */
+/** @typedef {import("../types.js").ForwardStep} ForwardStep */
+/** @typedef {import("../types.js").BackwardStep} BackwardStep */
 
 /** The key of an edge: that to a node from its operand at a position. @param {number} place @param {number} position */
 export function edgeKey(place, position) {
@@ -14,7 +14,7 @@ export function edgeKey(place, position) {
 
 /**
  * The places that gradient flows to from the root, in the order of the backward pass: users before what they use.
- * @param {import("./graph.js").Graph} graph @returns {readonly number[]}
+ * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]}
  */
 export function swept(graph) {
   const reached = new Uint8Array(graph.nodes.length);
@@ -38,7 +38,7 @@ export function contribution(node, position, upstream) {
   return local * upstream;
 }
 
-/** d root / d node for every node, by place. @param {import("./graph.js").Graph} graph @returns {readonly number[]} */
+/** d root / d node for every node, by place. @param {import("../core/graph.js").Graph} graph @returns {readonly number[]} */
 export function gradients(graph) {
   /** @type {number[]} */
   const found = new Array(graph.nodes.length).fill(0);
@@ -50,7 +50,7 @@ export function gradients(graph) {
   return found;
 }
 
-/** The forward pass: a step a node, operands before results. @param {import("./graph.js").Graph} graph */
+/** The forward pass: a step a node, operands before results. @param {import("../core/graph.js").Graph} graph */
 export function forwardSteps(graph) {
   return graph.nodes.map(({ place }) => /** @type {ForwardStep} */ ({ kind: "forward", place }));
 }
@@ -58,7 +58,7 @@ export function forwardSteps(graph) {
 /**
  * The backward pass: a step for every place in the order. A step takes the node's gradient as it stands, and gives each
  * operand its contribution. `overwrite`: with = in place of +=.
- * @param {import("./graph.js").Graph} graph @param {readonly number[]} order @param {boolean} overwrite
+ * @param {import("../core/graph.js").Graph} graph @param {readonly number[]} order @param {boolean} overwrite
  * @returns {readonly BackwardStep[]}
  */
 export function backwardSteps(graph, order, overwrite) {
@@ -86,7 +86,7 @@ export function backwardSteps(graph, order, overwrite) {
 /**
  * The edges by which each node passes its number on, by place: who uses it, and at which position.
  * Only those that gradient flows back through.
- * @param {import("./graph.js").Graph} graph @returns {readonly (readonly { user: number, position: number }[])[]}
+ * @param {import("../core/graph.js").Graph} graph @returns {readonly (readonly { user: number, position: number }[])[]}
  */
 export function usersOf(graph) {
   /** @type {{ user: number, position: number }[][]} */

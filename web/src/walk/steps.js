@@ -5,7 +5,7 @@ import { backwardSteps, edgeKey, forwardSteps, gradients, swept, usersOf } from 
 
 export { contribution, edgeKey, gradients, swept } from "./passes.js";
 
-/** @typedef {import("./types.js").Moment} Moment */
+/** @typedef {import("../types.js").Moment} Moment */
 
 /**
  * The forward and the backward pass over a graph. Nothing is worked out before it is asked for, and then only once.
@@ -15,7 +15,7 @@ export { contribution, edgeKey, gradients, swept } from "./passes.js";
  */
 export class Walk {
   /**
-   * @param {import("./graph.js").Graph} graph
+   * @param {import("../core/graph.js").Graph} graph
    * @param {readonly number[]} [order] the places in the order in which the backward pass visits them
    * @param {boolean} [overwrite] whether a contribution is written over what an operand has, as = does
    */
@@ -33,7 +33,7 @@ export class Walk {
     return this.#kept("backward", backwardSteps(this.graph, this.order, this.overwrite));
   }
 
-  /** Both passes, one after the other. @returns {readonly import("./types.js").Step[]} */
+  /** Both passes, one after the other. @returns {readonly import("../types.js").Step[]} */
   get steps() {
     return this.#kept("steps", [...this.forward, ...this.backward]);
   }

@@ -1,7 +1,7 @@
 // What the reader has chosen, all of it; and the same as the fragment of a link that a teacher can share.
 
-import { links as say } from "./english/page.js";
-import { plain, readNumber } from "./numbers.js";
+import { links as say } from "../english/page.js";
+import { plain, readNumber } from "../core/numbers.js";
 import { PRESETS, presetOf } from "./presets.js";
 
 /** @typedef {"walk" | "order" | "check" | "exercises"} Mode */

@@ -6,9 +6,9 @@
 // Python's expression.py is the same parser for the command line, and says the same of what is wrong: they change
 // together.
 
-/** @import { Said } from "./english/errors.js" */
+/** @import { Said } from "../english/errors.js" */
 
-import * as english from "./english/errors.js";
+import * as english from "../english/errors.js";
 import { Graph, Value } from "./graph.js";
 import { general, plain } from "./numbers.js";
 import { BY_NAME, TABLE } from "./table.js";
@@ -143,7 +143,7 @@ export function evaluate(program, given) {
       const [left, right] = results.splice(-2).map((operand) => (operand instanceof Value ? operand.data : operand));
       results.push(Number(COMPARISONS.get(step.what)?.(left, right)));
     } else {
-      const row = /** @type {import("./types.js").Row} */ (BY_NAME.get(step.what));
+      const row = /** @type {import("../types.js").Row} */ (BY_NAME.get(step.what));
       results.push(labelled(Value.apply(row, results.splice(-row.arity)), source(step, text)));
     }
   }

@@ -5,8 +5,8 @@ import { slope, trial } from "./quotients.js";
 import { Replay } from "./replay.js";
 import { gradientErrors, noiseWeights } from "./rounding.js";
 
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./types.js").Node} Node */
+/** @typedef {import("../core/graph.js").Graph} Graph */
+/** @typedef {import("../types.js").Node} Node */
 /** @typedef {import("./quotients.js").Method} Method */
 /** @typedef {import("./quotients.js").Noisy} Noisy */
 /** @typedef {import("./quotients.js").Slope} Slope */

@@ -1,9 +1,9 @@
 // Questions about gradients: those of the lesson, then others without end, each harder than those before it.
 
-import { evaluate, parse } from "./expression.js";
-import { passing } from "./graph.js";
+import { evaluate, parse } from "../core/expression.js";
+import { passing } from "../core/graph.js";
 import { presetOf } from "./presets.js";
-import { gradients, swept } from "./steps.js";
+import { gradients, swept } from "../walk/steps.js";
 
 /**
  * @typedef {object} Exercise

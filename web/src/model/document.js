@@ -1,8 +1,8 @@
 // A walk or a graph that was handed in: by a page's own data, by a notebook, or as a file that the reader opens.
 
-import { files as say } from "./english/page.js";
-import { Graph, GraphError } from "./graph.js";
-import { swept } from "./steps.js";
+import { files as say } from "../english/page.js";
+import { Graph, GraphError } from "../core/graph.js";
+import { swept } from "../walk/steps.js";
 
 const VERSION = 1;
 

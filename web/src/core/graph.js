@@ -1,8 +1,8 @@
 // A computation as a list of nodes, operands before results. A node is known by its place in it: 0 for the first.
 
-/** @import { Node, Row, SourceLine } from "./types.js" */
+/** @import { Node, Row, SourceLine } from "../types.js" */
 
-import * as english from "./english/errors.js";
+import * as english from "../english/errors.js";
 import { toNumber } from "./numbers.js";
 import { BY_NAME } from "./table.js";
 

@@ -1,8 +1,8 @@
 // What boxes and lines of the stage are called: for those who hear the graph, and for those who point at it.
 
-import { stage as say } from "./english/page.js";
-import { short } from "./numbers.js";
-import { writtenPartial } from "./words.js";
+import { stage as say } from "../english/page.js";
+import { short } from "../core/numbers.js";
+import { writtenPartial } from "../walk/words.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
@@ -14,7 +14,7 @@ export function nodeCaption({ graph, moment }, place) {
   return say.node(name, moment.known[place] ? short(data) : say.unknown, gradient === null ? "" : short(gradient), status);
 }
 
-/** A line between two nodes, with its local derivative and what has passed. @param {Model} model @param {import("./types.js").EdgeKey} key */
+/** A line between two nodes, with its local derivative and what has passed. @param {Model} model @param {import("../types.js").EdgeKey} key */
 export function edgeCaption({ graph, moment }, key) {
   const [place, operand] = key.split(":").map(Number);
   const node = graph.nodes[place];
@@ -25,7 +25,7 @@ export function edgeCaption({ graph, moment }, key) {
   return say.edge(graph.nodes[node.operands[operand]].name, node.name, operand, local, passed);
 }
 
-/** All lines between two boxes. @param {Model} model @param {import("./types.js").Edge} edge */
+/** All lines between two boxes. @param {Model} model @param {import("../types.js").Edge} edge */
 export function bundleCaption({ graph, scene }, { from, to, count }) {
   const nameOf = (/** @type {string} */ key) => {
     const item = scene.items.find((shown) => shown.key === key);
@@ -34,7 +34,7 @@ export function bundleCaption({ graph, scene }, { from, to, count }) {
   return say.bundle(nameOf(from), nameOf(to), count);
 }
 
-/** A closed part, with how much of it is known. @param {Model} model @param {import("./types.js").Part} part */
+/** A closed part, with how much of it is known. @param {Model} model @param {import("../types.js").Part} part */
 export function partCaption({ moment }, { name, places }) {
   const count = (/** @type {readonly boolean[]} */ flags) => places.filter((place) => flags[place]).length;
   return say.part(name, places.length, count(moment.known), count(moment.visited));

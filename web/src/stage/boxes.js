@@ -1,23 +1,23 @@
 // The boxes on the stage: a value with the operation that made it, and a closed part of the graph.
 
-import { set, write } from "./dom.js";
-import { short } from "./numbers.js";
-import { oneLine } from "./names.js";
+import { set, write } from "../dom.js";
+import { short } from "../core/numbers.js";
+import { oneLine } from "../core/names.js";
 import { drawn, exceeds, shortened } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {import("./svg.js").Ruler} Ruler */
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Part} Part */
-/** @typedef {import("./types.js").Moment} Moment */
+/** @typedef {import("../types.js").Node} Node */
+/** @typedef {import("../types.js").Part} Part */
+/** @typedef {import("../types.js").Moment} Moment */
 
 /**
  * The texts of the stage. Names tell all that a reader should hear about a thing, at the moment that is shown.
  * @typedef {object} Texts
  * @property {(place: number) => string} nameOfNode
- * @property {(key: import("./types.js").EdgeKey) => string} nameOfEdge
+ * @property {(key: import("../types.js").EdgeKey) => string} nameOfEdge
  * @property {(part: Part) => string} nameOfPart
- * @property {(edge: import("./types.js").Edge) => string} nameOfBundle
+ * @property {(edge: import("../types.js").Edge) => string} nameOfBundle
  * @property {string} data what stands before a node's data
  * @property {string} gradient what stands before its gradient
  * @property {(count: number) => string} count of a part's nodes, as in "40 nodes"
@@ -28,7 +28,7 @@ import { drawn, exceeds, shortened } from "./svg.js";
 /**
  * What is marked at a moment, besides what is known.
  * @typedef {object} Marks
- * @property {{ place: number } | { edge: import("./types.js").EdgeKey } | null} selected
+ * @property {{ place: number } | { edge: import("../types.js").EdgeKey } | null} selected
  * @property {ReadonlyMap<number, number>} badges by place: its number in the order that the reader chose
  * @property {number} largest size of a gradient in the whole walk, which is drawn heaviest
  */

@@ -5,14 +5,14 @@
 // `layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses,
 // or to the one that made its only operand, such as a neuron's sum before its activation function.
 
-import { parts as say } from "./english/sentences.js";
-import { said } from "./names.js";
+import { parts as say } from "../english/sentences.js";
+import { said } from "../core/names.js";
 import { edgeKey } from "./passes.js";
 
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./types.js").Part} Part */
-/** @typedef {import("./types.js").Item} Item */
-/** @typedef {import("./types.js").Scene} Scene */
+/** @typedef {import("../core/graph.js").Graph} Graph */
+/** @typedef {import("../types.js").Part} Part */
+/** @typedef {import("../types.js").Item} Item */
+/** @typedef {import("../types.js").Scene} Scene */
 /** @typedef {readonly string[]} Path of a module: its name at every dot */
 
 /**
@@ -86,7 +86,7 @@ function holds({ places }, place) {
 
 /**
  * The lines between boxes: one for every operand of a node from another, one in all where a part is at either end.
- * @param {Graph} graph @param {readonly Item[]} items @returns {readonly import("./types.js").Edge[]}
+ * @param {Graph} graph @param {readonly Item[]} items @returns {readonly import("../types.js").Edge[]}
  */
 function edgesBetween(graph, items) {
   const boxes = new Int32Array(graph.nodes.length);
@@ -94,7 +94,7 @@ function edgesBetween(graph, items) {
     if (item.part) for (const place of item.part.places) boxes[place] = box;
     else boxes[item.place] = box;
   });
-  /** @type {Map<string, { from: string, to: string, operands: import("./types.js").EdgeKey[] }>} */
+  /** @type {Map<string, { from: string, to: string, operands: import("../types.js").EdgeKey[] }>} */
   const lines = new Map();
   for (const { place, operands } of graph.nodes) {
     operands.forEach((operand, position) => {

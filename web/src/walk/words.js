@@ -3,20 +3,20 @@
 // All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
 // scales, one that a condition chooses lets through or holds back, and any other scales.
 
-import * as say from "./english/sentences.js";
-import { resolved, text } from "./formula.js";
-import { partner, passing } from "./graph.js";
+import * as say from "../english/sentences.js";
+import { resolved, text } from "../core/formula.js";
+import { partner, passing } from "../core/graph.js";
 import { lostContributions } from "./losses.js";
-import { bracketed, isIdentifier, oneLine, said } from "./names.js";
-import { short } from "./numbers.js";
+import { bracketed, isIdentifier, oneLine, said } from "../core/names.js";
+import { short } from "../core/numbers.js";
 import { edgeKey } from "./passes.js";
 
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Formula} Formula */
-/** @typedef {import("./types.js").EdgeKey} EdgeKey */
-/** @typedef {import("./types.js").Contribution} Contribution */
-/** @typedef {import("./types.js").Moment} Moment */
-/** @typedef {import("./graph.js").Graph} Graph */
+/** @typedef {import("../types.js").Node} Node */
+/** @typedef {import("../types.js").Formula} Formula */
+/** @typedef {import("../types.js").EdgeKey} EdgeKey */
+/** @typedef {import("../types.js").Contribution} Contribution */
+/** @typedef {import("../types.js").Moment} Moment */
+/** @typedef {import("../core/graph.js").Graph} Graph */
 /** @typedef {import("./steps.js").Walk} Walk */
 /** @typedef {import("./losses.js").Loss} Loss */
 /** @typedef {import("./losses.js").LostContribution} LostContribution */
@@ -24,10 +24,11 @@ import { edgeKey } from "./passes.js";
 
 const OPERANDS = ["x", "y", "z"];
 const MOST_REASONS = 5; // that a sentence gives
+const MOST_TERMS = 20; // that a sum is written with
 
 // Steps
 
-/** What a step does. @param {Walk} walk @param {import("./types.js").Step} step @returns {string} */
+/** What a step does. @param {Walk} walk @param {import("../types.js").Step} step @returns {string} */
 export function stepSentence(walk, step) {
   const node = walk.graph.nodes[step.place];
   if (step.kind === "forward") return computed(node, walk.graph);
@@ -232,7 +233,9 @@ export function chainRule(walk, place, moment) {
   const lost = lostAt(walk, moment);
   const terms = walk.users[place].map(({ user, position }) => story(walk, user, position, moment, lost));
   const [root, node] = [walk.graph.root, place].map((i) => said(walk.graph.nodes[i].name));
-  const sum = place === walk.graph.root ? "1" : terms.map(({ symbolic }) => symbolic).join(" + ") || "0";
+  const products = terms.slice(0, MOST_TERMS).map(({ symbolic }) => symbolic);
+  if (terms.length > MOST_TERMS) products.push("…");
+  const sum = place === walk.graph.root ? "1" : products.join(" + ") || "0";
   return {
     symbolic: `${derivativeOf(root, node)} = ${sum}`,
     terms,

@@ -1,15 +1,15 @@
 // From what the reader has chosen to what there is to see: state and document -> graph -> walk -> moment and scene.
 
-import { links, orders as say } from "./english/page.js";
+import { links, orders as say } from "../english/page.js";
 import { exercise } from "./exercises.js";
-import { CONSTANTS, evaluate, parse } from "./expression.js";
-import { parts, pathTo, scene } from "./modules.js";
-import { swept, Walk } from "./steps.js";
+import { CONSTANTS, evaluate, parse } from "../core/expression.js";
+import { parts, pathTo, scene } from "../walk/modules.js";
+import { swept, Walk } from "../walk/steps.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./document.js").Document} Document */
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./types.js").Part} Part */
+/** @typedef {import("../core/graph.js").Graph} Graph */
+/** @typedef {import("../types.js").Part} Part */
 
 /**
  * All that the page shows, worked out. It is made anew for every state and never changed.
@@ -22,10 +22,10 @@ import { swept, Walk } from "./steps.js";
  * @property {Walk} shown the walk that the timeline goes through: in the order puzzle, the reader's once it is whole
  * @property {boolean} isPlaced whether the order puzzle has a whole order
  * @property {number} last the last position of the timeline
- * @property {import("./types.js").Moment} moment
+ * @property {import("../types.js").Moment} moment
  * @property {Part} whole
- * @property {import("./types.js").Scene} scene
- * @property {import("./types.js").Node | null} selected
+ * @property {import("../types.js").Scene} scene
+ * @property {import("../types.js").Node | null} selected
  */
 
 /**

@@ -1,8 +1,8 @@
 // A graph, run again from a node whose number is changed: checks rerun it many times.
 
-import { partner } from "./graph.js";
+import { partner } from "../core/graph.js";
 
-/** @typedef {import("./types.js").Node} Node */
+/** @typedef {import("../types.js").Node} Node */
 
 const TOLERANCE = 1e-9; // relative: functions of two languages differ by less, and numbers that were set by more
 
@@ -18,7 +18,7 @@ export class Replay {
   #dependents = [];
   #selected = 0;
 
-  /** @param {import("./graph.js").Graph} graph */
+  /** @param {import("../core/graph.js").Graph} graph */
   constructor(graph) {
     this.graph = graph;
     this.#numbers = Float64Array.from(graph.nodes, (node) => node.data);

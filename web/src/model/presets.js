@@ -1,6 +1,6 @@
 // The graphs of the lesson. A program is written in the grammar of expression.js; names are labels.
 
-import { presets as say } from "./english/page.js";
+import { presets as say } from "../english/page.js";
 
 /**
  * @typedef {object} Preset

@@ -1,11 +1,11 @@
 // How far rounding can put a graph's numbers and gradients off, to first order.
 
-import { passing } from "./graph.js";
+import { passing } from "../core/graph.js";
 import { contribution, swept } from "./passes.js";
 
-/** @typedef {import("./types.js").Node} Node */
-/** @typedef {import("./types.js").Formula} Formula */
-/** @typedef {import("./graph.js").Graph} Graph */
+/** @typedef {import("../types.js").Node} Node */
+/** @typedef {import("../types.js").Formula} Formula */
+/** @typedef {import("../core/graph.js").Graph} Graph */
 
 /**
  * By place: what the root can be off by for each unit of a node's number, because that is rounded. An ulp of the
