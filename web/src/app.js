@@ -37,6 +37,11 @@ import { read } from "./model/document.js";
 export class App {
   /** @type {Model | null} */
   #model = null;
+  /**
+   * Where the walk stood when the reader turned to another mode, and of what it was.
+   * @type {Pick<State, "program" | "values" | "position"> | null}
+   */
+  #left = null;
   /** @type {State} */
   #state;
   #modelOf;
@@ -243,9 +248,11 @@ export class App {
 
   /** @param {import("./model/state.js").Mode} mode */
   #turnTo(mode) {
-    const { mode: before, position } = this.#state;
-    const isBack = mode === "walk" && before !== "exercises"; // the walk goes on where it stands
-    if (mode !== before) this.act({ mode, position: isBack ? position : STARTS[mode] });
+    const { mode: before, program, values, position } = this.#state;
+    if (mode === before) return;
+    if (before === "walk") this.#left = { program, values, position };
+    const isSame = this.#left?.program === program && this.#left.values === values;
+    this.act({ mode, position: mode === "walk" && isSame ? Number(this.#left?.position) : STARTS[mode] });
   }
 
   /** @param {number} place */
@@ -314,6 +321,7 @@ export class App {
     if (mode !== before?.state.mode) {
       set(this.panel, "aria-labelledby", `tab-${mode}`);
       fill(this.panel, ...shown.map((panel) => panel.element));
+      this.panel.scrollTop = 0;
     }
     for (const panel of shown) panel.update(model);
   }

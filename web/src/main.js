@@ -73,8 +73,10 @@ function mount(host) {
   const data = document.querySelector("script[data-gradwalk-document]")?.textContent ?? null;
   let own = location.hash.slice(1);
   const remembered = rested((fragment) => {
+    const isElsewhere = subjectOf(fragment) !== subjectOf(own);
     own = fragment;
-    history.replaceState(null, "", `#${fragment}`);
+    if (isElsewhere) history.pushState(null, "", `#${fragment}`); // the way back leads there
+    else history.replaceState(null, "", `#${fragment}`);
   });
   const theme = (/** @type {Theme} */ wanted) => show(host, wanted);
   const app = new App(shadowed(host), data, own, { kind: "page", remember: remembered.call, theme });
@@ -82,6 +84,12 @@ function mount(host) {
     const fragment = location.hash.slice(1);
     if (fragment !== own) app.go((own = fragment));
   });
+}
+
+/** What a fragment shows, whatever step it stands at. @param {string} fragment */
+function subjectOf(fragment) {
+  const parts = new URLSearchParams(fragment);
+  return JSON.stringify(["show", "f", "mode", "exercise"].map((key) => parts.get(key)));
 }
 
 for (const host of document.querySelectorAll("[data-gradwalk]")) {

@@ -71,7 +71,9 @@ def test_questions_in_a_row(exercises: Lesson) -> None:
         assert question(exercises)[0] == number
         submit(exercises, f"{solution(exercises):.4g}")
         expect(feedback(exercises)).to_have_attribute("data-verdict", "right")
-        expect(score(exercises)).to_have_text(f"Solved: {number}, of them {number} without a hint.")
+        expect(score(exercises)).to_have_text(
+            f"Solved: {number}, of them {number} without a hint. This is one of them."
+        )
         exercises.button("Next question").click()
     exercises.button("Previous").click()
     assert question(exercises)[0] == 18
@@ -95,7 +97,7 @@ def test_the_first_question(exercises: Lesson) -> None:
     expect(score(exercises)).to_have_text("None solved yet.")
     submit(exercises, "10.05")  # half a percent off
     expect(feedback(exercises)).to_contain_text("= 10.")
-    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint.")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
     expect(exercises.page.locator(".transport .buttons")).to_be_visible()  # now all of it may be seen
     assert exercises.position == 10
 
@@ -121,13 +123,10 @@ def test_by_keyboard(exercises: Lesson) -> None:
 def test_what_is_no_answer(exercises: Lesson) -> None:
     submit(exercises, "")
     expect(feedback(exercises)).to_have_text("Write a number first.")
-    for text in ("ten", "a*b", "1 2", "<b>", "nan", "inf"):
+    for text in ("ten", "a*b", "1 2", "<b>", "nan", "inf", "1/0", "-1e400", "0*(1/0)"):
         submit(exercises, text)
         expect(feedback(exercises)).to_have_text(f"“{text}” is not a number: write one such as -1.5, 1/3 or 3*2.")
         expect(answer(exercises)).to_have_attribute("aria-invalid", "true")
-    for text, number in (("1/0", "inf"), ("-1e400", "-inf"), ("0*(1/0)", "nan")):
-        submit(exercises, text)
-        expect(feedback(exercises)).to_contain_text(f"Not {number}.")
     expect(score(exercises)).to_have_text("None solved yet.")
 
 
@@ -140,12 +139,12 @@ def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
     assert exercises.focused == "Hint: walk one step"
     assert exercises.position == 7
     submit(exercises, "10")
-    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint.")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint. This is one of them.")
     exercises.button("Next question").click()
     exercises.button("Previous").click()
     assert exercises.position == 5
     submit(exercises, "10")  # again, without
-    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint.")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 0 without a hint. This is one of them.")
 
 
 def test_hints_come_to_an_end(exercises: Lesson) -> None:
@@ -159,10 +158,10 @@ def test_hints_come_to_an_end(exercises: Lesson) -> None:
 
 def test_progress_is_kept(exercises: Lesson, visit: Visit) -> None:
     submit(exercises, "10")
-    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint.")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
     exercises.page.reload()
     exercises.drawn()
-    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint.")
+    expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
     other = visit("mode=exercises&exercise=1")
     expect(score(other)).to_have_text("Solved: 1, of them 1 without a hint.")
     other.button("Forget my progress").click()

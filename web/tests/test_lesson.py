@@ -274,7 +274,7 @@ def test_playing_by_key_stops_by_hand_and_changes_speed(lesson: Lesson) -> None:
 def test_nodes_are_selected_by_mouse(lesson: Lesson) -> None:
     lesson.box("e").click()
     expect(lesson.inspector.locator(".name")).to_have_text("e")
-    assert lesson.facts == {"made as": "a + b", "data": "not known yet"}
+    assert lesson.facts == {"made as": "a + b", "which is": "sum", "data": "not known yet"}
     expect(lesson.inspector.locator(".symbolic")).to_have_text("df/de = df/df · ∂f/∂e")
     expect(lesson.graph.locator(".node.selected")).to_have_count(1)
     lesson.box("e").click()  # once more lets it go
@@ -288,7 +288,7 @@ def test_lines_are_selected_by_mouse(lesson: Lesson) -> None:
     expect(lesson.inspector.locator(".name")).to_have_text("c → f")
     assert lesson.facts == {
         "local derivative": "∂f/∂c = e = -1",
-        "in the table": "x",
+        "rule": "∂out/∂y = x",
         "contribution": "df/df · ∂f/∂c = 1 · -1 = -1",
     }
     lesson.button("All of f").click()
@@ -441,13 +441,17 @@ def test_editing_a_leaf(lesson: Lesson) -> None:
 
 
 def test_editing_a_leaf_in_the_inspector(lesson: Lesson) -> None:
+    """Where the panel does not list the leaves anyway."""
     lesson.inspect("b")
     field = lesson.inspector.locator("input")
+    expect(field).to_be_hidden()
+    lesson.tab("Check").click()
     field.fill("7")
     lesson.press("Enter")
-    expect(lesson.leaf("b")).to_have_value("7.0")
-    lesson.end()
+    expect(field).to_have_value("7.0")
     assert lesson.rows["f"].data == "90"
+    lesson.tab("Walk").click()
+    expect(lesson.leaf("b")).to_have_value("7.0")
 
 
 def test_leaves_by_keyboard(lesson: Lesson) -> None:

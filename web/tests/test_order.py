@@ -88,7 +88,7 @@ def test_by_click(puzzle: Lesson) -> None:
         chip(puzzle, name).click()
         assert order(puzzle) == list("dcba")[: i + 1]
         assert sorted(left(puzzle)) == sorted("dcba"[i + 1 :])
-    expect(told(puzzle)).to_have_text("All are placed: run it, or take the steps one by one.")
+    expect(told(puzzle)).to_have_text("All are placed: run it, or watch it with Next step.")
     puzzle.button("Run this order").click()
     expect(result(puzzle)).to_contain_text("Every gradient is right.")
     expect(result(puzzle)).to_contain_text("This is one of 2 legal orders.")
@@ -220,7 +220,7 @@ def test_an_order_step_by_step(visit: Visit) -> None:
     expect(result(puzzle)).to_contain_text("One gradient is wrong.")
     expect(puzzle.graph.locator(".line.lost")).to_have_count(1)
     puzzle.press("b")
-    expect(told(puzzle)).to_have_text("All are placed: run it, or take the steps one by one.")
+    expect(told(puzzle)).to_have_text("All are placed: run it, or watch it with Next step.")
 
 
 # What comes of it
@@ -254,6 +254,7 @@ def test_why_a_contribution_is_lost(visit: Visit) -> None:
     expect(puzzle.panel.locator("tr[data-wrong]")).to_have_text(re.compile("6wrong: it is 15"))
     expect(result(puzzle).locator(".verdict")).to_have_attribute("role", "status")
     puzzle.tab("Walk").click()
+    puzzle.end()
     assert puzzle.gradients["a"] == 15  # the walk itself is in the right order
 
 

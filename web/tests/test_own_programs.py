@@ -93,7 +93,7 @@ def test_the_source_stands_beside_the_graph(visit: Visit, script: Path) -> None:
     assert "Exercises" not in lesson.page.get_by_role("tab").all_inner_texts()
     expect(source(lesson).locator("h2")).to_have_text("unit.py")
     shown = source(lesson).locator("li code").all_text_contents()
-    assert [text.rstrip() for text in shown] == SCRIPT.split("\n")
+    assert [text.rstrip() for text in shown] == SCRIPT.splitlines()
     expect(source(lesson).locator("[aria-current]")).to_have_count(0)
 
 

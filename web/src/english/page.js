@@ -62,9 +62,10 @@ export const header = {
   /** @type {readonly string[]} */
   signs: [
     "A box is a value: its name, its data, and its gradient. What is not known yet is faint.",
-    "A pill is an operation. Every line into it is an operand: select it for its local derivative.",
-    "The ring is where the walk stands. Colours on lines are contributions flowing back: blue positive, orange negative, thicker for larger.",
-    "A crossed, dashed line is a contribution that was lost.",
+    "A round sign is an operation. Every line into it is an operand: select it for its local derivative.",
+    "Backward, a node passes to each operand a contribution: its own gradient, which is called upstream there, times the local derivative. What an operand gets adds up to its gradient.",
+    "The halo is where the walk stands; a tick marks what the backward pass has visited; a flag is a contribution on its way.",
+    "Colours on lines are contributions flowing back: blue positive, orange negative, thicker for larger. A crossed, dashed line is one that was lost.",
   ],
   /** @type {readonly (readonly [string, string])[]} */
   keys: [
@@ -183,11 +184,14 @@ export const inspector = {
   title: "Here",
   nothing: "Select a box or a line on the graph. Without a selection, this follows the walk.",
   made: "made as",
+  operation: "which is",
   data: "data",
   source: "made at",
   sum: "Chain rule",
   local: "local derivative",
-  formula: "in the table",
+  formula: "rule",
+  /** @param {string} operand @param {string} formula */
+  rule: (operand, formula) => (operand ? `∂out/∂${operand} = ${formula}` : formula),
   contribution: "contribution",
   open: "not known yet",
   /** @param {string} gradient */
@@ -223,7 +227,7 @@ export const orders = {
   /** @param {string} name */
   remove: (name) => `Take ${name} out`,
   /** @param {number} count */
-  left: (count) => (count ? `${count} to place.` : "All are placed: run it, or take the steps one by one."),
+  left: (count) => (count ? `${count} to place.` : "All are placed: run it, or watch it with Next step."),
   /** @param {number} count @param {number} most */
   tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
   /** @param {readonly string[]} names */
@@ -312,9 +316,12 @@ export const exercises = {
     `Not ${answer}.${isNegated ? " Look at the sign." : ""} Follow every path from the root back; multiply along a path, add where paths meet.`,
   /** @param {string} root @param {string} by @param {string} gradient */
   right: (root, by, gradient) => `Right: ∂${root}/∂${by} = ${gradient}.`,
-  /** @param {readonly boolean[]} alone for each solved one, whether without a hint */
-  score: (alone) =>
-    alone.length ? `Solved: ${alone.length}, of them ${alone.filter(Boolean).length} without a hint.` : "None solved yet.",
+  /** @param {readonly boolean[]} alone for each solved one, whether without a hint @param {boolean} isOne whether this is one of them */
+  score(alone, isOne) {
+    if (!alone.length) return "None solved yet.";
+    const solved = `Solved: ${alone.length}, of them ${alone.filter(Boolean).length} without a hint.`;
+    return isOne ? `${solved} This is one of them.` : solved;
+  },
 };
 
 export const links = {
@@ -333,5 +340,6 @@ export const files = {
   version: (version, known) => `This walk has version ${version}; version ${known} can be read.`,
   noOrder: "This walk's order is not one of the nodes that gradient flows to, each once.",
   /** @param {string} problem */
-  refused: (problem) => `The file cannot be shown. ${problem}`,
+  refused: (problem) =>
+    `The file cannot be shown. ${problem}\nFiles to open are written by gradwalk walk --json, Walk.to_json() and Graph.to_json(); of a script, gradwalk walk --page makes a page.`,
 };

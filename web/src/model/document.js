@@ -55,7 +55,7 @@ function orderOf(order, graph) {
 /** @param {unknown} files @returns {Map<string, readonly string[]>} */
 function filesOf(files) {
   const entries = isObject(files) ? Object.entries(files) : [];
-  return new Map(entries.map(([name, text]) => [name, String(text).split(/\r\n|\r|\n/)]));
+  return new Map(entries.map(([name, text]) => [name, String(text).replace(/\r?\n$/, "").split(/\r\n|\r|\n/)]));
 }
 
 /** @param {unknown} item @returns {item is Record<string, unknown>} */

@@ -7,6 +7,8 @@ import { plain, readNumber, short } from "../core/numbers.js";
 
 const MOST = 300; // rows
 
+/** @typedef {import("../walk/steps.js").Walk} Walk */
+
 export class Checks {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
@@ -50,23 +52,24 @@ export class Checks {
   }
 
   /** @param {import("../model/model.js").Model} model */
-  update({ graph, state, selected, scene }) {
+  update({ walk, state, selected, scene }) {
     for (const input of this.methods) input.checked = input.value === state.method;
     const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
     if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
-    const made = [graph, state.h, state.method, scene, selected];
+    const made = [walk, state.h, state.method, scene, selected];
     const isMade = made.map((item, i) => item === this.made[i]);
     this.made = made;
     if (isMade.every(Boolean)) return;
-    if (!isMade.slice(0, 4).every(Boolean)) this.#fill(graph, scene, state);
+    if (!isMade.slice(0, 4).every(Boolean)) this.#fill(walk, scene, state);
     for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
-    write(this.nudged, selected ? this.#told(graph, selected, state) : say.select);
+    write(this.nudged, selected ? this.#told(walk, selected, state) : say.select);
   }
 
-  /** @param {import("../core/graph.js").Graph} graph @param {import("../types.js").Scene} scene @param {import("../model/state.js").State} state */
-  #fill(graph, scene, { h, method }) {
+  /** @param {Walk} walk @param {import("../types.js").Scene} scene @param {import("../model/state.js").State} state */
+  #fill(walk, scene, { h, method }) {
+    const { graph } = walk;
     const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
-    const rows = checkAll(graph, method, places, h || undefined);
+    const rows = checkAll(graph, method, places, h || undefined).map((row) => asWalked(row, walk));
     fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
     const others = graph.nodes.length - places.length;
     write(this.note, others ? say.others(others) : "");
@@ -75,15 +78,16 @@ export class Checks {
   /** @param {string} name @param {import("../walk/check.js").Nudge} row */
   #row(name, { backprop, quotient, error, verdict }) {
     const select = button(name, () => this.act({ selected: name, operand: -1 }));
-    const off = Number.isFinite(error) ? error.toExponential(1) : say.none;
+    const off = Number.isFinite(error) ? (error ? error.toExponential(1) : "0") : say.none;
     const numbers = [short(backprop), digits(quotient), off].map((text) => element("td", {}, text));
     const told = element("td", { "data-verdict": verdict }, say.verdicts[verdict]);
     return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), ...numbers, told);
   }
 
-  /** @param {import("../core/graph.js").Graph} graph @param {import("../types.js").Node} node @param {import("../model/state.js").State} state */
-  #told(graph, node, { h, method }) {
-    const [found] = checkAll(graph, method, [node.place], h || undefined);
+  /** @param {Walk} walk @param {import("../types.js").Node} node @param {import("../model/state.js").State} state */
+  #told(walk, node, { h, method }) {
+    const { graph } = walk;
+    const found = asWalked(checkAll(graph, method, [node.place], h || undefined)[0], walk);
     if (Number.isNaN(found.quotient)) return say.notNudged(node.name, say.verdicts[found.verdict]);
     const [up, down, quotient, backprop] = [found.up, found.down ?? NaN, found.quotient, found.backprop].map(digits);
     const root = graph.nodes[graph.root].name;
@@ -98,6 +102,14 @@ export class Checks {
     write(this.problem, isStep ? "" : say.noStep(text));
     if (isStep) this.act({ h });
   }
+}
+
+/** The same with the gradient that a walk has, where that is a wrong one. @param {import("../walk/check.js").Nudge} row @param {Walk} walk */
+function asWalked(row, walk) {
+  const wrong = walk.wrong.find(({ place }) => place === row.place);
+  if (!wrong) return row;
+  const verdict = /** @type {const} */ ("differs");
+  return { ...row, backprop: wrong.got, error: Math.abs(wrong.got - row.quotient), verdict };
 }
 
 /** A number to ten digits, as far as a quotient is worth them. @param {number} number */

@@ -54,7 +54,8 @@ export class Exercise {
     set(this.hint, "aria-disabled", state.position === last && "true");
     this.hints = Math.max(this.hints, state.position - this.forward);
     this.position = state.position;
-    write(this.score, say.score(Object.values(this.progress.solved)));
+    const { solved } = this.progress;
+    write(this.score, say.score(Object.values(solved), Object.hasOwn(solved, this.current.key)));
   }
 
   /** @param {number} number */
@@ -82,6 +83,7 @@ export class Exercise {
   }
 
   #giveHint() {
+    fill(this.feedback);
     this.act({ position: this.position + 1 });
   }
 
@@ -94,7 +96,7 @@ export class Exercise {
   #forget() {
     this.progress = { solved: {} };
     remember(this.progress);
-    write(this.score, say.score([]));
+    write(this.score, say.score([], false));
   }
 
   /** @param {string} text @param {string} verdict */
@@ -107,8 +109,9 @@ export class Exercise {
 /** The number that an answer such as -1.5 or 3*2 stands for; null for anything else. @param {string} text */
 function numberIn(text) {
   try {
-    const graph = evaluate(parse(text), new Map());
-    return graph.nodes[graph.root].data;
+    const graph = evaluate(parse(text.replaceAll("\u2212", "-")), new Map());
+    const number = graph.nodes[graph.root].data;
+    return Number.isFinite(number) ? number : null;
   } catch {
     return null;
   }

@@ -18,6 +18,7 @@ export class Header {
     this.program = "";
     /** @type {import("../model/state.js").Mode} */
     this.mode = "walk";
+    this.exercise = 0;
     const options = PRESETS.map(({ key, title }) => element("option", { value: key }, title));
     this.presets = element(
       "select",
@@ -70,7 +71,7 @@ export class Header {
 
   /** @param {import("../model/model.js").Model} model */
   update({ state, program, document }) {
-    this.mode = state.mode;
+    [this.mode, this.exercise] = [state.mode, state.exercise];
     this.form.hidden = document !== null;
     write(this.title, document ? document.of : "");
     if (program !== this.program) {
@@ -79,7 +80,7 @@ export class Header {
     }
     const preset = PRESETS.find((known) => known.program === program);
     this.presets.value = preset?.key ?? "";
-    write(this.lesson, document || !preset || state.mode !== "walk" ? "" : preset.lesson);
+    write(this.lesson, document || !preset || state.mode === "exercises" ? "" : preset.lesson);
     this.fail("");
   }
 
@@ -114,7 +115,7 @@ export class Header {
   /** @param {string} key */
   #show(key) {
     const preset = presetOf(key);
-    if (preset) this.act({ ...stateOf(preset), ...this.#start() });
+    if (preset) this.act({ ...stateOf(preset), exercise: this.exercise, ...this.#start() });
     else this.input.select();
   }
 

@@ -4,7 +4,7 @@ import { button, element, fill, set } from "../dom.js";
 import { inspector as say } from "../english/page.js";
 import { plain, short } from "../core/numbers.js";
 import { chainRule, edgeStory, written } from "../walk/words.js";
-import { LeafField } from "./values.js";
+import { LeafField, LISTED } from "./values.js";
 
 const MOST = 100; // terms of a sum
 
@@ -32,7 +32,8 @@ export class Inspector {
     if (shown.every((item, i) => item === this.shown[i])) return;
     this.shown = shown;
     const isLeaf = node !== undefined && state.operand < 0 && !node.operands.length;
-    this.leaf.element.hidden = !isLeaf;
+    const isListed = state.mode === "walk" && graph.nodes.filter(({ operands }) => !operands.length).indexOf(node) < LISTED;
+    this.leaf.element.hidden = !isLeaf || isListed;
     if (isLeaf) this.leaf.update(node, state);
     set(this.body, "aria-live", selected ? "polite" : "off"); // the walk's own steps are told already
     const hadFocus = this.body.matches(":focus-within");
@@ -46,6 +47,7 @@ export class Inspector {
   #node({ graph, shown, moment }, node) {
     const facts = [
       node.operands.length ? fact(say.made, written(node, graph)) : [],
+      node.row ? fact(say.operation, node.row.words) : [],
       fact(say.data, moment.known[node.place] ? plain(node.data) : say.open),
       node.source ? fact(say.source, `${node.source.file.split(/[\\/]/).pop()}:${node.source.line}`) : [],
     ].flat();
@@ -96,7 +98,7 @@ export class Inspector {
     const [from, to] = [graph.nodes[story.place].name, graph.nodes[story.user].name];
     const isLost = story.status === "late" || story.status === "overwritten";
     if (story.status === "inert") return [element("p", { class: "name" }, `${from} → ${to}`), element("p", {}, say.inert)];
-    const inTable = story.formula && story.formula !== story.written ? fact(say.formula, story.formula) : [];
+    const inTable = story.formula && story.formula !== story.written ? fact(say.formula, say.rule("xyz"[story.position] ?? "", story.formula)) : [];
     const arrived = story.amount === null ? say.open : `${short(Number(story.upstream))} · ${short(story.local)} = ${short(story.amount)}`;
     return [
       element("p", { class: "name" }, `${from} → ${to}`),

@@ -5,7 +5,7 @@ import { values as say } from "../english/page.js";
 import { plain, readNumber } from "../core/numbers.js";
 import { STARTS } from "../model/state.js";
 
-const MOST = 40; // inputs; leaves beyond are changed where they are selected
+export const LISTED = 40; // leaves; those beyond are changed where they are selected
 const LONG = 6; // letters of a name that leaves no room for a second field beside it
 
 export class Values {
@@ -26,14 +26,14 @@ export class Values {
     if (graph === this.graph) return;
     this.graph = graph;
     const leaves = graph.nodes.filter((node) => !node.operands.length);
-    const shown = leaves.slice(0, MOST);
+    const shown = leaves.slice(0, LISTED);
     set(this.fields, "class", leaves.some(({ name }) => name.length > LONG) ? "fields wide" : "fields");
     if (shown.length !== this.leaves.length) {
       this.leaves = shown.map(() => new LeafField(this.act));
       fill(this.fields, ...this.leaves.map((field) => field.element));
     }
     shown.forEach((leaf, i) => this.leaves[i].update(leaf, state));
-    fill(this.more, leaves.length > MOST ? say.more(leaves.length - MOST) : "");
+    fill(this.more, leaves.length > LISTED ? say.more(leaves.length - LISTED) : "");
   }
 }
 
@@ -76,7 +76,7 @@ export class LeafField {
 
   #change() {
     const leaf = /** @type {import("../types.js").Node} */ (this.#leaf);
-    const number = readNumber(this.input.value);
+    const number = readNumber(this.input.value.replace("\u2212", "-")); // the minus sign of printed text
     if (number === null) return this.#refuse(true, say.noNumber(this.input.value));
     this.act({ values: new Map([...this.values, [leaf.name, number]]), position: STARTS[this.mode] });
     return this.#refuse(leaf === this.#leaf, ""); // the page says why: a hand-made node depends on it

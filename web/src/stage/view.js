@@ -3,7 +3,7 @@
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle */
 
-const LEAST_READABLE = 0.6;
+const LEAST_READABLE = 0.45;
 const LARGEST_FIT = 1.25;
 const LEAST = 0.05;
 const MOST = 3;
