@@ -138,6 +138,21 @@ def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
     return replace(formula, arguments=tuple(substituted(part, values) for part in formula.arguments))
 
 
+def folded(formula: Formula) -> Formula:
+    """The formula with sums and products of its numbers worked out, and a first power as what it is a power of.
+
+    >>> text(folded(2 * Functions().pow(name("x"), number(2) - 1)))
+    '2 · x'
+    """
+    parts = tuple(folded(part) for part in formula.arguments)
+    numbers = [float(part.atom) for part in parts if part.operator == "number"]
+    if formula.operator in ("+", "-", "*") and len(numbers) == len(parts):
+        return number(_OPERATORS[formula.operator](*numbers))
+    if formula.operator == "pow" and parts[1] == number(1):
+        return parts[0]
+    return replace(formula, arguments=parts)
+
+
 def evaluated(formula: Formula, values: Mapping[str, float], functions: object) -> float:
     """The number that a formula gives for numbers of its names; `functions` has its functions and `div` by name.
 

@@ -7,7 +7,7 @@ scales, one that a condition chooses lets through or holds back, and any other s
 from __future__ import annotations
 
 from gradwalk import ieee
-from gradwalk.formula import Formula, number, resolved, substituted, text
+from gradwalk.formula import Formula, folded, number, resolved, substituted, text
 from gradwalk.formula import name as variable
 from gradwalk.graph import Graph, Node
 from gradwalk.lettering import one_line, short
@@ -84,7 +84,7 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
     if partial == variable("out"):
         return f"{symbol} scales", f"{scaled} {_said(node.name)}'s own value {short(node.data)}, {making}"
     named = {x: _as_written(node.arguments[i], graph) for i, x in enumerate(_OPERANDS[: row.arity])}
-    return f"{symbol} scales", f"{scaled} {text(substituted(partial, named))} ({short(local)}), {making}"
+    return f"{symbol} scales", f"{scaled} {text(folded(substituted(partial, named)))} ({short(local)}), {making}"
 
 
 def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[str, str]:

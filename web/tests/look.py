@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 SIZES = ((390, 844), (768, 1024), (1280, 800), (1920, 1080))
 PRESETS = ("product", "neuron", "square", "double", "twice", "loss", "reuse", "diamond", "network", "softmax")
-MIDDLE = {"network": 30, "neuron": 13, "softmax": 16}  # a step of the backward pass; else 7
+MIDDLE = {"network": 30, "neuron": 15, "softmax": 16}  # a step of the backward pass; else 7
 
 LESSONS = {
     **{f"preset-{key}": f"show={key}&step={MIDDLE.get(key, 7)}" for key in PRESETS},

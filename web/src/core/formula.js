@@ -75,6 +75,22 @@ export function substituted(formula, values) {
 }
 
 /**
+ * The formula with sums and products of its numbers worked out, and a first power as what it is a power of.
+ * @param {Formula} formula
+ * @returns {Formula}
+ */
+export function folded(formula) {
+  if (!Array.isArray(formula)) return formula;
+  const [operator, ...given] = formula;
+  const parts = given.map(folded);
+  const [left, right] = parts;
+  const isSum = operator === "+" || operator === "-" || operator === "*";
+  if (isSum && typeof left === "number" && typeof right === "number") return OPERATORS[operator](left, right);
+  if (operator === "pow" && right === 1) return left;
+  return [operator, ...parts];
+}
+
+/**
  * The side that a choice takes.
  * @param {Formula[]} parts condition, chosen, otherwise
  * @param {Readonly<Record<string, number>>} values

@@ -4,7 +4,7 @@
 // scales, one that a condition chooses lets through or holds back, and any other scales.
 
 import * as say from "../english/sentences.js";
-import { resolved, text } from "../core/formula.js";
+import { folded, resolved, substituted, text } from "../core/formula.js";
 import { partner, passing } from "../core/graph.js";
 import { lostContributions } from "./losses.js";
 import { bracketed, isIdentifier, oneLine, said } from "../core/names.js";
@@ -127,7 +127,7 @@ function byRule(graph, { giver, place, position, upstream, local }) {
   const factor =
     chosen === "out"
       ? say.factors.ownValue(said(node.name), short(node.data))
-      : say.factors.formula(text(chosen, namesOf(node, graph)), short(local));
+      : say.factors.formula(text(folded(substituted(chosen, namesOf(node, graph)))), short(local));
   return scaled(say.rules.scales(symbol), factor);
 }
 
@@ -304,7 +304,7 @@ export function writtenPartial(node, position, graph) {
   if (isByHand(node)) return "";
   if (node.row) {
     const names = { ...namesOf(node, graph), out: bracketed(said(node.name)) };
-    return text(resolved(node.row.formulas[position], numbersOf(node, graph)), names);
+    return text(folded(substituted(resolved(node.row.formulas[position], numbersOf(node, graph)), names)));
   }
   if (position === 0) return "1";
   const factor = partner(node.operands.length, position);
