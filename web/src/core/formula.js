@@ -69,7 +69,8 @@ export function resolved(formula, values) {
  * @returns {Formula}
  */
 export function substituted(formula, values) {
-  if (!Array.isArray(formula)) return typeof formula === "string" ? (values[formula] ?? formula) : formula;
+  if (typeof formula === "string") return Object.hasOwn(values, formula) ? values[formula] : formula;
+  if (!Array.isArray(formula)) return formula;
   const [operator, ...parts] = formula;
   return [operator, ...parts.map((part) => substituted(part, values))];
 }
