@@ -21,7 +21,7 @@ from gradwalk.engine import apply, sumprod
 from gradwalk.expression import ExpressionError, evaluate, parse
 from gradwalk.formula import evaluated, name, number, resolved, substituted, text
 from gradwalk.graph import GraphError
-from gradwalk.lettering import fixed, short
+from gradwalk.lettering import short
 from gradwalk.ops import TABLE
 from gradwalk.replay import Replay
 from gradwalk.steps import passing
@@ -36,7 +36,7 @@ import { evaluate, parse } from "./src/core/expression.js";
 import { resolved, text, valueOf } from "./src/core/formula.js";
 import { Graph, passing } from "./src/core/graph.js";
 import * as ieee from "./src/core/ieee.js";
-import { fixed, plain, readNumber, short, toNumber } from "./src/core/numbers.js";
+import { plain, readNumber, short, toNumber } from "./src/core/numbers.js";
 import { Replay } from "./src/walk/replay.js";
 import { BY_NAME, TABLE } from "./src/core/table.js";
 
@@ -46,7 +46,7 @@ const attempt = (work) => { try { return work(); } catch (error) { return { [err
 const nodes = (graph) => graph.nodes.map((node) => ({ ...node, row: node.row?.name ?? null, passing: passing(node) }));
 const answers = {
   rows: TABLE.map((row) => ({ ...row, forward: null, partials: null })),
-  written: given.numbers.map((number) => [short(number), fixed(number), plain(number)]),
+  written: given.numbers.map((number) => [short(number), plain(number)]),
   read: given.texts.map(readNumber),
   functions: given.functions.map(([name, operands]) => ieee[name](...operands)),
   operations: given.operations.map(([name, [x, y, z], names]) => {
@@ -140,7 +140,7 @@ def numbers() -> list[float]:
 
 def test_numbers_are_written_as_in_python():
     for x, written in zip(numbers(), answers()["written"], strict=True):
-        assert written == [short(x), fixed(x), repr(x)], x
+        assert written == [short(x), repr(x)], x
 
 
 @cache

@@ -149,3 +149,10 @@ def test_the_check_follows_the_values(checks: Lesson) -> None:
         "a": -9,
         "b": 6,
     }
+
+
+def test_a_gradient_that_was_overwritten_differs(visit: Visit) -> None:
+    lesson = visit("show=square&write=%3D&mode=check")
+    row = table(lesson)["a"]
+    assert (row.backprop, row.quotient, row.verdict) == ("3", "6", "differs")
+    assert table(lesson)["f"].verdict == "agrees"

@@ -191,3 +191,14 @@ def test_exercises_and_back(exercises: Lesson) -> None:
     exercises.show("the diamond")  # another graph leaves the exercises
     expect(exercises.tab("Walk")).to_have_attribute("aria-selected", "true")
     assert list(exercises.rows) == ["a", "b", "c", "d"]
+
+
+def test_the_switch_does_not_reach_into_exercises(visit: Visit) -> None:
+    """With = chosen in the walk, the diamond's question still shows the right gradient once it is solved."""
+    lesson = visit("show=square&write=%3D")
+    lesson.tab("Exercises").click()
+    for _ in range(3):
+        lesson.button("Next question").click()
+    submit(lesson, "15")
+    expect(feedback(lesson)).to_have_attribute("data-verdict", "right")
+    assert lesson.gradients["a"] == 15

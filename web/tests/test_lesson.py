@@ -742,3 +742,28 @@ def test_shared_links(visit: Callable[..., Lesson], fragment: str) -> None:
     link = first.page.evaluate("navigator.clipboard.readText()")
     before = described(first)
     assert described(visit(link.partition("#")[2])) == before
+
+
+def test_the_walk_waits_while_another_tab_is_open(lesson: Lesson) -> None:
+    lesson.press("n", "n")
+    for name in ("Check", "Order", "Exercises"):
+        lesson.tab(name).click()
+        lesson.tab("Walk").click()
+        assert lesson.position == 2
+
+
+def test_the_browsers_way_back(lesson: Lesson) -> None:
+    lesson.show("a·a")
+    lesson.settled("show=square")
+    lesson.show("the diamond")
+    lesson.settled("show=diamond")
+    lesson.page.go_back()
+    expect(lesson.program).to_have_value("f = a*a")
+
+
+def test_letters_can_be_letters(lesson: Lesson) -> None:
+    lesson.button("Help").click()
+    lesson.page.get_by_label("Single letters are keys").uncheck()
+    lesson.button("Close").click()
+    lesson.press("n", "e")
+    assert lesson.position == 0

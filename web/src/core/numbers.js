@@ -14,17 +14,6 @@ export function short(number) {
 }
 
 /**
- * A number as in a drawing: four digits after the point, or four digits in all where it is small or large.
- * @param {number} number
- */
-export function fixed(number) {
-  const size = Math.abs(number);
-  if (size !== 0 && !(1e-3 <= size && size < 1e5)) return brief(general(number, 4));
-  const sign = number < 0 || Object.is(number, -0) ? "-" : "";
-  return sign + rounded(size, (digits) => size.toFixed(digits), 4);
-}
-
-/**
  * A number as Python prints it: the fewest digits that tell it from its neighbours.
  * @param {number} number
  */

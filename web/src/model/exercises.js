@@ -45,7 +45,7 @@ export function answerTo(exercise) {
 }
 
 /** How many paths lead from the root back to the node that is asked about. @param {Exercise} exercise */
-export function pathsOf(exercise) {
+function pathsOf(exercise) {
   const { graph, place } = asked(exercise);
   const paths = graph.nodes.map(() => 0);
   paths[graph.root] = 1;
