@@ -6,20 +6,29 @@ import sys
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-COMPILED = [f"src/gradwalk/{name}.py" for name in ("engine", "nn", "program", "replay", "rules", "sparsity", "tape")]
+COMPILED = [f"src/gradwalk/{name}.py" for name in ("engine", "kernel", "nn", "program", "replay", "rules", "schedule", "skeleton", "sparsity", "tape")]
 
 # GRADWALK_PURE=1 builds a package that runs as plain Python. It has to be asked for: a compiler that fails is an error.
 pure = os.environ.get("GRADWALK_PURE") == "1"
 
-# Without contraction a*b + c rounds twice everywhere, as it does in Python.
-flags = ["/O2", "/fp:precise"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
+# Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and operations no
+# flags changes no result, and lets loops over lanes be vectorised.
+on_windows = sys.platform == "win32"
+flags = ["/O2", "/fp:precise"] if on_windows else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 
 setup(
     ext_modules=[]
     if pure
     else cythonize(
         [
-            Extension(path.removeprefix("src/").removesuffix(".py").replace("/", "."), [path], extra_compile_args=flags)
+            Extension(
+                path.removeprefix("src/").removesuffix(".py").replace("/", "."),
+                [path],
+                extra_compile_args=flags,
+                include_dirs=["src/gradwalk"],
+                depends=["src/gradwalk/lanes.h", "src/gradwalk/lane_loops.h"] if path.endswith("kernel.py") else [],
+                libraries=[] if on_windows else ["m"],
+            )
             for path in COMPILED
         ],
         build_dir="build/cython",

@@ -29,6 +29,19 @@ def numbers(output: str, row: str) -> list[float]:
     return [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?", line.removeprefix(row))]
 
 
+def test_asian_option(tmp_path):
+    paths = 100_000 if IS_COMPILED else 1000
+    output = run("asian_option", "--paths", str(paths), "--output", "picture.png", cwd=tmp_path)
+    known = numbers(output, "geometric, known answer")
+    estimated, errors = (numbers(output, f"{row:40}") for row in ("geometric", "geometric, standard error"))
+    assert len(known) == 6, output
+    assert all(abs(a - b) < 4 * error for a, b, error in zip(estimated, known, errors, strict=True)), output
+    plain, controlled = (numbers(output, f"arithmetic{way}, standard error") for way in ("", ", with control"))
+    assert controlled[0] < plain[0] / 20, output
+    assert all(error < its_error / 3 for error, its_error in zip(controlled, plain, strict=True)), output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
 def test_breast_cancer(tmp_path):
     epochs = 30 if IS_COMPILED else 3
     output = run("breast_cancer", "--epochs", str(epochs), cwd=tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from gradwalk.formula import (
     Functions,
     as_formula,
+    c,
     code,
     equal,
     is_choice_of_numbers,
@@ -82,6 +83,29 @@ def test_printers(formula, as_code, as_text):
 )
 def test_javascript(formula, expected):
     assert javascript(formula) == expected
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ((x + y) * 0.1, "(x + y) * 0.1"),
+        (x - (y - 1), "x - (y - 1.0)"),
+        (x / (y / 2), "x / (y / 2.0)"),
+        (-as_formula(-x), "-(-x)"),
+        (-number(-1), "-(-1.0)"),
+        (-(x + 1), "-(x + 1.0)"),
+        (f.exp(-f.fabs(x)), "exp(-fabs(x))"),
+        (f.pow(x, f.sign(y)), "power(x, sign(y))"),
+        (where(x, y, 1), "x != 0.0 ? y : 1.0"),
+        (where(x > 0, x, 0) + 1, "(x > 0.0 ? x : 0.0) + 1.0"),
+        (
+            where(equal(x, 0) & (y >= 0), 0, where(x <= y, 1, 2)),
+            "x == 0.0 && y >= 0.0 ? 0.0 : (x <= y ? 1.0 : 2.0)",
+        ),
+    ],
+)
+def test_c(formula, expected):
+    assert c(formula) == expected
 
 
 def test_choices_of_numbers():

@@ -123,6 +123,12 @@ def test_modules_of_ones_own():
     assert nn.Module().parameters() == []
 
 
+def test_every_row_of_an_array_is_looked_at():
+    model = nn.Module()
+    model.first, model.second = (np.array([[Value(i)] for i in range(50)]) for _ in range(2))
+    assert len(model.parameters()) == 100
+
+
 def test_wrong_number_of_inputs():
     with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) takes 2 inputs, not 3"):
         nn.Neuron(2)([1.0, 2.0, 3.0])

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT / "src/gradwalk").rglob("*.py"))
 OTHERS = ("_cython.pyi", "page.js", "py.typed")
-COMPILED = ("engine", "nn", "program", "replay", "rules", "sparsity", "tape")
+COMPILED = ("engine", "kernel", "nn", "program", "replay", "rules", "schedule", "skeleton", "sparsity", "tape")
 
 
 def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

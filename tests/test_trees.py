@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from programs import fewer
 
 from gradwalk import Value
+from gradwalk.nn import MLP, Module
 from gradwalk.trees import SCALAR, flattened, scalars, tupled, write
 
 Point = namedtuple("Point", "x y")
@@ -238,6 +239,39 @@ class TestContainers:
         assert [part.size for part in structure.parts()] == [1, 2, 0]
         assert structure.parts()[0].is_scalar
         assert SCALAR.parts() == []
+
+
+class TestModules:
+    def test_are_trees_of_their_parameters(self):
+        model = MLP(2, [2, 1])
+        leaves, structure = flattened(model, "model")
+        assert leaves == [p.data for p in model.parameters()]
+        assert structure.names("model")[:4] == [
+            "model.layers[0].neurons[0].w[0]",
+            "model.layers[0].neurons[0].w[1]",
+            "model.layers[0].neurons[0].b",
+            "model.layers[0].neurons[1].w[0]",
+        ]
+        assert structure.parts() == []
+        assert str(structure) == "a MLP with 9 parameters"
+        assert rebuilt(model).parameters() == leaves
+
+    def test_in_tuples_lists_and_dictionaries(self):
+        tree = ({"net": MLP(1, [1])}, [MLP(1, [1]), 2.0], MLP(1, [1]))
+        again = rebuilt(tree)
+        parameters = [*again[0]["net"].parameters(), *again[1][0].parameters(), again[1][1], *again[2].parameters()]
+        assert parameters == scalars(flattened(tree, "x")[0])
+        assert flattened(again, "x")[1] == flattened(tree, "x")[1]
+        assert flattened(tree, "x")[1].names("x")[1] == "x[0]['net'].layers[0].neurons[0].b"
+        assert "Layer of [LinearNeuron(1)]" in str(flattened([MLP(1, [1])], "x")[1])
+
+    def test_need_no_optree_by_themselves(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "optree", None)
+        assert len(rebuilt(MLP(1, [1])).parameters()) == 2
+
+    def test_without_parameters(self):
+        assert flattened(Module(), "x")[0] == []
+        assert type(rebuilt(Module())) is Module
 
 
 class TestMessages:

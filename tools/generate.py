@@ -17,10 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from gradwalk.formula import Formula, code, javascript, text, variables  # noqa: E402  after the path to it
+from gradwalk.formula import C_HELPERS, Formula, c, code, javascript, text, variables  # noqa: E402  after the path to it
 from gradwalk.ops import TABLE, Operation  # noqa: E402
 
 OPERANDS = "xyz"
+INSTRUCTIONS = ("MULADD", "MULSUB", "SUBMUL", "LOAD", "STORE", "SUM", "DOT")  # the first three stand in programs, too
 
 
 def rules() -> Iterator[str]:
@@ -75,6 +76,26 @@ def run() -> Iterator[str]:
     for opcode, row in _numbered():
         yield f"        {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
         yield f"            out = {code(row.forward)}"
+
+
+def instructions() -> Iterator[str]:
+    """The block of lanes.h: the numbers of instructions that are no rows, as program.py counts them."""
+    first = len(TABLE) + 3  # past sums of products and calls
+    numbers = [f"{name} = {opcode}" for opcode, name in enumerate(INSTRUCTIONS, start=first)]
+    yield f"enum {{ {', '.join(numbers)} }};"
+
+
+def lanes() -> Iterator[str]:
+    """The block of lane_loops.h: a loop for each form of each operation."""
+    for opcode, row in _numbered():
+        value = re.sub(r"\b(\d[\d.]*(?:e[-+]?\d+)?)", r"R(\1)", c(row.forward))
+        value = re.sub(r"\b([a-z]\w*)\(", _function, value)
+        yield f"        {('ONE', 'TWO', 'THREE')[row.arity - 1]}({opcode}, {value}) /* {row.name} */"
+
+
+def _function(call: re.Match[str]) -> str:
+    """A function of C's library by its name for the type, or a macro of lane_loops.h in place of a helper."""
+    return f"{call[1].upper()}(" if call[1] in C_HELPERS else f"F({call[1]})("
 
 
 def methods() -> Iterator[str]:
@@ -154,6 +175,8 @@ BLOCKS: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
     ("src/gradwalk/rules.py", "rules", rules),
     ("src/gradwalk/engine.py", "methods", methods),
     ("src/gradwalk/program.py", "run", run),
+    ("src/gradwalk/lanes.h", "instructions", instructions),
+    ("src/gradwalk/lane_loops.h", "lanes", lanes),
     ("src/gradwalk/math.py", "functions", functions),
     ("docs/operations.md", "reference", reference),
 ]

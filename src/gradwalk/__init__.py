@@ -31,7 +31,9 @@ from gradwalk.jit import jit
 from gradwalk.micrograd import as_micrograd
 from gradwalk.sparse import sparse_hessian, sparse_jacobian
 from gradwalk.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
+from gradwalk.vmap import vmap
 from gradwalk.walk import Walk, walk
+from gradwalk.workers import threads
 
 if TYPE_CHECKING:
     from gradwalk.notebook import WalkWidget
@@ -66,10 +68,12 @@ __all__ = [
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",
+    "threads",
     "topological_order",
     "trace",
     "value_and_grad",
     "vjp",
+    "vmap",
     "walk",
     "zero_grad",
 ]

@@ -1,7 +1,8 @@
 """What type checkers see in place of `cython`, which has no types: in plain Python its decorators change nothing."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -9,6 +10,7 @@ double = float
 int = int  # noqa: A001
 short = int
 schar = int
+longlong = int
 ulonglong = int
 uchar = int
 bint = bool
@@ -16,7 +18,10 @@ Py_ssize_t = int
 p_double = list[float]
 p_int = list[int]
 p_char = bytes
+p_void = Any
+void: TypeAlias = None
 compiled: bool
+nogil: AbstractContextManager[None]
 
 def cclass(cls: T) -> T: ...
 def no_gc(cls: T) -> T: ...

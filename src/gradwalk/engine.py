@@ -1254,6 +1254,11 @@ def refuses_nans() -> bool:
     return _open_switches != 0 and _refusing_nans.get()
 
 
+def is_without_gradient() -> bool:
+    """Whether `no_grad()` is on."""
+    return _open_switches != 0 and _without_gradient.get()
+
+
 def level(node: Value) -> int:
     """The level of the innermost recorded function whose arguments a Value depends on; 0 outside of all."""
     return node._level
@@ -1262,6 +1267,13 @@ def level(node: Value) -> int:
 def number(node: Value) -> float:
     """The number of a Value, for the library's own use: recorded functions may not ask for it by `.data`."""
     return node._primal
+
+
+def parameter(node: Value) -> Any:
+    """What a node is as a parameter: a leaf's number, the node itself in a recording; None where it was computed."""
+    if node._level > 0:
+        return node
+    return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
 def rule(node: Value) -> Any:

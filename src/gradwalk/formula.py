@@ -1,7 +1,7 @@
 """The little expression language that the rows of `ops.py` are written in, and its printers.
 
-A `Formula` is built by ordinary Python: `1 - out * out` with `out` a `Formula` is a `Formula`. It can then
-be printed as code for the engine (`code`) and for the page (`javascript`), or as mathematics for a reader (`text`).
+A `Formula` is built by ordinary Python: `1 - out * out` with `out` a `Formula` is a `Formula`. It can then be
+printed as code for the engine (`code`), the page (`javascript`) and C (`c`), or as mathematics for a reader (`text`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,14 @@ _OPERATORS: dict[str, Callable[..., float]] = {
 }
 _FUNCTIONS = {"/": "div"}
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
-_IN_JAVASCRIPT = {"==": "===", "and": "&&"}
+_IN_JAVASCRIPT = {"==": "===", "!=": "!==", "and": "&&"}
+_IN_C = {"and": "&&", "pow": "power"}
+
+# What `c` uses and <math.h> has not, by name: the same as in ieee.py.
+C_HELPERS = {
+    "power": "static inline double power(double x, double y) { return y == 2.0 ? x * x : pow(x, y); }",
+    "sign": "static inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }",
+}
 
 
 @dataclass(frozen=True)
@@ -235,22 +242,42 @@ def javascript(formula: Formula) -> str:
     >>> javascript(where(name("x") < 0, 0, 1 / name("x")))
     'x < 0 ? 0 : 1 / x'
     """
-    if formula.operator == "name":
-        return str(formula.atom)
     if formula.operator == "number":
         return repr(formula.atom).removesuffix(".0")
+    return _as_in_c(formula, javascript, _IN_JAVASCRIPT, "ieee.")
+
+
+def c(formula: Formula) -> str:
+    """The formula as an expression in C of doubles. It needs <math.h> and, where it names them, `C_HELPERS`.
+
+    Nothing in it has side effects, so that both branches of a choice may be evaluated.
+
+    >>> c(where(name("x") < 0, 0, Functions().pow(name("x"), name("y"))))
+    'x < 0.0 ? 0.0 : power(x, y)'
+    """
+    if formula.operator == "number":
+        return repr(formula.atom)
+    return _as_in_c(formula, c, _IN_C)
+
+
+def _as_in_c(formula: Formula, printer: Callable[[Formula], str], spelling: Mapping[str, str], prefix: str = "") -> str:
+    """What languages with C's syntax write alike. `spelling`: of operators and functions; `prefix`: of functions."""
+    if formula.operator == "name":
+        return str(formula.atom)
     parts = formula.arguments
+    spelled = spelling.get(formula.operator, formula.operator)
     if formula.operator == "where":
         condition, *branches = parts
-        chosen, otherwise = (_bracketed(branch, formula, javascript, right=True) for branch in branches)
-        test = javascript(condition) if condition.operator in _CONDITIONS else f"{javascript(condition)} !== 0"
-        return f"{test} ? {chosen} : {otherwise}"
+        chosen, otherwise = (_bracketed(branch, formula, printer, right=True) for branch in branches)
+        is_test = condition.operator in _CONDITIONS
+        unequal = "" if is_test else f" {spelling.get('!=', '!=')} {printer(number(0))}"
+        return f"{printer(condition)}{unequal} ? {chosen} : {otherwise}"
     if formula.operator == "negative":
-        return f"-{_bracketed(parts[0], formula, javascript, right=True)}"  # right: -- is another operator there
+        return f"-{_bracketed(parts[0], formula, printer, right=True)}"  # right: -- is another operator there
     if formula.operator in _BINDING:
-        left, right = (_bracketed(part, formula, javascript, right=part is parts[1]) for part in parts)
-        return f"{left} {_IN_JAVASCRIPT.get(formula.operator, formula.operator)} {right}"
-    return f"ieee.{formula.operator}({', '.join(javascript(part) for part in parts)})"
+        left, right = (_bracketed(part, formula, printer, right=part is parts[1]) for part in parts)
+        return f"{left} {spelled} {right}"
+    return f"{prefix}{spelled}({', '.join(printer(part) for part in parts)})"
 
 
 def text(formula: Formula) -> str:

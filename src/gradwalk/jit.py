@@ -17,6 +17,7 @@ from gradwalk.graph import Graph
 from gradwalk.program import Program
 from gradwalk.recording import Recordable, Recording, named, reduced
 from gradwalk.trees import Parameters, Structure, flattened, scalars, write
+from gradwalk.vmap import Vmap
 from gradwalk.walk import Walk, walk
 
 
@@ -232,6 +233,13 @@ def jit(
     >>> area.statistics
     Statistics(calls=2, recordings=1, instructions=1)
     """
+    if isinstance(f, Vmap):
+        if static_argnums != () or static_argnames != ():
+            raise TypeError(
+                "jit() of a vmapped function takes no static arguments: give them to the function itself, by "
+                "functools.partial, before vmap()"
+            )
+        return f.kept()
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
     return Jit(f, static_argnums, static_argnames)

@@ -30,6 +30,11 @@ def from_bits(low: int, high: int) -> float:
     return float(struct.unpack("<d", struct.pack("<ii", low, high))[0])
 
 
+def cells(array: Any) -> Any:
+    """What an array holds: a pointer in C."""
+    return array
+
+
 def doubles(array: Any) -> Any:
     """The cells of a contiguous array of float64: a pointer in C. The array has to be kept as long as that is used."""
     return memoryview(array)

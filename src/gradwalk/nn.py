@@ -13,6 +13,16 @@ from gradwalk.engine import Value, sumprod
 Activation = Callable[[Value], Value]
 
 
+class Number(float):
+    """A number in place of a parameter: transforms of functions of a Module return Modules of these."""
+
+    __slots__ = ()
+
+
+class Numbers(numpy.ndarray):
+    """An array in place of a parameter, where there is a number for each of several results or samples."""
+
+
 class Module:
     """What has parameters: attributes that are Values, Modules, or lists, tuples, dicts and arrays of them."""
 
@@ -36,14 +46,15 @@ class Module:
     def named_parameters(self) -> Iterator[tuple[str, Value]]:
         """Every parameter once, with its path, such as `"layers.0.neurons.2.w.1"`, in the order of the attributes.
 
-        Leaf Values count as parameters; Values that were computed do not.
+        Leaf Values count as parameters; Values that were computed do not. In a Module that is the gradient of another
+        one, or otherwise the result of a transform, the numbers that stand in their places do.
         """
         seen: set[int] = set()
         pending: list[tuple[str, object]] = [("", self)]
         while pending:
             path, item = pending.pop()
-            if isinstance(item, Value):
-                if not item.operands and id(item) not in seen:
+            if isinstance(item, (Value, Number, Numbers)):
+                if id(item) not in seen and not (isinstance(item, Value) and item.operands):
                     seen.add(id(item))
                     yield path, item
             elif id(item) not in seen:
@@ -61,7 +72,7 @@ def _children(item: object) -> list[tuple[object, object]]:
     if isinstance(item, dict):
         return list(item.items())
     if isinstance(item, numpy.ndarray) and item.dtype == object:
-        return list(enumerate(item))
+        return [(".".join(map(str, at)), item[at]) for at in numpy.ndindex(item.shape)]
     if isinstance(item, (list, tuple)):
         return list(enumerate(item))
     return []

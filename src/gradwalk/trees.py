@@ -1,7 +1,7 @@
 """Arguments and results that hold numbers: lists, tuples, dicts, dataclasses and arrays, nested as one likes.
 
-A number, a Value or a NumPy array is a leaf. What holds leaves is taken apart by optree, an extra: this is the only
-module that imports it, and only where something is nested.
+A number, a Value or a NumPy array is a leaf, and so is each parameter of a Module. What else holds leaves is taken apart
+by optree, an extra: this is the only module that imports it, and only where something is nested.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 import numpy
 
 from gradwalk.engine import Value, as_float, is_number
+from gradwalk.nn import Module, Number
+from gradwalk.skeleton import Skeleton, parted
 
 _NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
 _registered: set[type] = set()  # those that are
@@ -32,13 +34,15 @@ Shape = tuple[int, ...] | str
 class Structure:
     """How leaves make up a tree. Two are equal where their trees differ in numbers only.
 
-    `spec`: optree's, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of the leaves.
+    `spec`: optree's, a Module's, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of the leaves.
     """
 
     spec: Any
     shapes: tuple[Shape, ...]
 
     def __str__(self) -> str:
+        if isinstance(self.spec, Skeleton):
+            return _with_article(str(self.spec))
         shown = repr(self.with_leaves([_Shown(shape) for shape in self.shapes]))
         if len(shown) > _LONGEST:
             return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
@@ -47,7 +51,7 @@ class Structure:
     @property
     def size(self) -> int:
         """How many numbers a tree has."""
-        return sum(_count(shape) for shape in self.shapes)
+        return sum(size(shape) for shape in self.shapes)
 
     @functools.cached_property
     def is_scalar(self) -> bool:
@@ -61,7 +65,7 @@ class Structure:
         leaves = []
         start = 0
         for shape in self.shapes:
-            count = _count(shape)
+            count = size(shape)
             part = numbers[start : start + count]
             leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape))
             start += count
@@ -102,7 +106,7 @@ class Structure:
         """The structures of what a list or tuple holds; none for a leaf."""
         if self.spec is None or isinstance(self.spec, tuple):
             return list(self.spec or ())
-        if self.spec.type not in (list, tuple):
+        if isinstance(self.spec, Skeleton) or self.spec.type not in (list, tuple):
             return []
         rest = iter(self.shapes)
         return [
@@ -110,20 +114,29 @@ class Structure:
             for spec in self.spec.children()
         ]
 
+    def children(self) -> list[Structure] | dict[Any, Structure]:
+        """The structures of what a list, tuple or dict holds; none for a leaf."""
+        if self.spec is None or isinstance(self.spec, (tuple, Skeleton)) or self.spec.type is not dict:
+            return self.parts()
+        rest = iter(self.shapes)
+        return {
+            key: Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            for key, spec in zip(self.spec.entries(), self.spec.children(), strict=True)
+        }
+
     def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
         """Where the numbers of each leaf stand among all of them, and its shape, which is () for a number."""
         start = 0
         for shape in self.shapes:
-            yield slice(start, start + _count(shape)), () if isinstance(shape, str) else shape
-            start += _count(shape)
+            yield slice(start, start + size(shape)), () if isinstance(shape, str) else shape
+            start += size(shape)
 
     def names(self, root: str) -> list[str]:
         """A name for every number, such as x, x[0] and x['rate'][1, 2]."""
         if isinstance(self.spec, tuple):
             return [name for i, part in enumerate(self.spec) for name in part.names(f"{root}[{i}]")]
-        paths = [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
         names = []
-        for path, shape in zip(paths, self.shapes, strict=True):
+        for path, shape in zip(self._paths(root), self.shapes, strict=True):
             if isinstance(shape, str) or shape == ():
                 names.append(path)
             else:
@@ -131,7 +144,16 @@ class Structure:
         return names
 
 
-_SCALAR_TYPES = frozenset([float, int, Value])  # the commonest leaves
+    def _paths(self, root: str) -> list[str]:
+        """A name for every leaf."""
+        if isinstance(self.spec, Skeleton):
+            return self.spec.names(root)
+        return [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
+
+
+_FLOAT = frozenset([float])
+_SCALAR_TYPES = frozenset([float, int, Number, Value])  # the commonest leaves
+_LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
 SCALAR = Structure(None, (_SCALAR,))
 
 
@@ -154,21 +176,23 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
             leaves += found
             structures.append(structure)
         return leaves, tupled(structures)
+    if isinstance(tree, Module):
+        leaves, skeleton = parted(tree)
+        return leaves, Structure(skeleton, _shapes(leaves, what))
     optree = _optree(tree, what)
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
-    if all(map(_SCALAR_TYPES.__contains__, map(type, leaves))):
-        return leaves, Structure(spec, (_SCALAR,) * len(leaves))
-    unknown = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)}
-    if unknown:
-        with _registering:
-            for cls in unknown - _registered:
-                _register(cls, optree)
-                _registered.add(cls)
-        return flattened(tree, what)
-    for accessor, leaf in zip(spec.accessors(), leaves, strict=True) if not all(map(_is_leaf, leaves)) else ():
-        if not _is_leaf(leaf):
-            raise _refused(leaf, accessor.codify(what))
-    return leaves, Structure(spec, tuple([_shape(leaf, what) for leaf in leaves]))
+    if not _LEAF_TYPES.issuperset(map(type, leaves)):
+        unknown = {type(leaf) for leaf in leaves if _is_node(leaf)}
+        if unknown:
+            with _registering:
+                for cls in unknown - _registered:
+                    _register(cls, optree)
+                    _registered.add(cls)
+            return flattened(tree, what)
+        if not all(map(_is_leaf, leaves)):
+            wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
+            raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
+    return leaves, Structure(spec, _shapes(leaves, what))
 
 
 def scalars(leaves: Sequence[Any]) -> list[Any]:
@@ -178,6 +202,9 @@ def scalars(leaves: Sequence[Any]) -> list[Any]:
 
 def write(leaves: Sequence[Any], row: Any) -> bool:
     """Write all numbers of the leaves to an array of float64; whether there is no Value among them."""
+    if _FLOAT.issuperset(map(type, leaves)):
+        row[:] = leaves
+        return True
     start = 0
     for leaf in leaves:
         if isinstance(leaf, numpy.ndarray):
@@ -224,14 +251,25 @@ def _with_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
+def _is_node(leaf: Any) -> bool:
+    """Whether a leaf of optree's is none, but of a class that it does not know yet."""
+    return isinstance(leaf, Module) or (dataclasses.is_dataclass(leaf) and not isinstance(leaf, type))
+
+
 def _is_leaf(tree: Any) -> bool:
     return isinstance(tree, (float, Value, numpy.ndarray)) or is_number(tree)
+
+
+def _shapes(leaves: list[Any], what: str) -> tuple[Shape, ...]:
+    if _SCALAR_TYPES.issuperset(map(type, leaves)):
+        return (_SCALAR,) * len(leaves)
+    return tuple([_shape(leaf, what) for leaf in leaves])
 
 
 def _shape(leaf: Any, what: str) -> Shape:
     if not isinstance(leaf, numpy.ndarray):
         return _SCALAR
-    if isinstance(leaf, numpy.ma.MaskedArray):
+    if type(leaf) is not numpy.ndarray and isinstance(leaf, numpy.ma.MaskedArray):
         raise _refused(leaf, what)
     if leaf.dtype == object:
         for item in leaf.ravel():
@@ -243,7 +281,8 @@ def _shape(leaf: Any, what: str) -> Shape:
     return shape
 
 
-def _count(shape: Shape) -> int:
+def size(shape: Shape) -> int:
+    """How many numbers a leaf has."""
     if isinstance(shape, str):
         return 1
     count = 1
@@ -296,8 +335,19 @@ def _optree(tree: Any, what: str) -> Any:
     return optree
 
 
+def _opened(module: Module) -> tuple[list[Any], Skeleton, list[str]]:
+    """A Module as optree wants it."""
+    leaves, skeleton = parted(module)
+    return leaves, skeleton, [name.removeprefix(".") for name in skeleton.names("")]
+
+
 def _register(cls: type, optree: Any) -> None:
-    """Make a dataclass known: its fields are its parts."""
+    """Make a dataclass known, whose fields are its parts; or a Module, whose parts are its parameters."""
+    if issubclass(cls, Module):
+        optree.register_pytree_node(
+            cls, _opened, Skeleton.unflatten, path_entry_type=optree.GetAttrEntry, namespace=_NAMESPACE
+        )
+        return
     names = tuple(field.name for field in dataclasses.fields(cls))
 
     def rebuilt(_: None, parts: Sequence[Any]) -> Any:

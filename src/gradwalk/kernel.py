@@ -1,0 +1,184 @@
+"""`Kernel`: runs a program on a batch, block by block, on all cores, without Python and without a compiler."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk import lanes, native, workers
+from gradwalk.program import Program
+from gradwalk.schedule import Schedule
+
+if TYPE_CHECKING:
+    from gradwalk import _cython as cython
+else:
+    import cython
+
+LANES = 128  # of a block: more share the cost of an instruction, fewer leave more rows in the cache
+STRANDS = 64  # that a batch is cut into at most: the shares of threads, whatever their number
+_LARGEST_TOTALS = 1 << 20  # numbers, of all strands together, unless there are few strands
+
+INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
+
+
+def _chosen() -> str:
+    """What GRADWALK_INSTRUCTION_SET says, or the largest that this machine has."""
+    name = os.environ.get("GRADWALK_INSTRUCTION_SET") or INSTRUCTION_SETS[-1]
+    if name not in INSTRUCTION_SETS:
+        raise ValueError(f"GRADWALK_INSTRUCTION_SET={name}: this machine has {', '.join(INSTRUCTION_SETS)}")
+    return name
+
+
+instruction_set = _chosen()
+
+
+class Columns:
+    """One-dimensional arrays of the same length: all that arrays hold along their first axes."""
+
+    def __init__(self, arrays: Sequence[NDArray[Any]]) -> None:
+        self.arrays = arrays  # which have to live as long as their addresses are used
+        self.addresses: Any
+        self.strides: Any
+        if cython.compiled:
+            self.addresses = _joined([_addresses(array) for array in arrays])
+            self.strides = _joined([numpy.full(array[:1].size, array.strides[0]) for array in arrays])
+        else:
+            self.addresses = [array[:, *at] for array in arrays for at in numpy.ndindex(array.shape[1:])]
+            self.strides = []
+
+
+class Kernel:
+    """A program for batches.
+
+    `varies`: for each input of the program, whether it has a number for each sample, in a column, or one for all.
+    `reduced`: whether the outputs are wanted as sums over the batch.
+    """
+
+    def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False, lanes: int = LANES) -> None:
+        self.schedule = Schedule(program, varies, reduced)
+        self.reduced = reduced
+        self.lanes = lanes
+        self._outputs = len(program.outputs)
+        self._scratch: list[Any] = []  # memory of threads that have ended their work
+
+    def __str__(self) -> str:
+        return str(self.schedule)
+
+    def __reduce__(self) -> Any:
+        return _made, (self.schedule.program, self.schedule.varies, self.reduced, self.lanes)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that each thread works in, besides the inputs and outputs: slots · lanes · 8 for float64."""
+        return self.schedule.slots * self.lanes * 8
+
+    def run(self, numbers: NDArray[Any], columns: Columns, outputs: Columns, count: int, *, single: bool) -> Any:
+        """Run the program on `count` samples: the outputs that do not vary or, where it is reduced, all sums.
+
+        `numbers`: float64, the inputs that do not vary. `columns`: the others. `outputs`: where the outputs that vary
+        are written to, by the position of each. All of these are float32 where it is `single`, else float64.
+        """
+        once = self.schedule.once.run(numbers)
+        scalars = once[: self.schedule.scalars].astype(numpy.float32 if single else numpy.float64)
+        strands = self._strands(count)
+        totals = numpy.zeros((strands if self.reduced else 1, self._outputs, 2))
+
+        def work(tasks: Iterator[int]) -> None:
+            scratch = self._scratch.pop() if self._scratch else self._new_scratch()
+            for strand in tasks:
+                blocks = -(-count // self.lanes)
+                first, last = [min(count, i * blocks // strands * self.lanes) for i in (strand, strand + 1)]
+                self._run(
+                    single, scalars, columns, outputs, totals[strand if self.reduced else 0], scratch, first, last
+                )
+            self._scratch.append(scratch)
+
+        workers.spread(range(strands), work)
+        fixed = once[self.schedule.scalars :]
+        return self._sums(totals, fixed, count) if self.reduced else fixed
+
+    def _run(
+        self,
+        single: bool,
+        scalars: Any,
+        columns: Columns,
+        outputs: Columns,
+        totals: Any,
+        scratch: Any,
+        first: cython.longlong,
+        last: cython.longlong,
+    ) -> None:
+        """Run all instructions for the samples from `first` to `last`."""
+        chosen: cython.int = INSTRUCTION_SETS.index(instruction_set)
+        in_float32: cython.bint = single
+        code: cython.p_int = native.integers(self.schedule.code)
+        length: cython.longlong = len(self.schedule.code)
+        slots: cython.longlong = self.schedule.slots
+        width: cython.longlong = self.lanes
+        scalar: cython.p_void = native.cells(scalars)
+        column: cython.p_void = native.cells(columns.addresses)
+        stride: cython.p_void = native.cells(columns.strides)
+        output: cython.p_void = native.cells(outputs.addresses)
+        output_stride: cython.p_void = native.cells(outputs.strides)
+        total: cython.p_void = native.cells(totals)
+        rows, cells = scratch
+        row: cython.p_void = native.cells(rows)
+        cell: cython.p_void = native.cells(cells)
+        with cython.nogil:
+            lanes.run(
+                chosen,
+                in_float32,
+                code,
+                length,
+                scalar,
+                column,
+                stride,
+                output,
+                output_stride,
+                total,
+                row,
+                cell,
+                slots,
+                width,
+                first,
+                last,
+            )
+
+    def _strands(self, count: int) -> int:
+        """How many strands a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
+        most = max(8, _LARGEST_TOTALS // max(1, self._outputs)) if self.reduced else STRANDS
+        return max(1, min(STRANDS, most, -(-count // self.lanes)))
+
+    def _new_scratch(self) -> tuple[Any, Any]:
+        """The addresses of rows, and room for them."""
+        return numpy.empty(max(1, self.schedule.slots), numpy.int64), numpy.empty(self.memory + 64, numpy.uint8)
+
+    def _sums(self, totals: Any, fixed: Any, count: int) -> Any:
+        """The sums over the batch, from those of the strands."""
+        lanes.add_totals(native.doubles(totals.reshape(-1)), len(totals), self._outputs)
+        totals, lost = totals[0].T
+        with numpy.errstate(all="ignore"):
+            sums = numpy.where(numpy.isfinite(lost), totals + lost, totals)  # inf takes all else away
+            sums[self.schedule.fixed] = fixed * count
+        return sums
+
+
+def _made(program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int) -> Kernel:
+    """A kernel as it was pickled."""
+    return Kernel(program, varies, reduced=reduced, lanes=lanes)
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[numpy.int64]:
+    return numpy.concatenate(parts, dtype=numpy.int64) if parts else numpy.zeros(1, numpy.int64)
+
+
+def _addresses(array: NDArray[Any]) -> NDArray[numpy.int64]:
+    """Where the first number of each column of an array stands in memory."""
+    offsets = numpy.full((), array.__array_interface__["data"][0], numpy.int64)
+    for length, stride in zip(array.shape[1:], array.strides[1:], strict=True):
+        offsets = offsets[..., None] + stride * numpy.arange(length)
+    return offsets.ravel()

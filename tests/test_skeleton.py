@@ -1,0 +1,339 @@
+"""Modules taken apart and put together again: their parameters, and what is left of them."""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict, namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import fewer
+
+from gradwalk import Value, engine, grad, hessian, hvp, jacobian, jit, value_and_grad
+from gradwalk.nn import MLP, Module, Neuron, Number, Numbers
+from gradwalk.skeleton import parted
+
+Pair = namedtuple("Pair", "left right")
+
+
+class Net(Module):
+    """Whatever attributes it is given."""
+
+    def __init__(self, **parts: Any) -> None:
+        vars(self).update(parts)
+
+
+class Other(Net):
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Module):
+    slope: Value
+    offset: Value
+
+    def __call__(self, x: Any) -> Any:
+        return self.slope * x + self.offset
+
+
+def objects(parts: list[Any]) -> Any:
+    array = numpy.empty((len(parts), 1), dtype=object)
+    for i, part in enumerate(parts):
+        array[i, 0] = part
+    return array
+
+
+NAMES = st.sampled_from("abc")
+STATICS = st.one_of(
+    st.integers(0, 2), st.booleans(), st.sampled_from([0.0, -0.0, 1.0]), st.none(), st.just("relu"), st.just(abs)
+)
+CONSTANTS = st.lists(st.integers(0, 1), max_size=2).map(lambda numbers: numpy.array(numbers, float))
+PARTS = st.recursive(
+    st.one_of(st.builds(Value, st.integers(-9, 9)), STATICS, CONSTANTS),
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=3),
+        st.lists(parts, max_size=3).map(tuple),
+        st.builds(Pair, parts, parts),
+        st.dictionaries(NAMES, parts, max_size=2),
+        st.dictionaries(NAMES, parts, max_size=2).map(OrderedDict),
+        st.lists(parts, max_size=2).map(objects),
+        st.dictionaries(NAMES, parts, max_size=2).map(lambda attributes: Net(**attributes)),
+        st.dictionaries(NAMES, parts, max_size=2).map(lambda attributes: Other(**attributes)),
+    ),
+    max_leaves=8,
+)
+MODULES = st.dictionaries(NAMES, PARTS, max_size=3).map(lambda attributes: Net(**attributes))
+
+
+def written(part: Any) -> str:
+    """A Module without its numbers, in words, by recursion, to compare with."""
+    if isinstance(part, (Value, Number)):
+        return "parameter"
+    if isinstance(part, Module):
+        return f"{type(part).__name__} {written(vars(part))}"
+    if isinstance(part, dict):
+        return f"{type(part).__name__} {[(key, written(item)) for key, item in part.items()]}"
+    if isinstance(part, (list, tuple)):
+        return f"{type(part).__name__} {[written(item) for item in part]}"
+    if isinstance(part, numpy.ndarray):
+        return f"array {part.dtype} {part.shape} {[written(item) for item in part.ravel().tolist()]}"
+    return repr(part)
+
+
+def containers(part: Any) -> list[Any]:
+    """All that could be changed in place, in order."""
+    parts = vars(part) if isinstance(part, Module) else part
+    if isinstance(parts, dict):
+        parts = list(parts.values())
+    if isinstance(part, numpy.ndarray) and part.dtype != object:
+        return [part]
+    if isinstance(part, numpy.ndarray):
+        parts = part.ravel().tolist()
+    if not isinstance(parts, (list, tuple)):
+        return []
+    return [*([] if isinstance(part, tuple) else [part]), *(found for item in parts for found in containers(item))]
+
+
+def codified(path: str) -> str:
+    """A name of ours as `named_parameters` has it: x['a'][0].b as a.0.b."""
+    return path.replace("['", ".").replace("']", "").replace("[", ".").replace("]", "").replace(", ", ".").lstrip(".")
+
+
+class TestTakenApart:
+    @fewer(2)
+    @given(MODULES)
+    def test_has_the_parameters_that_the_module_names(self, module):
+        numbers, skeleton = parted(module)
+        named = list(module.named_parameters())
+        assert numbers == [parameter.data for _, parameter in named]
+        assert [type(number) for number in numbers] == [float] * skeleton.size
+        assert [codified(name) for name in skeleton.names("")] == [path for path, _ in named]
+
+    @fewer(2)
+    @given(MODULES)
+    def test_every_name_leads_to_its_parameter(self, module):
+        skeleton = parted(module)[1]
+        for name, parameter in zip(skeleton.names("net"), module.parameters(), strict=True):
+            assert eval(name, {"net": module}) is parameter
+
+    @fewer(2)
+    @given(MODULES)
+    def test_and_put_together_it_is_the_same_and_shares_nothing_that_could_change(self, module):
+        numbers, skeleton = parted(module)
+        again = skeleton.unflatten(numbers)
+        assert written(again) == written(module)
+        assert again.parameters() == numbers
+        assert not {id(item) for item in containers(again)} & {id(item) for item in containers(module)}
+        assert parted(again)[1] == skeleton
+
+    @fewer(2)
+    @given(MODULES)
+    def test_values_stay_what_they_are(self, module):
+        skeleton = parted(module)[1]
+        values = [Value(i) for i in range(skeleton.size)]
+        assert skeleton.unflatten(values).parameters() == values
+
+    @fewer(2)
+    @given(MODULES, MODULES)
+    def test_skeletons_are_equal_where_numbers_alone_differ(self, module, other):
+        skeleton, other_skeleton = parted(module)[1], parted(other)[1]
+        assert (skeleton == other_skeleton) == (written(module) == written(other))
+        for parameter in module.parameters():
+            parameter.data += 1.0
+        assert parted(module)[1] == skeleton
+        assert hash(parted(module)[1]) == hash(skeleton)
+
+
+class TestWhatIsKept:
+    def test_parameters_and_modules_that_stand_in_two_places(self):
+        w = Value(2.0)
+        layer = Net(w=w)
+        again = parted(Net(a=layer, b=[w, layer]))[1].unflatten([5.0])
+        assert again.parameters() == [5.0]
+        assert again.a is again.b[1]
+        assert again.a.w is again.b[0]
+
+    def test_modules_that_lead_back_to_themselves(self):
+        module = Net(w=Value(2.0), parts=[])
+        module.me = module
+        module.parts.append((module, module.parts))
+        numbers, skeleton = parted(module)
+        again = skeleton.unflatten([3.0])
+        assert (numbers, again.parameters()) == ([2.0], [3.0])
+        assert again.me is again
+        assert again.parts[0][0] is again
+        assert again.parts[0][1] is again.parts
+        assert parted(again)[1] == skeleton
+
+    def test_no_initialiser_is_run(self):
+        again = parted(Line(Value(2.0), Value(1.0)))[1].unflatten([3.0, 4.0])
+        assert (again.slope, again.offset) == (3.0, 4.0)
+
+    def test_a_deep_chain_of_modules(self):
+        module = Net(w=Value(0.0))
+        for i in range(20_000):
+            module = Net(w=Value(i), inner=module)
+        numbers, skeleton = parted(module)
+        again = skeleton.unflatten(numbers)
+        assert len(again.parameters()) == skeleton.size == 20_001
+        assert skeleton.names("net")[-1].count(".inner") == 20_000
+        while vars(module):  # taken apart by hand, for Python frees it by recursion
+            module, again = vars(module).pop("inner", Net()), vars(again).pop("inner", Net())
+
+    def test_values_that_were_computed_are_no_parameters(self):
+        w = Value(2.0)
+        module = Net(w=w, square=w * w)
+        numbers, skeleton = parted(module)
+        assert numbers == [2.0]
+        assert skeleton.unflatten([3.0]).square is module.square
+        assert parted(module)[1] == skeleton
+        assert parted(Net(w=w, square=w * w))[1] != skeleton
+
+
+class TestStructure:
+    def test_has_activations_sizes_and_classes_in_it(self):
+        models = [
+            lambda: MLP(2, [3, 1]),
+            lambda: MLP(2, [3, 1], activation=Value.tanh),
+            lambda: MLP(2, [4, 1]),
+            lambda: MLP(2, [3, 1, 1]),
+            lambda: MLP(2, [3, 2]),
+            lambda: Neuron(2),
+            lambda: Neuron(2, nonlin=False),
+        ]
+        skeletons = [parted(model())[1] for model in models]
+        assert len(set(skeletons)) == len(models)
+        assert [parted(model())[1] for model in models] == skeletons
+        assert skeletons[0] != "MLP"
+
+    def test_in_words(self):
+        assert str(parted(MLP(2, [16, 16, 1]))[1]) == "MLP with 337 parameters"
+
+    def test_that_cannot_be_hashed_is_refused(self):
+        skeleton = parted(Net(parts=[Net(w=Value(1.0), seen={3})]))[1]
+        assert skeleton.unflatten([2.0]).parameters() == [2.0]
+        with pytest.raises(TypeError, match=r"Net\.parts\[0\]\.seen is a set, which cannot be hashed"):
+            hash(skeleton)
+
+
+def squared_error(model: Any, x: Any, y: Any) -> Any:
+    return (model(x) - y) ** 2
+
+
+class TestInFunctions:
+    def test_a_gradient_is_a_module_of_numbers_equal_to_those_of_backward(self):
+        random.seed(0)
+        model = MLP(3, [4, 4, 1])
+        gradient = grad(squared_error)(model, [0.5, -1.0, 2.0], 0.25)
+        squared_error(model, [0.5, -1.0, 2.0], 0.25).backward()
+        assert type(gradient) is MLP
+        assert repr(gradient) == repr(model)
+        assert gradient.parameters() == [parameter.grad for parameter in model.parameters()]
+        assert all(isinstance(number, float) for number in gradient.parameters())
+        assert gradient.layers[0].neurons[1].w[2] == model.layers[0].neurons[1].w[2].grad
+
+    def test_a_recording_serves_all_models_of_one_structure(self):
+        step = jit(value_and_grad(squared_error))
+        for seed in range(3):
+            random.seed(seed)
+            model = MLP(2, [3, 1])
+            value, gradient = step(model, [0.5, -1.0], 0.25)
+            loss = squared_error(model, [0.5, -1.0], 0.25)
+            loss.backward()
+            assert value == pytest.approx(loss.data, rel=1e-14)
+            assert gradient.parameters() == pytest.approx([p.grad for p in model.parameters()], rel=1e-14)
+        assert step.statistics.recordings == 1
+        step(MLP(2, [3, 1], activation=Value.tanh), [0.5, -1.0], 0.25)
+        assert step.statistics.recordings == 2
+
+    def test_training_goes_as_by_backward(self):
+        random.seed(2)
+        model = MLP(2, [4, 1])
+        random.seed(2)
+        eager = MLP(2, [4, 1])
+        step = jit(value_and_grad(squared_error))
+        for i in range(20):
+            x, y = [0.1 * i, 1.0 - 0.2 * i], 0.5
+            _, gradient = step(model, x, y)
+            for p, g in zip(model.parameters(), gradient.parameters(), strict=True):
+                p.data -= 0.1 * g
+            eager.zero_grad()
+            squared_error(eager, x, y).backward()
+            for p in eager.parameters():
+                p.data -= 0.1 * p.grad
+        assert [p.data for p in model.parameters()] == pytest.approx([p.data for p in eager.parameters()], rel=1e-12)
+
+    def test_a_recorded_step_returns_the_next_model(self):
+        @jit
+        def descended(model, x, y):
+            gradient = grad(squared_error)(model, x, y)
+            return Line(model.slope - 0.1 * gradient.slope, model.offset - 0.1 * gradient.offset)
+
+        line = Line(Value(1.0), Value(0.0))
+        for _ in range(200):
+            line = descended(descended(line, 1.0, 5.0), 2.0, 8.0)
+        assert (line.slope, line.offset) == (pytest.approx(3.0, rel=1e-4), pytest.approx(2.0, rel=1e-4))
+        assert descended.statistics.recordings == 1
+
+    def test_a_gradient_by_parameters_that_were_computed(self):
+        def after_a_step(model, x, y):
+            gradient = grad(squared_error)(model, x, y)
+            return squared_error(Line(model.slope - 0.1 * gradient.slope, model.offset), x, y)
+
+        line = Line(Value(1.0), Value(0.0))
+        gradient = grad(after_a_step)(line, 2.0, 5.0)
+        error, shrunk = 2.0 - 5.0, 1.0 - 0.1 * 2.0 * 2.0**2
+        assert gradient.slope == pytest.approx(2.0 * error * shrunk * 2.0 * shrunk)
+        inner = grad(lambda w: grad(squared_error)(Line(w * w, 1.0), 2.0, 5.0).slope)
+        assert inner(3.0) == pytest.approx(2.0 * 2.0**2 * 2.0 * 3.0)
+
+    def test_second_derivatives(self):
+        def f(model):
+            return model.slope**2 * model.offset
+
+        line = Line(Value(2.0), Value(5.0))
+        both = hessian(f)(line)
+        assert (both.slope.slope, both.slope.offset, both.offset.slope, both.offset.offset) == (10.0, 4.0, 4.0, 0.0)
+        product = hvp(f, (line,), (grad(f)(line),))
+        assert (product.slope, product.offset) == (10.0 * 20.0 + 4.0 * 4.0, 4.0 * 20.0)
+        assert grad(lambda model: grad(f)(model).slope)(line).parameters() == [10.0, 4.0]
+
+    def test_derivatives_of_several_results(self):
+        line = Line(Value(2.0), Value(5.0))
+        as_list = jacobian(lambda model: [model(x) for x in (1.0, 3.0)])(line)
+        assert [part.parameters() for part in as_list] == [[1.0, 1.0], [3.0, 1.0]]
+        as_array = jacobian(lambda model: model(numpy.array([1.0, 3.0])))(line)
+        assert isinstance(as_array.slope, Numbers)
+        assert [part.tolist() for part in as_array.parameters()] == [[1.0, 3.0], [1.0, 1.0]]
+        doubled = jit(lambda model: model.slope * 2.0)(as_array)
+        assert doubled.tolist() == [2.0, 6.0]
+
+    def test_modules_in_other_trees(self):
+        tree = {"line": Line(Value(2.0), Value(5.0)), "x": 3.0}
+        gradient = grad(lambda tree: tree["line"](tree["x"]))(tree)
+        assert gradient["line"].parameters() == [3.0, 1.0]
+        assert gradient["x"] == 2.0
+        step = jit(lambda tree: tree["line"](tree["x"]))
+        assert step(tree) == 11.0
+        assert step._latest.names == ["tree['line'].slope", "tree['line'].offset", "tree['x']"]
+
+    def test_inside_a_recording_parameters_are_not_frozen(self):
+        line = Line(Value(2.0), Value(5.0))
+        slope = jit(lambda x: grad(lambda model: model(x) ** 2)(line).slope)
+        assert engine.number(slope(3.0)) == 2 * 11.0 * 3.0
+        line.offset.data = 0.0
+        assert engine.number(slope(3.0)) == 2 * 6.0 * 3.0
+
+    def test_a_module_kept_from_a_recording_that_has_ended_is_refused(self):
+        kept = []
+        jit(lambda model: kept.append(model) or model(1.0))(Line(Value(2.0), Value(5.0)))
+        with pytest.raises(engine.RecordingError, match="after the recording that it belongs to has ended"):
+            grad(lambda x: kept[0](x))(1.0)
+
+    def test_what_a_message_names(self):
+        with pytest.raises(TypeError, match="returned a Line with 2 parameters: use jacobian"):
+            grad(lambda model: model)(Line(Value(2.0), Value(5.0)))
