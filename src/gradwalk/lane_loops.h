@@ -57,6 +57,21 @@ static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t co
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
 }
 
+/* Adds to a total and keeps what rounding takes (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B). */
+static inline void NAME(add_to_total)(double *total, double x) {
+    const double sum = total[0] + x;
+    const double part = sum - total[0];
+    total[1] += (total[0] - (sum - part)) + (x - part);
+    total[0] = sum;
+}
+
+static inline double NAME(sum_of_16)(const double *x) {
+    double sums[8];
+    for (int j = 0; j < 8; j++) sums[j] = x[j] + x[j + 8];
+    for (int j = 0; j < 4; j++) sums[j] += sums[j + 4];
+    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
 /* The sum of a row, or of the products of two, over `count` lanes. */
 static double NAME(sum)(const REAL *x, int64_t count) {
     double sums[16] = {0.0};
@@ -64,7 +79,7 @@ static double NAME(sum)(const REAL *x, int64_t count) {
     for (int64_t i = 0; i < whole; i += 16)
         for (int j = 0; j < 16; j++) sums[j] += (double)x[i + j];
     for (int64_t i = whole; i < count; i++) sums[i - whole] += (double)x[i];
-    return sum_of_16(sums);
+    return NAME(sum_of_16)(sums);
 }
 
 static double NAME(dot)(const REAL *x, const REAL *y, int64_t count) {
@@ -73,7 +88,7 @@ static double NAME(dot)(const REAL *x, const REAL *y, int64_t count) {
     for (int64_t i = 0; i < whole; i += 16)
         for (int j = 0; j < 16; j++) sums[j] += (double)(x[i + j] * y[i + j]);
     for (int64_t i = whole; i < count; i++) sums[i - whole] += (double)(x[i] * y[i]);
-    return sum_of_16(sums);
+    return NAME(sum_of_16)(sums);
 }
 
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
@@ -138,16 +153,16 @@ static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
             NAME(store)(run->outputs[code[1]] + first * stride, stride, (const REAL *)rows[code[2]], count);
             break;
         }
-        case 8 * SUM: add_to_total(run->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
-        case 8 * SUM + 1: add_to_total(run->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
+        case 8 * SUM: NAME(add_to_total)(run->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
+        case 8 * SUM + 1: NAME(add_to_total)(run->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
         case 8 * DOT: {
             ROW(x, 0) ROW(y, 1)
-            add_to_total(run->totals + 2 * code[1], NAME(dot)(x_row, y_row, count));
+            NAME(add_to_total)(run->totals + 2 * code[1], NAME(dot)(x_row, y_row, count));
             break;
         }
         case 8 * DOT + 2: {
             ROW(x, 0) SCALAR(y, 1)
-            add_to_total(run->totals + 2 * code[1], (double)y * NAME(sum)(x_row, count));
+            NAME(add_to_total)(run->totals + 2 * code[1], (double)y * NAME(sum)(x_row, count));
             break;
         }
         }

@@ -67,21 +67,6 @@ typedef struct {
     int64_t first, last;  /* samples */
 } Run;
 
-/* Adds to a total and keeps what rounding takes (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B). */
-static inline void add_to_total(double *total, double x) {
-    const double sum = total[0] + x;
-    const double part = sum - total[0];
-    total[1] += (total[0] - (sum - part)) + (x - part);
-    total[0] = sum;
-}
-
-static inline double sum_of_16(const double *x) {
-    double sums[8];
-    for (int j = 0; j < 8; j++) sums[j] = x[j] + x[j + 8];
-    for (int j = 0; j < 4; j++) sums[j] += sums[j + 4];
-    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
-}
-
 #define PASTE(a, b) a##_##b
 #define JOIN(a, b) PASTE(a, b)
 #define NAME(name) JOIN(JOIN(name, SET), REAL)
@@ -123,7 +108,7 @@ static inline void add_totals(double *totals, int64_t strands, int64_t outputs) 
     for (int64_t strand = 1; strand < strands; strand++)
         for (int64_t k = 0; k < outputs; k++) {
             const double *other = totals + 2 * (strand * outputs + k);
-            add_to_total(totals + 2 * k, other[0]);
+            add_to_total_baseline_double(totals + 2 * k, other[0]);
             totals[2 * k + 1] += other[1];
         }
 }
