@@ -14,7 +14,11 @@ pure = os.environ.get("GRADWALK_PURE") == "1"
 # Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and operations no
 # flags changes no result, and lets loops over lanes be vectorised.
 on_windows = sys.platform == "win32"
-flags = ["/O2", "/fp:precise"] if on_windows else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+flags = (
+    ["/O2", "/fp:precise"]
+    if on_windows
+    else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-falign-loops=64"]
+)
 
 setup(
     ext_modules=[]

@@ -13,7 +13,19 @@ import importlib
 
 from timing import HEADER, Row, in_fresh_process, markdown_row
 
-BENCHMARKS = ("moons", "chain", "memory", "transformer", "see", "transforms", "page", "import_time")
+BENCHMARKS = (
+    "moons",
+    "chain",
+    "memory",
+    "transformer",
+    "see",
+    "transforms",
+    "asian",
+    "black_scholes",
+    "low_level",
+    "page",
+    "import_time",
+)
 
 
 def measured(name: str, quick: bool) -> list[Row]:

@@ -3,14 +3,15 @@
     python examples/moons.py --output moons.png
 
 100 points, an MLP(2, [16, 16, 1]), the max-margin loss of a support vector machine and weight decay; 100 steps of
-gradient descent on all points at once. Needs matplotlib and scikit-learn: `pip install gradwalk[examples]`.
+gradient descent on all points at once: the loss of one point is differentiated and recorded, and replayed on batches.
+Needs matplotlib and scikit-learn: `pip install gradwalk[examples]`.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,66 +19,57 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
-from gradwalk import Value, no_grad
+from gradwalk import jit, value_and_grad, vmap
 from gradwalk.math import relu, sumprod
 from gradwalk.nn import MLP
-
-Point = tuple[float, float]
 
 WEIGHT_DECAY = 1e-4
 BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind eyes too
 LIGHT_BLUE, LIGHT_ORANGE = "#66AAD1", "#E69E66"
 
 
-def score(model: MLP, point: Point) -> Value:
+def score(model: MLP, point: Any) -> Any:
     """Which moon the point belongs to: positive for the lower one, negative for the upper one."""
-    output = model([Value(coordinate) for coordinate in point])
-    assert isinstance(output, Value)  # not a list, for the last layer is a single neuron
-    return output
+    return model(point)
 
 
-def loss_and_accuracy(model: MLP, points: Sequence[Point], labels: Sequence[int]) -> tuple[Value, float]:
-    """The mean shortfall from a margin of 1, plus weight decay; and the share of points on their right side."""
-    scores = [score(model, point) for point in points]
-    shortfalls = [relu(1 - label * s) for label, s in zip(labels, scores, strict=True)]
+def loss_and_hit(model: MLP, point: Any, label: Any) -> tuple[Any, Any]:
+    """The shortfall from a margin of 1, plus weight decay; and whether the point is on its right side."""
+    margin = label * score(model, point)
     parameters = model.parameters()
-    loss = sum(shortfalls, Value(0)) / len(points) + WEIGHT_DECAY * sumprod(parameters, parameters)
-    hits = sum((s > 0) == (label > 0) for label, s in zip(labels, scores, strict=True))
-    return loss, hits / len(points)
+    return relu(1 - margin) + WEIGHT_DECAY * sumprod(parameters, parameters), margin > 0
 
 
-def train(model: MLP, points: Sequence[Point], labels: Sequence[int], steps: int) -> None:
+def train(model: MLP, points: Any, labels: Any, steps: int) -> None:
     """Descend the gradient of all points, in ever shorter steps."""
+    step_of_all = jit(vmap(value_and_grad(loss_and_hit, has_aux=True), in_axes=(None, 0, 0), reduce="mean"))
     for step in range(steps):
-        loss, accuracy = loss_and_accuracy(model, points, labels)
+        (loss, accuracy), gradient = step_of_all(model, points, labels)
         if step % 10 == 0:
             print(f"step {step:3}  loss {loss:.4f}  accuracy {accuracy:4.0%}")
-        model.zero_grad()
-        loss.backward()
         rate = 1.0 - 0.9 * step / steps
-        for parameter in model.parameters():
-            parameter.data -= rate * parameter.grad
+        for parameter, derivative in zip(model.parameters(), gradient.parameters(), strict=True):
+            parameter.data -= rate * derivative
 
 
-def draw_scores(axes: Axes, model: MLP, points: Sequence[Point]) -> None:
+def draw_scores(axes: Axes, model: MLP, points: Any) -> None:
     """Colour the plane by the model's score, with lines at the boundary and at the margins around it."""
-    xs, ys = (np.linspace(min(c) - 0.5, max(c) + 0.5, 120).tolist() for c in zip(*points, strict=True))
-    with no_grad():
-        scores = [[score(model, (x, y)).data for x in xs] for y in ys]
+    xs, ys = (np.linspace(coordinates.min() - 0.5, coordinates.max() + 0.5, 120) for coordinates in points.T)
+    grid = np.stack(np.meshgrid(xs, ys), axis=-1)
+    scores = vmap(score, in_axes=(None, 0))(model, grid.reshape(-1, 2)).reshape(len(ys), len(xs))
     colours = LinearSegmentedColormap.from_list("moons", [LIGHT_ORANGE, "white", LIGHT_BLUE])
     filled = axes.contourf(xs, ys, scores, levels=np.linspace(-4, 4, 17), cmap=colours, extend="both")
     axes.contour(xs, ys, scores, levels=[-1, 0, 1], colors="black", linewidths=[1, 2, 1], linestyles=["--", "-", "--"])
     axes.figure.colorbar(filled, ax=axes, label="score (boundary at 0, margins at ±1)")
 
 
-def draw(model: MLP, points: Sequence[Point], labels: Sequence[int], output: str) -> None:
+def draw(model: MLP, points: Any, labels: Any, output: str) -> None:
     """Save a picture of the plane and the points."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     draw_scores(axes, model, points)
     for label, name, marker, colour in ((-1, "upper moon", "^", ORANGE), (1, "lower moon", "o", BLUE)):
-        xs, ys = zip(*[point for point, its in zip(points, labels, strict=True) if its == label], strict=True)
-        axes.scatter(xs, ys, label=name, marker=marker, color=colour, edgecolors="black", s=45)
+        axes.scatter(*points[labels == label].T, label=name, marker=marker, color=colour, edgecolors="black", s=45)
     axes.set(xlabel="x", ylabel="y", title=f"Two moons, separated by {len(model.parameters())} scalars", aspect="equal")
     axes.legend(loc="upper right")
     figure.savefig(output, dpi=150)
@@ -92,12 +84,11 @@ def main() -> None:
     options = parser.parse_args()
 
     random.seed(options.seed)
-    coordinates, classes = make_moons(n_samples=100, noise=0.1, random_state=options.seed)
-    points = [(x, y) for x, y in coordinates.tolist()]
-    labels = [2 * c - 1 for c in classes.tolist()]
+    points, classes = make_moons(n_samples=100, noise=0.1, random_state=options.seed)
+    labels = 2.0 * classes - 1.0
     model = MLP(2, [16, 16, 1])
     train(model, points, labels, options.steps)
-    loss, accuracy = loss_and_accuracy(model, points, labels)
+    loss, accuracy = vmap(loss_and_hit, in_axes=(None, 0, 0), reduce="mean")(model, points, labels)
     print(f"at last   loss {loss:.4f}  accuracy {accuracy:4.0%}")
     draw(model, points, labels, options.output)
     print(f"picture   {options.output}")

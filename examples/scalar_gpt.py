@@ -1,64 +1,69 @@
-"""Invent given names, letter by letter, with a small transformer in which every number is a `Value`.
+"""Invent given names, letter by letter, with a small transformer that is written for single numbers.
 
     python examples/scalar_gpt.py --steps 2000 --samples 20 --temperature 0.6
 
 One layer: embeddings of letters and places, causal attention with several heads, two layers of neurons, and residual
-paths around both. It learns from `names.txt`, a tenth of which is held out to measure the loss on. All that the model
-asks of an engine is in `Scalars`, so another class of Values can stand in for gradwalk's. Needs tqdm.
+paths around both. It learns from `names.txt`, a tenth of which is held out to measure the loss on. The loss of one
+name is differentiated and recorded once for each length of names, and replayed on batches of them. All that the model
+asks of an engine is in `Scalars`, so it runs on plain floats and on other classes of Values too. Needs tqdm.
 """
 
 import argparse
 import random
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from functools import reduce
+from itertools import islice
 from operator import add
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
-from gradwalk import Value, math, no_grad
+from gradwalk import jit, math, stop_gradient, value_and_grad, vmap
 
-Scalar = Any  # gradwalk.Value, or whatever stands in for it
-Vector = list[Scalar]
+Scalar = Any  # float, gradwalk.Value, or whatever stands in for it
+Vector = Sequence[Scalar]
 Memory = list[tuple[Vector, Vector]]  # what attention looks back at: key and value of every place so far
 
 END = "."  # before and after every name
 ALPHABET = END + "abcdefghijklmnopqrstuvwxyz"
+NAMES = Path(__file__).with_name("names.txt")
+WIDTH, HEADS, PLACES = 16, 4, 16  # heads divide the width; a name with its end fits into the places
+PARAMETERS = (2 * len(ALPHABET) + PLACES + 12 * WIDTH) * WIDTH
 
 
 @dataclass(frozen=True)
 class Scalars:
-    """An engine: numbers with arithmetic, `data`, `grad` and `backward()`, and functions of them."""
+    """An engine: functions of numbers that have arithmetic. `peak`: the largest of several, as a constant."""
 
-    value: Callable[[float], Scalar] = Value
-    sumprod: Callable[[Sequence[Scalar], Sequence[Scalar]], Scalar] = math.sumprod
+    sumprod: Callable[[Vector, Vector], Scalar] = math.sumprod
     exp: Callable[[Scalar], Scalar] = math.exp
     log: Callable[[Scalar], Scalar] = math.log
     sqrt: Callable[[Scalar], Scalar] = math.sqrt
     relu: Callable[[Scalar], Scalar] = math.relu
+    peak: Callable[[Vector], Scalar] = lambda numbers: stop_gradient(reduce(math.maximum, numbers))
 
 
 class Transformer:
-    """What letter comes next? `heads` divides `width`; a name with its end fits into `places`."""
+    """What letter comes next? Its matrices are cut from one row of `PARAMETERS` weights."""
 
-    def __init__(self, scalars: Scalars, rng: random.Random, width: int = 16, heads: int = 4, places: int = 16) -> None:
+    def __init__(self, weights: Vector, scalars: Scalars | None = None) -> None:
+        row = iter(weights)
+
         def matrix(rows: int, columns: int) -> list[Vector]:
-            new = [[scalars.value(rng.gauss(0.0, 0.15)) for _ in range(columns)] for _ in range(rows)]
-            self.parameters.extend(chain(*new))
-            return new
+            return [list(islice(row, columns)) for _ in range(rows)]
 
-        self.scalars = scalars
-        self.parameters: Vector = []
-        self.heads = [slice(start, start + width // heads) for start in range(0, width, width // heads)]
-        self.letters, self.places, self.unembed = (matrix(n, width) for n in (len(ALPHABET), places, len(ALPHABET)))
-        self.query, self.key, self.value, self.mix = (matrix(width, width) for _ in range(4))
-        self.widen, self.narrow = matrix(4 * width, width), matrix(width, 4 * width)
+        self.scalars = scalars or Scalars()
+        self.letters, self.places, self.unembed = (matrix(n, WIDTH) for n in (len(ALPHABET), PLACES, len(ALPHABET)))
+        self.query, self.key, self.value, self.mix = (matrix(WIDTH, WIDTH) for _ in range(4))
+        self.widen, self.narrow = matrix(4 * WIDTH, WIDTH), matrix(WIDTH, 4 * WIDTH)
 
-    def log_probabilities(self, letter: int, memory: Memory) -> Vector:
-        """Of every letter to come after this one and those in the memory, to which this one is added."""
-        x = list(map(add, self.letters[letter], self.places[len(memory)]))
+    def log_probabilities(self, letter: Vector, memory: Memory) -> Vector:
+        """Of every letter to come after this one, embedded, and those in the memory, to which this one is added."""
+        x: Vector = list(map(add, letter, self.places[len(memory)]))
         x = list(map(add, x, self.attend(self.normalise(x), memory)))
         hidden = [self.scalars.relu(neuron) for neuron in self.linear(self.widen, self.normalise(x))]
         x = list(map(add, x, self.linear(self.narrow, hidden)))
@@ -68,15 +73,16 @@ class Transformer:
         """What the heads find: each the mean of the values so far, weighted by how well their keys fit its query."""
         memory.append((self.linear(self.key, x), self.linear(self.value, x)))
         query = self.linear(self.query, x)
-        found = []
-        for head in self.heads:
-            scores = [self.scalars.sumprod(query[head], key[head]) / len(query[head]) ** 0.5 for key, _ in memory]
+        size = WIDTH // HEADS
+        found: list[Scalar] = []
+        for head in [slice(start, start + size) for start in range(0, WIDTH, size)]:
+            scores = [self.scalars.sumprod(query[head], key[head]) / size**0.5 for key, _ in memory]
             weights = [self.scalars.exp(log_weight) for log_weight in self.log_softmax(scores)]
             components = zip(*[value[head] for _, value in memory], strict=True)
             found += [self.scalars.sumprod(weights, component) for component in components]
         return self.linear(self.mix, found)
 
-    def linear(self, matrix: list[Vector], x: Vector) -> Vector:
+    def linear(self, matrix: Sequence[Vector], x: Vector) -> Vector:
         """The matrix times the vector."""
         return [self.scalars.sumprod(row, x) for row in matrix]
 
@@ -87,42 +93,68 @@ class Transformer:
 
     def log_softmax(self, logits: Vector) -> Vector:
         """Logarithms of the probabilities that are proportional to exp(logits)."""
-        peak = max([logit.data for logit in logits])  # without it, exp could overflow
+        peak = self.scalars.peak(logits)  # without it, exp could overflow
         exponentials = [self.scalars.exp(logit - peak) for logit in logits]
         log_total = self.scalars.log(self.scalars.sumprod(exponentials, [1.0] * len(logits))) + peak
         return [logit - log_total for logit in logits]
-
-    def loss(self, names: Sequence[str]) -> Scalar:
-        """The mean of -log(probability) over all letters of the names and their ends, in nats."""
-        found = []
-        for name in names:
-            memory: Memory = []
-            for letter, following in pairwise(map(ALPHABET.index, END + name + END)):
-                found.append(self.log_probabilities(letter, memory)[following])
-        return self.scalars.sumprod(found, [-1 / len(found)] * len(found))
 
     def invent(self, rng: random.Random, temperature: float) -> str:
         """A name drawn letter by letter; the lower the temperature, the likelier the letters."""
         name = ""
         memory: Memory = []
-        while len(name) < len(self.places) and not name.endswith(END):
-            logs = self.log_probabilities(ALPHABET.index(name[-1:] or END), memory)
-            name += rng.choices(ALPHABET, [math.exp(log.data / temperature) for log in logs])[0]
+        while len(name) < PLACES and not name.endswith(END):
+            logs = self.log_probabilities(self.letters[ALPHABET.index(name[-1:] or END)], memory)
+            name += rng.choices(ALPHABET, [math.exp(log / temperature) for log in logs])[0]
         return name.removesuffix(END)
 
 
-def train(model: Transformer, names: Sequence[str], steps: int, rng: random.Random, batch_size: int = 8) -> None:
+def loss(weights: Vector, letters: Sequence[Vector], following: Sequence[Vector]) -> Scalar:
+    """The mean of -log(probability) of the letters that follow those of one name, in nats.
+
+    A letter is a vector of zeros and a one, so that which it is need not be known when this is recorded.
+    """
+    model = Transformer(weights)
+    embeddings = list(zip(*model.letters, strict=True))
+    memory: Memory = []
+    logs = [model.log_probabilities(model.linear(embeddings, letter), memory) for letter in letters]
+    return -sum(map(math.sumprod, logs, following)) / len(logs)
+
+
+def spelled(names: Sequence[str]) -> tuple[Any, Any]:
+    """The letters of names of one length and those that follow, as `loss` wants them: (names, places, letters)."""
+    spelling = np.array([[ALPHABET.index(letter) for letter in END + name + END] for name in names])
+    letters = np.eye(len(ALPHABET))[spelling]
+    return letters[:, :-1], letters[:, 1:]
+
+
+def by_length(names: Sequence[str]) -> dict[int, list[str]]:
+    """The names, those of one length together."""
+    groups = defaultdict(list)
+    for name in names:
+        groups[len(name)].append(name)
+    return groups
+
+
+def mean_loss(weights: Any, names: Sequence[str]) -> float:
+    """The mean of -log(probability) over all letters of the names and their ends, in nats."""
+    of_group = jit(vmap(loss, in_axes=(None, 0, 0), reduce="sum"))
+    groups = by_length(names)
+    total = sum((length + 1) * of_group(weights, *spelled(group)) for length, group in groups.items())
+    return float(total) / sum((length + 1) * len(group) for length, group in groups.items())
+
+
+def train(weights: Any, names: Sequence[str], steps: int, rng: random.Random, batch_size: int = 32) -> None:
     """Adam: step along the mean of recent gradients, each divided by the root of its mean square, ever less far."""
-    means, squares = [0.0] * len(model.parameters), [0.0] * len(model.parameters)
+    gradient_of = jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean"))
+    groups = by_length(names)
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for step in tqdm(range(steps), unit="step", disable=None):
-        model.loss(rng.sample(names, batch_size)).backward()
-        rate = 0.01 * (1 - step / steps)
-        unbias, unbias_square = 1 / (1 - 0.9 ** (step + 1)), 1 / (1 - 0.99 ** (step + 1))  # they began at 0
-        for i, parameter in enumerate(model.parameters):
-            means[i] = 0.9 * means[i] + 0.1 * parameter.grad
-            squares[i] = 0.99 * squares[i] + 0.01 * parameter.grad**2
-            parameter.data -= rate * unbias * means[i] / ((unbias_square * squares[i]) ** 0.5 + 1e-8)
-            parameter.grad = 0.0
+        batch = rng.choices(groups[len(rng.choice(names))], k=batch_size)
+        _, gradient = gradient_of(weights, *spelled(batch))
+        mean += 0.1 * (gradient - mean)
+        square += 0.01 * (gradient**2 - square)
+        unbiased, unbiased_square = mean / (1 - 0.9 ** (step + 1)), square / (1 - 0.99 ** (step + 1))  # began at 0
+        weights -= 0.01 * (1 - step / steps) * unbiased / (np.sqrt(unbiased_square) + 1e-8)
 
 
 def main() -> None:
@@ -135,17 +167,16 @@ def main() -> None:
     options = parser.parse_args()
 
     rng = random.Random(options.seed)
-    names = Path(__file__).with_name("names.txt").read_text().split()
+    names = NAMES.read_text().split()
     rng.shuffle(names)
     held_out, known = names[: len(names) // 10], names[len(names) // 10 :]
-    model = Transformer(Scalars(), rng)
-    print(f"{len(model.parameters)} parameters, {len(known)} names to learn from, {len(held_out)} held out")
-    with no_grad():
-        print(f"nats per character of the held-out names: {model.loss(held_out).data:.3f} before training")
-    train(model, known, options.steps, rng)
-    with no_grad():
-        print(f"nats per character of the held-out names: {model.loss(held_out).data:.3f} after {options.steps} steps")
-        samples = [model.invent(rng, options.temperature) for _ in range(options.samples)]
+    weights = np.array([rng.gauss(0.0, 0.15) for _ in range(PARAMETERS)])
+    print(f"{PARAMETERS} parameters, {len(known)} names to learn from, {len(held_out)} held out")
+    print(f"nats per character of the held-out names: {mean_loss(weights, held_out):.3f} before training")
+    train(weights, known, options.steps, rng)
+    print(f"nats per character of the held-out names: {mean_loss(weights, held_out):.3f} after {options.steps} steps")
+    model = Transformer(weights.tolist())
+    samples = [model.invent(rng, options.temperature) for _ in range(options.samples)]
     print(*samples, f"{sum(sample not in names for sample in samples)} of these {len(samples)} are new", sep="\n")
 
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from gradwalk import Value
 from gradwalk.engine import apply
 from gradwalk.ops import BY_NAME, TABLE
+from gradwalk.program import Program as Recorded
+from gradwalk.tape import Tape
 
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 
@@ -84,3 +86,13 @@ def without_constants(program: Program) -> Program:
 def as_values(program: Program) -> tuple[list[Value], Value]:
     """The leaves and the last result of a program run on Values."""
     return program.run(Value, lambda name, *operands: apply(OPCODES[name], *operands))
+
+
+def as_recorded(*programs: Program) -> Recorded:
+    """Programs recorded as one: the inputs are their leaves, one after the other, the outputs their last results."""
+    tape = Tape()
+
+    def append(name: str, *operands: int | float) -> int:
+        return tape.append(name, *[tape.constant(x) if isinstance(x, float) else x for x in operands])
+
+    return tape.program([program.run(lambda _: tape.input(), append)[1] for program in programs])

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
 import os
+import random
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 from conftest import IS_COMPILED
+
+from gradwalk import Value, jit, value_and_grad, vmap
+from gradwalk.nn import MLP
 
 ROOT = Path(__file__).parents[1]
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -21,6 +29,13 @@ def run(name: str, *arguments: str, cwd: Path) -> str:
     result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def loaded(name: str, monkeypatch) -> Any:
+    """An example as a module."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module(name)
 
 
 def numbers(output: str, row: str) -> list[float]:
@@ -51,6 +66,11 @@ def test_breast_cancer(tmp_path):
     assert (tmp_path / "breast_cancer.png").read_bytes().startswith(PNG)
 
 
+def test_breast_cancer_goes_the_same_by_values_and_backward(tmp_path):
+    replayed = run("breast_cancer", "--epochs", "2", "--output", "picture.png", cwd=tmp_path)
+    assert run("breast_cancer", "--epochs", "2", "--eager", "--output", "picture.png", cwd=tmp_path) == replayed
+
+
 def test_bundle_adjustment(tmp_path):
     output = run("bundle_adjustment", cwd=tmp_path)
     pixels, points = numbers(output, "adjusted")
@@ -70,6 +90,29 @@ def test_moons(tmp_path):
     output = run("moons", "--steps", str(steps), "--output", "picture.png", cwd=tmp_path)
     assert not IS_COMPILED or re.search("at last .* 100%", output), output
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_moons_goes_the_same_by_values_and_backward(monkeypatch):
+    example = loaded("moons", monkeypatch)
+    points, classes = example.make_moons(n_samples=100, noise=0.1, random_state=1)
+    replayed = jit(vmap(value_and_grad(example.loss_and_hit, has_aux=True), in_axes=(None, 0, 0), reduce="mean"))
+    random.seed(1)
+    model = MLP(2, [16, 16, 1])
+    eager = copy.deepcopy(model)
+    for _ in range(100 if IS_COMPILED else 3):
+        (loss, accuracy), gradient = replayed(model, points, 2.0 * classes - 1.0)
+        for p, g in zip(model.parameters(), gradient.parameters(), strict=True):
+            p.data -= 0.5 * g
+        samples = zip(points.tolist(), (2 * classes - 1).tolist(), strict=True)
+        losses, hits = zip(*[example.loss_and_hit(eager, *sample) for sample in samples], strict=True)
+        mean = sum(losses) / len(losses)
+        eager.zero_grad()
+        mean.backward()
+        for p in eager.parameters():
+            p.data -= 0.5 * p.grad
+        assert loss == pytest.approx(mean.data, rel=1e-9)
+        assert accuracy == pytest.approx(sum(hits) / len(hits))
+    assert replayed.kernel is not None
 
 
 def test_orbit(tmp_path):
@@ -109,6 +152,32 @@ def test_scalar_gpt(tmp_path):
     losses = [float(number) for number in re.findall(r"held-out names: (\d\.\d+)", output)]
     assert len(losses) == 2, output
     assert losses[1] < (2.5 if IS_COMPILED else 4.0)
+
+
+def test_scalar_gpt_on_values_on_floats_replayed_and_in_batches_is_the_same(monkeypatch):
+    example = loaded("scalar_gpt", monkeypatch)
+    rng = random.Random(0)
+    weights = numpy.array([rng.gauss(0.0, 0.15) for _ in range(example.PARAMETERS)])
+    names = ["al", "bo", "cy"] if IS_COMPILED else ["a", "b"]
+    letters, following = example.spelled(names)
+    together = jit(vmap(value_and_grad(example.loss), in_axes=(None, 0, 0), reduce="mean"))
+    value, gradient = together(weights, letters, following)
+    replayed = jit(value_and_grad(example.loss))
+    values, gradients = zip(*[replayed(weights, *one) for one in zip(letters, following, strict=True)], strict=True)
+    assert value == pytest.approx(numpy.mean(values), rel=1e-13)
+    assert gradient == pytest.approx(numpy.mean(gradients, axis=0), rel=1e-9, abs=1e-13)
+
+    leaves = [Value(weight) for weight in weights]
+    loss = example.loss(leaves, letters[0].tolist(), following[0].tolist())
+    loss.backward()
+    assert loss.data == pytest.approx(values[0], rel=1e-13)
+    assert [leaf.grad for leaf in leaves] == pytest.approx(gradients[0].tolist(), rel=1e-9, abs=1e-13)
+    model = example.Transformer(weights.tolist())
+    memory: list = []
+    spelling = [example.ALPHABET.index(letter) for letter in f".{names[0]}."]
+    logs = [model.log_probabilities(model.letters[letter], memory) for letter in spelling[:-1]]
+    found = [log[letter] for log, letter in zip(logs, spelling[1:], strict=True)]
+    assert values[0] == pytest.approx(-numpy.mean(found), rel=1e-13)
 
 
 def test_yield_curve(tmp_path):

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import copy
+import ctypes
 import math
+import pickle
 import threading
+from collections.abc import Sequence
 from fractions import Fraction
 
+import numba
 import numpy
 import pytest
 from conftest import IS_COMPILED
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import EVERY, EXTREME, OPCODES, fewer, programs
+from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
+from programs import Program as Drawn
 
 from gradwalk import Value
 from gradwalk.blocks import Call
 from gradwalk.engine import apply
 from gradwalk.ops import TABLE
-from gradwalk.program import Program
+from gradwalk.program import Program, ProgramError
 from gradwalk.tape import Tape
 
 FINITE = st.floats(-1e100, 1e100)
@@ -53,18 +59,56 @@ FUSED = {
 }
 
 
-def test_it_is_printed_an_instruction_a_line():
+def test_what_it_is_made_of():
     tape = Tape()
     x, y = tape.input(), tape.input()
     product = tape.append("mul", x, y)
     out = tape.append("sub", tape.append("sin", product), tape.append("mul", product, tape.constant(0.5)))
     program = tape.program([out, x])
-    assert str(program).splitlines() == [
-        *("v0 = input 0", "v1 = input 1", "v2 = 0.5", "v3 = mul(v0, v1)", "v4 = sin(v3)"),
-        *("v5 = v4 - v3 * v2", "return v5, v0"),
-    ]
     assert len(program) == 3
     assert (program.inputs, program.constants, program.calls) == (2, [0.5], [])
+    assert repr(program) == "<Program of 3 instructions from 2 inputs to 2 outputs>"
+    assert repr(of_row("sin", 1)) == "<Program of 1 instruction from 1 input to 1 output>"
+
+
+def test_it_does_not_change():
+    program = of_row("sin", 1)
+    with pytest.raises(ValueError, match="read-only"):
+        program.instructions[0] = 1
+
+
+def test_names_are_those_of_another_program_with_the_same_instructions():
+    program = of_row("sin", 1)
+    named = program.named(["angle"], ["height"])
+    assert (named.input_names, named.output_names) == (["angle"], ["height"])
+    assert (program.input_names, program.output_names) == ([], [])
+    assert named.instructions is program.instructions
+    named.validate()
+
+
+class TestWhatIsGiven:
+    def test_is_a_row_of_any_real_numbers(self):
+        program = of_row("mul", 2)
+        wide = numpy.zeros(4)
+        wide[::2] = 2.0, 3.0
+        for numbers in ([2, 3], (2.0, True + 2), numpy.float32([2, 3]), wide[::2], numpy.array([2.0, 3.0], ">f8")):
+            assert program.run(numbers).tolist() == [6.0]
+
+    @pytest.mark.parametrize("numbers", [[], [1.0], [1.0, 2.0, 3.0], numpy.float32([1, 2, 3, 4])])
+    def test_has_a_number_for_each_input(self, numbers):
+        with pytest.raises(ValueError, match=f"2 inputs takes as many numbers, not {len(numbers)}"):
+            of_row("mul", 2).run(numbers)
+        with pytest.raises(ValueError, match=f"2 inputs takes as many operands, not {len(numbers)}"):
+            of_row("mul", 2)(list(numbers))
+
+    @pytest.mark.parametrize("numbers", [numpy.zeros((2, 1)), [[1.0], [2.0]]])
+    def test_is_a_row(self, numbers):
+        with pytest.raises(ValueError, match=r"takes a row of numbers, not an array of shape \(2, 1\)"):
+            of_row("mul", 2).run(numbers)
+
+    def test_is_numbers(self):
+        with pytest.raises((TypeError, ValueError)):
+            of_row("mul", 2).run(["one", "two"])
 
 
 def test_outputs_may_be_inputs_constants_and_the_same_twice():
@@ -175,6 +219,17 @@ class Of(Call):
         return [self._function(*operands)]
 
 
+class Several(Call):
+    """A call with many results."""
+
+    def __init__(self, outputs):
+        self.name = "several"
+        self.outputs = outputs
+
+    def numbers(self, operands):
+        return [operands[0] + i for i in range(self.outputs)]
+
+
 class TestCalls:
     def test_get_numbers_or_values_as_the_program_does(self):
         seen = []
@@ -208,10 +263,114 @@ class TestCalls:
         with pytest.raises(TypeError):
             program.run(numpy.array([3.0]))
 
-    def test_are_printed(self):
+    def test_with_many_results_may_need_only_the_last(self):
         tape = Tape()
-        x = tape.input()
-        assert str(tape.program([tape.call(Of(max), [x, x])])).splitlines()[1] == "v1 = max(v0, v0)[0]"
+        first = tape.call(Several(100), [tape.input()])
+        assert tape.program([first + 99]).run(numpy.array([0.5])).tolist() == [99.5]
+
+    def test_have_no_address(self):
+        tape = Tape()
+        program = tape.program([tape.call(Of(max), [tape.input()])])
+        with pytest.raises(ProgramError, match=r"calls max, a function of Python, which nothing but Python can run"):
+            program.address  # noqa: B018  it is asked for
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+class TestCopies:
+    @fewer(50)
+    @given(drawn=programs(EXTREME, EVERY, longest=12))
+    def test_are_the_same(self, copied, drawn):
+        program = as_recorded(drawn).named([f"x{i}" for i in range(len(drawn.leaves))], ["out"])
+        found = copied(program)
+        assert str(found) == str(program)
+        assert found.instructions.tolist() == program.instructions.tolist()
+        assert same(found.run(drawn.leaves)[0], program.run(drawn.leaves)[0])
+
+    def test_have_calls(self, copied):
+        tape = Tape()
+        program = copied(tape.program([tape.call(Of(math.floor), [tape.input()])]))
+        assert program.run([2.5]).tolist() == [2.0]
+
+
+class TestUnpickling:
+    def test_knows_operations_by_name(self, monkeypatch):
+        rebuilt, (names, *parts) = of_row("atan2", 2).__reduce__()
+        assert names == ["atan2"]
+        assert rebuilt(["hypot"], *parts).run([3.0, 4.0]).tolist() == [5.0]
+        with pytest.raises(ProgramError, match="pickled by another version of gradwalk: it uses 'gamma'"):
+            rebuilt(["gamma"], *parts)
+
+    def test_refuses_what_is_not_well_formed(self):
+        rebuilt, (names, code, *parts) = of_row("atan2", 2).__reduce__()
+        code[2] = 1000
+        with pytest.raises(ProgramError, match=r"instruction 0 \(v2, atan2\) has place 1000 as operand"):
+            rebuilt(names, code, *parts)
+
+
+class TestFromC:
+    """By the address, through ctypes."""
+
+    @fewer(20)
+    @given(programs(EXTREME, EVERY, longest=12), programs(EXTREME, EVERY, longest=12))
+    def test_it_computes_the_same_bits(self, one, another):
+        program = as_recorded(one, another)
+        numbers = [*one.leaves, *another.leaves]
+        assert all(map(same, from_c(program, numbers), program.run(numbers)))
+
+    def test_several_threads_run_it_at_once(self):
+        program = as_recorded(SINES)
+        expected = {x: program.run([x])[0] for x in (0.25, 0.5, 1.0, 2.0)}
+        wrong = []
+
+        def work(x: float) -> None:
+            for _ in range(200 if IS_COMPILED else 5):
+                wrong.extend({from_c(program, [x])[0]} - {expected[x]})
+
+        threads = [threading.Thread(target=work, args=(x,)) for x in expected]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+    def test_numba_calls_it(self):
+        program = as_recorded(SINES)
+        run = RUN(program.address)
+
+        @numba.njit
+        def sines(handle, numbers, outputs):
+            for i in range(len(numbers)):
+                run(handle, numbers[i:].ctypes.data, outputs[i:].ctypes.data)
+
+        numbers = numpy.linspace(0.0, 1.0, 20)
+        outputs = numpy.empty(20)
+        sines(program.handle, numbers, outputs)
+        assert outputs.tolist() == [program.run([x])[0] for x in numbers]
+
+    def test_numba_calls_it_from_threads(self):
+        program = as_recorded(SINES)
+        run = RUN(program.address)
+
+        @numba.njit(parallel=True)
+        def sines(handle, numbers, outputs):
+            for i in numba.prange(len(numbers)):
+                run(handle, numbers[i:].ctypes.data, outputs[i:].ctypes.data)
+
+        numbers = numpy.linspace(0.0, 1.0, 1000 if IS_COMPILED else 20)
+        outputs = numpy.empty(len(numbers))
+        sines(program.handle, numbers, outputs)
+        assert outputs.tolist() == [program.run([x])[0] for x in numbers]
+
+
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+SINES = Drawn((0.5,), tuple([("sin", (i,)) for i in range(300)]))
+
+
+def from_c(program: Program, numbers: Sequence[float]) -> list[float]:
+    given = numpy.array(numbers)
+    outputs = numpy.empty(len(program.outputs))
+    RUN(program.address)(program.handle, given.ctypes.data, outputs.ctypes.data)
+    return outputs.tolist()
 
 
 def test_several_threads_run_the_same_program():

@@ -324,5 +324,5 @@ def test_statistics_are_those_of_the_latest_recording():
 
 def test_without_scipy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(ImportError, match=r"pip install 'gradwalk\[sparse\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'gradwalk\[scipy\]'"):
         sparse_jacobian(lambda x: x)(1.0)

@@ -28,9 +28,13 @@ from gradwalk.engine import (
 )
 from gradwalk.graph import Graph
 from gradwalk.jit import jit
+from gradwalk.low_level import low_level_callable, low_level_filter
 from gradwalk.micrograd import as_micrograd
+from gradwalk.program import Program, ProgramError
 from gradwalk.sparse import sparse_hessian, sparse_jacobian
+from gradwalk.stream import stream
 from gradwalk.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
+from gradwalk.vectorize import vectorize
 from gradwalk.vmap import vmap
 from gradwalk.walk import Walk, walk
 from gradwalk.workers import threads
@@ -42,6 +46,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Graph",
+    "Program",
+    "ProgramError",
     "RecordingError",
     "Value",
     "as_micrograd",
@@ -59,6 +65,8 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "low_level_callable",
+    "low_level_filter",
     "math",
     "nn",
     "no_grad",
@@ -68,10 +76,12 @@ __all__ = [
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",
+    "stream",
     "threads",
     "topological_order",
     "trace",
     "value_and_grad",
+    "vectorize",
     "vjp",
     "vmap",
     "walk",

@@ -1,7 +1,6 @@
 """What type checkers see in place of `cython`, which has no types: in plain Python its decorators change nothing."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -15,13 +14,19 @@ ulonglong = int
 uchar = int
 bint = bool
 Py_ssize_t = int
+size_t = int
 p_double = list[float]
 p_int = list[int]
 p_char = bytes
 p_void = Any
 void: TypeAlias = None
 compiled: bool
-nogil: AbstractContextManager[None]
+nogil: _Nogil
+
+class _Nogil:
+    def __call__(self, function: T) -> T: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 def cclass(cls: T) -> T: ...
 def no_gc(cls: T) -> T: ...
@@ -33,3 +38,4 @@ def exceptval(value: object = None, *, check: bool = False) -> Callable[[T], T]:
 def annotation_typing(on: bool) -> Callable[[T], T]: ...
 def declare(kind: object, value: object = ..., *, visibility: str = ...) -> Any: ...
 def cast(kind: type[T], value: object) -> T: ...
+def address(number: float) -> list[float]: ...

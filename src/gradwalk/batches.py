@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk import engine
 from gradwalk.engine import Value
-from gradwalk.trees import SCALAR, Parameters, Shape, Structure, flattened
+from gradwalk.trees import SCALAR, Parameters, Shape, Structure, flattened, scalars
 
 Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # of a tree, or of all trees in it
 REDUCTIONS = ("sum", "mean")
@@ -47,37 +49,46 @@ class Batch(NamedTuple):
         """The leaves of one sample."""
         return [leaf[i] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
 
+    def rows(self, start: int, end: int) -> Batch:
+        """The same with some of its samples only, which are not copied."""
+        leaves = [leaf[start:end] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
+        return self._replace(leaves=leaves, size=len(range(self.size)[start:end]))
+
     def example(self) -> list[Any]:
         """The arguments of the first sample; zeros where the batch is empty."""
-        leaves = iter(
-            self.sample(0)
-            if self.size
-            else [numpy.zeros(x.shape[1:]) if v else x for x, v in zip(self.leaves, self.varies, strict=True)]
-        )
+        leaves = iter(self.first())
         return [element.with_leaves([_plain(next(leaves)) for _ in element.shapes]) for element in self.elements]
+
+    def first(self) -> list[Any]:
+        """The leaves of the first sample; zeros where the batch is empty."""
+        if self.size:
+            return self.sample(0)
+        return [numpy.zeros(x.shape[1:])[()] if v else x for x, v in zip(self.leaves, self.varies, strict=True)]
 
     @property
     def has_values(self) -> bool:
         """Whether there are Values among the numbers."""
-        return any(
-            isinstance(leaf, Value)
-            or (
-                isinstance(leaf, numpy.ndarray)
-                and leaf.dtype == object
-                and any(isinstance(x, Value) for x in leaf.flat)
-            )
-            for leaf in self.leaves
-        )
+        kinds = set(map(type, self.leaves))
+        if any(issubclass(kind, Value) for kind in kinds):
+            return True
+        return any(isinstance(x, Value) for array in self.arrays() if array.dtype == object for x in array.flat)
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """The leaves that are arrays."""
+        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # the parameters of a Module are many floats
+        return [leaf for leaf in others if isinstance(leaf, numpy.ndarray)]
 
     @property
     def kind(self) -> type[numpy.floating[Any]]:
         """The type of numbers to compute with: float32 where all arrays are, else float64, as for NumPy."""
-        kinds = {leaf.dtype for leaf in self.leaves if isinstance(leaf, numpy.ndarray)}
-        return numpy.float32 if kinds == {numpy.dtype(numpy.float32)} else numpy.float64
+        kinds = {array.dtype.type for array in self.arrays()}
+        return numpy.float32 if kinds == {numpy.float32} else numpy.float64
 
     def columns(self) -> list[NDArray[Any]]:
         """The leaves that vary, as arrays of that type: copied only where they are of another one."""
-        return [numpy.asarray(leaf, self.kind) for leaf, v in zip(self.leaves, self.varies, strict=True) if v]
+        kind = self.kind
+        varying = [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if varies]
+        return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in varying]
 
     def shared(self) -> list[Any]:
         """The leaves that do not vary."""
@@ -111,9 +122,14 @@ class Batching(NamedTuple):
         names = [*self.parameters.first(len(args)), *keywords]
         batch = Batch([], [], names, [], len(args), 0)
         sizes: dict[int, str] = {}
-        axes = [*self._axes_of_positions(len(args)), *[0] * len(keywords)]
+        axes = [*self.axes(len(args)), *[0] * len(keywords)]
         for arg, name, arg_axes in zip([*args, *map(kwargs.__getitem__, keywords)], names, axes, strict=True):
             leaves, structure = flattened(arg, name)
+            if arg_axes is None:
+                batch.leaves.extend(leaves)
+                batch.varies.extend([False] * len(leaves))
+                batch.elements.append(structure)
+                continue
             shapes: list[Shape] = []
             for leaf, axis in zip(leaves, spread(arg_axes, structure, f"in_axes of {name}"), strict=True):
                 moved = leaf if axis is None else _moved(leaf, axis, name)
@@ -126,18 +142,19 @@ class Batching(NamedTuple):
                     sizes.setdefault(len(moved), f"{name}, of shape {leaf.shape}, has {len(moved)} along axis {axis}")
             batch.elements.append(Structure(structure.spec, tuple(shapes)))
         if not sizes:
-            raise ValueError(f"in_axes={self.in_axes!r} of {self.name}: no argument has a batch axis")
+            raise ValueError(
+                f"in_axes={self.in_axes!r} of {self.name}, called with {len(names)} argument{'s' * (len(names) != 1)}: "
+                "none has a batch axis. Give the axis of the samples, such as 0, for at least one that holds arrays"
+            )
         if len(sizes) > 1:
-            raise ValueError(f"the batches of {self.name} have different sizes: {'; '.join(sizes.values())}")
+            raise ValueError(
+                f"the batches of {self.name} have different sizes: {'; '.join(sizes.values())}. Give as many samples "
+                "in each; in_axes has None for what all samples share"
+            )
         return batch._replace(size=next(iter(sizes)))
 
-    def of_sums(self, sums: Any, count: int) -> Any:
-        """The sums over a batch, or the means: nan for an empty one."""
-        with numpy.errstate(all="ignore"):
-            return sums / numpy.float64(count) if self.reduce == "mean" else sums
-
-    def _axes_of_positions(self, count: int) -> list[Any]:
-        """The axes of each positional argument."""
+    def axes(self, count: int) -> list[Any]:
+        """The axes of so many positional arguments."""
         if self.in_axes is None or isinstance(self.in_axes, int):
             return [self.in_axes] * count
         if len(self.in_axes) != count:
@@ -146,6 +163,11 @@ class Batching(NamedTuple):
                 f"positional argument{'s' if count != 1 else ''}: give one for each (keywords have the batch as axis 0)"
             )
         return list(self.in_axes)
+
+    def of_sums(self, sums: Any, count: int) -> Any:
+        """The sums over a batch, or the means: nan for an empty one."""
+        with numpy.errstate(all="ignore"):
+            return sums / numpy.float64(count) if self.reduce == "mean" else sums
 
 
 class Outputs:
@@ -169,14 +191,18 @@ class Outputs:
         column = self.columns[leaf]
         start = self._ends[leaf] - math.prod(column.shape[1:])
         at: Any = numpy.unravel_index(position - start, column.shape[1:])
-        column[:, *at] = numbers
+        with numpy.errstate(over="ignore"):  # inf is what float32 has for larger numbers
+            column[:, *at] = numbers
 
     def refuse_varying(self, fixed: Sequence[int]) -> None:
         """Raise `ValueError` where a result without a batch axis is not the same for all samples."""
         start = 0
-        for end, axis in zip(self._ends, self._axes, strict=True):
+        for end, axis, name in zip(self._ends, self._axes, self._structure.paths("the result"), strict=True):
             if axis is None and not set(range(start, end)) <= set(fixed):
-                raise ValueError("out_axes=None is for results that are the same for all samples: this one varies")
+                raise ValueError(
+                    f"out_axes has None, which is for results that are the same for all samples, and {name} varies: "
+                    "give the axis that it is to have the samples along, such as 0"
+                )
             start = end
 
     def tree(self) -> Any:
@@ -195,14 +221,22 @@ def spread(axes: Axes, structure: Structure, what: str) -> list[int | None]:
     """
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(structure.shapes)
+    given = _parts(axes)
     parts = structure.children()
-    if isinstance(axes, Mapping) and isinstance(parts, Mapping) and axes.keys() == parts.keys():
-        pairs = [(axes[key], part, f"{what}[{key!r}]") for key, part in parts.items()]
-    elif isinstance(axes, (tuple, list)) and isinstance(parts, list) and len(axes) == len(parts):
-        pairs = [(axis, part, f"{what}[{i}]") for i, (axis, part) in enumerate(zip(axes, parts, strict=True))]
-    else:
+    if given is None or given.keys() != parts.keys() or (structure.shapes and not parts):
         raise ValueError(f"{what} is {axes!r}, which does not fit {structure}: give an int, None, or a tree like it")
-    return [axis for axis, part, where in pairs for axis in spread(axis, part, where)]
+    return [axis for key, part in parts.items() for axis in spread(given[key], part, f"{what}[{key!r}]")]
+
+
+def _parts(axes: Any) -> Mapping[Any, Any] | None:
+    """What a tree of axes holds, as `Structure.children` has it; None for what is no tree."""
+    if isinstance(axes, Mapping):
+        return axes
+    if isinstance(axes, (tuple, list)):
+        return dict(enumerate(axes))
+    if dataclasses.is_dataclass(axes) and not isinstance(axes, type):
+        return {field.name: getattr(axes, field.name) for field in dataclasses.fields(axes)}
+    return None
 
 
 def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
@@ -213,8 +247,11 @@ def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
             f"for each sample (for a list of numbers, numpy.array(it)), or in_axes has None for what all samples share"
         )
     if not -leaf.ndim <= axis < leaf.ndim:
-        raise ValueError(f"{name} is or holds an array of shape {leaf.shape}, which has no axis {axis}")
-    return numpy.moveaxis(leaf, axis, 0)
+        raise ValueError(
+            f"{name} is or holds an array of shape {leaf.shape}, which has no axis {axis}: in_axes says which axis the "
+            "samples are along, and has None for what all samples share"
+        )
+    return numpy.moveaxis(numpy.asarray(leaf), axis, 0)
 
 
 def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind: Any) -> NDArray[Any]:
@@ -222,15 +259,33 @@ def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind:
     if axis is None:
         return numpy.empty((1, *shape), kind)
     if not -len(shape) - 1 <= axis <= len(shape):
-        raise ValueError(f"out_axes has {axis} for a result with {len(shape)} axes of its own")
+        raise ValueError(
+            f"out_axes has {axis} for {'a number' if shape == () else f'an array of shape {shape}'}: with the samples "
+            f"along one more axis, that can be {-len(shape) - 1} to {len(shape)}"
+        )
     whole = list(shape)
     whole.insert(axis % (len(shape) + 1), count)
     return numpy.moveaxis(numpy.empty(whole, kind), axis, 0)
 
 
+def shown(key: Any) -> str:
+    """What a sample is like, for messages: from the key of a batch."""
+    return ", ".join(str(part) for part in key if isinstance(part, Structure))
+
+
 def _plain(item: Any) -> Any:
     """A number in place of NumPy's or of an array without axes."""
     return item.item() if isinstance(item, numpy.generic) else item
+
+
+def plain_numbers(leaves: Sequence[Any]) -> list[float]:
+    """All numbers of the leaves, those of Values too."""
+    return [engine.number(x) if isinstance(x, Value) else x for x in scalars(leaves)]
+
+
+def _of_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of objects as one of float64."""
+    return numpy.array(plain_numbers([array]), numpy.float64).reshape(array.shape)
 
 
 def as_array(numbers: Sequence[Any]) -> NDArray[Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradwalk.formula import Formula, c, name, substituted
 from gradwalk.ops import TABLE
 from gradwalk.rules import SUMPROD
+
+if TYPE_CHECKING:
+    from gradwalk.program import Program
 
 CALL = SUMPROD + 1  # a result of a function of Python
 MULADD = SUMPROD + 2  # x * y + z. Both round, as they do apart
@@ -48,4 +51,15 @@ INSTRUCTIONS = {
     MULSUB: _instruction("mulsub", 3, _x * _y - _z, is_function=False),
     SUBMUL: _instruction("submul", 3, _z - _x * _y, is_function=False),
 }
-OPCODES = {instruction.name: opcode for opcode, instruction in INSTRUCTIONS.items()}
+NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call"}
+OPCODES = {name: opcode for opcode, name in NAMES.items()}
+
+
+def refuse_calls(program: Program, which: str) -> None:
+    """Raise `ProgramError` where a program calls a function of Python, saying what is wrong with that."""
+    if program.calls:
+        name = program.calls[0][0].name
+        raise ProgramError(
+            f"the program calls {name}, a function of Python, {which}. Write it with gradwalk.math and not as a "
+            "primitive or checkpoint, so that it is recorded with the rest"
+        )

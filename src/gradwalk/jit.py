@@ -42,6 +42,11 @@ class Recorded(NamedTuple):
     captured: list[Any]
     numbers: list[float]
 
+    @property
+    def labels(self) -> list[str]:
+        """What all inputs are called; "" for those without a name."""
+        return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
+
 
 class Jit:
     """A function that is recorded: see `jit`."""
@@ -98,9 +103,17 @@ class Jit:
 
         Raises `ValueError` where there is none yet.
         """
-        if self._latest is None:
-            raise ValueError(f"{named(self._f)} has not been called yet, so there is no recording of it")
-        return Graph.record(self._roots(self._latest, self._latest.numbers))
+        recorded = self._found()
+        return Graph.record(self._roots(recorded, recorded.numbers))
+
+    @property
+    def program(self) -> Program:
+        """The program of the latest recording, with names: of the arguments' numbers, and of Values that it captured.
+
+        Raises `ValueError` where there is none yet.
+        """
+        recorded = self._found()
+        return recorded.program.named(recorded.labels, recorded.structure.names("out"))
 
     def walk(self, *args: Any, **kwargs: Any) -> Walk:
         """The walk through its graph for these arguments. The result has to be one number."""
@@ -123,10 +136,14 @@ class Jit:
     @staticmethod
     def _roots(recorded: Recorded, numbers: Sequence[float]) -> list[Value]:
         """The results for these numbers as Values, made from labelled leaves."""
-        labels = [*recorded.names, *(getattr(x, "label", "") for x in recorded.captured)]
-        leaves = [Value(number, label=label) for number, label in zip(numbers, labels, strict=True)]
+        leaves = [Value(number, label=label) for number, label in zip(numbers, recorded.labels, strict=True)]
         results = recorded.program(list(leaves))
         return [x if isinstance(x, Value) else Value(x) for x in results]
+
+    def _found(self) -> Recorded:
+        if self._latest is None:
+            raise ValueError(f"{named(self._f)} has not been called yet, so there is no recording of it")
+        return self._latest
 
     def _recorded(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Recorded, list[Any]]:
         """The recording for arguments like these, made if there is none; and the leaves of those that vary."""
@@ -220,7 +237,7 @@ def jit(
 
     While it is recorded, `f` may compute with numbers but not ask for them. `x > 0` is a Value then, for
     `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data`, `range(x)`.
-    The result has `.graph`, `.walk(*args)` and `.statistics`.
+    The result has `.graph`, `.program`, `.walk(*args)` and `.statistics`.
 
     Also raises `TypeError` where an argument or the result holds something else than numbers or a static argument
     cannot be hashed, `RecursionError` where `f` calls itself in the same way while it is recorded.

@@ -22,6 +22,8 @@ LANES = 128  # of a block: more share the cost of an instruction, fewer leave mo
 STRANDS = 64  # that a batch is cut into at most: the shares of threads, whatever their number
 _LARGEST_TOTALS = 1 << 20  # numbers, of all strands together, unless there are few strands
 
+_TILE = 8  # columns that are read together where they stand side by side
+
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
@@ -43,12 +45,15 @@ class Columns:
         self.arrays = arrays  # which have to live as long as their addresses are used
         self.addresses: Any
         self.strides: Any
+        self.tiles: Any  # for each column, the first of 8 side by side that it is one of, or -1
         if cython.compiled:
-            self.addresses = _joined([_addresses(array) for array in arrays])
-            self.strides = _joined([numpy.full(array[:1].size, array.strides[0]) for array in arrays])
+            addresses = [_addresses(array) for array in arrays]
+            strides = [numpy.full(len(found), array.strides[0]) for array, found in zip(arrays, addresses, strict=True)]
+            self.addresses, self.strides = _joined(addresses), _joined(strides)
+            self.tiles = _tiles(arrays, addresses)
         else:
             self.addresses = [array[:, *at] for array in arrays for at in numpy.ndindex(array.shape[1:])]
-            self.strides = []
+            self.strides = self.tiles = []
 
 
 class Kernel:
@@ -73,8 +78,8 @@ class Kernel:
 
     @property
     def memory(self) -> int:
-        """Bytes that each thread works in, besides the inputs and outputs: slots · lanes · 8 for float64."""
-        return self.schedule.slots * self.lanes * 8
+        """Bytes that each thread works in, besides the inputs and outputs: slots · lanes · 8, and 8 columns more."""
+        return (self.schedule.slots + _TILE) * self.lanes * 8
 
     def run(self, numbers: NDArray[Any], columns: Columns, outputs: Columns, count: int, *, single: bool) -> Any:
         """Run the program on `count` samples: the outputs that do not vary or, where it is reduced, all sums.
@@ -83,12 +88,16 @@ class Kernel:
         are written to, by the position of each. All of these are float32 where it is `single`, else float64.
         """
         once = self.schedule.once.run(numbers)
-        scalars = once[: self.schedule.scalars].astype(numpy.float32 if single else numpy.float64)
+        with numpy.errstate(over="ignore"):  # inf is what float32 has for larger numbers
+            scalars = once[: self.schedule.scalars].astype(numpy.float32 if single else numpy.float64)
         strands = self._strands(count)
         totals = numpy.zeros((strands if self.reduced else 1, self._outputs, 2))
 
         def work(tasks: Iterator[int]) -> None:
-            scratch = self._scratch.pop() if self._scratch else self._new_scratch()
+            try:
+                scratch = self._scratch.pop()
+            except IndexError:
+                scratch = self._new_scratch()
             for strand in tasks:
                 blocks = -(-count // self.lanes)
                 first, last = [min(count, i * blocks // strands * self.lanes) for i in (strand, strand + 1)]
@@ -122,9 +131,10 @@ class Kernel:
         scalar: cython.p_void = native.cells(scalars)
         column: cython.p_void = native.cells(columns.addresses)
         stride: cython.p_void = native.cells(columns.strides)
+        tile: cython.p_void = native.cells(columns.tiles)
         output: cython.p_void = native.cells(outputs.addresses)
         output_stride: cython.p_void = native.cells(outputs.strides)
-        total: cython.p_void = native.cells(totals)
+        total: cython.p_void = native.cells(totals.reshape(-1))
         rows, cells = scratch
         row: cython.p_void = native.cells(rows)
         cell: cython.p_void = native.cells(cells)
@@ -137,6 +147,7 @@ class Kernel:
                 scalar,
                 column,
                 stride,
+                tile,
                 output,
                 output_stride,
                 total,
@@ -163,7 +174,7 @@ class Kernel:
         totals, lost = totals[0].T
         with numpy.errstate(all="ignore"):
             sums = numpy.where(numpy.isfinite(lost), totals + lost, totals)  # inf takes all else away
-            sums[self.schedule.fixed] = fixed * count
+            sums[self.schedule.fixed] = fixed * count if count else 0.0  # of nothing, even where that is inf
         return sums
 
 
@@ -182,3 +193,17 @@ def _addresses(array: NDArray[Any]) -> NDArray[numpy.int64]:
     for length, stride in zip(array.shape[1:], array.strides[1:], strict=True):
         offsets = offsets[..., None] + stride * numpy.arange(length)
     return offsets.ravel()
+
+
+def _tiles(arrays: Sequence[NDArray[Any]], addresses: Sequence[NDArray[numpy.int64]]) -> NDArray[numpy.int64]:
+    """For each column, the first of 8 side by side that it is one of, or -1: as in arrays with a row for each sample."""
+    tiles = _joined([numpy.full(len(found), -1) for found in addresses])
+    first = 0
+    for array, found in zip(arrays, addresses, strict=True):
+        whole = len(found) // _TILE * _TILE
+        if whole and array.flags.aligned and array.strides[0] != array.itemsize:
+            are_adjacent = (numpy.diff(found[:whole].reshape(-1, _TILE)) == array.itemsize).all(axis=1)
+            starts = numpy.where(are_adjacent, numpy.arange(first, first + whole, _TILE), -1)
+            tiles[first : first + whole] = numpy.repeat(starts, _TILE)
+        first += len(found)
+    return tiles

@@ -43,14 +43,59 @@
     case 8 * opcode + 5: { SCALAR(x, 0) ROW(y, 1) SCALAR(z, 2) LOOP(LANE(y) out[i] = value;) } \
     case 8 * opcode + 6: { ROW(x, 0) SCALAR(y, 1) SCALAR(z, 2) LOOP(LANE(x) out[i] = value;) }
 
-/* The numbers of a column for `count` samples; the rest of the row repeats the last one. */
+/* The numbers of a column for `count` samples; the rest of the row repeats the last one. The next block is prefetched:
+   where columns share cache lines, by the one of them that stands first in the line. */
 static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes) {
-    if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0)
+    const char *next = first + lanes * stride;
+    if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
+        for (int64_t i = 0; i < lanes * stride; i += 64) PREFETCH(next + i);
         return (const REAL *)first; /* as it lies there */
+    }
+    if ((uintptr_t)first % 64 < sizeof(REAL))
+        for (int64_t i = 0; i < lanes; i++) PREFETCH(next + i * stride);
     for (int64_t i = 0; i < count; i++) memcpy(row + i, first + i * stride, sizeof(REAL));
     for (int64_t i = count; i < lanes; i++) row[i] = row[count - 1];
     return row;
 }
+
+/* The numbers of 8 columns that stand side by side in memory, for all lanes: a row for each. To be read as one cache line
+   a sample, where one column after the other would fetch that line 8 times. */
+#ifdef HAS_SHUFFLES
+typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+
+static void NAME(load_8)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
+    for (int64_t i = 0; i < lanes; i += 8) {
+        NAME(eight) r[8], pairs[8], fours[8];
+        for (int k = 0; k < 8; k++) {
+            const char *sample = first + (i + k) * stride;
+            r[k] = *(const NAME(eight) *)sample;
+            PREFETCH(sample + lanes * stride);
+        }
+        for (int k = 0; k < 8; k += 2) {
+            pairs[k] = __builtin_shufflevector(r[k], r[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+            pairs[k + 1] = __builtin_shufflevector(r[k], r[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        }
+        for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) {
+            fours[k] = __builtin_shufflevector(pairs[k], pairs[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            fours[k + 2] = __builtin_shufflevector(pairs[k], pairs[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+        for (int k = 0; k < 4; k++) {
+            *(NAME(eight) *)(tile + k * lanes + i) =
+                __builtin_shufflevector(fours[k], fours[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+            *(NAME(eight) *)(tile + (k + 4) * lanes + i) =
+                __builtin_shufflevector(fours[k], fours[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+    }
+}
+#else
+static void NAME(load_8)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
+    for (int64_t i = 0; i < lanes; i++) {
+        const REAL *sample = (const REAL *)(first + i * stride);
+        PREFETCH(first + (i + lanes) * stride);
+        for (int64_t k = 0; k < 8; k++) tile[k * lanes + i] = sample[k];
+    }
+}
+#endif
 
 static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t count) {
     if (stride == (int64_t)sizeof(REAL)) memcpy(first, row, (size_t)count * sizeof(REAL));
@@ -72,30 +117,26 @@ static inline double NAME(sum_of_16)(const double *x) {
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/* The sum of a row, or of the products of two, over `count` lanes. */
-static double NAME(sum)(const REAL *x, int64_t count) {
-    double sums[16] = {0.0};
-    const int64_t whole = count & ~(int64_t)15;
-    for (int64_t i = 0; i < whole; i += 16)
-        for (int j = 0; j < 16; j++) sums[j] += (double)x[i + j];
-    for (int64_t i = whole; i < count; i++) sums[i - whole] += (double)x[i];
-    return NAME(sum_of_16)(sums);
+/* The sum of a row, of the products of two, or of those of a row and a scalar, over `count` lanes. */
+#define SUM_OF(term) { \
+    double sums[16] = {0.0}; \
+    const int64_t whole = count & ~(int64_t)15; \
+    for (int64_t start = 0; start < whole; start += 16) \
+        for (int j = 0; j < 16; j++) { const int64_t i = start + j; sums[j] += (double)(term); } \
+    for (int64_t i = whole; i < count; i++) sums[i - whole] += (double)(term); \
+    return NAME(sum_of_16)(sums); \
 }
-
-static double NAME(dot)(const REAL *x, const REAL *y, int64_t count) {
-    double sums[16] = {0.0};
-    const int64_t whole = count & ~(int64_t)15;
-    for (int64_t i = 0; i < whole; i += 16)
-        for (int j = 0; j < 16; j++) sums[j] += (double)(x[i + j] * y[i + j]);
-    for (int64_t i = whole; i < count; i++) sums[i - whole] += (double)(x[i] * y[i]);
-    return NAME(sum_of_16)(sums);
-}
+static double NAME(sum)(const REAL *x, int64_t count) SUM_OF(x[i])
+static double NAME(dot)(const REAL *x, const REAL *y, int64_t count) SUM_OF(x[i] * y[i])
+static double NAME(scaled_sum)(const REAL *x, REAL y, int64_t count) SUM_OF(x[i] * y)
 
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
 static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)run->scalars;
     char **rows = run->rows;
+    REAL *tile = (REAL *)(run->scratch + run->slots * run->lanes * (int64_t)sizeof(REAL));
+    int64_t loaded = -1; /* where the columns in the tile begin */
     const int32_t *end = run->code + run->length;
     for (const int32_t *code = run->code; code < end; code += 5) {
         switch (code[0]) {
@@ -144,8 +185,16 @@ static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
         case 8 * LOAD: {
             char *home = run->scratch + code[1] * run->lanes * (int64_t)sizeof(REAL);
             const int64_t stride = run->strides[code[2]];
-            const char *from = run->columns[code[2]] + first * stride;
-            rows[code[1]] = (char *)NAME(load)(from, stride, (REAL *)home, count, run->lanes);
+            const int64_t start = run->tiles[code[2]];
+            if (start < 0 || count < run->lanes) {
+                const char *from = run->columns[code[2]] + first * stride;
+                rows[code[1]] = (char *)NAME(load)(from, stride, (REAL *)home, count, run->lanes);
+                break;
+            }
+            if (start != loaded) NAME(load_8)(run->columns[start] + first * stride, stride, tile, lanes);
+            loaded = start;
+            memcpy(home, tile + (code[2] - start) * lanes, (size_t)lanes * sizeof(REAL));
+            rows[code[1]] = home;
             break;
         }
         case 8 * STORE: {
@@ -162,7 +211,7 @@ static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
         }
         case 8 * DOT + 2: {
             ROW(x, 0) SCALAR(y, 1)
-            NAME(add_to_total)(run->totals + 2 * code[1], (double)y * NAME(sum)(x_row, count));
+            NAME(add_to_total)(run->totals + 2 * code[1], NAME(scaled_sum)(x_row, y, count));
             break;
         }
         }
@@ -183,6 +232,7 @@ static void NAME(run_blocks)(const Run *run) {
 #undef SCALAR
 #undef LANE
 #undef LOOP
+#undef SUM_OF
 #undef ONE
 #undef TWO
 #undef THREE

@@ -9,6 +9,7 @@ cdef extern from "lanes.h":
         const void* scalars
         char* const* columns
         const int64_t* strides
+        const int64_t* tiles
         char* const* outputs
         const int64_t* output_strides
         double* totals
@@ -31,6 +32,7 @@ cdef inline void run(
     void* scalars,
     void* columns,
     void* strides,
+    void* tiles,
     void* outputs,
     void* output_strides,
     void* totals,
@@ -42,7 +44,7 @@ cdef inline void run(
     int64_t last,
 ) noexcept nogil:
     cdef Run what = Run(
-        code, length, scalars, <char* const*>columns, <const int64_t*>strides, <char* const*>outputs,
+        code, length, scalars, <char* const*>columns, <const int64_t*>strides, <const int64_t*>tiles, <char* const*>outputs,
         <const int64_t*>output_strides, <double*>totals, <char**>rows,
         <char*>((<size_t>scratch + 63) & ~<size_t>63),  # rows begin where cache lines do
         slots, lanes, first, last,

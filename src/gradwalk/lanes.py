@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy
@@ -25,6 +24,7 @@ def run(
     scalars: Any,
     columns: Any,
     strides: Any,
+    tiles: Any,
     outputs: Any,
     output_strides: Any,
     totals: Any,
@@ -40,23 +40,10 @@ def run(
     `columns` and `outputs` are one-dimensional arrays; `totals` holds two numbers for each output. What else C needs to
     know is not needed here.
     """
-    kind = numpy.float32 if single else numpy.float64
-    for start in range(first, last, lanes):
-        block = slice(start, min(start + lanes, last))
-        held: dict[int, Any] = {}
-        for k in range(0, length, WIDTH):
-            opcode, form = divmod(code[k], 8)
-            out, *places = code[k + 1 : k + WIDTH]
-            if opcode == LOAD:
-                held[out] = numpy.array(columns[places[0]][block], kind)
-                continue
-            operands = [scalars[x] if form >> i & 1 else held.get(x) for i, x in enumerate(places)]
-            if opcode == STORE:
-                outputs[out][block] = operands[0]
-            elif opcode in (SUM, DOT):
-                _add(totals, out, operands, block.stop - block.start, opcode == DOT, kind)
-            else:
-                held[out] = _computed(opcode, operands, block.stop - block.start, kind)
+    with numpy.errstate(all="ignore"):
+        for start in range(first, last, lanes):
+            block = slice(start, min(start + lanes, last))
+            _run_block(single, code, length, scalars, columns, outputs, totals, block)
 
 
 def add_totals(totals: Any, strands: int, outputs: int) -> None:
@@ -66,6 +53,26 @@ def add_totals(totals: Any, strands: int, outputs: int) -> None:
             at = 2 * (strand * outputs + k)
             _add_to_total(totals, k, totals[at])
             totals[2 * k + 1] += totals[at + 1]
+
+
+def _run_block(
+    single: bool, code: Any, length: int, scalars: Any, columns: Any, outputs: Any, totals: Any, block: slice
+) -> None:
+    kind = numpy.float32 if single else numpy.float64
+    held: dict[int, Any] = {}
+    for k in range(0, length, WIDTH):
+        opcode, form = divmod(code[k], 8)
+        out, *places = code[k + 1 : k + WIDTH]
+        if opcode == LOAD:
+            held[out] = numpy.array(columns[places[0]][block], kind)
+            continue
+        operands = [scalars[x] if form >> i & 1 else held.get(x) for i, x in enumerate(places)]
+        if opcode == STORE:
+            outputs[out][block] = operands[0]
+        elif opcode in (SUM, DOT):
+            _add(totals, out, operands, block.stop - block.start, opcode == DOT, kind)
+        else:
+            held[out] = _computed(opcode, operands, block.stop - block.start, kind)
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
@@ -88,10 +95,8 @@ def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: boo
         _add_to_total(totals, out, float(x) * count)
     elif not is_product:
         _add_to_total(totals, out, _sum(x))
-    elif isinstance(y, numpy.ndarray):
-        _add_to_total(totals, out, _sum((x * y).astype(kind)))
     else:
-        _add_to_total(totals, out, float(y) * _sum(x))
+        _add_to_total(totals, out, _sum((x * y).astype(kind)))
 
 
 def _sum(row: Any) -> float:
@@ -108,5 +113,5 @@ def _add_to_total(totals: Any, out: int, x: float) -> None:
     total = totals[2 * out]
     after = total + x
     part = after - total
-    totals[2 * out + 1] += math.nan if math.isinf(after) else (total - (after - part)) + (x - part)
+    totals[2 * out + 1] += (total - (after - part)) + (x - part)
     totals[2 * out] = after

@@ -13,7 +13,8 @@ from gradwalk.instructions import CALL, INSTRUCTIONS
 if TYPE_CHECKING:
     from gradwalk.program import Program
 
-_WIDTH = 100  # of the lines that name the inputs
+_NO_BREAK = "\0"  # in place of spaces within names
+_WIDTH = 100  # of the lines that name inputs or outputs
 
 
 def listing(program: Program) -> str:
@@ -24,8 +25,7 @@ def listing(program: Program) -> str:
     spelled = _spelled(program)
     first = len(spelled) - len(program)
     width = len(spelled[-1]) if len(program) else 0
-    heading = f"program({', '.join(spelled[: program.inputs])}):"
-    lines = textwrap.wrap(heading, _WIDTH, subsequent_indent=" " * len("program("), break_long_words=False)
+    lines = _wrapped("program(", spelled[: program.inputs], "):")
     rows = program.instructions.reshape(-1, 4).tolist()
     for name, row in zip(spelled[first:], rows, strict=True):
         lines.append(f"  {name:<{width}} = {_text(program, row, spelled)}")
@@ -52,16 +52,34 @@ def _returned(program: Program, spelled: Sequence[str]) -> list[str]:
     """The last lines: one for all outputs or, where they have names, one for each."""
     results = [spelled[place] for place in program.outputs]
     if not program.output_names:
-        return textwrap.wrap(f"return {', '.join(results)}", _WIDTH, initial_indent="  ", subsequent_indent=" " * 9)
-    width = max(map(len, program.output_names))
-    return [f"  {name:<{width}} = {text}" for name, text in zip(program.output_names, results, strict=True)]
+        return _wrapped("  return ", results, "")
+    names = [_on_one_line(name) for name in program.output_names]
+    width = max(map(len, names))
+    return [f"  {name:<{width}} = {text}" for name, text in zip(names, results, strict=True)]
+
+
+def _on_one_line(name: str) -> str:
+    return name if name.isprintable() else repr(name)
+
+
+def _wrapped(before: str, items: Sequence[str], after: str) -> list[str]:
+    """Items with commas between them, on as many lines as they need."""
+    text = ", ".join([item.replace(" ", _NO_BREAK) for item in items])
+    lines = textwrap.wrap(
+        f"{before}{text}{after}",
+        _WIDTH,
+        subsequent_indent=" " * len(before),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def _spelled(program: Program) -> list[str]:
     """What every place is called: inputs by names that mean nothing else here, constants as numbers."""
     count = Counter(program.input_names)
     names = [
-        name if name and count[name] == 1 and not re.fullmatch(r"v\d+", name) else f"v{place}"
+        _on_one_line(name) if name and count[name] == 1 and not re.fullmatch(r"v\d+", name) else f"v{place}"
         for place, name in enumerate(program.input_names or [""] * program.inputs)
     ]
     names += map(repr, program.constants)

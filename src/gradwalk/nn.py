@@ -56,7 +56,7 @@ class Module:
             if isinstance(item, (Value, Number, Numbers)):
                 if id(item) not in seen and not (isinstance(item, Value) and item.operands):
                     seen.add(id(item))
-                    yield path, item
+                    yield path, item  # type: ignore[misc]  # Values, but in the results of transforms
             elif id(item) not in seen:
                 children = _children(item)
                 if children:

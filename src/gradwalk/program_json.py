@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.graph import to_number
-from gradwalk.instructions import CALL, INSTRUCTIONS, OPCODES, ProgramError
+from gradwalk.instructions import INSTRUCTIONS, OPCODES, ProgramError, refuse_calls
 
 if TYPE_CHECKING:
     from gradwalk.program import Program
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 VERSION = 1
 _KEYS = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
 _SPECIAL = ("nan", "inf", "-inf")
-_LARGEST = 2**31 - 1
+_LARGEST = 2**31 - 1  # places are int32
 
 
 def written(program: Program) -> str:
     """The program as JSON. Raises `ProgramError` where it calls a function of Python."""
-    rows = program.instructions.reshape(-1, 4).tolist()
-    lines = [_line(program, row) for row in rows]
+    refuse_calls(program, "which JSON cannot hold; a pickle can")
+    lines = []
+    for opcode, *places in program.instructions.reshape(-1, 4).tolist():
+        name, arity, _, _ = INSTRUCTIONS[opcode]
+        lines.append(f'["{name}", {", ".join(map(str, places[:arity]))}]')
     names = program.output_names or [""] * len(program.outputs)
     head = {
         "gradwalk": "program",
@@ -33,7 +36,7 @@ def written(program: Program) -> str:
         "constants": [to_number(number) for number in program.constants],
         "outputs": list(zip(names, program.outputs, strict=True)),
     }
-    return f'{json.dumps(head)[:-1]}, "instructions": [\n' + ",\n".join(lines) + "\n]}"
+    return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
 
 
 def read(text: str) -> dict[str, Any]:
@@ -48,7 +51,8 @@ def read(text: str) -> dict[str, Any]:
         if not isinstance(name, str):
             raise ProgramError(f"input {i} is {shown(name)}, not a name")
     for i, output in enumerate(outputs):
-        if not isinstance(output, list) or len(output) != 2 or not isinstance(output[0], str):
+        name, place = output if isinstance(output, list) and len(output) == 2 else (None, None)
+        if not isinstance(name, str) or not _is_place(place):
             raise ProgramError(f"output {i} is {shown(output)}, not a name and a place")
     names = [name for name, _ in outputs]
     return {
@@ -60,18 +64,6 @@ def read(text: str) -> dict[str, Any]:
         "input_names": inputs if any(inputs) else [],
         "output_names": names if any(names) else [],
     }
-
-
-def _line(program: Program, row: list[int]) -> str:
-    opcode, *places = row
-    if opcode == CALL:
-        name = program.calls[places[0]][0].name
-        raise ProgramError(
-            f"the program calls {name}(), a function of Python, which JSON cannot hold. Write {name}() with "
-            "gradwalk.math instead of as a primitive or checkpoint, so that it is recorded; or pickle the program"
-        )
-    name, arity, _, _ = INSTRUCTIONS[opcode]
-    return f'["{name}", {", ".join(map(str, places[:arity]))}]'
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -99,7 +91,7 @@ def _instructions(rows: list[Any]) -> Any:
     fields: list[Any] = []
     for i, row in enumerate(rows):
         opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
-        if opcode is None:
+        if opcode not in INSTRUCTIONS:
             raise ProgramError(f"instruction {i} is {shown(row)}, not the name of an operation and places of operands")
         _, *places = row
         if len(places) != INSTRUCTIONS[opcode].arity:
@@ -107,9 +99,13 @@ def _instructions(rows: list[Any]) -> Any:
             raise ProgramError(f"instruction {i} ({row[0]}) takes {takes} operands, not {len(places)}")
         fields += (opcode, *places, *(0,) * (3 - len(places)))
     for i, field in enumerate(fields):
-        if type(field) is not int or not 0 <= field <= _LARGEST:
+        if not _is_place(field):
             raise ProgramError(f"instruction {i // 4} ({rows[i // 4][0]}) has {shown(field)} as operand, not a place")
     return numpy.array(fields, numpy.int32)
+
+
+def _is_place(given: Any) -> bool:
+    return type(given) is int and 0 <= given <= _LARGEST
 
 
 def _number(given: Any, what: str) -> float:

@@ -149,9 +149,10 @@ def named(f: Callable[..., Any]) -> str:
 def reduced(function: Any, arguments: tuple[Any, ...]) -> Any:
     """How a function made from another is pickled: by its name where that leads to it, as for decorators."""
     found: Any = sys.modules.get(function.__module__)
-    for name in function.__qualname__.split("."):
+    path: str = getattr(function, "__qualname__", "")  # what functools.partial makes has none
+    for name in path.split("."):
         found = getattr(found, name, None)
-    return function.__qualname__ if found is function else (type(function), arguments)
+    return path if found is function else (type(function), arguments)
 
 
 def _by_hand(node: Value, f: Callable[..., Any]) -> str:

@@ -1,4 +1,4 @@
-"""Modules as trees: their parameters, and what is left of them. Compiled, for a training step does this at every call."""
+"""Modules as trees: their parameters, and what is left of them. Compiled, for every call with a Module needs both."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _LIST = cython.declare(cython.int, 4)
 _TUPLE = cython.declare(cython.int, 5)
 _ARRAY = cython.declare(cython.int, 6)
 _FLOAT = cython.declare(cython.int, 7)
-_BASES = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
+_BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
 _kinds = cython.declare(dict, {})  # of the classes that have been met
 
 
 class Skeleton:
     """A Module without its parameters: the classes, the containers, and all other attributes.
 
-    `nodes`: of each Module and container, the first one the Module itself, its class, the keys of its parts (the shape of
-    an array, None for a list or tuple), and a code for each part: the number of a parameter from 0 on, that of a node
-    from -1 on downward, or a tuple that ends with what stands there and begins with what tells it from its equals.
+    `nodes`: for each Module and container, the first one the Module itself, its class, the keys of its parts (the shape
+    of an array, None for a list or tuple), and a code for each part. That is the number of a parameter, from 0 on; that
+    of a node, from -1 on downward; or a tuple, whose last item stands there and whose others tell it from its equals.
     Two skeletons are equal where Modules differ in the numbers of their parameters only.
     """
 
@@ -58,8 +58,8 @@ class Skeleton:
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
         """A new Module with these in place of its parameters. No `__init__` is run, and no container is shared."""
-        placed: list = [_placed(leaf) for leaf in leaves]
-        built: list = [_shell(cls, keys) for cls, keys, _ in self.nodes]
+        placed: list[Any] = [_placed(leaf) for leaf in leaves]
+        built: list[Any] = [_shell(cls, keys) for cls, keys, _ in self.nodes]
         k: cython.int
         for k in range(len(built) - 1, -1, -1):  # a tuple is made when all that it holds has been
             cls, keys, codes = self.nodes[k]
@@ -89,8 +89,8 @@ class Skeleton:
     def _unhashable(self) -> TypeError:
         path, cls = next((path, code[0]) for path, code in self._paths(self.nodes[0][0].__name__) if _unhashable(code))
         return TypeError(
-            f"{path} is a {cls.__name__}, which cannot be hashed: a recording for this Module could not be found again. "
-            "Keep what can be hashed, such as a tuple or frozenset"
+            f"{path} is a {cls.__name__}, which cannot be hashed: a recording for this Module could not be found "
+            "again. Keep what can be hashed, such as a tuple or frozenset"
         )
 
 
@@ -101,11 +101,11 @@ def parted(module: Module) -> tuple[list[Any], Skeleton]:
     """
     as_numbers: cython.bint = depth() == 0
     kind: cython.int
-    parameters: list = []
-    nodes: list = []
-    met: dict = {}  # the codes of parameters and nodes, by id
-    codes: list = []
-    pending: list = [(iter((module,)), codes)]
+    parameters: list[Any] = []
+    nodes: list[Any] = []
+    met: dict[int, int] = {}  # the codes of all that can stand in two places, by id
+    codes: list[Any] = []
+    pending: list[Any] = [(iter((module,)), codes)]
     while pending:
         parts, codes = pending[len(pending) - 1]
         for part in parts:
@@ -125,7 +125,7 @@ def parted(module: Module) -> tuple[list[Any], Skeleton]:
                 if kind != _TUPLE:  # one is made when all that it holds has been, so it cannot be shared
                     met[key] = -1 - len(nodes)
                 keys, inner = _opened(kind, part)
-                inner_codes: list = []
+                inner_codes: list[Any] = []
                 nodes.append((type(part), keys, inner_codes))
                 pending.append((iter(inner), inner_codes))
                 break
@@ -155,16 +155,18 @@ class _Constant:
 @cython.inline
 @cython.exceptval(-1)
 def _kind(cls: Any) -> cython.int:
-    kind = _kinds.get(cls)
-    if kind is None:
-        kind = _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
+    if cls is Value:
+        return _VALUE
+    if cls not in _kinds:
+        _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
+    kind: int = _kinds[cls]
     return kind
 
 
 @cython.cfunc
-def _opened(kind: cython.int, part: Any) -> tuple:
+def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
     """The keys of the parts of a node, and these parts."""
-    if kind == _LIST or kind == _TUPLE:
+    if kind in (_LIST, _TUPLE):
         return None, part
     if kind == _ARRAY:
         return part.shape, part.ravel()
@@ -173,7 +175,7 @@ def _opened(kind: cython.int, part: Any) -> tuple:
 
 
 @cython.cfunc
-def _static(kind: cython.int, part: Any) -> tuple:
+def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
     """The code of what is no parameter. What is equal to it in Python's eyes may differ: 1 and True, 0.0 and -0.0."""
     if kind == _FLOAT:
         return type(part), repr(part), part
@@ -195,7 +197,7 @@ def _placed(leaf: object) -> object:
 
 @cython.cfunc
 @cython.inline
-def _part(code: Any, placed: list, built: list) -> object:
+def _part(code: Any, placed: list[Any], built: list[Any]) -> object:
     if isinstance(code, int):
         return placed[code] if code >= 0 else built[-1 - code]
     part: Any = code[len(code) - 1]
@@ -214,7 +216,7 @@ def _shell(cls: Any, keys: Any) -> object:
 
 
 @cython.cfunc
-def _filled(shell: Any, cls: Any, keys: Any, parts: list) -> object:
+def _filled(shell: Any, cls: Any, keys: Any, parts: list[Any]) -> object:
     """The node, its parts put into the shell."""
     kind: cython.int = _kind(cls)
     if kind == _TUPLE:

@@ -16,6 +16,7 @@ import numpy
 
 from gradwalk import engine
 from gradwalk.engine import Value
+from gradwalk.from_scipy import from_scipy
 from gradwalk.program import Program
 from gradwalk.recording import Places, Recording, named
 from gradwalk.sparsity import column_coloring, pattern, star_coloring, symmetric, transposed
@@ -162,7 +163,7 @@ class Sparse(Transform):
 
     def _recorded(self, names: list[str], args: Sequence[Any], kwargs: dict[str, Any]) -> Replay:
         """Record the function for these arguments."""
-        csr_array = _csr_array(self._name)
+        csr_array = from_scipy("scipy.sparse", "csr_array", self._name)
         recording = Recording(strict=True)
         opened = [recording.opened(arg, name) for name, arg in zip(names, args, strict=True)]
         keywords = {name: recording.opened(arg, name) for name, arg in sorted(kwargs.items())}
@@ -343,13 +344,3 @@ def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
     seeds = recording.extra([0.0] * len(sums.seeds))
     places = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
     return recording.tape.program(places), _groups(sums.colors, _count(sums.colors))
-
-
-def _csr_array(name: str) -> Any:
-    try:
-        from scipy.sparse import csr_array
-    except ImportError:
-        raise ImportError(
-            f"{name} returns a scipy.sparse.csr_array: to have it, install SciPy: pip install 'gradwalk[sparse]'"
-        ) from None
-    return csr_array

@@ -60,9 +60,9 @@ class Tape:
     True
     >>> [gradient] = tape.reverse([(y, tape.constant(1.0))], [x])
     >>> print(tape.program([gradient]))
-    v0 = input 0
-    v1 = add(v0, v0)
-    return v1
+    program(v0):
+      v1 = v0 + v0
+      return v1
     """
 
     calls = cython.declare(list, visibility="readonly")

@@ -18,6 +18,7 @@ import numpy
 from gradwalk.engine import Value
 from gradwalk.recording import Places, Recordable, Recording, evaluated, named, reduced
 from gradwalk.trees import SCALAR, Parameters, Structure, flattened, scalars, tupled
+from gradwalk.vmap import Vmap
 
 Argnums = int | Sequence[int]
 
@@ -219,7 +220,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
     >>> grad(grad(grad(lambda x: x**4)))(2.0)
     48.0
     """
-    return Grad(f, argnums, has_aux, with_value=False)
+    return _transformed(f, argnums, lambda g: Grad(g, argnums, has_aux, with_value=False))
 
 
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -230,7 +231,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    return Grad(f, argnums, has_aux, with_value=True)
+    return _transformed(f, argnums, lambda g: Grad(g, argnums, has_aux, with_value=True))
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -243,17 +244,17 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     >>> jacobian(lambda x: [x[0] * x[1], x[0]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 0.0]]
     """
-    return Jacobian(f, argnums, "auto")
+    return _transformed(f, argnums, lambda g: Jacobian(g, argnums, "auto"))
 
 
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The same as `jacobian` in forward mode: one pass for each input."""
-    return Jacobian(f, argnums, "forward")
+    return _transformed(f, argnums, lambda g: Jacobian(g, argnums, "forward"))
 
 
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The same as `jacobian` in reverse mode: one pass for each output."""
-    return Jacobian(f, argnums, "reverse")
+    return _transformed(f, argnums, lambda g: Jacobian(g, argnums, "reverse"))
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -262,7 +263,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     >>> hessian(lambda x: x[0] * x[0] * x[1])([2.0, 3.0])
     [[6.0, 4.0], [4.0, 0.0]]
     """
-    return Jacobian(Jacobian(f, argnums, "reverse"), argnums, "forward")
+    return _transformed(f, argnums, lambda g: Jacobian(Jacobian(g, argnums, "reverse"), argnums, "forward"))
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -316,6 +317,15 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     [6.0, 4.0]
     """
     return jvp(grad(f), primals, tangents)[1]
+
+
+def _transformed(
+    f: Callable[..., Any], argnums: Argnums, made: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
+    """What is made of a function. Of a sum over a batch, it is the sum of what is made of the function of a sample."""
+    if isinstance(f, Vmap) and f.sums_over_others(_checked(argnums)):
+        return f.of(made(f.function))
+    return made(f)
 
 
 def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Places]:

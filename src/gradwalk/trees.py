@@ -1,7 +1,7 @@
 """Arguments and results that hold numbers: lists, tuples, dicts, dataclasses and arrays, nested as one likes.
 
-A number, a Value or a NumPy array is a leaf, and so is each parameter of a Module. What else holds leaves is taken apart
-by optree, an extra: this is the only module that imports it, and only where something is nested.
+A number, a Value or a NumPy array is a leaf, and so is each parameter of an `nn.Module`. What else holds leaves is
+taken apart by optree, an extra: this is the only module that imports it, and only where something is nested.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ Shape = tuple[int, ...] | str
 class Structure:
     """How leaves make up a tree. Two are equal where their trees differ in numbers only.
 
-    `spec`: optree's, a Module's, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of the leaves.
+    `spec`: optree's, a Module's skeleton, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of
+    the leaves.
     """
 
     spec: Any
@@ -47,6 +48,12 @@ class Structure:
         if len(shown) > _LONGEST:
             return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
         return shown if shown[0] in "[({" else _with_article(shown)
+
+    def __reduce__(self) -> Any:
+        if self.spec is None or isinstance(self.spec, tuple):
+            return _unpickled, (self.spec, [], self.shapes)
+        # optree's specs hold what this process has registered, and skeletons what cannot be pickled: a tree has neither
+        return _unpickled, (None, [self.with_leaves([0.0] * len(self.shapes))], self.shapes)
 
     @property
     def size(self) -> int:
@@ -114,10 +121,10 @@ class Structure:
             for spec in self.spec.children()
         ]
 
-    def children(self) -> list[Structure] | dict[Any, Structure]:
-        """The structures of what a list, tuple or dict holds; none for a leaf."""
-        if self.spec is None or isinstance(self.spec, (tuple, Skeleton)) or self.spec.type is not dict:
-            return self.parts()
+    def children(self) -> dict[Any, Structure]:
+        """The structures of what a tree holds, by index, key or name of a field; none for a leaf or a Module."""
+        if self.spec is None or isinstance(self.spec, (tuple, Skeleton)):
+            return dict(enumerate(self.parts()))
         rest = iter(self.shapes)
         return {
             key: Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
@@ -133,19 +140,18 @@ class Structure:
 
     def names(self, root: str) -> list[str]:
         """A name for every number, such as x, x[0] and x['rate'][1, 2]."""
-        if isinstance(self.spec, tuple):
-            return [name for i, part in enumerate(self.spec) for name in part.names(f"{root}[{i}]")]
         names = []
-        for path, shape in zip(self._paths(root), self.shapes, strict=True):
+        for path, shape in zip(self.paths(root), self.shapes, strict=True):
             if isinstance(shape, str) or shape == ():
                 names.append(path)
             else:
                 names += [f"{path}[{', '.join(map(str, at))}]" for at in numpy.ndindex(shape)]
         return names
 
-
-    def _paths(self, root: str) -> list[str]:
-        """A name for every leaf."""
+    def paths(self, root: str) -> list[str]:
+        """A name for every leaf, such as x, x[0] and x['rate']."""
+        if isinstance(self.spec, tuple):
+            return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
         if isinstance(self.spec, Skeleton):
             return self.spec.names(root)
         return [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
@@ -155,6 +161,13 @@ _FLOAT = frozenset([float])
 _SCALAR_TYPES = frozenset([float, int, Number, Value])  # the commonest leaves
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
 SCALAR = Structure(None, (_SCALAR,))
+
+
+def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> Structure:
+    """A structure as it was pickled: a spec, or a tree that has it."""
+    for tree in trees:
+        spec = flattened(tree, "a pickled tree")[1].spec
+    return Structure(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
 
 
 def tupled(parts: Sequence[Structure]) -> Structure:
@@ -186,7 +199,7 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         if unknown:
             with _registering:
                 for cls in unknown - _registered:
-                    _register(cls, optree)
+                    (_register_module if issubclass(cls, Module) else _register)(cls, optree)
                     _registered.add(cls)
             return flattened(tree, what)
         if not all(map(_is_leaf, leaves)):
@@ -294,9 +307,9 @@ def size(shape: Shape) -> int:
 def _scalars(leaf: Any) -> list[Any]:
     if isinstance(leaf, numpy.ndarray):
         if leaf.dtype != object:
-            numbers: list[Any] = leaf.astype(numpy.float64).ravel().tolist()
+            numbers: list[Any] = numpy.asarray(leaf, numpy.float64).ravel().tolist()  # of a matrix, too
             return numbers
-        return [x if isinstance(x, Value) else as_float(x) for x in leaf.ravel().tolist()]
+        return [x if isinstance(x, Value) else as_float(x) for x in numpy.asarray(leaf).ravel().tolist()]
     return [leaf if isinstance(leaf, Value) else as_float(leaf)]
 
 
@@ -335,19 +348,8 @@ def _optree(tree: Any, what: str) -> Any:
     return optree
 
 
-def _opened(module: Module) -> tuple[list[Any], Skeleton, list[str]]:
-    """A Module as optree wants it."""
-    leaves, skeleton = parted(module)
-    return leaves, skeleton, [name.removeprefix(".") for name in skeleton.names("")]
-
-
 def _register(cls: type, optree: Any) -> None:
-    """Make a dataclass known, whose fields are its parts; or a Module, whose parts are its parameters."""
-    if issubclass(cls, Module):
-        optree.register_pytree_node(
-            cls, _opened, Skeleton.unflatten, path_entry_type=optree.GetAttrEntry, namespace=_NAMESPACE
-        )
-        return
+    """Make a dataclass known: its fields are its parts."""
     names = tuple(field.name for field in dataclasses.fields(cls))
 
     def rebuilt(_: None, parts: Sequence[Any]) -> Any:
@@ -363,3 +365,20 @@ def _register(cls: type, optree: Any) -> None:
         path_entry_type=optree.GetAttrEntry,
         namespace=_NAMESPACE,
     )
+
+
+def _register_module(cls: type[Module], optree: Any) -> None:
+    """Make a Module known: its parameters are its parts."""
+
+    class Path(optree.GetAttrEntry):  # type: ignore[misc]  # optree is not typed
+        """From a Module to a parameter, such as `layers[0].w`, which is no name of an attribute."""
+
+        def codify(self, node: str = "") -> str:
+            """The same as code."""
+            return f"{node}.{self.entry}"
+
+    def opened(module: Module) -> tuple[list[Any], Skeleton, list[str]]:
+        leaves, skeleton = parted(module)
+        return leaves, skeleton, [name.removeprefix(".") for name in skeleton.names("")]
+
+    optree.register_pytree_node(cls, opened, Skeleton.unflatten, path_entry_type=Path, namespace=_NAMESPACE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.instructions import CALL, INSTRUCTIONS, ProgramError
+from gradwalk.instructions import CALL, INSTRUCTIONS, NAMES, ProgramError
 
 if TYPE_CHECKING:
     from gradwalk.program import Program
@@ -99,7 +99,8 @@ def _check_places(places: list[int], what: str, limit: int) -> None:
 
 
 def _first(program: Program) -> int:
-    return program.inputs + len(program.constants)
+    first: int = program.inputs + len(program.constants)
+    return first
 
 
 def _count(program: Program) -> int:
@@ -108,6 +109,4 @@ def _count(program: Program) -> int:
 
 def _called(program: Program, code: Any, i: int) -> str:
     """What messages call an instruction."""
-    opcode = int(code[i, 0])
-    name = "call" if opcode == CALL else INSTRUCTIONS[opcode].name
-    return f"instruction {i} (v{_first(program) + i}, {name})"
+    return f"instruction {i} (v{_first(program) + i}, {NAMES[int(code[i, 0])]})"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy
 
 from gradwalk import engine
-from gradwalk.batches import Axes, Batch, Batching, Outputs, as_array
-from gradwalk.engine import Value
+from gradwalk.batches import Axes, Batch, Batching, Outputs, as_array, plain_numbers, shown
+from gradwalk.instructions import CALL, INSTRUCTIONS
 from gradwalk.kernel import Columns, Kernel
 from gradwalk.program import Program
 from gradwalk.recording import Recordable, Recording, named, reduced
@@ -22,59 +22,68 @@ class Recorded(NamedTuple):
     """A recording of a function for one sample.
 
     `captured`: the Values that it uses without being given them, the program's last inputs. There is no kernel where
-    the program calls functions in Python.
+    the program calls functions in Python. `fixed`: the positions of the outputs that are the same for all samples.
     """
 
     program: Program
     kernel: Kernel | None
     structure: Structure
     captured: list[Any]
+    fixed: list[int]
 
     def results(self, batch: Batch, batching: Batching) -> Any:
         """The results for a batch."""
-        has_values = (batch.has_values or bool(self.captured)) and not engine.is_without_gradient()
-        if self.kernel is None or has_values or engine.refuses_nans():
-            return self._one_by_one(batch, batching, has_values)
         if batching.reduce is not None:
-            return self.structure.filled(batching.of_sums(self._run(self.kernel, batch, []), batch.size))
-        outputs = Outputs(self.structure, batching.out_axes, batch.size, batch.kind)
-        outputs.refuse_varying(self.kernel.schedule.fixed)
-        fixed = self._run(self.kernel, batch, outputs.columns)
-        for position, number in zip(self.kernel.schedule.fixed, fixed.tolist(), strict=True):
-            outputs.fill(position, number)
+            return self.structure.filled(batching.of_sums(self.sums(batch), batch.size))
+        has_values = self._has_values(batch)
+        outputs = Outputs(self.structure, batching.out_axes, batch.size, object if has_values else batch.kind)
+        outputs.refuse_varying(self.fixed)
+        found: dict[int, Any]  # by position
+        if self.kernel is None or has_values or engine.refuses_nans():
+            first = self._of_sample(batch.first(), has_values) if self.fixed else []
+            found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
+            found |= {position: first[position] for position in self.fixed}
+        else:
+            found = dict(zip(self.fixed, self._run(self.kernel, batch, outputs.columns).tolist(), strict=True))
+        for position, numbers in found.items():
+            outputs.fill(position, numbers)
         return outputs.tree()
+
+    def sums(self, batch: Batch) -> Any:
+        """The sums over a batch of all numbers of the result: float64, or objects where Values are to come out."""
+        has_values = self._has_values(batch)
+        if self.kernel is None or has_values or engine.refuses_nans():
+            return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
+        return self._run(self.kernel, batch, [])
+
+    def _has_values(self, batch: Batch) -> bool:
+        """Whether Values are to come out."""
+        return (batch.has_values or bool(self.captured)) and not engine.is_without_gradient()
 
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
         """Run the kernel: see `Kernel.run`."""
         shared = [*batch.shared(), *self.captured]
         numbers = numpy.empty(kernel.schedule.once.inputs)
         if not write(shared, numbers):
-            numbers[:] = _numbers(shared)
+            numbers[:] = plain_numbers(shared)
         columns = Columns(batch.columns())
         return kernel.run(numbers, columns, Columns(outputs), batch.size, single=batch.kind is numpy.float32)
 
-    def _one_by_one(self, batch: Batch, batching: Batching, has_values: bool) -> Any:
-        """The results where Values are to come out, or where the program calls functions in Python."""
-        rows = []
-        for i in range(batch.size):
-            operands = [*batch.sample(i), *self.captured]
-            rows.append(
-                self.program(scalars(operands))
-                if has_values
-                else self.program.run(numpy.array(_numbers(operands), numpy.float64)).tolist()
-            )
-        columns = list(zip(*rows, strict=True)) or [()] * len(self.program.outputs)
-        if batching.reduce is not None:
-            sums = [sum(column, start=0.0) for column in columns]
-            return self.structure.filled(batching.of_sums(as_array(sums), batch.size))
-        outputs = Outputs(self.structure, batching.out_axes, batch.size, object if has_values else batch.kind)
-        outputs.refuse_varying([])
-        for position, column in enumerate(columns):
-            outputs.fill(position, as_array(column))
-        return outputs.tree()
+    def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
+        """The numbers of the results in columns, where Values are to come out or functions in Python are called."""
+        rows = [self._of_sample(batch.sample(i), has_values) for i in range(batch.size)]
+        return list(zip(*rows, strict=True)) or [()] * len(self.program.outputs)
+
+    def _of_sample(self, leaves: list[Any], has_values: bool) -> list[Any]:
+        """The numbers of the result for one sample."""
+        operands = [*leaves, *self.captured]
+        if has_values:
+            return self.program(scalars(operands))
+        numbers: list[Any] = self.program.run(numpy.array(plain_numbers(operands), numpy.float64)).tolist()
+        return numbers
 
 
-class Vmap(Recordable):
+class Vmap:
     """A function of batches: see `vmap`. `keeps`: whether its recordings are used again, as after `jit`."""
 
     __name__ = "function"
@@ -85,26 +94,26 @@ class Vmap(Recordable):
         if not callable(f):
             raise TypeError(f"vmap() takes a function, not {type(f).__name__}: {f!r:.60}")
         functools.update_wrapper(self, f, updated=())
-        self._f = f
-        self._batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        self.function = f
+        self.batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
         self._keeps = keeps
         self._recordings: dict[Any, Recorded] = {}
         self._latest: Recorded | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results for a batch."""
-        batch = self._batching.batch(args, kwargs)
-        return self._recorded(batch).results(batch, self._batching)
+        batch = self.batching.batch(args, kwargs)
+        return self.recorded(batch).results(batch, self.batching)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        batching = self._batching
-        return reduced(self, (self._f, batching.in_axes, batching.out_axes, batching.reduce, self._keeps))
+        batching = self.batching
+        return reduced(self, (self.function, batching.in_axes, batching.out_axes, batching.reduce, self._keeps))
 
     def __repr__(self) -> str:
-        of_f = f"vmap of {self._f if isinstance(self._f, Recordable) else named(self._f)}"
+        of_f = f"vmap of {self.function if isinstance(self.function, Recordable) else named(self.function)}"
         return f"<jit of {of_f}>" if self._keeps else f"<{of_f}>"
 
     @property
@@ -117,34 +126,44 @@ class Vmap(Recordable):
         """What runs it on batches: `print(f.kernel)` shows how. Raises `ValueError` where there is none."""
         kernel = self._found().kernel
         if kernel is None:
-            raise ValueError(f"{self._batching.name} calls functions in Python: it is run one sample at a time")
+            raise ValueError(f"{self.batching.name} calls functions in Python: it is run one sample at a time")
         return kernel
 
     def kept(self) -> Vmap:
         """The same function, with recordings that are used again."""
-        batching = self._batching
-        return type(self)(self._f, batching.in_axes, batching.out_axes, batching.reduce, keeps=True)
+        return self if self._keeps else self.of(self.function, keeps=True)
+
+    def of(self, f: Callable[..., Any], *, keeps: bool = False) -> Vmap:
+        """The same for another function."""
+        batching = self.batching
+        return type(self)(f, batching.in_axes, batching.out_axes, batching.reduce, keeps)
+
+    def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
+        """Whether it is a sum or mean over a batch, and these arguments are the same for all samples.
+
+        The derivative of a sum is then the sum of the derivatives.
+        """
+        axes = self.batching.in_axes
+        positions = [argnums] if isinstance(argnums, int) else argnums
+        if self.batching.reduce is None or not isinstance(axes, (tuple, list)):
+            return False
+        return all(-len(axes) <= i < len(axes) and axes[i] is None for i in positions)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The same function, for arguments like these, without the code that it was made from.
 
         It is a program and how to run it: it can be pickled wherever its code could not be found again.
         """
-        batch = self._batching.batch(args, kwargs)
-        recorded = self._recorded(batch)
+        batch = self.batching.batch(args, kwargs)
+        recorded = self.recorded(batch)
         if recorded.captured or recorded.kernel is None:
             raise ValueError(
-                f"{self._batching.name} uses Values that are not among its arguments, or calls functions in Python: "
+                f"{self.batching.name} uses Values that are not among its arguments, or calls functions in Python: "
                 "lower() takes what follows from its arguments alone"
             )
-        return Lowered(self._batching, batch.key, recorded)
+        return Lowered(self.batching, batch.key, recorded)
 
-    def _found(self) -> Recorded:
-        if self._latest is None:
-            raise ValueError(f"{self._batching.name} has not been called yet, so there is no recording of it")
-        return self._latest
-
-    def _recorded(self, batch: Batch) -> Recorded:
+    def recorded(self, batch: Batch) -> Recorded:
         """The recording for a sample of the batch."""
         found = self._recordings.get(batch.key) if self._keeps else None
         if found is None:
@@ -154,40 +173,50 @@ class Vmap(Recordable):
             self._latest = found
         return found
 
+    def _found(self) -> Recorded:
+        if self._latest is None:
+            raise ValueError(f"{self.batching.name} has not been called yet, so there is no recording of it")
+        return self._latest
+
     def _record(self, batch: Batch) -> Recorded:
         """Record the function for one sample."""
         recording = Recording(strict=True)
         opened = [recording.opened(arg, name) for arg, name in zip(batch.example(), batch.names, strict=True)]
         inputs = len(recording.operands)
         keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
-        places, structure = recording.run(self._f, opened[: batch.positional], keywords)
+        places, structure = recording.run(self.function, opened[: batch.positional], keywords)
         program = recording.tape.program(places)
         captured = recording.operands[inputs:]
         varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
         varies += [False] * len(captured)
-        kernel = None if program.calls else Kernel(program, varies, reduced=self._batching.reduce is not None)
-        return Recorded(program, kernel, structure, captured)
+        kernel = None if program.calls else Kernel(program, varies, reduced=self.batching.reduce is not None)
+        fixed = _fixed(program, varies) if kernel is None else kernel.schedule.fixed
+        return Recorded(program, kernel, structure, captured, fixed)
 
 
 class Lowered:
     """A function of batches without the code that it was made from: see `Vmap.lower`."""
 
     def __init__(self, batching: Batching, key: Any, recorded: Recorded) -> None:
-        self._batching = batching
+        self.batching = batching
         self._key = key
         self._recorded = recorded
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results for a batch. Raises `TypeError` where the arguments are not like those it was made for."""
-        batch = self._batching.batch(args, kwargs)
+        batch = self.batching.batch(args, kwargs)
+        return self.recorded(batch).results(batch, self.batching)
+
+    def recorded(self, batch: Batch) -> Recorded:
+        """The recording. Raises `TypeError` where the batch is not like the one that it was made for."""
         if batch.key != self._key:
             raise TypeError(
-                f"{self!r} was made for other arguments: samples like {_shown(self._key)}, not like {_shown(batch.key)}"
+                f"{self!r} was made for other arguments: samples like {shown(self._key)}, not like {shown(batch.key)}"
             )
-        return self._recorded.results(batch, self._batching)
+        return self._recorded
 
     def __repr__(self) -> str:
-        return f"<lowered vmap of {self._batching.name}>"
+        return f"<lowered vmap of {self.batching.name}>"
 
     @property
     def kernel(self) -> Kernel:
@@ -224,11 +253,10 @@ def vmap(
     return Vmap(f, in_axes, out_axes, reduce)
 
 
-def _shown(key: Any) -> str:
-    """What a sample is like, for messages."""
-    return ", ".join(str(part) for part in key if isinstance(part, Structure))
-
-
-def _numbers(leaves: list[Any]) -> list[float]:
-    """All numbers of the leaves, those of Values too."""
-    return [engine.number(x) if isinstance(x, Value) else x for x in scalars(leaves)]
+def _fixed(program: Program, varies: Sequence[bool]) -> list[int]:
+    """The positions of the outputs that depend on no input that varies."""
+    depends = [*varies, *[False] * len(program.constants)]
+    for opcode, *places in program.instructions.reshape(-1, 4).tolist():
+        used = program.calls[places[0]][1] if opcode == CALL else places[: INSTRUCTIONS[opcode].arity]
+        depends.append(any(depends[place] for place in used))
+    return [position for position, place in enumerate(program.outputs) if not depends[place]]

@@ -60,7 +60,8 @@ def spread(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
     finally:
         pending.clear()
         for future in futures:
-            future.result()
+            if not future.cancel():  # it may wait behind the work of others
+                future.result()
 
 
 def _taken(pending: deque[int]) -> Iterator[int]:

@@ -1,0 +1,126 @@
+"""A training step of micrograd's moons demo through `jit` and `vmap`, on one core, with the same `nn.MLP`.
+
+The gradient of one sample is recorded once and replayed on all. Beside it stand eager Values, micrograd, and the same
+network on tensors of float64 in PyTorch and, compiled, in JAX. All of them update their parameters in the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import moons
+import numpy
+from moons import ALPHA, RATE, Demo
+from peers import jax, on_one_core
+from timing import Row, beside, best_of, main, peer
+
+import gradwalk.engine
+import gradwalk.nn
+from gradwalk import jit, math, value_and_grad, vmap
+from gradwalk.nn import MLP
+
+Step = Callable[[], Any]  # the loss before it
+
+
+def loss(model: MLP, x: Any, y: Any) -> Any:
+    """The demo's, of one sample."""
+    parameters = model.parameters()
+    return (1 + -y * model(x)).relu() + ALPHA * math.sumprod(parameters, parameters)
+
+
+def replayed(demo: Demo) -> Step:
+    """The demo's step, recorded for one sample and replayed for all of them."""
+    gradient_of_all = jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean"))
+
+    def step() -> float:
+        value, gradient = gradient_of_all(demo.model, demo.X, demo.y)
+        for p, g in zip(demo.model.parameters(), gradient.parameters(), strict=True):
+            p.data -= RATE * g
+        return float(value)
+
+    return step
+
+
+def matrices(demo: Demo) -> list[tuple[Any, Any]]:
+    """The weights and biases of each layer."""
+    return [
+        (numpy.array([[w.data for w in n.w] for n in layer.neurons]), numpy.array([n.b.data for n in layer.neurons]))
+        for layer in demo.model.layers
+    ]
+
+
+def by_torch(demo: Demo) -> Step:
+    """The demo's step on PyTorch's tensors."""
+    torch = peer("torch", "torch")
+    torch.set_num_threads(1)
+    layers = [[torch.tensor(array, requires_grad=True) for array in layer] for layer in matrices(demo)]
+    parameters = [parameter for layer in layers for parameter in layer]
+    samples, labels = torch.tensor(demo.X), torch.tensor(demo.y, dtype=torch.float64)
+
+    def step() -> float:
+        x = samples
+        for weights, biases in layers[:-1]:
+            x = torch.relu(x @ weights.T + biases)
+        scores = (x @ layers[-1][0].T + layers[-1][1])[:, 0]
+        total = torch.relu(1 - labels * scores).mean() + ALPHA * sum((p * p).sum() for p in parameters)
+        for parameter, gradient in zip(parameters, torch.autograd.grad(total, parameters), strict=True):
+            parameter.data -= RATE * gradient
+        return float(total.detach())
+
+    return step
+
+
+def by_jax(demo: Demo) -> Step:
+    """The demo's step on JAX's arrays, compiled as a whole."""
+    library = jax()
+    numbers = library.numpy
+
+    def total(layers: Any, x: Any, y: Any) -> Any:
+        for weights, biases in layers[:-1]:
+            x = library.nn.relu(x @ weights.T + biases)
+        scores = (x @ layers[-1][0].T + layers[-1][1])[:, 0]
+        penalty = sum((array * array).sum() for layer in layers for array in layer)
+        return library.nn.relu(1 - y * scores).mean() + ALPHA * penalty
+
+    def descended(layers: Any, x: Any, y: Any) -> Any:
+        value, gradient = library.value_and_grad(total)(layers, x, y)
+        return value, library.tree.map(lambda p, g: p - RATE * g, layers, gradient)
+
+    compiled = library.jit(descended)
+    state = [library.tree.map(numbers.asarray, matrices(demo)), numbers.asarray(demo.X), numbers.asarray(1.0 * demo.y)]
+
+    def step() -> float:
+        value, state[0] = compiled(*state)
+        return float(value)
+
+    return step
+
+
+def measure(quick: bool) -> list[Row]:
+    """Rows for as few samples as in the demo, and for many."""
+    on_one_core()
+    micrograd = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
+    ours = gradwalk.engine, gradwalk.nn
+    rows = []
+    for samples in (10,) if quick else (100, 10_000):
+        steps: dict[str, Step] = {
+            "ours": replayed(Demo(*ours, samples)),
+            "Values": Demo(*ours, samples).step,
+            "PyTorch": by_torch(Demo(*ours, samples)),
+            "JAX": by_jax(Demo(*ours, samples)),
+        }
+        if samples <= 100:
+            steps["micrograd"] = Demo(*micrograd, samples).step
+        for _ in range(3):
+            losses = {name: step() for name, step in steps.items()}
+            for other in losses.values():
+                moons.check_same(losses["ours"], other)
+        us = {name: 1e6 * time for name, time in best_of(1 if quick else 5, steps).items()}
+        claim = f"replayed training step of {samples:,} moons"
+        rows += [beside(claim, "us", us["ours"], (name, us[name])) for name in list(steps)[1:]]
+    return rows
+
+
+if __name__ == "__main__":
+    main(measure)

@@ -1,0 +1,177 @@
+"""Programs as C: what a compiler makes of them computes the same bits."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from programs import EVERY, EXTREME, as_recorded, fewer, programs
+
+from gradwalk import c_source, jit, primitive, value_and_grad
+from gradwalk import math as gmath
+from gradwalk.program import Program, ProgramError
+from gradwalk.tape import Tape
+
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+SAME_BITS = ("-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin")
+NUMBERS = itertools.count()
+
+
+def same(a: float, b: float) -> bool:
+    return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
+
+
+def compiled(folder: Path, source: str, *flags: str, name: str = "f"):
+    """The function of a file in C, of numbers."""
+    path = folder / f"{next(NUMBERS)}.c"
+    path.write_text(source, encoding="ascii")
+    library = path.with_suffix(".so")
+    subprocess.run(["cc", *STRICT, *flags, "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
+    function = ctypes.CDLL(str(library))[name]
+
+    def run(numbers: Sequence[float], outputs: int) -> list[float]:
+        results = (ctypes.c_double * max(outputs, 1))()
+        function((ctypes.c_double * max(len(numbers), 1))(*numbers), results)
+        return list(results)[:outputs]
+
+    return run
+
+
+@pytest.mark.parametrize("piece", [1, 3, 250])
+@settings(fewer(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
+def test_it_computes_the_same_bits(piece, drawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    program = as_recorded(*drawn)
+    numbers = [x for part in drawn for x in part.leaves]
+    found = compiled(tmp_path, program.to_c(), *SAME_BITS)(numbers, len(drawn))
+    assert all(map(same, found, program.run(numbers)))
+
+
+def test_derivatives_are_programs_too(tmp_path):
+    def option(spot, strike, rate, volatility, time):
+        deviation = volatility * gmath.sqrt(time)
+        d = (gmath.log(spot / strike) + (rate + volatility**2 / 2) * time) / deviation
+        return spot * below(d) - strike * gmath.exp(-rate * time) * below(d - deviation)
+
+    def below(x):
+        return 0.5 * (1 + gmath.erf(x / math.sqrt(2)))
+
+    price = jit(value_and_grad(option, (0, 1, 2, 3, 4)))
+    numbers = [100.0, 105.0, 0.03, 0.2, 1.5]
+    value, slopes = price(*numbers)
+    source = price.program.to_c("price")
+    assert compiled(tmp_path, source, *SAME_BITS, name="price")(numbers, 6) == [value, *slopes]
+    assert "   inputs[3]  volatility\n" in source
+    assert "   outputs[1]  out[1][0]\n" in source
+
+
+def test_numbers_are_exact(tmp_path):
+    numbers = [-0.0, math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308, 0.1, -1 / 3]
+    program = Program(0, numbers, numpy.zeros(0, numpy.int32), [], [*range(8)])
+    source = program.to_c()
+    assert "0x1.999999999999ap-4, /* 0.1 */" in source
+    assert all(map(same, compiled(tmp_path, source)([], 8), numbers))
+
+
+@pytest.mark.parametrize("piece", [2, 250])
+def test_a_compiler_of_cpp_takes_it(piece, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    program = tape.program(
+        [tape.append("pow", x, tape.append("sign", y)), tape.append("softplus", y), tape.constant(3.0)]
+    )
+    (tmp_path / "f.cpp").write_text(program.to_c(), encoding="ascii")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
+    subprocess.run(["c++", *flags, tmp_path / "f.cpp"], check=True)
+
+
+def test_what_no_output_needs_is_left_out(tmp_path):
+    rows = numpy.array([15, 0, 0, 0, 15, 1, 0, 0], numpy.int32)  # sin(x), and sin(0.5), which is not used
+    source = Program(1, [0.5], rows, [], [2]).to_c()
+    assert "constants" not in source
+    assert "v3" not in source
+    assert compiled(tmp_path, source)([0.25], 1) == [math.sin(0.25)]
+
+
+@pytest.mark.parametrize("piece", [1, 250])
+@pytest.mark.parametrize(("inputs", "outputs"), [(0, []), (1, []), (1, [0]), (1, [0, 0])])
+def test_without_instructions(inputs, outputs, piece, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    program = Program(inputs, [], numpy.zeros(0, numpy.int32), [], outputs)
+    assert compiled(tmp_path, program.to_c())([0.25] * inputs, len(outputs)) == [0.25] * len(outputs)
+
+
+def test_only_helpers_that_are_used_are_there():
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    assert "power" not in tape.program([tape.append("sign", x)]).to_c()
+    assert "inline double power(" in tape.program([tape.append("pow", x, y)]).to_c()
+    assert "inline" not in tape.program([tape.append("sin", x)]).to_c()
+
+
+def test_names_stay_in_the_comment(tmp_path):
+    names = ["*/ int main", "/*", "a\nb", "??/", "\\", "größe", 'p["k"]']
+    program = Program(7, [], numpy.zeros(0, numpy.int32), [], [6]).named(names, ["x" * 300])
+    source = program.to_c()
+    assert "   inputs[0]  *_ int main\n" in source
+    assert '   inputs[6]  p["k"]\n' in source
+    assert compiled(tmp_path, source)([1.0] * 7, 1) == [1.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "2f", "a-b", "größe", "f\n", "f()", "int", "and", "exp", "power", "inputs", "main"]
+)
+def test_a_name_has_to_be_one_that_c_can_have(name):
+    with pytest.raises(ValueError, match=r"a function in C has a name of letters|means something else"):
+        Tape().program([]).to_c(name)
+
+
+def test_a_function_of_python_is_refused():
+    @primitive
+    def gamma(x):
+        return math.gamma(x)
+
+    f = jit(gamma)
+    f(1.5)
+    with pytest.raises(ProgramError, match=r"calls gamma, a function of Python, which C does not have\. Write it with"):
+        f.program.to_c()
+
+
+@pytest.fixture(scope="module")
+def long() -> Program:
+    def orbit(x):
+        for _ in range(700):
+            x = x * 1.0001 + gmath.sin(x) * gmath.exp(-x * x)
+        return x
+
+    recorded = jit(value_and_grad(orbit))
+    recorded(0.1)
+    return recorded.program
+
+
+class TestLongPrograms:
+    def test_compute_the_same_bits(self, long, tmp_path):
+        assert len(long) > 10_000
+        run = compiled(tmp_path, long.to_c(), "-O1", "-ffp-contract=off", "-fno-builtin")
+        assert run([0.1], 2) == long.run([0.1]).tolist()
+
+    def test_keep_what_is_needed_later_in_cells_that_are_used_again(self):
+        recorded = jit(lambda x: [x := gmath.sin(x) for _ in range(10_000)][-1])
+        recorded(0.1)
+        assert "double kept[1];" in recorded.program.to_c()
+
+    def test_are_written_in_time_that_grows_with_their_length(self, long):
+        start = time.perf_counter()
+        long.to_c()
+        assert time.perf_counter() - start < 1.0

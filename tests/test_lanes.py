@@ -1,0 +1,103 @@
+"""The order in which lanes are added up: the same in the kernel in C, on all instruction sets, and in that in Python."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import Case, numbers, on_lanes, opcode, rounded, same
+from programs import fewer
+
+from gradwalk import kernel, lanes, workers
+from gradwalk.kernel import Kernel
+from gradwalk.program import Program
+
+STRANDS = 64
+
+
+def added(total, x):
+    """A total and what rounding has taken from it, after one more number."""
+    after = total[0] + x
+    part = after - total[0]
+    return after, total[1] + ((total[0] - (after - part)) + (x - part))
+
+
+def sum_of_row(row):
+    sums = [0.0] * 16
+    for i, x in enumerate(row):
+        sums[i % 16] += x
+    while len(sums) > 4:
+        half = len(sums) // 2
+        sums = [sums[j] + sums[j + half] for j in range(half)]
+    return (sums[0] + sums[2]) + (sums[1] + sums[3])
+
+
+def sum_of_batch(terms, width):
+    """As the kernel does it: rows of lanes, 16 apart; then blocks, then strands, with what rounding takes."""
+    blocks = -(-len(terms) // width)
+    strands = max(1, min(STRANDS, blocks))
+    totals = []
+    for strand in range(strands):
+        total = 0.0, 0.0
+        for block in range(strand * blocks // strands, (strand + 1) * blocks // strands):
+            total = added(total, sum_of_row(terms[block * width : (block + 1) * width].tolist()))
+        totals.append(total)
+    total = totals[0]
+    for other, lost in totals[1:]:
+        total = added(total, other)
+        total = total[0], total[1] + lost
+    return total[0] + total[1] if numpy.isfinite(total[1]) else total[0]
+
+
+def of(name, varies):
+    code = numpy.array([opcode(name), 0, len(varies) - 1, 0], numpy.int32)
+    return Case(Program(len(varies), [], code, [], [len(varies)]), varies)
+
+
+COUNTS = st.sampled_from([0, 1, 15, 16, 17, 31, 33, 70, 66 * 16 + 5])
+
+
+@pytest.fixture(params=kernel.INSTRUCTION_SETS)
+def instruction_set(request, monkeypatch):
+    monkeypatch.setattr(kernel, "instruction_set", request.param)
+
+
+@pytest.mark.usefixtures("instruction_set")
+@pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
+@pytest.mark.parametrize("varies", [(True,), (True, True), (True, False), (False, True)])
+@fewer(40)
+@given(count=COUNTS, width=st.sampled_from([16, 32, 64]), seed=st.integers(0, 2**32 - 1), special=st.booleans())
+def test_sums_have_the_bits_that_their_order_says(kind, varies, count, width, seed, special):
+    """Of products as such, of a row with itself, with another one, and with a scalar."""
+    generator = numpy.random.default_rng(seed)
+    drawn = numbers if special else lambda generator, count, kind: generator.normal(size=count).astype(kind) * kind(1e7)
+    columns = [drawn(generator, count, kind) for _ in range(sum(varies))]
+    shared = drawn(generator, varies.count(False), numpy.float64)
+    case = of("mul", varies)
+    operands = [*columns, *rounded(shared, kind)]
+    with numpy.errstate(all="ignore"):
+        terms = operands[0] * operands[-1]
+    with workers.threads(2):
+        [found] = on_lanes(Kernel(case.program, varies, reduced=True, lanes=width), shared, columns, count, kind)
+    assert same(found, numpy.float64(sum_of_batch(terms.astype(float), width)))
+
+
+@pytest.mark.usefixtures("instruction_set")
+@fewer(40)
+@given(count=COUNTS, seed=st.integers(0, 2**32 - 1))
+def test_sums_of_rows_too(count, seed):
+    column = numbers(numpy.random.default_rng(seed), count)
+    case = Case(Program(1, [], numpy.array([], numpy.int32), [], [0, 0]), (True,))
+    found = on_lanes(Kernel(case.program, (True,), reduced=True, lanes=16), numpy.empty(0), [column], count)
+    assert same(found, numpy.float64(sum_of_batch(column, 16))).all()
+
+
+def test_totals_of_strands_are_added_up_with_what_rounding_takes():
+    totals = [1e16, 0.0, 2.0, 0.5, 1.0, 0.25, 3.0, 0.0]
+    lanes.add_totals(totals, 2, 2)
+    assert totals[:4] == [1e16, 1.25, 5.0, 0.5]
+
+
+def test_in_python_there_is_one_instruction_set():
+    assert lanes.instruction_sets() == 1

@@ -1,0 +1,271 @@
+"""Schedules: what they do, instruction by instruction, is what the program says, and no slot is written too soon."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import ALL, Case, arity, cases, opcode
+from programs import fewer
+
+from gradwalk.blocks import Call
+from gradwalk.program import MULADD, Program
+from gradwalk.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
+from gradwalk.tape import Tape
+
+ADD, MUL, SIN = opcode("add"), opcode("mul"), opcode("sin")
+
+
+class Expressions:
+    """Expressions by number: the same number for the same operation on the same operands, operands before results."""
+
+    def __init__(self):
+        self.numbers = {}
+        self.known = []
+
+    def of(self, *key):
+        if key not in self.numbers:
+            self.numbers[key] = len(self.known)
+            self.known.append(key)
+        return self.numbers[key]
+
+    def of_program(self, program, inputs):
+        """Of every place of a program, for these expressions of its inputs."""
+        places = [*inputs, *(self.of("constant", constant.hex()) for constant in program.constants)]
+        for code, *used in program.instructions.reshape(-1, 4).tolist():
+            places.append(self.of(code, *[places[place] for place in used[: arity(code)]]))
+        return places
+
+    def terms(self, sums):
+        """What a sum adds up, taken apart as far as that goes: how often there is each product, and each other term."""
+        count = Counter(sums)
+        found = Counter()
+        for number in range(len(self.known) - 1, -1, -1):
+            times = count[number]
+            if times == 0:
+                continue
+            kind, *operands = self.known[number]
+            if kind == ADD:
+                count.update(dict.fromkeys(operands, 0))
+                for operand in operands:
+                    count[operand] += times
+            elif kind in (MUL, MULADD):
+                found[tuple(sorted(operands[:2]))] += times
+                for operand in operands[2:]:
+                    count[operand] += times
+            else:
+                found[number,] += times
+        return found
+
+
+class Run:
+    """What a schedule does, with expressions in place of numbers."""
+
+    def __init__(self, case, reduced):
+        self.schedule = Schedule(case.program, case.varies, reduced)
+        self.expressions = Expressions()
+        inputs = [self.expressions.of("input", i) for i in range(case.program.inputs)]
+        self.places = self.expressions.of_program(case.program, inputs)
+        self.varying = [x for x, varies in zip(inputs, case.varies, strict=True) if varies]
+        fixed = [x for x, varies in zip(inputs, case.varies, strict=True) if not varies]
+        once = self.expressions.of_program(self.schedule.once, fixed)
+        self.computed_once = [once[place] for place in self.schedule.once.outputs]
+        self.stored = {}
+        self.sums = {}
+        self.slots = set()
+        self.read = []  # (which instruction wrote it, expression)
+        self.done = Counter()
+        self._written = {}  # by slot: the instruction, and the expression
+        self._borrowed = set()  # slots that may be memory of the user's
+        for k, (operation, *places) in enumerate(self.schedule.code.reshape(-1, WIDTH).tolist()):
+            self._step(k, *divmod(operation, 8), *places)
+
+    def _step(self, k, code, form, out, *places):
+        count = {LOAD: 0, STORE: 1, SUM: 1, DOT: 2}.get(code) if code >= LOAD else arity(code)
+        assert form < 2**count, "a form for an operand that is not there"
+        assert not any(places[max(count, 1) :]), "numbers where there are no operands"
+        operands = [self._operand(form >> i & 1, place) for i, place in enumerate(places[:count])]
+        if code == LOAD:
+            self._write(k, out, self.varying[places[0]])
+            self._borrowed.add(out)
+        elif code == STORE:
+            assert form == 0
+            assert out not in self.stored
+            [self.stored[out]] = operands
+        elif code == SUM:
+            self.sums.setdefault(out, []).extend(operands)
+        elif code == DOT:
+            assert form in (0, 2)
+            self.sums.setdefault(out, []).append(self.expressions.of(MUL, *operands))
+        else:
+            assert form < 2**count - 1, "nothing varies here"
+            assert out not in self._borrowed, "a result where an input has stood"
+            self._write(k, out, self.expressions.of(code, *operands))
+
+    def _operand(self, is_scalar, place):
+        if is_scalar:
+            assert 0 <= place < self.schedule.scalars
+            return self.computed_once[place]
+        assert place in self._written, "read before it is written"
+        self.read.append(self._written[place])
+        return self._written[place][1]
+
+    def _write(self, k, slot, expression):
+        self.done[expression] += 1
+        self.slots.add(slot)
+        self._written[slot] = k, expression
+
+
+@given(cases(ALL, longest=16))
+def test_every_output_is_what_the_program_says(case):
+    run = Run(case, reduced=False)
+    wanted = [run.places[place] for place in case.program.outputs]
+    fixed = dict(zip(run.schedule.fixed, run.computed_once[run.schedule.scalars :], strict=True))
+    assert {**run.stored, **fixed} == dict(enumerate(wanted))
+    assert not run.stored.keys() & fixed.keys()
+
+
+@given(cases(["add", "add", "mul", "muladd", "muladd", "sub", "sin"], longest=16))
+def test_sums_add_up_what_the_program_says(case):
+    run = Run(case, reduced=True)
+    fixed = dict(zip(run.schedule.fixed, run.computed_once[run.schedule.scalars :], strict=True))
+    for position, place in enumerate(case.program.outputs):
+        if position in fixed:
+            assert fixed[position] == run.places[place]
+            assert position not in run.sums
+        else:
+            wanted = run.expressions.terms([run.places[place]])
+            assert run.expressions.terms(run.sums[position]) == wanted
+
+
+@given(cases(ALL, longest=16), st.booleans())
+def test_nothing_is_done_twice_or_for_nothing(case, reduced):
+    run = Run(case, reduced)
+    by_place = Counter(run.places)
+    assert all(times <= by_place[expression] for expression, times in run.done.items())
+    written = [(k, x) for k, x in enumerate(run.schedule.code.reshape(-1, WIDTH)[:, 0] // 8) if x < STORE]
+    assert {k for k, _ in written} == {k for k, _ in run.read}
+    assert len(run.schedule) == len(run.schedule.code) // WIDTH
+
+
+@given(cases(ALL, longest=16), st.booleans())
+def test_as_many_slots_as_are_used(case, reduced):
+    run = Run(case, reduced)
+    assert run.slots == set(range(run.schedule.slots))
+
+
+@given(cases(ALL, longest=16), st.booleans())
+def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
+    run = Run(case, reduced)
+    varies = [*case.varies, *[False] * len(case.program.constants)]
+    for code, *places in case.program.instructions.reshape(-1, 4).tolist():
+        varies.append(any(varies[place] for place in places[: arity(code)]))
+    assert run.schedule.fixed == [i for i, place in enumerate(case.program.outputs) if not varies[place]]
+    assert run.schedule.once.inputs == case.varies.count(False)
+    fixed = {run.places[place] for place, varying in enumerate(varies) if not varying}
+    assert fixed >= set(run.computed_once)
+    assert not fixed & run.done.keys()
+
+
+@fewer(10)
+@given(cases(ALL, longest=16), st.booleans())
+def test_it_is_shown_a_line_for_each_instruction(case, reduced):
+    schedule = Schedule(case.program, case.varies, reduced)
+    lines = str(schedule).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("for each block of lanes, in "))
+    assert lines[0] == "once:"
+    assert len(lines) == start + 1 + len(schedule) + len(schedule.fixed)
+
+
+def test_how_it_is_shown():
+    tape = Tape()
+    rate, x, y = tape.input(), tape.input(), tape.input()
+    scaled = tape.append("mul", tape.append("exp", rate), x)
+    out = tape.append("where", tape.append("less", x, y), tape.append("sub", scaled, y), tape.constant(2.0))
+    program = tape.program([out, tape.append("neg", rate)])
+    text = str(Schedule(program, [False, True, True], reduced=False))
+    assert text.startswith("once:\n")
+    assert text[text.index("for each") :].splitlines() == [
+        "for each block of lanes, in 4 slots:",
+        "  r0 = column 0",
+        "  r1 = column 1",
+        "  r2 = less(r0, r1)",
+        "  r3 = v2 * r0 - r1",
+        "  r3 = where(r2, r3, v1)",
+        "  output 0 = r3",
+        "output 1 = v3",
+    ]
+    assert "  output 0 += the sum of r3" in str(Schedule(program, [False, True, True], reduced=True)).splitlines()
+
+
+def chain(count, name="mul"):
+    """A program of so many steps, each on the last result and the input."""
+    code = [[opcode(name), 0, 0, 0], *([opcode(name), place, 0, 0] for place in range(1, count))]
+    return Case(Program(1, [], numpy.array(code, numpy.int32).ravel(), [], [count]), (True,))
+
+
+def test_a_chain_takes_two_slots():
+    assert Run(chain(500), reduced=False).schedule.slots == 2
+
+
+def test_a_sum_of_inputs_is_added_up_as_they_are_loaded():
+    code = [[ADD, 0, 1, 0], *([ADD, 98 + place, place, 0] for place in range(2, 100))]
+    case = Case(Program(100, [], numpy.array(code, numpy.int32).ravel(), [], [198]), (True,) * 100)
+    assert Run(case, reduced=False).schedule.slots == 3
+    reduced = Run(case, reduced=True).schedule
+    assert reduced.slots == 1
+    assert len(reduced) == 200
+
+
+def test_results_that_are_stored_make_room_at_once():
+    count = 200
+    code = [[SIN, 0, 0, 0]] * count
+    case = Case(Program(1, [], numpy.array(code, numpy.int32).ravel(), [], list(range(1, count + 1))), (True,))
+    assert Run(case, reduced=False).schedule.slots == 2
+
+
+def test_gradients_of_many_parameters_take_few_slots():
+    """Of a linear model with a square loss: every one is a product, added up in its place."""
+    tape = Tape()
+    weights = [tape.input() for _ in range(50)]
+    features = [tape.input() for _ in range(50)]
+    total = tape.constant(0.0)
+    for weight, feature in zip(weights, features, strict=True):
+        total = tape.append("add", total, tape.append("mul", weight, feature))
+    loss = tape.append("mul", total, total)
+    program = tape.program([loss, *tape.reverse([(loss, tape.constant(1.0))], weights)])
+    schedule = Run(Case(program, (False,) * 50 + (True,) * 50), reduced=True).schedule
+    assert schedule.slots <= 53
+    assert str(schedule).count("+= the sum of r") == 51
+
+
+def test_programs_without_outputs_and_without_anything():
+    for reduced in (False, True):
+        for case in (
+            Case(Program(1, [], numpy.array([SIN, 0, 0, 0], numpy.int32), [], []), (True,)),
+            Case(Program(0, [], numpy.array([], numpy.int32), [], []), ()),
+        ):
+            schedule = Run(case, reduced).schedule
+            assert (len(schedule), schedule.slots, schedule.fixed) == (0, 0, [])
+
+
+class Of(Call):
+    """A call of a function in Python."""
+
+    name = "square"
+
+    def numbers(self, operands):
+        return [operands[0] ** 2]
+
+
+def test_functions_in_python_are_called_once_or_refused():
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    program = tape.program([tape.append("mul", tape.call(Of(), [x]), y)])
+    schedule = Schedule(program, [False, True], reduced=False)
+    assert schedule.once.run(numpy.array([3.0])).tolist() == [9.0]
+    with pytest.raises(ValueError, match="square is a function in Python, which cannot be run on lanes"):
+        Schedule(program, [True, True], reduced=False)

@@ -1,0 +1,169 @@
+"""The threads that batches are spread over: every task is done once, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from gradwalk import workers
+from gradwalk.workers import available, spread, threads
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+@pytest.mark.parametrize("tasks", [0, 1, 2, 50])
+def test_every_task_is_done_once(count, tasks):
+    done = Counter()
+    with threads(count):
+        spread(range(tasks), lambda taken: done.update(taken))
+    assert done == Counter(range(tasks))
+
+
+def test_as_many_threads_as_are_asked_for_and_no_more_than_tasks():
+    met = threading.Barrier(3)
+
+    def work(taken):
+        for _ in taken:
+            met.wait(timeout=10)  # nobody gets through alone
+
+    with threads(3):
+        spread(range(3), work)
+    seen = set()
+    with threads(8):
+        spread(range(2), lambda taken: seen.add(threading.get_ident()))
+    assert len(seen) <= 2
+
+
+def test_with_one_thread_it_is_the_calling_one():
+    seen = []
+    with threads(1):
+        spread(range(5), lambda taken: seen.extend(threading.get_ident() for _ in taken))
+    assert seen == [threading.get_ident()] * 5
+
+
+class TestHowMany:
+    def test_is_what_is_chosen_innermost(self):
+        with threads(3):
+            with threads(5):
+                assert available() == 5
+            assert available() == 3
+
+    def test_is_chosen_for_the_thread_that_chooses(self):
+        seen = []
+        with threads(7):
+            other = threading.Thread(target=lambda: seen.append(available()))
+            other.start()
+            other.join()
+        assert seen == [available()]
+
+    @pytest.mark.parametrize(("given", "expected"), [("3", 3), ("1", 1), ("0", None), ("", None), ("two", None)])
+    def test_follows_from_the_environment(self, monkeypatch, given, expected):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3, 4}, raising=False)
+        assert available() == (expected or 5)
+
+    def test_ends_with_the_block_even_by_an_error(self):
+        before = available()
+        with pytest.raises(ZeroDivisionError), threads(9):
+            1 // 0
+        assert available() == before
+
+    @pytest.mark.parametrize("count", [0, -2])
+    def test_is_at_least_one(self, count):
+        with pytest.raises(ValueError, match=f"a number of threads from 1 on, not {count}"), threads(count):
+            pass
+
+    @pytest.mark.parametrize("count", [1.5, "2", None])
+    def test_is_an_int(self, count):
+        with pytest.raises(TypeError), threads(count):
+            pass
+
+
+class TestErrors:
+    @pytest.mark.parametrize("count", [1, 2, 4])
+    def test_come_out_and_the_next_work_is_done(self, count):
+        def work(taken):
+            for task in taken:
+                if task == 5:
+                    raise RuntimeError("task 5")
+
+        done = []
+        with threads(count):
+            with pytest.raises(RuntimeError, match="task 5"):
+                spread(range(100), work)
+            spread(range(3), done.extend)
+        assert sorted(done) == [0, 1, 2]
+
+    def test_of_the_calling_thread_wait_for_the_others(self):
+        caller = threading.get_ident()
+        running = threading.Event()
+        ended = []
+
+        def work(taken):
+            for _ in taken:
+                if threading.get_ident() == caller:
+                    running.wait(timeout=10)
+                    raise KeyboardInterrupt
+                running.set()
+                time.sleep(0.05)
+                ended.append(True)
+
+        with threads(2), pytest.raises(KeyboardInterrupt):
+            spread(range(100), work)
+        assert ended == [True]
+
+
+def test_work_does_not_wait_behind_that_of_others():
+    """Where all helpers are busy, the calling thread does everything, and is done when that is done."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def long(taken):
+        for _ in taken:
+            begun.set()
+            go_on.wait(timeout=30)
+
+    def other():
+        with threads(2):
+            spread(range(2), long)
+
+    busy = threading.Thread(target=other)
+    busy.start()
+    begun.wait(timeout=10)
+    done = []
+    with threads(2):
+        spread(range(10), done.extend)
+    assert sorted(done) == list(range(10))
+    assert not go_on.is_set()
+    go_on.set()
+    busy.join()
+
+
+FORKED = """
+import os, sys
+from gradwalk.workers import spread, threads
+with threads(2):
+    spread(range(4), list)
+    child = os.fork()
+    if child == 0:
+        done = []
+        spread(range(4), done.extend)
+        os._exit(0 if sorted(done) == [0, 1, 2, 3] else 1)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_forked_processes_have_threads_of_their_own():
+    subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED], check=True, timeout=60)
+
+
+def test_threads_are_kept_for_the_next_work():
+    with threads(3):
+        spread(range(3), list)
+        pool = workers._pools[2]
+        spread(range(3), list)
+        assert workers._pools[2] is pool
