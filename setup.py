@@ -6,13 +6,16 @@ import sys
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-COMPILED = [f"src/gradwalk/{name}.py" for name in ("engine", "kernel", "nn", "program", "replay", "rules", "schedule", "skeleton", "sparsity", "tape")]
+COMPILED = [
+    f"src/gradwalk/{name}.py"
+    for name in ("engine", "kernel", "nn", "program", "replay", "rules", "schedule", "skeleton", "sparsity", "tape")
+]
 
 # GRADWALK_PURE=1 builds a package that runs as plain Python. It has to be asked for: a compiler that fails is an error.
 pure = os.environ.get("GRADWALK_PURE") == "1"
 
-# Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and operations no
-# flags changes no result, and lets loops over lanes be vectorised.
+# Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and operations
+# no flags changes no result, and lets loops over lanes be vectorised.
 on_windows = sys.platform == "win32"
 flags = (
     ["/O2", "/fp:precise"]

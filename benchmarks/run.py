@@ -18,6 +18,7 @@ BENCHMARKS = (
     "chain",
     "memory",
     "transformer",
+    "networks",
     "see",
     "transforms",
     "asian",

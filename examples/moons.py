@@ -69,7 +69,8 @@ def draw(model: MLP, points: Any, labels: Any, output: str) -> None:
     axes = figure.subplots()
     draw_scores(axes, model, points)
     for label, name, marker, colour in ((-1, "upper moon", "^", ORANGE), (1, "lower moon", "o", BLUE)):
-        axes.scatter(*points[labels == label].T, label=name, marker=marker, color=colour, edgecolors="black", s=45)
+        xs, ys = points[labels == label].T
+        axes.scatter(xs, ys, label=name, marker=marker, color=colour, edgecolors="black", s=45)
     axes.set(xlabel="x", ylabel="y", title=f"Two moons, separated by {len(model.parameters())} scalars", aspect="equal")
     axes.legend(loc="upper right")
     figure.savefig(output, dpi=150)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import re
 from typing import Any
 
 import numpy
@@ -77,10 +78,8 @@ class TestSpreading:
         ],
     )
     def test_trees_that_differ_are_refused(self, axes, tree, what):
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(ValueError, match=f"^{re.escape(what)}.*: give an int, None, or a tree like it$"):
             spread(axes, structure(tree), "in_axes")
-        assert str(error.value).startswith(what)
-        assert str(error.value).endswith(": give an int, None, or a tree like it")
 
 
 class TestArguments:
@@ -189,14 +188,18 @@ class TestWhatDoesNotFit:
             batched(X, reduce="sum", out_axes=out_axes)
 
     def test_more_axes_than_arguments(self):
-        with pytest.raises(ValueError, match=r"in_axes=\(0, 0\) has 2 parts, and f\(\) was called with 1 positional arg"):
+        with pytest.raises(
+            ValueError, match=r"in_axes=\(0, 0\) has 2 parts, and f\(\) was called with 1 positional arg"
+        ):
             batched(X, in_axes=(0, 0))
         with pytest.raises(ValueError, match="was called with 2 positional arguments: give one for each"):
             batched(X, X, in_axes=[0], a=X)
 
     @pytest.mark.parametrize("axis", [2, -3, 17])
     def test_axes_that_an_array_has_not(self, axis):
-        with pytest.raises(ValueError, match=rf"x is or holds an array of shape \(3, 4\), which has no axis {axis}: in_ax"):
+        with pytest.raises(
+            ValueError, match=rf"x is or holds an array of shape \(3, 4\), which has no axis {axis}: in_ax"
+        ):
             batched(X, in_axes=axis)
 
     def test_arrays_without_axes(self):
@@ -212,26 +215,32 @@ class TestWhatDoesNotFit:
     def test_no_batch_at_all(self, args, in_axes):
         if in_axes == (None, [None]):
             args = (X, [X])
-        with pytest.raises(ValueError, match="none has a batch axis. Give the axis of the samples, such as 0, for at"):
+        with pytest.raises(ValueError, match="none has a batch axis"):
             batched(*args, in_axes=in_axes)
 
     def test_batches_of_different_sizes(self):
-        with pytest.raises(ValueError) as error:
-            batched(X, [X.T, X], in_axes=(0, [0, 1]))
-        assert str(error.value) == (
-            "the batches of f() have different sizes: x, of shape (3, 4), has 3 along axis 0; rate, of shape (4, 3), has "
-            "4 along axis 0. Give as many samples in each; in_axes has None for what all samples share"
+        message = (
+            "the batches of f() have different sizes: x, of shape (3, 4), has 3 along axis 0; rate, of shape (4, 3), "
+            "has 4 along axis 0. Give as many samples in each; in_axes has None for what all samples share"
         )
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            batched(X, [X.T, X], in_axes=(0, [0, 1]))
         with pytest.raises(ValueError, match="have different sizes"):
             batched(X, a=X[0])
 
     @pytest.mark.parametrize(
         "leaf",
-        [numpy.array(["a"]), numpy.array([1j]), numpy.ma.array([1.0]), numpy.array([None]), numpy.array([[1], 2], object)],
+        [
+            numpy.array(["a"]),
+            numpy.array([1j]),
+            numpy.ma.array([1.0]),
+            numpy.array([None]),
+            numpy.array([[1], 2], object),
+        ],
         ids=["text", "complex", "masked", "None", "ragged"],
     )
     def test_arrays_of_what_is_no_number(self, leaf):
-        with pytest.raises(TypeError, match="x is an? |an element of x is "):
+        with pytest.raises(TypeError, match=r"x is an? |an element of x is "):
             batched(leaf)
 
     def test_structured_arrays(self):
@@ -279,7 +288,7 @@ class TestResults:
     def test_axes_that_there_are_not(self, axis):
         with pytest.raises(ValueError, match=rf"out_axes has {axis} for an array of shape \(3, 4\): .* can be -3 to 2"):
             Outputs(structure(X), axis, 5, numpy.float64)
-        with pytest.raises(ValueError, match="out_axes has 1 for a number: .* can be -1 to 0"):
+        with pytest.raises(ValueError, match=r"out_axes has 1 for a number: .* can be -1 to 0"):
             Outputs(structure(1.0), 1, 5, numpy.float64)
 
     def test_what_varies_has_an_axis(self):

@@ -174,4 +174,4 @@ class TestLongPrograms:
     def test_are_written_in_time_that_grows_with_their_length(self, long):
         start = time.perf_counter()
         long.to_c()
-        assert time.perf_counter() - start < 1.0
+        assert time.perf_counter() - start < 5.0

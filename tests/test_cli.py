@@ -368,6 +368,17 @@ threading.Thread(target=later).start()
     assert "a * 3" in gradwalk("walk", script(tmp_path, text)).stdout
 
 
+def test_threads_that_batches_were_spread_over_are_not(tmp_path):
+    text = """
+import numpy
+from gradwalk import Value, threads, vmap
+with threads(2):
+    total = vmap(lambda x: x * x, reduce="sum")(numpy.ones(100_000))
+(Value(total, label="a") * 3).backward()
+"""
+    assert "a * 3" in gradwalk("walk", script(tmp_path, text)).stdout
+
+
 def test_large_graphs_of_scripts_are_told_by_module(tmp_path):
     text = """
 from gradwalk import Value, nn

@@ -396,11 +396,38 @@ class TestMemory:
         code = numpy.array([], numpy.int32)
         case = Case(Program(7, [], code, [], list(range(7))), (True,) * 7)
         outputs = [numpy.zeros((4, 3, 2)), numpy.zeros(4)]
-        for given in (array, numpy.asfortranarray(array), array[::-1].copy()[::-1]):
-            columns = Columns([given, numpy.arange(4.0)])
+        for same_numbers in (array, numpy.asfortranarray(array), array[::-1].copy()[::-1]):
+            columns = Columns([same_numbers, numpy.arange(4.0)])
             Kernel(case.program, case.varies).run(numpy.empty(0), columns, Columns(outputs), 4, single=False)
             assert (outputs[0] == array).all()
             assert outputs[1].tolist() == [0.0, 1.0, 2.0, 3.0]
+
+    @pytest.mark.usefixtures("instruction_set")
+    @pytest.mark.parametrize("kind", KINDS)
+    @fewer(10)
+    @given(
+        width=st.sampled_from([1, 7, 8, 9, 16, 20]),
+        block=blocks(),
+        rows=st.sampled_from([1, -1, 2, 0]),
+        columns=st.sampled_from([1, -1, 2]),
+        offset=st.sampled_from([0, 1, 4, 8]),
+        seed=SEEDS,
+    )
+    def test_rows_of_samples_are_read_whatever_their_steps(self, kind, width, block, rows, columns, offset, seed):
+        """Where columns stand side by side in memory, eight are read at a time."""
+        lanes, count = block
+        generator = numpy.random.default_rng(seed)
+        size = numpy.dtype(kind).itemsize
+        memory = numbers(generator, 2 * count * 2 * width, kind).tobytes()
+        whole = numpy.frombuffer(b"?" * offset + memory, kind, len(memory) // size, offset).reshape(-1, 2 * width)
+        array = whole[::rows] if rows else numpy.broadcast_to(whole[:1], (count if len(whole) else 0, 2 * width))
+        array = array[:count, ::columns][:, :width]
+        order = generator.permutation(numpy.repeat(numpy.arange(width), 2)).tolist()
+        case = Case(Program(width, [], numpy.array([], numpy.int32), [], order), (True,) * width)
+        outputs = numpy.zeros((2 * width, len(array)), kind)
+        made = Kernel(case.program, case.varies, lanes=lanes)
+        made.run(numpy.empty(0), Columns([array]), Columns(list(outputs)), len(array), single=kind is numpy.float32)
+        assert same(outputs.T, array[:, order]).all()
 
     def test_a_number_for_all_samples_may_stand_in_memory_once(self):
         case = of("add")
@@ -409,7 +436,7 @@ class TestMemory:
 
     def test_how_much_each_thread_works_in_is_stated(self):
         made = Kernel(of("hypot").program, (True, True), lanes=32)
-        assert made.memory == made.schedule.slots * 32 * 8
+        assert made.memory == (made.schedule.slots + 8) * 32 * 8
 
 
 class TestOverflowIsNoWarning:

@@ -1,4 +1,4 @@
-"""The order in which lanes are added up: the same in the kernel in C, on all instruction sets, and in that in Python."""
+"""The order in which lanes are added up: the same in C, on all instruction sets, and in Python."""
 
 from __future__ import annotations
 

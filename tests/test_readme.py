@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import re
 import shlex
 import subprocess
@@ -37,9 +38,17 @@ def test_python_runs_and_prints_what_its_comments_say(block):
     with contextlib.redirect_stdout(printed):
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
     lines = block.splitlines()
-    prints = [i for i, line in enumerate(lines) if line.startswith("print(")]
-    expected = [lines[i if "# " in lines[i] else i + 1].partition("# ")[2] for i in prints]
+    expected = []
+    for i, line in enumerate(lines):
+        if line.startswith("print(") and "  # " in line:
+            expected.append(line.partition("  # ")[2])
+        elif line.startswith("print("):
+            expected += [below[2:] for below in itertools.takewhile(is_comment, lines[i + 1 :])]
     assert printed.getvalue().splitlines() == expected
+
+
+def is_comment(line: str) -> bool:
+    return line.startswith("# ")
 
 
 def test_the_commands_output_is_what_is_shown():

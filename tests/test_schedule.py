@@ -119,6 +119,7 @@ class Run:
         self._written[slot] = k, expression
 
 
+@fewer(3)
 @given(cases(ALL, longest=16))
 def test_every_output_is_what_the_program_says(case):
     run = Run(case, reduced=False)
@@ -128,6 +129,7 @@ def test_every_output_is_what_the_program_says(case):
     assert not run.stored.keys() & fixed.keys()
 
 
+@fewer(3)
 @given(cases(["add", "add", "mul", "muladd", "muladd", "sub", "sin"], longest=16))
 def test_sums_add_up_what_the_program_says(case):
     run = Run(case, reduced=True)
@@ -141,6 +143,7 @@ def test_sums_add_up_what_the_program_says(case):
             assert run.expressions.terms(run.sums[position]) == wanted
 
 
+@fewer(3)
 @given(cases(ALL, longest=16), st.booleans())
 def test_nothing_is_done_twice_or_for_nothing(case, reduced):
     run = Run(case, reduced)
@@ -151,12 +154,14 @@ def test_nothing_is_done_twice_or_for_nothing(case, reduced):
     assert len(run.schedule) == len(run.schedule.code) // WIDTH
 
 
+@fewer(3)
 @given(cases(ALL, longest=16), st.booleans())
 def test_as_many_slots_as_are_used(case, reduced):
     run = Run(case, reduced)
     assert run.slots == set(range(run.schedule.slots))
 
 
+@fewer(3)
 @given(cases(ALL, longest=16), st.booleans())
 def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
     run = Run(case, reduced)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import OrderedDict, namedtuple
 from dataclasses import dataclass
@@ -209,6 +210,14 @@ class TestStructure:
         assert len(set(skeletons)) == len(models)
         assert [parted(model())[1] for model in models] == skeletons
         assert skeletons[0] != "MLP"
+
+    def test_goes_to_other_processes(self):
+        skeleton = parted(MLP(2, [3, 1], activation=Value.tanh))[1]
+        hash(skeleton)
+        again = pickle.loads(pickle.dumps(skeleton))
+        assert again._hash is None
+        assert (again, hash(again)) == (skeleton, hash(skeleton))
+        assert pickle.loads(pickle.dumps(grad(squared_error)(MLP(1, [1]), [2.0], 1.0))).parameters()
 
     def test_in_words(self):
         assert str(parted(MLP(2, [16, 16, 1]))[1]) == "MLP with 337 parameters"

@@ -6,18 +6,18 @@ import collections
 import dataclasses
 import functools
 import math
+import operator
 import pickle
 import threading
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy
 import pytest
 from conftest import IS_COMPILED
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from kernels import ALL, cases
+from kernels import EXACT, cases, same
 from programs import fewer
 from references import JAX  # turns on float64, too
 
@@ -41,7 +41,6 @@ from gradwalk import (
     vmap,
 )
 from gradwalk.nn import MLP
-from gradwalk.rules import NAMES
 
 assert JAX
 SEVEN = numpy.linspace(-2.0, 3.0, 7)
@@ -79,44 +78,114 @@ def square_loss(weights, x, y):
     return ((weights * x).sum() - y) ** 2
 
 
+@st.composite
+def trees_of_arrays(draw, size):
+    """Nested lists, tuples and dicts of arrays, and a tree of axes for them, perhaps shorter."""
+
+    def leaf():
+        axis = draw(st.sampled_from([0, 0, 1, -1, None]))
+        shape = list(draw(st.sampled_from([(), (2,), (2, 3)])))
+        if axis is not None:
+            axis = min(axis, len(shape))
+            shape.insert(len(shape) if axis == -1 else axis, size)
+        numbers = draw(st.integers(0, 1000)) / 100 + numpy.arange(math.prod(shape)) / 7
+        return numbers.reshape(shape), axis
+
+    def tree(depth):
+        kind = draw(st.sampled_from(["leaf", "leaf", "list", "tuple", "dict"])) if depth else "leaf"
+        if kind == "leaf":
+            return leaf()
+        parts = [tree(depth - 1) for _ in range(draw(st.integers(1, 3)))]
+        values, axes = [part[0] for part in parts], [part[1] for part in parts]
+        shared = len(set(map(repr, axes))) == 1 and not isinstance(axes[0], (list, tuple, dict))
+        if kind == "dict":
+            values, axes = dict(zip("bac", values, strict=False)), dict(zip("bac", axes, strict=False))
+        elif kind == "tuple":
+            values, axes = tuple(values), tuple(axes)
+        if shared and draw(st.booleans()):
+            axes = jax.tree.leaves(axes, is_leaf=lambda x: x is None)[0]
+        return values, axes
+
+    return tree(2)
+
+
+# Ours and JAX's, for W, TABLE and SEVEN.
+W = numpy.array([0.5, -1.0, 2.0])
+PAIRS = {
+    "grad": (vmap(grad(square_loss), (None, 0, 0)), jax.vmap(jax.grad(square_loss), (None, 0, 0))),
+    "grad by all": (
+        vmap(grad(square_loss, argnums=(0, 1, 2)), (None, 0, 0)),
+        jax.vmap(jax.grad(square_loss, argnums=(0, 1, 2)), (None, 0, 0)),
+    ),
+    "value_and_grad": (
+        vmap(value_and_grad(square_loss), (None, 0, 0)),
+        jax.vmap(jax.value_and_grad(square_loss), (None, 0, 0)),
+    ),
+    "jacobian": (
+        vmap(jacobian(lambda w, x, y: w * x * y), (None, 0, 0), 1),
+        jax.vmap(jax.jacobian(lambda w, x, y: w * x * y), (None, 0, 0), 1),
+    ),
+    "hessian": (vmap(hessian(square_loss), (None, 0, 0)), jax.vmap(jax.hessian(square_loss), (None, 0, 0))),
+    "jvp": (
+        vmap(lambda w, x, y: jvp(lambda v: square_loss(v, x, y), (w,), (x,)), (None, 0, 0)),
+        jax.vmap(lambda w, x, y: jax.jvp(lambda v: square_loss(v, x, y), (w,), (x,)), (None, 0, 0)),
+    ),
+    "jit": (vmap(jit(square_loss), (None, 0, 0)), jax.vmap(jax.jit(square_loss), (None, 0, 0))),
+    "vmap": (
+        vmap(vmap(lambda w, x, y: w * x + y, (0, 0, None)), (None, 0, 0)),
+        jax.vmap(jax.vmap(lambda w, x, y: w * x + y, (0, 0, None)), (None, 0, 0)),
+    ),
+    "vmap along other axes": (
+        vmap(vmap(lambda w, x, y: w * x + y, (0, 0, None), -1), (None, 0, 0), 1),
+        jax.vmap(jax.vmap(lambda w, x, y: w * x + y, (0, 0, None), -1), (None, 0, 0), 1),
+    ),
+    "jacobian of vmap": (
+        jacobian(vmap(square_loss, (None, 0, 0))),
+        jax.jacobian(jax.vmap(square_loss, (None, 0, 0))),
+    ),
+    "jacobian by the batch": (
+        jacobian(vmap(square_loss, (None, 0, 0)), argnums=1),
+        jax.jacobian(jax.vmap(square_loss, (None, 0, 0)), argnums=1),
+    ),
+    "grad of a sum": (
+        grad(lambda w, x, y: vmap(square_loss, (None, 0, 0))(w, x, y).sum()),
+        jax.grad(lambda w, x, y: jax.vmap(square_loss, (None, 0, 0))(w, x, y).sum()),
+    ),
+    "a sum": (
+        vmap(square_loss, (None, 0, 0), reduce="sum"),
+        lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).sum(),
+    ),
+    "a mean": (
+        vmap(square_loss, (None, 0, 0), reduce="mean"),
+        lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean(),
+    ),
+    "grad of a mean": (
+        grad(vmap(square_loss, (None, 0, 0), reduce="mean")),
+        jax.grad(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean()),
+    ),
+    "grad of a sum by the batch": (
+        grad(vmap(square_loss, (None, 0, 0), reduce="sum"), argnums=(1, 2)),
+        jax.grad(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).sum(), argnums=(1, 2)),
+    ),
+    "a mean of value and grad": (
+        vmap(value_and_grad(square_loss), (None, 0, 0), reduce="mean"),
+        jax.value_and_grad(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean()),
+    ),
+    "hessian of a mean": (
+        hessian(vmap(square_loss, (None, 0, 0), reduce="mean")),
+        jax.hessian(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean()),
+    ),
+}
+
+
 class TestLikeJax:
     """The same functions, written in NumPy's names, run by both."""
-
-    @st.composite
-    @staticmethod
-    def trees(draw, size):
-        """Nested lists, tuples and dicts of arrays, and a tree of axes for them, perhaps shorter."""
-        def leaf():
-            axis = draw(st.sampled_from([0, 0, 1, -1, None]))
-            shape = list(draw(st.sampled_from([(), (2,), (2, 3)])))
-            if axis is not None:
-                axis = min(axis, len(shape))
-                shape.insert(len(shape) if axis == -1 else axis, size)
-            numbers = draw(st.integers(0, 1000)) / 100 + numpy.arange(math.prod(shape)) / 7
-            return numbers.reshape(shape), axis
-
-        def tree(depth):
-            kind = draw(st.sampled_from(["leaf", "leaf", "list", "tuple", "dict"])) if depth else "leaf"
-            if kind == "leaf":
-                return leaf()
-            parts = [tree(depth - 1) for _ in range(draw(st.integers(1, 3)))]
-            values, axes = [part[0] for part in parts], [part[1] for part in parts]
-            shared = len(set(map(repr, axes))) == 1 and not isinstance(axes[0], (list, tuple, dict))
-            if kind == "dict":
-                values, axes = dict(zip("bac", values, strict=False)), dict(zip("bac", axes, strict=False))
-            elif kind == "tuple":
-                values, axes = tuple(values), tuple(axes)
-            if shared and draw(st.booleans()):
-                axes = jax.tree.leaves(axes, is_leaf=lambda x: x is None)[0]
-            return values, axes
-
-        return tree(2)
 
     @fewer(5)
     @given(st.data())
     def test_on_trees_of_any_axes(self, data):
         size = data.draw(st.integers(1, 4))
-        trees = [data.draw(self.trees(size)) for _ in range(data.draw(st.integers(1, 3)))]
+        trees = [data.draw(trees_of_arrays(size)) for _ in range(data.draw(st.integers(1, 3)))]
         trees.append((numpy.arange(float(size)), 0))
         args, in_axes = [tree for tree, _ in trees], tuple(axes for _, axes in trees)
         # results: one that varies for each leaf, with an axis of its own; one that does not
@@ -125,7 +194,7 @@ class TestLikeJax:
 
         def f(*args):
             leaves = jax.tree.leaves(args, is_leaf=lambda leaf: isinstance(leaf, (numpy.ndarray, Value)))
-            total = functools.reduce(lambda x, y: x + y, [(leaf * leaf).sum() if leaf.shape else leaf for leaf in leaves])
+            total = functools.reduce(operator.add, [(leaf * leaf).sum() if leaf.shape else leaf for leaf in leaves])
             return [leaf * total for leaf in leaves], {"all": total, "none": 3.0}
 
         ours = vmap(lambda *args: f(*jax.tree.map(numpy.asarray, args)), in_axes, out_axes)
@@ -140,7 +209,7 @@ class TestLikeJax:
 
     @pytest.mark.parametrize("in_axes", [(0, None), (None, 1), (1, 0), [0, None]])
     def test_on_several_arguments(self, in_axes):
-        f = lambda x, y: (x * y.sum() if y.shape else x * y)  # noqa: E731
+        f = lambda x, y: x * y.sum() if y.shape else x * y  # noqa: E731
         args = TABLE, numpy.arange(21.0).reshape(3, 7) if in_axes != (1, 0) else numpy.arange(9.0).reshape(3, 3)
         ours = lambda x, y: f(x, numpy.asarray(y))  # noqa: E731
         both(vmap(ours, in_axes)(*args), jax.vmap(f, in_axes)(*args))
@@ -156,88 +225,21 @@ class TestLikeJax:
         args, axes = (TABLE[:size], 2.0), {"in_axes": (0, None), "out_axes": {"x": 1, "k": None}}
         both(vmap(f, **axes)(*args), jax.vmap(f, **axes)(*args))
 
-    W = numpy.array([0.5, -1.0, 2.0])
-    PAIRS = {
-        "grad": (vmap(grad(square_loss), (None, 0, 0)), jax.vmap(jax.grad(square_loss), (None, 0, 0))),
-        "grad by all": (
-            vmap(grad(square_loss, argnums=(0, 1, 2)), (None, 0, 0)),
-            jax.vmap(jax.grad(square_loss, argnums=(0, 1, 2)), (None, 0, 0)),
-        ),
-        "value_and_grad": (
-            vmap(value_and_grad(square_loss), (None, 0, 0)),
-            jax.vmap(jax.value_and_grad(square_loss), (None, 0, 0)),
-        ),
-        "jacobian": (
-            vmap(jacobian(lambda w, x, y: w * x * y), (None, 0, 0), 1),
-            jax.vmap(jax.jacobian(lambda w, x, y: w * x * y), (None, 0, 0), 1),
-        ),
-        "hessian": (vmap(hessian(square_loss), (None, 0, 0)), jax.vmap(jax.hessian(square_loss), (None, 0, 0))),
-        "jvp": (
-            vmap(lambda w, x, y: jvp(lambda v: square_loss(v, x, y), (w,), (x,)), (None, 0, 0)),
-            jax.vmap(lambda w, x, y: jax.jvp(lambda v: square_loss(v, x, y), (w,), (x,)), (None, 0, 0)),
-        ),
-        "jit": (vmap(jit(square_loss), (None, 0, 0)), jax.vmap(jax.jit(square_loss), (None, 0, 0))),
-        "vmap": (
-            vmap(vmap(lambda w, x, y: w * x + y, (0, 0, None)), (None, 0, 0)),
-            jax.vmap(jax.vmap(lambda w, x, y: w * x + y, (0, 0, None)), (None, 0, 0)),
-        ),
-        "vmap along other axes": (
-            vmap(vmap(lambda w, x, y: w * x + y, (0, 0, None), -1), (None, 0, 0), 1),
-            jax.vmap(jax.vmap(lambda w, x, y: w * x + y, (0, 0, None), -1), (None, 0, 0), 1),
-        ),
-        "jacobian of vmap": (
-            jacobian(vmap(square_loss, (None, 0, 0))),
-            jax.jacobian(jax.vmap(square_loss, (None, 0, 0))),
-        ),
-        "jacobian by the batch": (
-            jacobian(vmap(square_loss, (None, 0, 0)), argnums=1),
-            jax.jacobian(jax.vmap(square_loss, (None, 0, 0)), argnums=1),
-        ),
-        "grad of a sum": (
-            grad(lambda w, x, y: vmap(square_loss, (None, 0, 0))(w, x, y).sum()),
-            jax.grad(lambda w, x, y: jax.vmap(square_loss, (None, 0, 0))(w, x, y).sum()),
-        ),
-        "a sum": (
-            vmap(square_loss, (None, 0, 0), reduce="sum"),
-            lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).sum(),
-        ),
-        "a mean": (
-            vmap(square_loss, (None, 0, 0), reduce="mean"),
-            lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean(),
-        ),
-        "grad of a mean": (
-            grad(vmap(square_loss, (None, 0, 0), reduce="mean")),
-            jax.grad(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean()),
-        ),
-        "grad of a sum by the batch": (
-            grad(vmap(square_loss, (None, 0, 0), reduce="sum"), argnums=(1, 2)),
-            jax.grad(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).sum(), argnums=(1, 2)),
-        ),
-        "a mean of value and grad": (
-            vmap(value_and_grad(square_loss), (None, 0, 0), reduce="mean"),
-            jax.value_and_grad(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean()),
-        ),
-        "hessian of a mean": (
-            hessian(vmap(square_loss, (None, 0, 0), reduce="mean")),
-            jax.hessian(lambda *args: jax.vmap(square_loss, (None, 0, 0))(*args).mean()),
-        ),
-    }
-
     @pytest.mark.parametrize("name", PAIRS)
     def test_with_other_transformations(self, name):
-        ours, theirs = self.PAIRS[name]
-        expected = theirs(self.W, TABLE, SEVEN)
-        both(ours(self.W, TABLE, SEVEN), expected)
+        ours, theirs = PAIRS[name]
+        expected = theirs(W, TABLE, SEVEN)
+        both(ours(W, TABLE, SEVEN), expected)
         recorded = jit(ours)
-        both(recorded(self.W, TABLE, SEVEN), expected)
-        both(recorded(self.W, TABLE, SEVEN), expected)
-        both(jit(lambda *args: ours(*args))(self.W, TABLE, SEVEN), expected)
+        both(recorded(W, TABLE, SEVEN), expected)
+        both(recorded(W, TABLE, SEVEN), expected)
+        both(jit(lambda w, x, y: ours(w, x, y))(W, TABLE, SEVEN), expected)  # noqa: PLW0108  it is no vmap itself
 
     def test_grad_with_aux(self):
         loss = lambda w, x, y: (square_loss(w, x, y), {"x": x})  # noqa: E731
         both(
-            vmap(grad(loss, has_aux=True), (None, 0, 0))(self.W, TABLE, SEVEN),
-            jax.vmap(jax.grad(loss, has_aux=True), (None, 0, 0))(self.W, TABLE, SEVEN),
+            vmap(grad(loss, has_aux=True), (None, 0, 0))(W, TABLE, SEVEN),
+            jax.vmap(jax.grad(loss, has_aux=True), (None, 0, 0))(W, TABLE, SEVEN),
         )
 
 
@@ -309,7 +311,6 @@ class TestArrays:
         assert f(single, numpy.ones(1)).dtype == numpy.float64
         assert numpy.array_equal(f(single, 3.0), single * numpy.float32(3) + numpy.float32(0.1))
         assert type(vmap(lambda x: x, reduce="sum")(single)) is float
-        assert f(single, 1e300).tolist() == [math.nan if x == 0 else math.inf for x in single] or f(single, 1e300).shape
 
     def test_too_large_for_float32_is_inf_without_a_warning(self):
         single = numpy.ones(3, "f4")
@@ -367,10 +368,11 @@ class TestArrays:
 
     def test_a_network_over_a_batch(self):
         model = MLP(3, [4, 1])
-        expected = [model(list(row)).data for row in TABLE]
+        expected = numpy.array([model(list(row)).data for row in TABLE])
         with no_grad():
             both(vmap(lambda x: model(list(x)))(TABLE), expected)
-        both(vmap(lambda m, x: m(list(x)), (None, 0))(model, TABLE) if False else expected, expected)
+        found = vmap(lambda x: model(list(x)))(TABLE)
+        both([x.data for x in found], list(expected))
 
 
 class TestRecording:
@@ -395,11 +397,9 @@ class TestRecording:
         assert f(numpy.array([2.0, 4.0])) == 0.75
 
     def test_sums_over_nothing(self):
-        for f, expected in ((lambda x, k: x * k, 0.0), (lambda x, k: k, 0.0), (lambda x, k: k / 0.0, 0.0)):
-            args = SEVEN[:0], 2.0
-            safe = lambda x, k, f=f: f(Value(1.0) * x, Value(1.0) * k) if False else gm.maximum(x, k)  # noqa: E731
-            assert vmap(safe, (0, None), reduce="sum")(*args) == expected
-            assert math.isnan(vmap(safe, (0, None), reduce="mean")(*args))
+        for f in (lambda x, k: x * k, lambda x, k: k, lambda x, k: k / 0, lambda x, k: math.inf):
+            assert vmap(f, (0, None), reduce="sum")(SEVEN[:0], 2.0) == 0.0
+            assert math.isnan(vmap(f, (0, None), reduce="mean")(SEVEN[:0], 2.0))
 
     @pytest.mark.parametrize("wrap", [vmap, lambda f: jit(vmap(f)), lambda f: jit(vmap(f, reduce="sum"))])
     def test_a_branch_is_refused_with_its_line(self, wrap):
@@ -500,12 +500,12 @@ class TestRecording:
 
     def test_pickled_without_its_code(self):
         step = jit(vmap(value_and_grad(square_loss), (None, 0, 0), reduce="mean"))
-        lowered = step.lower(TestLikeJax.W, TABLE, SEVEN)
+        lowered = step.lower(W, TABLE, SEVEN)
         copy = pickle.loads(pickle.dumps(lowered))
-        both(copy(TestLikeJax.W, TABLE, SEVEN), step(TestLikeJax.W, TABLE, SEVEN))
-        both(copy(TestLikeJax.W, TABLE[:2], SEVEN[:2]), step(TestLikeJax.W, TABLE[:2], SEVEN[:2]))
+        both(copy(W, TABLE, SEVEN), step(W, TABLE, SEVEN))
+        both(copy(W, TABLE[:2], SEVEN[:2]), step(W, TABLE[:2], SEVEN[:2]))
         with pytest.raises(TypeError, match=r"<lowered vmap of square_loss\(\)> was made for other arguments"):
-            copy(TestLikeJax.W, TABLE[:, :2], SEVEN)
+            copy(W, TABLE[:, :2], SEVEN)
         with pytest.raises(ValueError, match=r"lower\(\) takes what follows from its arguments alone"):
             vmap(cube).lower(SEVEN)
 
@@ -542,7 +542,8 @@ class TestValues:
         assert found[1].data == 4.0
         (found[0].sum() + found[1]).backward()
         assert w.grad == pytest.approx(SEVEN.sum() + 4.0)
-        both(jacobian(lambda w: vmap(lambda w, x: (w * x, w * w), (None, 0), (0, 0))(w, SEVEN)[1])(2.0), [4.0] * 7)
+        squares = lambda w: vmap(lambda w, x: (w * x, w * w), (None, 0))(w, SEVEN)[1]  # noqa: E731
+        both(jacobian(squares)(2.0), numpy.full(7, 4.0))
 
     def test_an_empty_batch_of_them(self):
         w = Value(2.0)
@@ -555,14 +556,14 @@ class TestValues:
         leaves = numpy.array([Value(1.0), 2.0], object)
         with no_grad():
             assert vmap(lambda x, k: x * k, (0, None))(leaves, Value(3.0)).tolist() == [3.0, 6.0]
-            assert vmap(lambda x: cube(x))(leaves).tolist() == [1.0, 8.0]
+            assert vmap(cube)(leaves).tolist() == [1.0, 8.0]
 
     def test_of_a_function_around_are_its_own(self):
         f = lambda k: vmap(lambda x: gm.sin(k * x), reduce="sum")(SEVEN)  # noqa: E731
         expected = float((numpy.cos(2 * SEVEN) * SEVEN).sum())
         assert grad(f)(2.0) == pytest.approx(expected)
         assert jit(grad(f))(2.0) == pytest.approx(expected)
-        both(vmap(grad(f))(numpy.array([2.0, 2.0])), [expected] * 2)
+        both(vmap(grad(f))(numpy.array([2.0, 2.0])), numpy.full(2, expected))
 
     def test_do_not_leak_into_what_is_kept(self):
         inner = jit(vmap(lambda x, k: x * k, (0, None)))
@@ -599,7 +600,7 @@ class TestFunctionsInPython:
             return x
 
         f = jit(vmap(picky))
-        with pytest.raises(LookupError, match=r"3.0 is too large"):
+        with pytest.raises(LookupError, match="is too large"):
             f(SEVEN)
         both(f(SEVEN[:3]), SEVEN[:3])
 
@@ -618,7 +619,7 @@ class TestNans:
         numpy.testing.assert_allclose(found, expected, rtol=1e-14)
 
     def test_are_refused_where_that_is_asked_for(self):
-        f = jit(vmap(lambda x: gm.log(x)))
+        f = jit(vmap(gm.log))
         both(f(numpy.ones(3)), numpy.zeros(3))
         with debug_nans(), pytest.raises(FloatingPointError, match="-inf"):
             f(numpy.array([1.0, 0.0]))
@@ -657,27 +658,15 @@ class TestThreads:
 
 
 @pytest.mark.parametrize("instruction_set", kernel.INSTRUCTION_SETS)
-@fewer(20)
-@given(case=cases(ALL), seed=st.integers(0, 2**32 - 1))
-def test_recorded_programs_give_what_they_give_one_at_a_time(instruction_set, case, seed):
-    """The same function through the whole of it: with every operation, rounding alone is no excuse for inf or nan."""
-    count = 37
+@fewer(10)
+@given(case=cases(list(EXACT)), count=st.sampled_from([0, 1, 37]), seed=st.integers(0, 2**32 - 1))
+def test_recorded_programs_give_what_they_give_one_at_a_time(instruction_set, case, count, seed):
+    assume(any(case.varies))
     shared, columns = case.batch(seed, count)
-    shared = list(shared)
-    taken = iter(columns), iter(shared)
-    args = [next(taken[0]) if varies else float(next(taken[1])) for varies in case.varies]
-    exact = {"add", "sub", "mul", "div", "neg", "abs", "sqrt", "relu", "where", "sign", "less", "equal", "maximum"}
-    names = {NAMES[code] if code < len(NAMES) else "mul" for code in case.program.instructions[::4].tolist()}
-
-    def f(*args):
-        return case.program([*args])
-
-    before = kernel.instruction_set
-    kernel.instruction_set = instruction_set
-    try:
-        found = vmap(f, tuple(0 if varies else None for varies in case.varies))(*args) if any(case.varies) else None
-    finally:
-        kernel.instruction_set = before
-    if found is not None and names <= exact:
-        expected = case.one_at_a_time(shared, columns, count)
-        assert numpy.array_equal(numpy.stack(found, axis=1), expected, equal_nan=True)
+    numbers, arrays = iter(shared.tolist()), iter(columns)
+    args = [next(arrays) if varies else next(numbers) for varies in case.varies]
+    f = vmap(lambda *args: tuple(case.program(list(args))), tuple([0 if varies else None for varies in case.varies]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "instruction_set", instruction_set)
+        found = f(*args)
+    assert same(numpy.stack(found, axis=1), case.one_at_a_time(shared, columns, count)).all()

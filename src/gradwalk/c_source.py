@@ -26,8 +26,6 @@ _KEYWORDS = """
     throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 """
 _OWN = "inputs outputs constants kept main pow INFINITY NAN PIECE"
-_FUNCTIONS = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
-_TAKEN = frozenset(re.findall(r"[A-Za-z]\w*", f"{_KEYWORDS} {_OWN} {_FUNCTIONS}"))
 
 
 class _Statement(NamedTuple):
@@ -188,5 +186,6 @@ def _exactly(number: float) -> str:
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ValueError(f"a function in C has a name of letters, digits and _, and begins with no digit; not {name!r}")
-    if name in _TAKEN:
+    functions = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
+    if name in re.findall(r"\w+", f"{_KEYWORDS} {_OWN} {functions}"):
         raise ValueError(f"{name} means something else in that file already: give the function another name")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import gradwalk
-from gradwalk import expression, keyboard, micrograd, pictures, report
+from gradwalk import expression, keyboard, micrograd, pictures, report, workers
 from gradwalk.check import StaleError, check
 from gradwalk.engine import Value, source_lines
 from gradwalk.expression import ExpressionError
@@ -189,6 +189,7 @@ def _run(options: argparse.Namespace) -> tuple[int, Graph | None]:
     try:
         with source_lines(), contextlib.redirect_stdout(output):
             code = micrograd.run(options.what, options.values)
+            workers.close()
             for thread in threading.enumerate():
                 if thread is not threading.current_thread() and not thread.daemon:
                     thread.join()  # as Python does before it ends

@@ -196,7 +196,7 @@ def _addresses(array: NDArray[Any]) -> NDArray[numpy.int64]:
 
 
 def _tiles(arrays: Sequence[NDArray[Any]], addresses: Sequence[NDArray[numpy.int64]]) -> NDArray[numpy.int64]:
-    """For each column, the first of 8 side by side that it is one of, or -1: as in arrays with a row for each sample."""
+    """For each column, the first of 8 side by side that it is one of, or -1."""
     tiles = _joined([numpy.full(len(found), -1) for found in addresses])
     first = 0
     for array, found in zip(arrays, addresses, strict=True):

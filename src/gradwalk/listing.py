@@ -22,40 +22,43 @@ def listing(program: Program) -> str:
 
     Names are those of the program where it has them; otherwise v and the place.
     """
-    spelled = _spelled(program)
-    first = len(spelled) - len(program)
-    width = len(spelled[-1]) if len(program) else 0
-    lines = _wrapped("program(", spelled[: program.inputs], "):")
+    names = spelled(program)
+    head = _wrapped("program(", names[: program.inputs], "):")
+    return "\n".join([*head, *instructions(program, names), *_returned(program, names)])
+
+
+def instructions(program: Program, names: Sequence[str]) -> list[str]:
+    """A line for each instruction. `names`: of all places, as `spelled` gives them."""
+    width = len(names[-1]) if len(program) else 0
     rows = program.instructions.reshape(-1, 4).tolist()
-    for name, row in zip(spelled[first:], rows, strict=True):
-        lines.append(f"  {name:<{width}} = {_text(program, row, spelled)}")
-    return "\n".join([*lines, *_returned(program, spelled)])
+    own = names[len(names) - len(program) :]
+    return [f"  {name:<{width}} = {_text(program, row, names)}" for name, row in zip(own, rows, strict=True)]
 
 
 def line(program: Program, index: int) -> str:
     """One instruction, as `listing` has it but for its alignment."""
-    spelled = _spelled(program)
+    names = spelled(program)
     row = program.instructions[4 * index : 4 * index + 4].tolist()
-    return f"{spelled[index - len(program)]} = {_text(program, row, spelled)}"
+    return f"{names[index - len(program)]} = {_text(program, row, names)}"
 
 
-def _text(program: Program, row: list[int], spelled: Sequence[str]) -> str:
+def _text(program: Program, row: list[int], names: Sequence[str]) -> str:
     opcode, *places = row
     if opcode == CALL:
         function, operands = program.calls[places[0]]
-        called = f"{function.name}({', '.join([spelled[place] for place in operands])})"
+        called = f"{function.name}({', '.join([names[place] for place in operands])})"
         return called if function.outputs == 1 else f"{called}[{places[1]}]"
-    return INSTRUCTIONS[opcode].text.format(*[spelled[place] for place in places])
+    return INSTRUCTIONS[opcode].text.format(*[names[place] for place in places])
 
 
-def _returned(program: Program, spelled: Sequence[str]) -> list[str]:
+def _returned(program: Program, names: Sequence[str]) -> list[str]:
     """The last lines: one for all outputs or, where they have names, one for each."""
-    results = [spelled[place] for place in program.outputs]
+    results = [names[place] for place in program.outputs]
     if not program.output_names:
         return _wrapped("  return ", results, "")
-    names = [_on_one_line(name) for name in program.output_names]
-    width = max(map(len, names))
-    return [f"  {name:<{width}} = {text}" for name, text in zip(names, results, strict=True)]
+    outputs = [_on_one_line(name) for name in program.output_names]
+    width = max(map(len, outputs))
+    return [f"  {name:<{width}} = {text}" for name, text in zip(outputs, results, strict=True)]
 
 
 def _on_one_line(name: str) -> str:
@@ -75,7 +78,7 @@ def _wrapped(before: str, items: Sequence[str], after: str) -> list[str]:
     return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
-def _spelled(program: Program) -> list[str]:
+def spelled(program: Program) -> list[str]:
     """What every place is called: inputs by names that mean nothing else here, constants as numbers."""
     count = Counter(program.input_names)
     names = [

@@ -24,7 +24,20 @@ class Numbers(numpy.ndarray):
 
 
 class Module:
-    """What has parameters: attributes that are Values, Modules, or lists, tuples, dicts and arrays of them."""
+    """What has parameters: attributes that are Values, Modules, or lists, tuples, dicts and arrays of them.
+
+    Given to a function that is differentiated, recorded or batched, it is a tree of its parameters' numbers, and a
+    result that is like it is a Module with numbers in their places. All other attributes belong to its structure:
+    where they differ, such as in another activation, `jit` records anew.
+
+    >>> from gradwalk import grad
+    >>> neuron = Neuron(2, nonlin=False)
+    >>> gradient = grad(lambda neuron, x: neuron(x))(neuron, [3.0, 4.0])
+    >>> gradient, gradient.parameters()
+    (LinearNeuron(2), [3.0, 4.0, 1.0])
+    >>> for p, g in zip(neuron.parameters(), gradient.parameters()):
+    ...     p.data -= 0.1 * g
+    """
 
     def zero_grad(self) -> None:
         """Set the gradient of every parameter to zero."""

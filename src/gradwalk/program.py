@@ -184,6 +184,17 @@ class Program:
 
         Raises `ProgramError` where it calls a function of Python, `ValueError` where C could have no function of that
         name.
+
+        >>> from gradwalk import grad, jit, math
+        >>> slope = jit(grad(math.sin))
+        >>> slope(0.0)
+        1.0
+        >>> print("void slope" + slope.program.to_c("slope").split("void slope")[-1].strip())
+        void slope(const double *inputs, double *outputs)
+        {
+            const double v1 = cos(inputs[0]);
+            outputs[0] = v1;
+        }
         """
         return c_source(self, name)
 
@@ -362,6 +373,10 @@ def _computed(
     out: cython.double
     for k in range(start, length, 4):
         opcode = code[k]
+        if opcode == _muladd:  # the commonest, apart from the switch: the processor then foresees what comes next
+            value[place] = value[code[k + 1]] * value[code[k + 2]] + value[code[k + 3]]
+            place += 1
+            continue
         x = value[code[k + 1]]
         y = value[code[k + 2]]
         z = value[code[k + 3]]
@@ -441,8 +456,6 @@ def _computed(
         elif opcode == 37:  # stop_gradient
             out = x
         # --- end of generated code ---
-        elif opcode == _muladd:
-            out = x * y + z
         elif opcode == _mulsub:
             out = x * y - z
         elif opcode == _submul:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk import native, rules
-from gradwalk.program import CALL, MULADD, MULSUB, SUBMUL, Program
+from gradwalk.instructions import CALL, INSTRUCTIONS, MULADD, SUBMUL
+from gradwalk.listing import instructions, spelled
+from gradwalk.program import Program
 from gradwalk.rules import ARITIES, NAMES
 
 if TYPE_CHECKING:
@@ -96,13 +98,16 @@ class Schedule:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
+        names = spelled(self.once)
+        results = [names[place] for place in self.once.outputs]
+        given = spelled(self.program)
+        columns = [given[i] for i, varies in enumerate(self.varies) if varies]
         yield "once:"
-        yield from (f"  {line}" for line in str(self.once).splitlines()[:-1])
-        names = [f"v{place}" for place in self.once.outputs]
+        yield from instructions(self.once, names)
         yield f"for each block of lanes, in {self.slots} slots:"
         for operation, *places in self.code.reshape(-1, WIDTH).tolist():
-            yield f"  {_described(operation, places, names)}"
-        for position, name in zip(self.fixed, names[self.scalars :], strict=True):
+            yield f"  {_described(operation, places, results, columns)}"
+        for position, name in zip(self.fixed, results[self.scalars :], strict=True):
             yield f"output {position} = {name}"
 
     @cython.cfunc
@@ -225,8 +230,9 @@ class Schedule:
             for f, used in self.program.calls
         ]
         outputs = [*places.tolist(), *(self.program.outputs[position] for position in self.fixed)]
+        names = [name for name, varies in zip(self.program.input_names, self.varies, strict=False) if not varies]
         self.once = Program(
-            fixed_inputs, self.program.constants, code.ravel(), calls, [int(moved[place]) for place in outputs]
+            fixed_inputs, self.program.constants, code.ravel(), calls, [int(moved[place]) for place in outputs], names
         )
 
     def _as_written(self) -> Any:
@@ -447,25 +453,15 @@ def _slots(emitted: tuple[Any, int]) -> int:
     return emitted[1]
 
 
-_TEXTS = {
-    **{NAMES.index(name): f"{{}} {sign} {{}}" for name, sign in zip(("add", "sub", "mul", "div"), "+-*/", strict=True)},
-    MULADD: "{} * {} + {}",
-    MULSUB: "{} * {} - {}",
-    SUBMUL: "{2} - {0} * {1}",
-}
-
-
-def _described(operation: int, places: Sequence[int], names: Sequence[str]) -> str:
-    """An instruction as text. `names`: of the scalars."""
+def _described(operation: int, places: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:
+    """An instruction as text, with these names for the scalars and the columns."""
     opcode, form = divmod(operation, 8)
     out, *rest = places
-    operands = [names[place] if form >> i & 1 else f"r{place}" for i, place in enumerate(rest)]
+    operands = [scalars[place] if form >> i & 1 else f"r{place}" for i, place in enumerate(rest)]
     if opcode == LOAD:
-        return f"r{out} = column {rest[0]}"
+        return f"r{out} = {columns[rest[0]]}"
     if opcode == STORE:
         return f"output {out} = {operands[0]}"
     if opcode in (SUM, DOT):
         return f"output {out} += the sum of {' * '.join(operands[: 1 + (opcode == DOT)])}"
-    if opcode in _TEXTS:
-        return f"r{out} = {_TEXTS[opcode].format(*operands)}"
-    return f"r{out} = {NAMES[opcode]}({', '.join(operands[: ARITIES[opcode]])})"
+    return f"r{out} = {INSTRUCTIONS[opcode].text.format(*operands)}"

@@ -53,6 +53,9 @@ class Skeleton:
                 raise self._unhashable() from None
         return self._hash
 
+    def __reduce__(self) -> Any:
+        return Skeleton, (self.nodes, self.size)  # not the hash: another process has other ones
+
     def __str__(self) -> str:
         return f"{self.nodes[0][0].__name__} with {self.size} parameters"
 
@@ -87,9 +90,9 @@ class Skeleton:
                 pending.extend(reversed([*zip(_steps(path, cls, keys, len(codes)), codes, strict=True)]))
 
     def _unhashable(self) -> TypeError:
-        path, cls = next((path, code[0]) for path, code in self._paths(self.nodes[0][0].__name__) if _unhashable(code))
+        path, kind = next((path, code[0]) for path, code in self._paths(self.nodes[0][0].__name__) if _unhashable(code))
         return TypeError(
-            f"{path} is a {cls.__name__}, which cannot be hashed: a recording for this Module could not be found "
+            f"{path} is a {kind}, which cannot be hashed: a recording for this Module could not be found "
             "again. Keep what can be hashed, such as a tuple or frozenset"
         )
 
@@ -155,11 +158,9 @@ class _Constant:
 @cython.inline
 @cython.exceptval(-1)
 def _kind(cls: Any) -> cython.int:
-    if cls is Value:
-        return _VALUE
-    if cls not in _kinds:
+    if cls is not Value and cls not in _kinds:
         _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
-    kind: int = _kinds[cls]
+    kind: int = _VALUE if cls is Value else _kinds[cls]  # the commonest by the shortest way
     return kind
 
 
@@ -177,13 +178,14 @@ def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
 @cython.cfunc
 def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
     """The code of what is no parameter. What is equal to it in Python's eyes may differ: 1 and True, 0.0 and -0.0."""
+    name = type(part).__name__
     if kind == _FLOAT:
-        return type(part), repr(part), part
+        return name, repr(part), part
     if kind == _VALUE:
-        return Value, id(part), part
+        return name, id(part), part
     if kind == _ARRAY:
-        return type(part), _Constant(part)
-    return type(part), part
+        return name, _Constant(part)
+    return name, part
 
 
 @cython.cfunc

@@ -119,7 +119,8 @@ class Vmap:
     @property
     def program(self) -> Program:
         """The program of the latest recording, for one sample. Raises `ValueError` where there is none yet."""
-        return self._found().program
+        recorded = self._found()
+        return recorded.program.named(recorded.program.input_names, recorded.structure.names("out"))
 
     @property
     def kernel(self) -> Kernel:
@@ -181,12 +182,13 @@ class Vmap:
     def _record(self, batch: Batch) -> Recorded:
         """Record the function for one sample."""
         recording = Recording(strict=True)
-        opened = [recording.opened(arg, name) for arg, name in zip(batch.example(), batch.names, strict=True)]
+        names: list[str] = []
+        opened = [recording.opened(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
         inputs = len(recording.operands)
         keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
         places, structure = recording.run(self.function, opened[: batch.positional], keywords)
-        program = recording.tape.program(places)
         captured = recording.operands[inputs:]
+        program = recording.tape.program(places).named([*names, *(x.label for x in captured)], [])
         varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
         varies += [False] * len(captured)
         kernel = None if program.calls else Kernel(program, varies, reduced=self.batching.reduce is not None)

@@ -64,6 +64,12 @@ def spread(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
                 future.result()
 
 
+def close() -> None:
+    """End the threads. More are started where they are needed."""
+    while _pools:
+        _pools.popitem()[1].shutdown()
+
+
 def _taken(pending: deque[int]) -> Iterator[int]:
     while True:
         try:
