@@ -23,6 +23,17 @@ settings.load_profile("gradwalk")
 IS_COMPILED = not gradwalk.engine.__file__.endswith(".py")
 
 
+# Files whose tests share something that takes long to set up: one process runs all of them.
+TOGETHER = ("test_depth", "test_distributed", "test_generate", "test_package", "test_tutorial")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Name groups of tests that are not to be spread over processes."""
+    for item in items:
+        if item.path.stem in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 def pytest_report_header() -> str:
     """Which gradwalk is being tested."""
     return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {Path(gradwalk.engine.__file__).parent}"

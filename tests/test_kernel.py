@@ -211,12 +211,14 @@ class TestSums:
         [found] = on_lanes(Kernel(case.program, case.varies, reduced=True), numpy.empty(0), [column], count, kind)
         assert abs(found - math.fsum(column)) <= 16 * 2.0**-53 * math.fsum(abs(column))
 
-    def test_large_numbers_that_cancel_between_blocks_take_nothing_away(self):
-        block = numpy.full(128, 1e16)
-        column = numpy.concatenate([block, numpy.ones(128), -block])
+    @pytest.mark.parametrize("strand", [[1.0, 1e17, -1e17], [1e17, 1.0, -1e17], [1e17, -1e17, 1.0]])
+    @pytest.mark.parametrize("strands", [1, 64])
+    def test_large_numbers_that_cancel_between_blocks_take_nothing_away(self, strand, strands):
+        """Three blocks are three strands; three times as many as there may be strands are three blocks each."""
+        column = numpy.repeat(strand * strands, 16)
         case = of("stop_gradient")
-        made = Kernel(case.program, case.varies, reduced=True, lanes=128)
-        assert on_lanes(made, numpy.empty(0), [column], 384).tolist() == [128.0]
+        made = Kernel(case.program, case.varies, reduced=True, lanes=16)
+        assert on_lanes(made, numpy.empty(0), [column], len(column)).tolist() == [16.0 * strands]
 
     @pytest.mark.parametrize(
         ("column", "expected"),

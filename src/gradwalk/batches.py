@@ -88,7 +88,8 @@ class Batch(NamedTuple):
         """The leaves that vary, as arrays of that type: copied only where they are of another one."""
         kind = self.kind
         varying = [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if varies]
-        return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in varying]
+        with numpy.errstate(over="ignore"):  # of numbers that are too large for the type
+            return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in varying]
 
     def shared(self) -> list[Any]:
         """The leaves that do not vary."""

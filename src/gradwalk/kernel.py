@@ -20,9 +20,12 @@ else:
 
 LANES = 128  # of a block: more share the cost of an instruction, fewer leave more rows in the cache
 STRANDS = 64  # that a batch is cut into at most: the shares of threads, whatever their number
-_LARGEST_TOTALS = 1 << 20  # numbers, of all strands together, unless there are few strands
+_FEWEST_STRANDS = 8  # that they are cut into if they can be, however many outputs there are
+_LARGEST_TOTALS = 1 << 17  # sums, of all strands together, if that leaves these few
+_LEAST_WORK = 2_000_000  # lanes of instructions that are worth another thread
 
 _TILE = 8  # columns that are read together where they stand side by side
+_TILES = 4  # that are kept
 
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
@@ -49,7 +52,8 @@ class Columns:
         if cython.compiled:
             addresses = [_addresses(array) for array in arrays]
             strides = [numpy.full(len(found), array.strides[0]) for array, found in zip(arrays, addresses, strict=True)]
-            self.addresses, self.strides = _joined(addresses), _joined(strides)
+            self.addresses = _joined(addresses).astype(numpy.intp)
+            self.strides = _joined(strides)
             self.tiles = _tiles(arrays, addresses)
         else:
             self.addresses = [array[:, *at] for array in arrays for at in numpy.ndindex(array.shape[1:])]
@@ -64,6 +68,8 @@ class Kernel:
     """
 
     def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False, lanes: int = LANES) -> None:
+        if lanes < 1 or lanes % 16:
+            raise ValueError(f"a block has a positive multiple of 16 lanes, not {lanes}")
         self.schedule = Schedule(program, varies, reduced)
         self.reduced = reduced
         self.lanes = lanes
@@ -78,8 +84,11 @@ class Kernel:
 
     @property
     def memory(self) -> int:
-        """Bytes that each thread works in, besides the inputs and outputs: slots · lanes · 8, and 8 columns more."""
-        return (self.schedule.slots + _TILE) * self.lanes * 8
+        """Bytes that each thread works in: slots · lanes · 8, and as much for 32 columns more.
+
+        Inputs and outputs come on top, and where it is reduced 16 bytes for each output and strand, at most 64 strands.
+        """
+        return (self.schedule.slots + _TILE * _TILES) * self.lanes * 8
 
     def run(self, numbers: NDArray[Any], columns: Columns, outputs: Columns, count: int, *, single: bool) -> Any:
         """Run the program on `count` samples: the outputs that do not vary or, where it is reduced, all sums.
@@ -106,7 +115,10 @@ class Kernel:
                 )
             self._scratch.append(scratch)
 
-        workers.spread(range(strands), work)
+        if len(self.schedule) * count < _LEAST_WORK:
+            work(iter(range(strands)))
+        else:
+            workers.spread(range(strands), work)
         fixed = once[self.schedule.scalars :]
         return self._sums(totals, fixed, count) if self.reduced else fixed
 
@@ -161,12 +173,12 @@ class Kernel:
 
     def _strands(self, count: int) -> int:
         """How many strands a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
-        most = max(8, _LARGEST_TOTALS // max(1, self._outputs)) if self.reduced else STRANDS
+        most = max(_FEWEST_STRANDS, _LARGEST_TOTALS // max(1, self._outputs)) if self.reduced else STRANDS
         return max(1, min(STRANDS, most, -(-count // self.lanes)))
 
     def _new_scratch(self) -> tuple[Any, Any]:
         """The addresses of rows, and room for them."""
-        return numpy.empty(max(1, self.schedule.slots), numpy.int64), numpy.empty(self.memory + 64, numpy.uint8)
+        return numpy.empty(max(1, self.schedule.slots), numpy.intp), numpy.empty(self.memory + 64, numpy.uint8)
 
     def _sums(self, totals: Any, fixed: Any, count: int) -> Any:
         """The sums over the batch, from those of the strands."""

@@ -135,8 +135,9 @@ static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)run->scalars;
     char **rows = run->rows;
-    REAL *tile = (REAL *)(run->scratch + run->slots * run->lanes * (int64_t)sizeof(REAL));
-    int64_t loaded = -1; /* where the columns in the tile begin */
+    REAL *tiles = (REAL *)(run->scratch + run->slots * run->lanes * (int64_t)sizeof(REAL));
+    int64_t loaded[] = {-1, -1, -1, -1}; /* where the columns in each tile begin */
+    int next = 0;                        /* the tile that is loaded next */
     const int32_t *end = run->code + run->length;
     for (const int32_t *code = run->code; code < end; code += 5) {
         switch (code[0]) {
@@ -191,9 +192,15 @@ static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
                 rows[code[1]] = (char *)NAME(load)(from, stride, (REAL *)home, count, run->lanes);
                 break;
             }
-            if (start != loaded) NAME(load_8)(run->columns[start] + first * stride, stride, tile, lanes);
-            loaded = start;
-            memcpy(home, tile + (code[2] - start) * lanes, (size_t)lanes * sizeof(REAL));
+            int found = 0;
+            while (found < 4 && loaded[found] != start) found++;
+            if (found == 4) {
+                found = next;
+                next = (next + 1) % 4;
+                loaded[found] = start;
+                NAME(load_8)(run->columns[start] + first * stride, stride, tiles + found * 8 * lanes, lanes);
+            }
+            memcpy(home, tiles + (found * 8 + code[2] - start) * lanes, (size_t)lanes * sizeof(REAL));
             rows[code[1]] = home;
             break;
         }

@@ -69,7 +69,7 @@ typedef struct {
     const int64_t *output_strides;
     double *totals;       /* two for each output: a sum over the batch, and what rounding has taken from it */
     char **rows;
-    char *scratch;        /* room for a row in each slot, and for 8 columns */
+    char *scratch;        /* room for a row in each slot, and for 4 tiles */
     int64_t slots;
     int64_t lanes;        /* of a block: a multiple of 16 */
     int64_t first, last;  /* samples */
@@ -85,21 +85,21 @@ typedef struct {
 
 #if HAS_INSTRUCTION_SETS
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("arch=haswell"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi2"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("arch=haswell")
+#pragma GCC target("avx2,fma,bmi2")
 #endif
 #define SET avx2
 #include "lane_loops.h"
 #undef SET
 #if defined(__clang__)
 #pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("arch=skylake-avx512"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi2,avx512f,avx512dq,avx512bw,avx512vl,avx512cd"))), apply_to = function)
 #else
 #pragma GCC pop_options
 #pragma GCC push_options
-#pragma GCC target("arch=skylake-avx512,prefer-vector-width=512")
+#pragma GCC target("avx2,fma,bmi2,avx512f,avx512dq,avx512bw,avx512vl,avx512cd,prefer-vector-width=512")
 #endif
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
@@ -127,7 +127,7 @@ static inline void add_totals(double *totals, int64_t strands, int64_t outputs) 
 }
 
 /* How many of baseline, avx2 and avx512 this machine has. */
-static int instruction_sets(void) {
+static int instruction_sets(void) { /* asks for what is named above, and nothing else is used */
 #if HAS_INSTRUCTION_SETS
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) return 1;

@@ -349,8 +349,8 @@ def _applied_specially(program: Program, k: int, results: list[Any], called: dic
 def _run(program: Program, value: cython.p_double) -> object:
     """Run all instructions on the numbers that stand in the places of the inputs and constants."""
     code: cython.p_int = program._code
-    called: dict = {}
     k: cython.int = _computed(code, 0, program._length, value, program._first)
+    called: dict = {}  # not before: to make it may run the garbage collector, and that other programs
     while k < program._length:
         value[program._first + k // 4] = _called(program, code[k + 1], code[k + 2], value, called)
         k = _computed(code, k + 4, program._length, value, program._first)

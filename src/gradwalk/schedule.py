@@ -28,7 +28,6 @@ STORE = SUBMUL + 2  # to an output
 SUM = SUBMUL + 3  # of a row, added to an output's total
 DOT = SUBMUL + 4  # the same of the products of two rows, or of a row and a scalar
 
-_ADD = cython.declare(cython.int, NAMES.index("add"))
 _MUL = cython.declare(cython.int, NAMES.index("mul"))
 _MULADD = cython.declare(cython.int, MULADD)
 _CALL = cython.declare(cython.int, CALL)
@@ -66,7 +65,7 @@ class Schedule:
     _needed: cython.p_int  # by place
     _scalar: cython.p_int  # by place, where it stands among the scalars
     _column: cython.p_int  # by place, which column it is
-    _roots: list  # (LOAD or SUM or DOT, which output, place of x, place of y): what is done with results
+    _roots: list  # (STORE or SUM or DOT, which output, place of x, place of y): what is done with results
     _arrays: list  # those that the pointers point to
 
     def __init__(self, program: Program, varies: Sequence[bool], reduced: bool) -> None:
@@ -101,7 +100,8 @@ class Schedule:
         names = spelled(self.once)
         results = [names[place] for place in self.once.outputs]
         given = spelled(self.program)
-        columns = [given[i] for i, varies in enumerate(self.varies) if varies]
+        varying = [i for i, varies in enumerate(self.varies) if varies]
+        columns = [given[i] if given[i] != f"v{i}" else f"column {column}" for column, i in enumerate(varying)]
         yield "once:"
         yield from instructions(self.once, names)
         yield f"for each block of lanes, in {self.slots} slots:"
@@ -157,7 +157,7 @@ class Schedule:
             self._make_sums()
 
     def _make_sums(self) -> None:
-        """Take sums apart that only an output needs: what they add up is added to its total at once."""
+        """Add products to an output's total at once where nothing else needs them, as in a weight's gradient."""
         use: cython.p_int = self._row(0)
         i: cython.int
         j: cython.int
@@ -175,8 +175,6 @@ class Schedule:
                 k = 4 * (place - self._first)
                 if place < self._first or use[place] > 1 or not self._varying[place]:
                     self._roots.append((SUM, position, place, -1))
-                elif self._instruction[k] == _ADD:
-                    pending += [self._instruction[k + 2], self._instruction[k + 1]]
                 elif self._instruction[k] == _MUL:
                     self._roots.append(self._product(position, self._instruction[k + 1], self._instruction[k + 2]))
                 elif self._instruction[k] == _MULADD and (

@@ -162,7 +162,8 @@ def _read(batching: Batching, args: Sequence[Any], iterators: Sequence[int]) -> 
         try:
             batch = batching.batch(chunk, {})
         except (TypeError, ValueError) as error:
-            raise type(error)(f"chunk {number} (from 0 on): {error}") from None
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"chunk {number} (from 0 on): {error}") from None
         key = key or batch.key
         if batch.key != key:
             raise ValueError(

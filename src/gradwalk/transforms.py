@@ -324,7 +324,7 @@ def _transformed(
 ) -> Callable[..., Any]:
     """What is made of a function. Of a sum over a batch, it is the sum of what is made of the function of a sample."""
     if isinstance(f, Vmap) and f.sums_over_others(_checked(argnums)):
-        return f.of(made(f.function))
+        return f.of(made(f.function), keeps=f.keeps)
     return made(f)
 
 

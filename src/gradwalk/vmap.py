@@ -34,15 +34,17 @@ class Recorded(NamedTuple):
     def results(self, batch: Batch, batching: Batching) -> Any:
         """The results for a batch."""
         if batching.reduce is not None:
-            return self.structure.filled(batching.of_sums(self.sums(batch), batch.size))
+            found_sums = batching.of_sums(self.sums(batch), batch.size)
+            if batching.reduce == "mean" and self.fixed and batch.size:
+                found_sums[self.fixed] = self._fixed_results(batch)  # the sum of equal numbers may have been rounded
+            return self.structure.filled(found_sums)
         has_values = self._has_values(batch)
         outputs = Outputs(self.structure, batching.out_axes, batch.size, object if has_values else batch.kind)
         outputs.refuse_varying(self.fixed)
         found: dict[int, Any]  # by position
         if self.kernel is None or has_values or engine.refuses_nans():
-            first = self._of_sample(batch.first(), has_values) if self.fixed else []
             found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
-            found |= {position: first[position] for position in self.fixed}
+            found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         else:
             found = dict(zip(self.fixed, self._run(self.kernel, batch, outputs.columns).tolist(), strict=True))
         for position, numbers in found.items():
@@ -59,6 +61,11 @@ class Recorded(NamedTuple):
     def _has_values(self, batch: Batch) -> bool:
         """Whether Values are to come out."""
         return (batch.has_values or bool(self.captured)) and not engine.is_without_gradient()
+
+    def _fixed_results(self, batch: Batch) -> list[Any]:
+        """The outputs that are the same for all samples: those of the first one."""
+        first = self._of_sample(batch.first(), self._has_values(batch))
+        return [first[position] for position in self.fixed]
 
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
         """Run the kernel: see `Kernel.run`."""
@@ -96,7 +103,7 @@ class Vmap:
         functools.update_wrapper(self, f, updated=())
         self.function = f
         self.batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
-        self._keeps = keeps
+        self.keeps = keeps
         self._recordings: dict[Any, Recorded] = {}
         self._latest: Recorded | None = None
 
@@ -110,11 +117,11 @@ class Vmap:
 
     def __reduce__(self) -> Any:
         batching = self.batching
-        return reduced(self, (self.function, batching.in_axes, batching.out_axes, batching.reduce, self._keeps))
+        return reduced(self, (self.function, batching.in_axes, batching.out_axes, batching.reduce, self.keeps))
 
     def __repr__(self) -> str:
         of_f = f"vmap of {self.function if isinstance(self.function, Recordable) else named(self.function)}"
-        return f"<jit of {of_f}>" if self._keeps else f"<{of_f}>"
+        return f"<jit of {of_f}>" if self.keeps else f"<{of_f}>"
 
     @property
     def program(self) -> Program:
@@ -132,7 +139,7 @@ class Vmap:
 
     def kept(self) -> Vmap:
         """The same function, with recordings that are used again."""
-        return self if self._keeps else self.of(self.function, keeps=True)
+        return self if self.keeps else self.of(self.function, keeps=True)
 
     def of(self, f: Callable[..., Any], *, keeps: bool = False) -> Vmap:
         """The same for another function."""
@@ -157,7 +164,7 @@ class Vmap:
         """
         batch = self.batching.batch(args, kwargs)
         recorded = self.recorded(batch)
-        if recorded.captured or recorded.kernel is None:
+        if recorded.captured or recorded.program.calls or recorded.kernel is None:
             raise ValueError(
                 f"{self.batching.name} uses Values that are not among its arguments, or calls functions in Python: "
                 "lower() takes what follows from its arguments alone"
@@ -166,10 +173,10 @@ class Vmap:
 
     def recorded(self, batch: Batch) -> Recorded:
         """The recording for a sample of the batch."""
-        found = self._recordings.get(batch.key) if self._keeps else None
+        found = self._recordings.get(batch.key) if self.keeps else None
         if found is None:
             found = self._record(batch)
-            if self._keeps and not any(engine.level(x) > 0 for x in found.captured):
+            if self.keeps and not any(engine.level(x) > 0 for x in found.captured):
                 self._recordings[batch.key] = found
             self._latest = found
         return found
@@ -191,9 +198,12 @@ class Vmap:
         program = recording.tape.program(places).named([*names, *(x.label for x in captured)], [])
         varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
         varies += [False] * len(captured)
-        kernel = None if program.calls else Kernel(program, varies, reduced=self.batching.reduce is not None)
-        fixed = _fixed(program, varies) if kernel is None else kernel.schedule.fixed
-        return Recorded(program, kernel, structure, captured, fixed)
+        depends = _dependent(program, varies) if program.calls else []
+        if any(depends[place] for _, operands in program.calls for place in operands):
+            fixed = [position for position, place in enumerate(program.outputs) if not depends[place]]
+            return Recorded(program, None, structure, captured, fixed)
+        kernel = Kernel(program, varies, reduced=self.batching.reduce is not None)
+        return Recorded(program, kernel, structure, captured, kernel.schedule.fixed)
 
 
 class Lowered:
@@ -255,10 +265,10 @@ def vmap(
     return Vmap(f, in_axes, out_axes, reduce)
 
 
-def _fixed(program: Program, varies: Sequence[bool]) -> list[int]:
-    """The positions of the outputs that depend on no input that varies."""
+def _dependent(program: Program, varies: Sequence[bool]) -> list[bool]:
+    """For each place, whether it depends on an input that varies."""
     depends = [*varies, *[False] * len(program.constants)]
     for opcode, *places in program.instructions.reshape(-1, 4).tolist():
         used = program.calls[places[0]][1] if opcode == CALL else places[: INSTRUCTIONS[opcode].arity]
         depends.append(any(depends[place] for place in used))
-    return [position for position, place in enumerate(program.outputs) if not depends[place]]
+    return depends

@@ -6,8 +6,8 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 _chosen: ContextVar[int | None] = ContextVar("threads", default=None)
@@ -39,7 +39,7 @@ def available() -> int:
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
-    given = os.environ.get("OMP_NUM_THREADS", "")
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # for nested loops there may be several
     if given.isdecimal() and int(given) > 0:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -54,14 +54,17 @@ def spread(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
         return
     if helpers not in _pools:
         _pools[helpers] = ThreadPoolExecutor(helpers, "gradwalk")
-    futures = [_pools[helpers].submit(work, _taken(pending)) for _ in range(helpers)]
+    futures: list[Future[None]] = []
+    with suppress(RuntimeError):  # the interpreter is ending, and starts no threads any more: this one does it all
+        futures += [_pools[helpers].submit(work, _taken(pending)) for _ in range(helpers)]
     try:
         work(_taken(pending))
     finally:
         pending.clear()
-        for future in futures:
-            if not future.cancel():  # it may wait behind the work of others
-                future.result()
+        started = [future for future in futures if not future.cancel()]  # the others wait behind the work of others
+        wait(started)
+    for future in started:
+        future.result()
 
 
 def close() -> None:
