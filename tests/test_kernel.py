@@ -438,7 +438,7 @@ class TestMemory:
 
     def test_how_much_each_thread_works_in_is_stated(self):
         made = Kernel(of("hypot").program, (True, True), lanes=32)
-        assert made.memory == (made.schedule.slots + 8) * 32 * 8
+        assert made.memory == (made.schedule.slots + 32) * 32 * 8
 
 
 class TestOverflowIsNoWarning:
@@ -493,3 +493,9 @@ def test_kernels_are_pickled_as_their_programs():
     assert (copy.lanes, copy.reduced, str(copy)) == (32, True, str(made))
     columns = [numpy.linspace(-1, 1, 99)]
     assert on_lanes(copy, numpy.ones(1), columns, 99) == on_lanes(made, numpy.ones(1), columns, 99)
+
+
+@pytest.mark.parametrize("lanes", [0, -16, 8, 20])
+def test_a_block_has_a_multiple_of_16_lanes(lanes):
+    with pytest.raises(ValueError, match="multiple of 16"):
+        Kernel(of("hypot").program, (True, True), lanes=lanes)

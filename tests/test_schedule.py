@@ -218,12 +218,12 @@ def test_a_chain_takes_two_slots():
     assert Run(chain(500), reduced=False).schedule.slots == 2
 
 
-def test_a_sum_of_inputs_is_added_up_as_they_are_loaded():
+def test_a_sum_of_inputs_is_added_up_before_the_samples_are():
     code = [[ADD, 0, 1, 0], *([ADD, 98 + place, place, 0] for place in range(2, 100))]
     case = Case(Program(100, [], numpy.array(code, numpy.int32).ravel(), [], [198]), (True,) * 100)
     assert Run(case, reduced=False).schedule.slots == 3
     reduced = Run(case, reduced=True).schedule
-    assert reduced.slots == 1
+    assert reduced.slots == 3  # apart, sums of single terms could overflow where those of samples do not
     assert len(reduced) == 200
 
 

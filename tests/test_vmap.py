@@ -670,3 +670,57 @@ def test_recorded_programs_give_what_they_give_one_at_a_time(instruction_set, ca
         patch.setattr(kernel, "instruction_set", instruction_set)
         found = f(*args)
     assert same(numpy.stack(found, axis=1), case.one_at_a_time(shared, columns, count)).all()
+
+
+class TestReductions:
+    def test_sums_are_those_of_what_the_function_returns(self):
+        x = numpy.full(3, 1e308)
+        assert vmap(lambda x, y: x + y, reduce="sum")(x, -x) == 0.0
+
+    @pytest.mark.parametrize("number", [0.1, 1e308])
+    def test_the_mean_of_equal_numbers_is_that_number(self, number):
+        assert vmap(lambda x: number, reduce="mean")(numpy.zeros(3)) == number
+
+    def test_are_of_float32_where_all_arrays_are(self):
+        w, x = numpy.ones(2, numpy.float32), numpy.ones((5, 2), numpy.float32)
+        value, gradient = jit(vmap(value_and_grad(lambda w, x: (w @ x) ** 2), in_axes=(None, 0), reduce="mean"))(w, x)
+        assert value == 4.0
+        assert gradient.dtype == numpy.float32
+        assert gradient.tolist() == [4.0, 4.0]
+
+    def test_of_a_jitted_function_are_differentiated_by_one_recording(self):
+        calls = []
+
+        def f(w, x):
+            calls.append(1)
+            return w * x
+
+        slope = grad(jit(vmap(f, in_axes=(None, 0), reduce="sum")))
+        assert [slope(2.0, numpy.arange(4.0)) for _ in range(3)] == [6.0] * 3
+        assert len(calls) == 1
+
+
+def test_a_primitive_of_what_all_samples_share_is_called_once():
+    calls = []
+
+    @primitive
+    def twice(k):
+        calls.append(k)
+        return 2.0 * k
+
+    f = jit(vmap(lambda k, x: twice(k) * x, in_axes=(None, 0)))
+    f(3.0, numpy.arange(100.0))
+    before = len(calls)
+    assert f(4.0, numpy.arange(100.0))[2] == 16.0
+    assert len(calls) == before + 1
+
+
+class Foreign:
+    """An array of another library."""
+
+    def __array__(self, dtype=None, copy=None):
+        return numpy.arange(3.0)
+
+
+def test_arrays_of_other_libraries_are_taken():
+    assert vmap(lambda x: x * x)(Foreign()).tolist() == [0.0, 1.0, 4.0]

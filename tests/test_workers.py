@@ -167,3 +167,24 @@ def test_threads_are_kept_for_the_next_work():
         pool = workers._pools[2]
         spread(range(3), list)
         assert workers._pools[2] is pool
+
+
+def test_batches_are_computed_when_the_main_thread_has_ended():
+    program = """
+import threading, numpy
+from gradwalk import jit, threads, vmap
+
+f = jit(vmap(lambda x: sum(x * k for k in range(2, 40))))
+f(numpy.arange(100_000.0))
+
+
+def later():
+    threading.main_thread().join()
+    with threads(2):
+        print(f(numpy.arange(100_000.0))[2] == 2.0 * sum(range(2, 40)))
+
+
+threading.Thread(target=later).start()
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout == "True\n", result.stderr

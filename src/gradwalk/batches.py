@@ -125,7 +125,7 @@ class Batching(NamedTuple):
         sizes: dict[int, str] = {}
         axes = [*self.axes(len(args)), *[0] * len(keywords)]
         for arg, name, arg_axes in zip([*args, *map(kwargs.__getitem__, keywords)], names, axes, strict=True):
-            leaves, structure = flattened(arg, name)
+            leaves, structure = flattened(_as_numpy(arg), name)
             if arg_axes is None:
                 batch.leaves.extend(leaves)
                 batch.varies.extend([False] * len(leaves))
@@ -238,6 +238,12 @@ def _parts(axes: Any) -> Mapping[Any, Any] | None:
     if dataclasses.is_dataclass(axes) and not isinstance(axes, type):
         return {field.name: getattr(axes, field.name) for field in dataclasses.fields(axes)}
     return None
+
+
+def _as_numpy(arg: Any) -> Any:
+    """An array of NumPy in place of one of another library, such as pandas, PyTorch and JAX have."""
+    is_foreign = hasattr(arg, "__array__") and not isinstance(arg, (numpy.ndarray, numpy.generic, Value))
+    return numpy.asarray(arg) if is_foreign else arg
 
 
 def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:

@@ -1121,7 +1121,7 @@ def apply(opcode: int, *operands: Any) -> Any:
         return _unary(opcode, operands[0])
     if not _are_operands(operands):
         given = ", ".join([type(operand).__name__ for operand in operands])
-        hint = "; use NumPy's function for arrays" if "ndarray" in given else ""
+        hint = "; of an array, take it of each number: numpy.array([f(x) for x in a])" if "ndarray" in given else ""
         raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
     return _applied(opcode, operands)
 
@@ -1954,8 +1954,9 @@ def _cure(what: str) -> str:
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch, "
-        "on arrays of Values); or give what decides as a static argument: jit(f, static_argnums=...)."
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own "
+        "branch on arrays of Values; numpy.array([maximum(x, 0.0) for x in a]) is recorded); or give what decides as a static "
+        "argument: jit(f, static_argnums=...)."
     )
 
 

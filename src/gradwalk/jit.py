@@ -237,7 +237,8 @@ def jit(
 
     While it is recorded, `f` may compute with numbers but not ask for them. `x > 0` is a Value then, for
     `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data`, `range(x)`.
-    The result has `.graph`, `.program`, `.walk(*args)` and `.statistics`.
+    The result has `.graph`, `.program`, `.walk(*args)` and `.statistics`; that of a vmapped function has `.program`,
+    `.kernel` and `.lower(*args)`.
 
     Also raises `TypeError` where an argument or the result holds something else than numbers or a static argument
     cannot be hashed, `RecursionError` where `f` calls itself in the same way while it is recorded.

@@ -80,16 +80,17 @@ class _Totals:
 def _reduced(batched: Vmap | Lowered, batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Any:
     """The sums or means over all batches."""
     batching = batched.batching
-    totals = structure = None
+    totals = last = None
     count = 0
     for batch, recorded, sums in _each(lambda batch: _summed(batched, batch), batches, counter):
         totals = totals or _Totals(len(sums))
         totals.add(sums)
-        structure = recorded.structure
+        last = recorded, batch.kind
         count += batch.size
-    if totals is None or structure is None:
+    if totals is None or last is None:
         raise ValueError(f"there is no chunk, so nothing says what the {batching.reduce} of {batching.name} is like")
-    return structure.filled(batching.of_sums(totals.rounded(), count))
+    recorded, kind = last
+    return recorded.filled(batching.of_sums(totals.rounded(), count), kind)
 
 
 def _summed(batched: Vmap | Lowered, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:

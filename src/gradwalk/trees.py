@@ -214,9 +214,9 @@ def scalars(leaves: Sequence[Any]) -> list[Any]:
 
 
 def write(leaves: Sequence[Any], row: Any) -> bool:
-    """Write all numbers of the leaves to an array of float64; whether there is no Value among them."""
+    """Write all numbers of the leaves to the first cells of a row of float64; whether there is no Value among them."""
     if _FLOAT.issuperset(map(type, leaves)):
-        row[:] = leaves
+        row[: len(leaves)] = leaves
         return True
     start = 0
     for leaf in leaves:

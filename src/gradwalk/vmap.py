@@ -34,10 +34,10 @@ class Recorded(NamedTuple):
     def results(self, batch: Batch, batching: Batching) -> Any:
         """The results for a batch."""
         if batching.reduce is not None:
-            found_sums = batching.of_sums(self.sums(batch), batch.size)
+            reduced_results = batching.of_sums(self.sums(batch), batch.size)
             if batching.reduce == "mean" and self.fixed and batch.size:
-                found_sums[self.fixed] = self._fixed_results(batch)  # the sum of equal numbers may have been rounded
-            return self.structure.filled(found_sums)
+                reduced_results[self.fixed] = self._fixed_results(batch)  # the sum of equal numbers may be rounded
+            return self.filled(reduced_results, batch.kind)
         has_values = self._has_values(batch)
         outputs = Outputs(self.structure, batching.out_axes, batch.size, object if has_values else batch.kind)
         outputs.refuse_varying(self.fixed)
@@ -50,6 +50,13 @@ class Recorded(NamedTuple):
         for position, numbers in found.items():
             outputs.fill(position, numbers)
         return outputs.tree()
+
+    def filled(self, numbers: Any, kind: type[numpy.floating[Any]]) -> Any:
+        """The result that has these numbers, its arrays of that type unless there are Values among them."""
+        if numbers.dtype == object:
+            return self.structure.filled(numbers)
+        with numpy.errstate(over="ignore"):
+            return self.structure.filled(numbers.astype(kind))
 
     def sums(self, batch: Batch) -> Any:
         """The sums over a batch of all numbers of the result: float64, or objects where Values are to come out."""
