@@ -7,6 +7,8 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy
@@ -20,7 +22,8 @@ Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # of a tree, or of all tr
 REDUCTIONS = ("sum", "mean")
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True)
+class Batch:
     """Arguments, taken apart.
 
     `leaves`: of all of them, with the batch as first axis; `varies`: which of them have one, the others being the same
@@ -52,7 +55,7 @@ class Batch(NamedTuple):
     def rows(self, start: int, end: int) -> Batch:
         """The same with some of its samples only, which are not copied."""
         leaves = [leaf[start:end] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
-        return self._replace(leaves=leaves, size=len(range(self.size)[start:end]))
+        return replace(self, leaves=leaves, size=len(range(self.size)[start:end]))
 
     def example(self) -> list[Any]:
         """The arguments of the first sample; zeros where the batch is empty."""
@@ -65,23 +68,24 @@ class Batch(NamedTuple):
             return self.sample(0)
         return [numpy.zeros(x.shape[1:])[()] if v else x for x, v in zip(self.leaves, self.varies, strict=True)]
 
-    @property
+    @cached_property
     def has_values(self) -> bool:
         """Whether there are Values among the numbers."""
         kinds = set(map(type, self.leaves))
         if any(issubclass(kind, Value) for kind in kinds):
             return True
-        return any(isinstance(x, Value) for array in self.arrays() if array.dtype == object for x in array.flat)
+        return any(isinstance(x, Value) for array in self.arrays if array.dtype == object for x in array.flat)
 
+    @cached_property
     def arrays(self) -> list[NDArray[Any]]:
         """The leaves that are arrays."""
         others = [leaf for leaf in self.leaves if type(leaf) is not float]  # the parameters of a Module are many floats
         return [leaf for leaf in others if isinstance(leaf, numpy.ndarray)]
 
-    @property
+    @cached_property
     def kind(self) -> type[numpy.floating[Any]]:
         """The type of numbers to compute with: float32 where all arrays are, else float64, as for NumPy."""
-        kinds = {array.dtype.type for array in self.arrays()}
+        kinds = {array.dtype.type for array in self.arrays}
         return numpy.float32 if kinds == {numpy.float32} else numpy.float64
 
     def columns(self) -> list[NDArray[Any]]:
@@ -152,7 +156,7 @@ class Batching(NamedTuple):
                 f"the batches of {self.name} have different sizes: {'; '.join(sizes.values())}. Give as many samples "
                 "in each; in_axes has None for what all samples share"
             )
-        return batch._replace(size=next(iter(sizes)))
+        return replace(batch, size=next(iter(sizes)))
 
     def axes(self, count: int) -> list[Any]:
         """The axes of so many positional arguments."""
