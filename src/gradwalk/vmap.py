@@ -255,7 +255,7 @@ def vmap(
     float32 where all arrays that were given are. `f` is recorded as by `jit`: it may not ask for numbers.
 
     With `reduce`, the result is the "sum" or the "mean" over the batch of all numbers that `f` returns, added up as
-    they are computed: a gradient over any number of samples takes the memory of the parameters.
+    they are computed: what a gradient needs of memory grows with the parameters, not with the samples.
 
     It is recorded at every call; `jit(vmap(f))` records once for each structure of a sample. It is spread over the
     cores as `threads` says, with the same bits for any number of them. The values of + - * / and sqrt are those of `f`
