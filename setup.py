@@ -8,7 +8,18 @@ from setuptools import Extension, setup
 
 COMPILED = [
     f"src/gradwalk/{name}.py"
-    for name in ("engine", "kernel", "nn", "program", "replay", "rules", "schedule", "skeleton", "sparsity", "tape")
+    for name in (
+        "ops/evaluate",
+        "value/value",
+        "nn",
+        "graph/reevaluate",
+        "trees/module_treedef",
+        "program/tape",
+        "program/program",
+        "backend/schedule",
+        "backend/executor",
+        "transforms/coloring",
+    )
 ]
 
 # GRADWALK_PURE=1 builds a package that runs as plain Python. It has to be asked for: a compiler that fails is an error.
@@ -32,8 +43,10 @@ setup(
                 path.removeprefix("src/").removesuffix(".py").replace("/", "."),
                 [path],
                 extra_compile_args=flags,
-                include_dirs=["src/gradwalk"],
-                depends=["src/gradwalk/lanes.h", "src/gradwalk/lane_loops.h"] if path.endswith("kernel.py") else [],
+                include_dirs=["src/gradwalk/backend/cpu"],
+                depends=["src/gradwalk/backend/cpu/lanes.h", "src/gradwalk/backend/cpu/lane_loops.h"]
+                if path.endswith("executor.py")
+                else [],
                 libraries=[] if on_windows else ["m"],
             )
             for path in COMPILED

@@ -13,8 +13,8 @@ from typing import Any
 
 from timing import Row, and_freed, best_of, faster, main, peer, within
 
-import gradwalk.engine
 import gradwalk.nn
+import gradwalk.value.value
 
 ALPHA = 1e-4
 RATE = 0.05
@@ -105,7 +105,7 @@ def on_floats(model: Any) -> Loops:
 def training(samples: int, steps: int, turns: int) -> Iterator[Row]:
     """Milliseconds a step, side by side with micrograd."""
     engine, nn = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
-    ours, theirs = Demo(gradwalk.engine, gradwalk.nn, samples), Demo(engine, nn, samples)
+    ours, theirs = Demo(gradwalk.value.value, gradwalk.nn, samples), Demo(engine, nn, samples)
     check_same(ours.step(), theirs.step())
     for setting, collector, target in (("collector off", False, 40), ("as shipped", True, 150)):
         best = best_of(
@@ -129,7 +129,7 @@ def check_same(ours: float, theirs: float) -> None:
 
 def forward(samples: int, turns: int) -> Iterator[Row]:
     """Milliseconds for the scores of all samples, side by side with plain floats."""
-    demo = Demo(gradwalk.engine, gradwalk.nn, samples)
+    demo = Demo(gradwalk.value.value, gradwalk.nn, samples)
     loops, floats = on_values(demo.model), on_floats(demo.model)
     points = demo.X.tolist()
     inputs = [list(map(demo.Value, point)) for point in points]

@@ -15,8 +15,8 @@ from moons import ALPHA, RATE, Demo
 from peers import jax, on_one_core
 from timing import Row, beside, best_of, main, peer
 
-import gradwalk.engine
 import gradwalk.nn
+import gradwalk.value.value
 from gradwalk import jit, math, value_and_grad, vmap
 from gradwalk.nn import MLP
 
@@ -111,7 +111,7 @@ def measure(quick: bool) -> list[Row]:
     """Rows for as few samples as in the demo, and for many."""
     on_one_core()
     micrograd = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
-    ours = gradwalk.engine, gradwalk.nn
+    ours = gradwalk.value.value, gradwalk.nn
     rows = []
     for samples in (10,) if quick else (100, 10_000):
         steps: dict[str, Step] = {

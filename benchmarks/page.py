@@ -18,7 +18,7 @@ from typing import Any
 from timing import Row, at_most, main
 
 from gradwalk import Value, nn, walk
-from gradwalk.page import page
+from gradwalk.explain.page.page import page
 
 # Run before the page's own module: notes when its graph is painted, in milliseconds since the navigation began.
 # `painted` does some work in a frame, and tells when the frame began and when all was painted.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import gradwalk.engine
+import gradwalk.value.value
 
 # the same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more of them
 settings.register_profile(
@@ -20,7 +20,7 @@ settings.register_profile(
 )
 settings.load_profile("gradwalk")
 
-IS_COMPILED = not gradwalk.engine.__file__.endswith(".py")
+IS_COMPILED = not gradwalk.value.value.__file__.endswith(".py")
 
 
 # Files whose tests share something that takes long to set up: one process runs all of them.
@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_report_header() -> str:
     """Which gradwalk is being tested."""
-    return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {Path(gradwalk.engine.__file__).parent}"
+    return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {Path(gradwalk.value.value.__file__).parent}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from gradwalk.ops import TABLE
+from gradwalk.ops.table import TABLE
 
 NAMES = ("a", "b", "x1", "é", "名", "_", "ﬁ")  # the last is read as fi
 NUMBERS = ("2", "0.5", "1_0", ".25", "3.", "1e2", "2.5e-1", "7")

@@ -12,10 +12,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from gradwalk import Value
-from gradwalk.engine import apply
-from gradwalk.ops import BY_NAME, TABLE
-from gradwalk.program import Program as Recorded
-from gradwalk.tape import Tape
+from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.program.program import Program as Recorded
+from gradwalk.program.tape import Tape
+from gradwalk.value.value import apply
 
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import mpmath
 import torch
 
-from gradwalk.program import CALL, MULADD, MULSUB, SUBMUL, Program
-from gradwalk.rules import ARITIES, NAMES
+from gradwalk.ops.evaluate import ARITIES, NAMES
+from gradwalk.program.program import CALL, MULADD, MULSUB, SUBMUL, Program
 
 mpmath.mp.dps = 50
 jax.config.update("jax_enable_x64", True)

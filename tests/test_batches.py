@@ -11,9 +11,9 @@ import numpy
 import pytest
 
 from gradwalk import Value
-from gradwalk.batches import Batching, Outputs, as_array, plain_numbers, spread
+from gradwalk.batching.axes import Batching, Outputs, as_array, plain_numbers, spread
 from gradwalk.nn import MLP
-from gradwalk.trees import SCALAR, Parameters, flattened
+from gradwalk.trees.tree import SCALAR, Parameters, flattened
 
 Point = collections.namedtuple("Point", "x y")
 X = numpy.arange(12.0).reshape(3, 4)

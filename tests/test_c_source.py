@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
-from gradwalk import c_source, jit, primitive, value_and_grad
+from gradwalk import jit, primitive, value_and_grad
 from gradwalk import math as gmath
-from gradwalk.program import Program, ProgramError
-from gradwalk.tape import Tape
+from gradwalk.program import c_source
+from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.tape import Tape
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
 SAME_BITS = ("-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin")

@@ -328,7 +328,7 @@ def test_scripts_that_end_otherwise(tmp_path, text, code, problem):
     result = gradwalk("walk", script(tmp_path, text))
     assert result.returncode == code
     assert problem in result.stderr
-    assert 'gradwalk/cli.py", line' not in result.stderr
+    assert 'gradwalk/cli/main.py", line' not in result.stderr
 
 
 def test_scripts_that_exit_with_success_are_walked(tmp_path):

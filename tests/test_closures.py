@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from gradwalk.closures import Closure
+from gradwalk.value.hand_made import Closure
 
 
 class Node:

@@ -11,11 +11,11 @@ import textwrap
 
 import pytest
 
-import gradwalk.engine
 import gradwalk.math as gm
+import gradwalk.value.value
 from gradwalk import Value, refresh, topological_order, zero_grad
 
-COMPILED = not gradwalk.engine.__file__.endswith(".py")
+COMPILED = not gradwalk.value.value.__file__.endswith(".py")
 DEPTH = 5_000_000 if COMPILED else 200_000
 ROUNDS = 1_000_000 if COMPILED else 20_000
 

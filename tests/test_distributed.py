@@ -24,8 +24,9 @@ import ray.data
 from numpy.testing import assert_array_equal
 
 import gradwalk.math as gm
-from gradwalk import Value, jit, nn, threads, value_and_grad, vectorize, vmap, workers
-from gradwalk.trees import flattened
+from gradwalk import Value, jit, nn, threads, value_and_grad, vectorize, vmap
+from gradwalk.backend import thread_pool
+from gradwalk.trees.tree import flattened
 
 W = numpy.array([0.3, -1.2])
 X = numpy.random.default_rng(0).normal(size=30_000)
@@ -189,7 +190,7 @@ def test_joblib():
 
 
 def test_workers_of_joblib_share_the_cores():
-    given = joblib.Parallel(n_jobs=2)(joblib.delayed(workers.available)() for _ in range(2))
+    given = joblib.Parallel(n_jobs=2)(joblib.delayed(thread_pool.available)() for _ in range(2))
     assert given == [max(1, joblib.cpu_count() // 2)] * 2
 
 

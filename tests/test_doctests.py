@@ -10,16 +10,24 @@ import pytest
 
 import gradwalk
 
-MODULES = [module.name for module in pkgutil.iter_modules(gradwalk.__path__) if module.name != "__main__"]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(gradwalk.__path__, "gradwalk.")
+    if not module.ispkg and module.name != "gradwalk.__main__"
+]
 
 
-@pytest.mark.parametrize("name", ["", *MODULES])
+@pytest.mark.parametrize("name", ["gradwalk", *MODULES])
 def test_examples(name):
-    module = importlib.import_module(f"gradwalk.{name}".rstrip("."))
+    module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0
 
 
 def test_there_are_some():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = [test.name for test in finder.find(importlib.import_module("gradwalk.engine")) if test.examples]
-    assert {"gradwalk.engine.Value", "gradwalk.engine.refresh", "gradwalk.engine.topological_order"} <= set(found)
+    found = [test.name for test in finder.find(importlib.import_module("gradwalk.value.value")) if test.examples]
+    assert {
+        "gradwalk.value.value.Value",
+        "gradwalk.value.value.refresh",
+        "gradwalk.value.value.topological_order",
+    } <= set(found)

@@ -7,7 +7,7 @@ import re
 from graphs_of_the_lesson import diamond
 
 from gradwalk import Graph, Value
-from gradwalk.dot import as_dot
+from gradwalk.explain.draw.dot import as_dot
 
 
 def test_records_operations_and_edges():

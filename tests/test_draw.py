@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_values, programs
 
 from gradwalk import Value, draw, draw_dot, nn, trace
-from gradwalk.pictures import PictureError
+from gradwalk.explain.draw.raster import PictureError
 
 SVG = "{http://www.w3.org/2000/svg}"
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -18,8 +18,8 @@ import pytest
 
 import gradwalk.math as gm
 from gradwalk import Value, debug_nans, no_grad, refresh, topological_order, zero_grad
-from gradwalk.engine import sumprod
 from gradwalk.nn import Neuron
+from gradwalk.value.value import sumprod
 
 
 class TestConstruction:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import gradwalk.math
 from gradwalk import Graph, Value
-from gradwalk.engine import apply
-from gradwalk.expression import ExpressionError, evaluate, parse
-from gradwalk.ops import TABLE
+from gradwalk.cli.expression import ExpressionError, evaluate, parse
+from gradwalk.ops.table import TABLE
+from gradwalk.value.value import apply
 
 
 def value_of(text: str, **values: float) -> float:

@@ -11,7 +11,7 @@ from PIL import Image
 from test_draw import SVG, parsed
 
 from gradwalk import Value, walk
-from gradwalk.pictures import PictureError
+from gradwalk.explain.draw.raster import PictureError
 
 
 def test_the_svg_has_a_frame_for_every_picture():

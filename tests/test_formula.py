@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gradwalk.formula import (
+from gradwalk.ops.formula import (
     Functions,
     as_formula,
     c,
@@ -19,7 +19,7 @@ from gradwalk.formula import (
     text,
     where,
 )
-from gradwalk.ops import BY_NAME, TABLE
+from gradwalk.ops.table import BY_NAME, TABLE
 
 x, y, out = name("x"), name("y"), name("out")
 f = Functions()

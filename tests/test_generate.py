@@ -20,7 +20,7 @@ ROW = """    Operation(
 PROGRAM = """
 import copy, math, pickle
 import numpy
-import gradwalk.engine, gradwalk.math
+import gradwalk.value.value, gradwalk.math
 from gradwalk import Graph, Value, check, draw, grad, hessian, jit, jvp, refresh, walk
 
 x = Value(0.3, label="x")
@@ -49,7 +49,7 @@ for derivative in (grad(f)(0.3), jit(grad(f))(0.3), grad(jit(f))(0.3), jvp(f, (0
 for second in (hessian(f)(0.3), grad(jit(grad(f)))(0.3)):
     assert abs(second - logistic * (1 - logistic)) < 1e-15
 assert "softplus2(v0)" in str(jit(f)._recorded([0.3], {})[0].program)
-print("compiled" if not gradwalk.engine.__file__.endswith(".py") else "uncompiled")
+print("compiled" if not gradwalk.value.value.__file__.endswith(".py") else "uncompiled")
 """
 
 
@@ -69,7 +69,7 @@ def tree(tmp_path_factory) -> Path:
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info"))
         else:
             shutil.copy(source, copy / name)
-    table = copy / "src/gradwalk/ops.py"
+    table = copy / "src/gradwalk/ops/table.py"
     text = table.read_text(encoding="utf-8")
     place = text.index("TABLE: tuple[Operation, ...] = (\n") + len("TABLE: tuple[Operation, ...] = (\n")
     table.write_text(text[:place] + ROW + text[place:], encoding="utf-8")
@@ -85,13 +85,13 @@ def test_this_tree_is_up_to_date():
 
 
 def test_stale_blocks_are_named(tree):
-    engine = tree / "src/gradwalk/engine.py"
+    engine = tree / "src/gradwalk/value/value.py"
     text = engine.read_text(encoding="utf-8")
     engine.write_text(text.replace("    def softplus2(", "    def softplus3("), encoding="utf-8")
     result = run(sys.executable, "tools/generate.py", "--check", cwd=tree)
     engine.write_text(text, encoding="utf-8")
     assert result.returncode == 1
-    assert "engine.py (methods)" in result.stderr
+    assert "value.py (methods)" in result.stderr
 
 
 def test_a_stale_table_of_the_page_is_named(tree):

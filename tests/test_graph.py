@@ -14,9 +14,9 @@ from hypothesis import given
 from programs import EVERY, EXTREME, ORDINARY, as_values, programs
 
 from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
-from gradwalk.engine import sumprod
-from gradwalk.graph import GraphError
-from gradwalk.rules import SUMPROD
+from gradwalk.graph.graph import GraphError
+from gradwalk.ops.evaluate import SUMPROD
+from gradwalk.value.value import sumprod
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs/graph.schema.json").read_text(encoding="utf-8"))
 

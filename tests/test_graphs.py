@@ -13,7 +13,7 @@ from programs import EVERY, EXTREME, OPCODES, ORDINARY, TAME, Program, programs
 from references import MPMATH, TORCH, torch_leaf
 
 from gradwalk import Value, refresh, topological_order, zero_grad
-from gradwalk.engine import apply
+from gradwalk.value.value import apply
 
 
 def with_values(program: Program) -> tuple[float, list[float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from gradwalk import Graph, Value, nn
-from gradwalk.groups import grouped
+from gradwalk.graph.clusters import grouped
 
 
 def network(samples: int) -> tuple[nn.MLP, Value]:

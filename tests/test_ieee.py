@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gradwalk import ieee
+from gradwalk.ops import ieee
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from gradwalk import (
     Value,
     check,
     debug_nans,
-    engine,
     grad,
     gradcheck,
     hvp,
@@ -39,9 +38,10 @@ from gradwalk import (
     topological_order,
     vjp,
 )
-from gradwalk.engine import apply
-from gradwalk.jit import Statistics
 from gradwalk.nn import MLP
+from gradwalk.transforms.jit import Statistics
+from gradwalk.value import value as engine
+from gradwalk.value.value import apply
 
 Point = collections.namedtuple("Point", "x y")
 

@@ -29,9 +29,10 @@ from kernels import (
 )
 from programs import BY_NAME, EVERY, fewer
 
-from gradwalk import kernel, workers
-from gradwalk.kernel import Columns, Kernel
-from gradwalk.program import Program
+from gradwalk.backend import executor as kernel
+from gradwalk.backend import thread_pool
+from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.program.program import Program
 
 BLOCKS = (16, 32, 64, 128, 256) if IS_COMPILED else (16, 32)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -321,7 +322,7 @@ class TestThreads:
         made = Kernel(case.program, case.varies, reduced=reduced, lanes=16)
         results = []
         for threads in (1, 2, 3, 7):
-            with workers.threads(threads):
+            with thread_pool.threads(threads):
                 results += [on_lanes(made, numpy.empty(0), columns, count, kind).tobytes() for _ in range(3)]
         assert len(set(results)) == 1
 

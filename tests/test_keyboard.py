@@ -10,17 +10,17 @@ import time
 
 import pytest
 
-from gradwalk import keyboard
+from gradwalk.cli import keys
 
 
 def test_letters_from_a_pipe(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(" nbesx\nq more"))
-    assert list(keyboard.presses()) == ["next", "next", "back", "end", "start", "next"]
+    assert list(keys.presses()) == ["next", "next", "back", "end", "start", "next"]
 
 
 def test_the_end_of_the_input_ends_it(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("n"))
-    assert list(keyboard.presses()) == ["next"]
+    assert list(keys.presses()) == ["next"]
 
 
 if sys.platform != "win32":

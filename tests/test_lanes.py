@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from kernels import Case, numbers, on_lanes, opcode, rounded, same
 from programs import fewer
 
-from gradwalk import kernel, lanes, workers
-from gradwalk.kernel import Kernel
-from gradwalk.program import Program
+from gradwalk.backend import executor as kernel
+from gradwalk.backend import thread_pool
+from gradwalk.backend.cpu import lanes
+from gradwalk.backend.executor import Kernel
+from gradwalk.program.program import Program
 
 STRANDS = 64
 
@@ -78,7 +80,7 @@ def test_sums_have_the_bits_that_their_order_says(kind, varies, count, width, se
     operands = [*columns, *rounded(shared, kind)]
     with numpy.errstate(all="ignore"):
         terms = operands[0] * operands[-1]
-    with workers.threads(2):
+    with thread_pool.threads(2):
         [found] = on_lanes(Kernel(case.program, varies, reduced=True, lanes=width), shared, columns, count, kind)
     assert same(found, numpy.float64(sum_of_batch(terms.astype(float), width)))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk.layout import Layout, layered
+from gradwalk.explain.draw.layout import Layout, layered
 
 
 @st.composite

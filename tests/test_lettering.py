@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk.lettering import fixed, one_line, short, shortened, width
+from gradwalk.explain.text import fixed, one_line, short, shortened, width
 
 
 @given(st.text())

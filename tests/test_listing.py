@@ -7,9 +7,9 @@ from hypothesis import given
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
 from gradwalk import Value, grad, jit, math, primitive
-from gradwalk.blocks import Call
-from gradwalk.instructions import INSTRUCTIONS
-from gradwalk.tape import Tape
+from gradwalk.program.opcodes import INSTRUCTIONS
+from gradwalk.program.tape import Tape
+from gradwalk.transforms.custom_derivatives import Call
 
 
 def lines(program) -> list[str]:

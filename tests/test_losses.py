@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from programs import EVERY, ORDINARY, TAME, as_values, programs
 
 from gradwalk import Graph, Value
-from gradwalk.losses import is_legal, legal_orders, lost_contributions, wrong_gradients
-from gradwalk.steps import backward_steps, gradients, passing, swept
+from gradwalk.explain.lost_gradients import is_legal, legal_orders, lost_contributions, wrong_gradients
+from gradwalk.explain.passes import backward_steps, gradients, passing, swept
 
 
 def by_brute_force(graph: Graph, order: list[int], overwrite: bool) -> list[float]:

@@ -8,7 +8,7 @@ import pytest
 
 import gradwalk.math as gm
 from gradwalk import Value
-from gradwalk.ops import TABLE
+from gradwalk.ops.table import TABLE
 
 
 def test_has_every_function_of_the_table():

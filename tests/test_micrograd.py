@@ -29,7 +29,7 @@ def test_imports_resolve_to_gradwalk(tmp_path):
         print(Value.__module__, MLP.__module__, MLP(2, [1]))
         """,
     )
-    assert result.stdout == "gradwalk.engine gradwalk.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
+    assert result.stdout == "gradwalk.value.value gradwalk.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
 
 
 def test_script_sees_its_own_world(tmp_path):
@@ -138,7 +138,7 @@ def test_processes_that_are_spawned(tmp_path):
                 print(pool.map(where, [1]))
         """,
     )
-    assert result.stdout == "['gradwalk.engine']\n", result.stderr
+    assert result.stdout == "['gradwalk.value.value']\n", result.stderr
 
 
 def test_interrupt_shows_the_scripts_own_traceback(tmp_path):

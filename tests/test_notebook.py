@@ -11,8 +11,8 @@ import pytest
 from graphs_of_the_lesson import diamond
 
 from gradwalk import Value, jit, walk
-from gradwalk.notebook import WalkWidget
-from gradwalk.page import document, module
+from gradwalk.explain.page.notebook import WalkWidget
+from gradwalk.explain.page.page import document, module
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -28,7 +28,7 @@ def front_end(monkeypatch):
 @pytest.fixture
 def no_anywidget(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    monkeypatch.delitem(sys.modules, "gradwalk.notebook")
+    monkeypatch.delitem(sys.modules, "gradwalk.explain.page.notebook")
 
 
 def test_the_widget_has_the_module_and_the_document():

@@ -14,9 +14,9 @@ from references import MPMATH, TORCH, torch_leaf, ulps_apart
 
 import gradwalk.math
 from gradwalk import Value
-from gradwalk.engine import apply
-from gradwalk.formula import Formula
-from gradwalk.ops import TABLE, Operation
+from gradwalk.ops.formula import Formula
+from gradwalk.ops.table import TABLE, Operation
+from gradwalk.value.value import apply
 
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}

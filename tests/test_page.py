@@ -17,7 +17,7 @@ from programs import EVERY, EXTREME, as_values, programs
 from referencing import Registry, Resource
 
 from gradwalk import Graph, Value, source_lines, walk
-from gradwalk.page import document, module, page
+from gradwalk.explain.page.page import document, module, page
 
 ROOT = Path(__file__).parents[1]
 

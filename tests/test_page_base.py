@@ -16,15 +16,16 @@ import expressions
 import pytest
 from programs import OPCODES
 
-from gradwalk import Graph, Value, ieee, nn, refresh, stop_gradient
-from gradwalk.engine import apply, sumprod
-from gradwalk.expression import ExpressionError, evaluate, parse
-from gradwalk.formula import evaluated, name, number, resolved, substituted, text
-from gradwalk.graph import GraphError
-from gradwalk.lettering import short
-from gradwalk.ops import TABLE
-from gradwalk.replay import Replay
-from gradwalk.steps import passing
+from gradwalk import Graph, Value, nn, refresh, stop_gradient
+from gradwalk.cli.expression import ExpressionError, evaluate, parse
+from gradwalk.explain.passes import passing
+from gradwalk.explain.text import short
+from gradwalk.graph.graph import GraphError
+from gradwalk.graph.reevaluate import Replay
+from gradwalk.ops import ieee
+from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, text
+from gradwalk.ops.table import TABLE
+from gradwalk.value.value import apply, sumprod
 
 WEB = Path(__file__).parents[1] / "web"
 NODE = shutil.which("node")

@@ -19,10 +19,10 @@ from graphs_of_the_lesson import GRADIENTS, diamond, labelled, leaves, loss, neu
 from programs import OPCODES
 
 from gradwalk import Graph, Value, Walk, check, nn, stop_gradient, walk
-from gradwalk.engine import apply, sumprod
-from gradwalk.groups import _modules
-from gradwalk.ops import BY_NAME, TABLE
-from gradwalk.steps import swept
+from gradwalk.explain.passes import swept
+from gradwalk.graph.clusters import _modules
+from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.value.value import apply, sumprod
 
 WEB = Path(__file__).parents[1] / "web"
 NODE = shutil.which("node")

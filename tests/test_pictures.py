@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from gradwalk import Value, draw
-from gradwalk.pictures import PictureError, as_gif, as_png, write
+from gradwalk.explain.draw.raster import PictureError, as_gif, as_png, write
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10" fill="{}"/></svg>'
 

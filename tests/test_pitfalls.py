@@ -36,7 +36,7 @@ from gradwalk import (
     vjp,
     zero_grad,
 )
-from gradwalk.trees import flattened, scalars
+from gradwalk.trees.tree import flattened, scalars
 
 
 def number(x: Any) -> Any:

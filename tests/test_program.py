@@ -20,11 +20,11 @@ from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
 from programs import Program as Drawn
 
 from gradwalk import Value
-from gradwalk.blocks import Call
-from gradwalk.engine import apply
-from gradwalk.ops import TABLE
-from gradwalk.program import Program, ProgramError
-from gradwalk.tape import Tape
+from gradwalk.ops.table import TABLE
+from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.tape import Tape
+from gradwalk.transforms.custom_derivatives import Call
+from gradwalk.value.value import apply
 
 FINITE = st.floats(-1e100, 1e100)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
 from gradwalk import Value, checkpoint, jit, primitive
-from gradwalk.program import Program, ProgramError
+from gradwalk.program.program import Program, ProgramError
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs/program.schema.json").read_text(encoding="utf-8"))
 DOCUMENT = {

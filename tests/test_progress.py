@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from gradwalk import jit, stream, vmap
-from gradwalk.progress import bar
+from gradwalk.batching.progress import bar
 
 
 def test_a_bar_counts(capsys):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk.quotients import Method, Slope, quotient, slope
+from gradwalk.explain.check.finite_differences import Method, Slope, quotient, slope
 
 EPSILON = 2.3e-16
 

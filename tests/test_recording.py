@@ -10,11 +10,12 @@ from hypothesis import given
 from programs import EVERY, EXTREME, OPCODES, fewer, programs
 
 import gradwalk.math as gm
-from gradwalk import Value, engine, grad, no_grad, source_lines, zero_grad
-from gradwalk.engine import apply, sumprod
-from gradwalk.graph import GraphError
-from gradwalk.recording import Recording, evaluated, named
-from gradwalk.trees import Parameters
+from gradwalk import Value, grad, no_grad, source_lines, zero_grad
+from gradwalk.graph.graph import GraphError
+from gradwalk.program.trace import Recording, evaluated, named
+from gradwalk.trees.tree import Parameters
+from gradwalk.value import value as engine
+from gradwalk.value.value import apply, sumprod
 
 
 def same(a: float, b: float) -> bool:

@@ -7,8 +7,8 @@ import io
 from graphs_of_the_lesson import diamond, neuron
 
 from gradwalk import Graph, Value, nn
-from gradwalk.report import LONGEST, print_graph, print_rest
-from gradwalk.terminal import Terminal
+from gradwalk.explain.report import LONGEST, print_graph, print_rest
+from gradwalk.explain.terminal import Terminal
 
 
 def printed(graph: Graph) -> list[str]:

@@ -10,8 +10,8 @@ from programs import ORDINARY, TAME, as_values, programs
 from references import MPMATH
 
 from gradwalk import Graph, Value, topological_order
-from gradwalk.rounding import gradient_errors, noise_weights
-from gradwalk.steps import gradients
+from gradwalk.explain.check.error_bounds import gradient_errors, noise_weights
+from gradwalk.explain.passes import gradients
 
 KINKED = ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot", "sign", "less", "less_equal", "equal")
 SMOOTH = [name for name in TAME if name not in (*KINKED, "stop_gradient")]

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import gradwalk
-from gradwalk.rules import ARITIES, NAMES, SYMBOLS, UFUNCS
+from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS, UFUNCS
 
 PROGRAM = """
 import itertools, math, random
-from gradwalk.engine import Value, apply
-from gradwalk.ops import TABLE
+from gradwalk.value.value import Value, apply
+from gradwalk.ops.table import TABLE
 draw = random.Random(0)
 edges = (0.0, -0.0, 1.0, -1.0, 2.0, -2.5, 1e-300, 5e-324, 1e300, -1e300, 710.0, -745.0, math.inf, -math.inf, math.nan)
 for opcode, row in enumerate(TABLE, start=1):

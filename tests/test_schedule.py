@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from kernels import ALL, Case, arity, cases, opcode
 from programs import fewer
 
-from gradwalk.blocks import Call
-from gradwalk.program import MULADD, Program
-from gradwalk.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
-from gradwalk.tape import Tape
+from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
+from gradwalk.program.program import MULADD, Program
+from gradwalk.program.tape import Tape
+from gradwalk.transforms.custom_derivatives import Call
 
 ADD, MUL, SIN = opcode("add"), opcode("mul"), opcode("sin")
 

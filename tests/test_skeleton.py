@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import fewer
 
-from gradwalk import Value, engine, grad, hessian, hvp, jacobian, jit, value_and_grad
+from gradwalk import Value, grad, hessian, hvp, jacobian, jit, value_and_grad
 from gradwalk.nn import MLP, Module, Neuron, Number, Numbers
-from gradwalk.skeleton import parted
+from gradwalk.trees.module_treedef import parted
+from gradwalk.value import value as engine
 
 Pair = namedtuple("Pair", "left right")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradwalk.source import SourceLine, users_line
+from gradwalk.value.source_line import SourceLine, users_line
 
 
 def test_users_line():

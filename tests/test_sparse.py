@@ -25,11 +25,11 @@ from gradwalk import (
     jacobian,
     jacrev,
     jit,
-    sparse,
     sparse_hessian,
     sparse_jacobian,
 )
-from gradwalk.engine import apply
+from gradwalk.transforms import sparse
+from gradwalk.value.value import apply
 
 
 def results(program: Program, x: Any) -> list[Any]:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk.blocks import Call
-from gradwalk.ops import BY_NAME, TABLE
-from gradwalk.program import CALL, MULADD, MULSUB, SUBMUL, Program
-from gradwalk.rules import NAMES
-from gradwalk.sparsity import column_coloring, pattern, star_coloring, symmetric, transposed
-from gradwalk.tape import Tape
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.program.program import CALL, MULADD, MULSUB, SUBMUL, Program
+from gradwalk.program.tape import Tape
+from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
+from gradwalk.transforms.custom_derivatives import Call
 
 
 @st.composite

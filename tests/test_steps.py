@@ -10,7 +10,7 @@ from hypothesis import given
 from programs import EVERY, EXTREME, ORDINARY, as_values, programs
 
 from gradwalk import Graph, Value, topological_order
-from gradwalk.steps import backward_steps, contribution, forward_steps, gradients, passing, swept
+from gradwalk.explain.passes import backward_steps, contribution, forward_steps, gradients, passing, swept
 
 
 def sentences(root: Value, overwrite: bool = False) -> dict[str, str]:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gradwalk.svg import DARK, LIGHT, Canvas, arrowhead, curve
+from gradwalk.explain.draw.svg import DARK, LIGHT, Canvas, arrowhead, curve
 
 
 def luminance(colour: str) -> float:

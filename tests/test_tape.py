@@ -14,10 +14,10 @@ from programs import EVERY, EXTREME, OPCODES, Program, as_values, fewer, program
 from references import MPMATH, NOT_REAL, at_50_digits
 
 from gradwalk import Graph, Value, primitive
-from gradwalk.engine import apply, sumprod
-from gradwalk.instructions import NAMES
-from gradwalk.ops import TABLE
-from gradwalk.tape import NO_PLACE, Tape
+from gradwalk.ops.table import TABLE
+from gradwalk.program.opcodes import NAMES
+from gradwalk.program.tape import NO_PLACE, Tape
+from gradwalk.value.value import apply, sumprod
 
 # Where identities such as x + 0 = x fail, if they do.
 SPECIAL = st.one_of(st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, math.inf, -math.inf, math.nan]), EXTREME)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import EXTREME, OPCODES
 
-from gradwalk import ieee
-from gradwalk.engine import apply
-from gradwalk.formula import Formula, evaluated, number
-from gradwalk.ops import BY_NAME, TABLE, Operation
-from gradwalk.templates import ADJOINT, OPERANDS, OUT, Instruction, Template, template
+from gradwalk.ops import ieee
+from gradwalk.ops.formula import Formula, evaluated, number
+from gradwalk.ops.table import BY_NAME, TABLE, Operation
+from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, OUT, Instruction, Template, template
+from gradwalk.value.value import apply
 
 PLACES = [(row, position) for row in TABLE for position in range(row.arity)]
 TEMPLATES = pytest.mark.parametrize(("row", "position"), PLACES, ids=lambda x: getattr(x, "name", x))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from gradwalk.terminal import Terminal
+from gradwalk.explain.terminal import Terminal
 
 
 class Tty(io.StringIO):

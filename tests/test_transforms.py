@@ -37,9 +37,9 @@ from gradwalk import (
     value_and_grad,
     vjp,
 )
-from gradwalk.engine import apply
-from gradwalk.ops import BY_NAME, TABLE
-from gradwalk.recording import Recording
+from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.program.trace import Recording
+from gradwalk.value.value import apply
 
 Function = Callable[[Sequence[Any]], Any]
 Point = namedtuple("Point", "x y")

@@ -19,7 +19,7 @@ from programs import fewer
 
 from gradwalk import Value
 from gradwalk.nn import MLP, Module
-from gradwalk.trees import SCALAR, flattened, scalars, tupled, write
+from gradwalk.trees.tree import SCALAR, flattened, scalars, tupled, write
 
 Point = namedtuple("Point", "x y")
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
-from gradwalk.blocks import Call
-from gradwalk.instructions import CALL, INSTRUCTIONS, MULADD
-from gradwalk.ops import BY_NAME
-from gradwalk.program import Program, ProgramError
-from gradwalk.rules import SUMPROD
-from gradwalk.validation import validate
+from gradwalk.ops.evaluate import SUMPROD
+from gradwalk.ops.table import BY_NAME
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD
+from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.validate import validate
+from gradwalk.transforms.custom_derivatives import Call
 
 ADD, SIN = [next(code for code, row in INSTRUCTIONS.items() if row.name == name) for name in ("add", "sin")]
 

@@ -14,8 +14,9 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes as shapes_toget
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gradwalk.math as gm
-from gradwalk import RecordingError, Value, grad, jacobian, jit, value_and_grad, vectorize, workers
-from gradwalk.vmap import Vmap
+from gradwalk import RecordingError, Value, grad, jacobian, jit, value_and_grad, vectorize
+from gradwalk.backend import thread_pool
+from gradwalk.batching.vmap import Vmap
 
 LAYOUTS = {
     "plain": lambda array: array,
@@ -206,7 +207,7 @@ def test_threads_do_not_matter():
     x = numpy.random.default_rng(0).normal(size=(300, 40))
     expected = None
     for count in (1, 2, 5):
-        with workers.threads(count):
+        with thread_pool.threads(count):
             found = vectorize(lambda x, y: gm.exp(x) * y)(x, x[:1])
         expected = found if expected is None else expected
         assert_array_equal(found, expected)

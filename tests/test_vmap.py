@@ -32,7 +32,6 @@ from gradwalk import (
     jacobian,
     jit,
     jvp,
-    kernel,
     no_grad,
     primitive,
     stop_gradient,
@@ -40,6 +39,7 @@ from gradwalk import (
     value_and_grad,
     vmap,
 )
+from gradwalk.backend import executor as kernel
 from gradwalk.nn import MLP
 
 assert JAX

@@ -21,8 +21,8 @@ from graphs_of_the_lesson import (
 )
 
 from gradwalk import Graph, Value, check, topological_order, walk
-from gradwalk.pictures import PictureError
-from gradwalk.walk import OrderError
+from gradwalk.explain.draw.raster import PictureError
+from gradwalk.explain.walk import OrderError
 
 
 @pytest.mark.parametrize("make", GRADIENTS)

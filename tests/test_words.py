@@ -5,8 +5,8 @@ from __future__ import annotations
 from graphs_of_the_lesson import labelled, leaves
 
 from gradwalk import Graph, Value
-from gradwalk.engine import sumprod
-from gradwalk.steps import backward_steps, forward_steps, swept
+from gradwalk.explain.passes import backward_steps, forward_steps, swept
+from gradwalk.value.value import sumprod
 
 
 def sentences(root: Value) -> dict[str, str]:

@@ -11,8 +11,8 @@ from collections import Counter
 
 import pytest
 
-from gradwalk import workers
-from gradwalk.workers import available, spread, threads
+from gradwalk.backend import thread_pool
+from gradwalk.backend.thread_pool import available, spread, threads
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
@@ -145,7 +145,7 @@ def test_work_does_not_wait_behind_that_of_others():
 
 FORKED = """
 import os, sys
-from gradwalk.workers import spread, threads
+from gradwalk.backend.thread_pool import spread, threads
 with threads(2):
     spread(range(4), list)
     child = os.fork()
@@ -164,9 +164,9 @@ def test_forked_processes_have_threads_of_their_own():
 def test_threads_are_kept_for_the_next_work():
     with threads(3):
         spread(range(3), list)
-        pool = workers._pools[2]
+        pool = thread_pool._pools[2]
         spread(range(3), list)
-        assert workers._pools[2] is pool
+        assert thread_pool._pools[2] is pool
 
 
 def test_batches_are_computed_when_the_main_thread_has_ended():

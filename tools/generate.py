@@ -1,4 +1,4 @@
-"""Print the table of `src/gradwalk/ops.py` into the files that follow from it: some whole, in others a marked block.
+"""Print the table of `ops/table.py` into the files that follow from it: some whole, in others a marked block.
 
 usage: python tools/generate.py [--check]
 
@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from gradwalk.formula import C_HELPERS, Formula, c, code, javascript, text, variables  # noqa: E402  after the path to it
-from gradwalk.ops import TABLE, Operation  # noqa: E402
+from gradwalk.ops.formula import C_HELPERS, Formula, c, code, javascript, text, variables  # noqa: E402  after the path to it
+from gradwalk.ops.table import TABLE, Operation  # noqa: E402
 
 OPERANDS = "xyz"
 INSTRUCTIONS = ("MULADD", "MULSUB", "SUBMUL", "LOAD", "STORE", "SUM", "DOT")  # the first three stand in programs, too
@@ -172,11 +172,11 @@ def page() -> Iterator[str]:
 
 
 BLOCKS: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
-    ("src/gradwalk/rules.py", "rules", rules),
-    ("src/gradwalk/engine.py", "methods", methods),
-    ("src/gradwalk/program.py", "run", run),
-    ("src/gradwalk/lanes.h", "instructions", instructions),
-    ("src/gradwalk/lane_loops.h", "lanes", lanes),
+    ("src/gradwalk/ops/evaluate.py", "rules", rules),
+    ("src/gradwalk/value/value.py", "methods", methods),
+    ("src/gradwalk/program/program.py", "run", run),
+    ("src/gradwalk/backend/cpu/lanes.h", "instructions", instructions),
+    ("src/gradwalk/backend/cpu/lane_loops.h", "lanes", lanes),
     ("src/gradwalk/math.py", "functions", functions),
     ("docs/operations.md", "reference", reference),
 ]

@@ -1,4 +1,4 @@
-// Bundles src/ into the one module that the Python package ships: ../src/gradwalk/page.js. `--check` only compares.
+// Bundles src/ into the one module that the Python package ships: ../src/gradwalk/explain/page/page.js. `--check` only compares.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "../src/gradwalk/page.js");
+const target = join(here, "../src/gradwalk/explain/page/page.js");
 const LICENSED = ["@dagrejs/dagre", "@dagrejs/graphlib", "@stdlib/math-base-special-erf"];
 
 /** @param {string} entry @param {import("esbuild").BuildOptions} options */
@@ -40,7 +40,7 @@ const text = page + licences();
 
 if (process.argv.includes("--check")) {
   if (readFileSync(target, "utf8") !== text) {
-    console.error("src/gradwalk/page.js is not what web/src gives: run `npm run build` in web/");
+    console.error("src/gradwalk/explain/page/page.js is not what web/src gives: run `npm run build` in web/");
     process.exit(1);
   }
 } else {

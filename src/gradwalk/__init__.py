@@ -13,10 +13,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradwalk import math, nn
-from gradwalk.blocks import checkpoint, primitive, stop_gradient
-from gradwalk.check import check, gradcheck
-from gradwalk.draw import draw, draw_dot, trace
-from gradwalk.engine import (
+from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
+from gradwalk.backend.thread_pool import threads
+from gradwalk.batching.stream import stream
+from gradwalk.batching.vectorize import vectorize
+from gradwalk.batching.vmap import vmap
+from gradwalk.cli.micrograd import as_micrograd
+from gradwalk.explain.check.check import check, gradcheck
+from gradwalk.explain.draw.draw import draw, draw_dot, trace
+from gradwalk.explain.walk import Walk, walk
+from gradwalk.graph.graph import Graph
+from gradwalk.program.program import Program, ProgramError
+from gradwalk.transforms.custom_derivatives import checkpoint, primitive, stop_gradient
+from gradwalk.transforms.grad import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
+from gradwalk.transforms.jit import jit
+from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
+from gradwalk.value.value import (
     RecordingError,
     Value,
     debug_nans,
@@ -26,21 +38,9 @@ from gradwalk.engine import (
     topological_order,
     zero_grad,
 )
-from gradwalk.graph import Graph
-from gradwalk.jit import jit
-from gradwalk.low_level import low_level_callable, low_level_filter
-from gradwalk.micrograd import as_micrograd
-from gradwalk.program import Program, ProgramError
-from gradwalk.sparse import sparse_hessian, sparse_jacobian
-from gradwalk.stream import stream
-from gradwalk.transforms import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
-from gradwalk.vectorize import vectorize
-from gradwalk.vmap import vmap
-from gradwalk.walk import Walk, walk
-from gradwalk.workers import threads
 
 if TYPE_CHECKING:
-    from gradwalk.notebook import WalkWidget
+    from gradwalk.explain.page.notebook import WalkWidget
 
 __version__ = "0.1.0"
 
@@ -90,7 +90,9 @@ __all__ = [
 
 
 def _widget(walk: Walk) -> WalkWidget:
-    from gradwalk.notebook import WalkWidget  # when the first is shown: anywidget takes longer to import than gradwalk
+    from gradwalk.explain.page.notebook import (
+        WalkWidget,  # when the first is shown: anywidget takes longer to import than gradwalk
+    )
 
     return WalkWidget(walk)
 

@@ -1,5 +1,5 @@
 """`python -m gradwalk`."""
 
-from gradwalk.cli import main
+from gradwalk.cli.main import main
 
 raise SystemExit(main())

@@ -13,8 +13,8 @@ from math import pi as pi
 from math import tau as tau
 from typing import TypeVar
 
-from gradwalk.engine import Value, apply
-from gradwalk.engine import sumprod as sumprod
+from gradwalk.value.value import Value, apply
+from gradwalk.value.value import sumprod as sumprod
 
 Scalar = TypeVar("Scalar", float, Value)
 

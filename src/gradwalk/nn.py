@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.engine import Value, sumprod
+from gradwalk.value.value import Value, sumprod
 
 Activation = Callable[[Value], Value]
 

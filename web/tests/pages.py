@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gradwalk import Value, nn, walk
-from gradwalk.engine import source_lines
-from gradwalk.page import page
+from gradwalk.explain.page.page import page
+from gradwalk.value.value import source_lines
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

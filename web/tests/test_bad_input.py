@@ -14,8 +14,9 @@ import pytest
 from lesson import Lesson
 from playwright.sync_api import expect
 
-from gradwalk import Graph, Value, expression, walk
-from gradwalk.page import document
+from gradwalk import Graph, Value, walk
+from gradwalk.cli import expression
+from gradwalk.explain.page.page import document
 
 Visit = Callable[..., Lesson]
 

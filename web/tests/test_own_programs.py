@@ -16,7 +16,7 @@ from lesson import Lesson
 from playwright.sync_api import Locator, expect
 
 from gradwalk import Graph, Value, source_lines, walk
-from gradwalk.page import document
+from gradwalk.explain.page.page import document
 
 Visit = Callable[..., Lesson]
 

@@ -1,0 +1,1 @@
+"""Code that runs programs on batches: schedules, kernels, threads, and functions for C."""

@@ -1,0 +1,1 @@
+"""The lane kernel in C: a program's instructions over blocks of samples."""

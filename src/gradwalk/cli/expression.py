@@ -1,0 +1,471 @@
+"""Arithmetic written as text, such as `tanh(x*w + b)`, made into Values. It is parsed against the table, never run.
+
+A program has one part or several, between semicolons or on lines of their own: `e = a + b; f = e*c`. All but the last
+have a name, by which later parts use their result. The last is the root.
+
+web/src/core/expression.js is the same parser for the page, and says the same of what is wrong: they change together.
+"""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import math
+import operator
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from gradwalk.explain.text import width
+from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.value.value import Value, apply
+
+_OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
+_FUNCTIONS = {row.name: row for row in TABLE if row.is_function}
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+# What stands between two operands, and how tightly it binds. A sign binds less tightly than a power: -x**2 is -(x**2).
+_BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "**": 5}
+_SIGN = 4
+_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow"}
+
+_DIGITS = "[0-9](?:_?[0-9])*"
+_NUMBER = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
+_TOKEN = re.compile(
+    r"(?P<space>[^\S\n]+|#[^\n]*)"
+    rf"|(?P<constant>{_NUMBER}[jJ]|'[^'\n]*'|\"[^\"\n]*\")"
+    rf"|(?P<number>{_NUMBER})"
+    r"|(?P<end>[;\n])"
+    r"|(?P<other>\*\*=|//|<<|>>|->|[-+*/=!:]=)"  # before what they begin with
+    r"|(?P<symbol>\*\*|<=|>=|[-+*/<>(),=^])"
+)
+_BRACKET = re.compile(r"[^\S\n]*\(")
+_SHOWN = 100  # letters of a line that an error shows
+_LONGEST = 1000  # letters of a label: those of a long chain would take the square of its length
+
+_PLAIN_CALL = "call functions by their bare names, as in exp(x)"
+_ARITHMETIC = "there are numbers, names, + - * / **, one of < <= > >=, brackets and functions such as exp(x)"
+
+
+class ExpressionError(ValueError):
+    """What is wrong with an expression, and where: the message shows the line with a caret under the place."""
+
+    def __init__(self, problem: str, text: str = "", line: int = 1, column: int = 0, hint: str = "") -> None:
+        place = ""
+        if text:
+            start = max(0, column - _SHOWN // 2)
+            shown = text.split("\n")[line - 1][start : start + _SHOWN]
+            place = f"\n  {shown}\n  {' ' * width(shown[: column - start])}^"
+        super().__init__(problem + place + (f"\n{hint}" if hint else ""))
+
+
+class Step(NamedTuple):
+    """A step of the evaluation, which has a stack of results, and the part of the text that it came from.
+
+    A number or a name is put on top; an operation or a comparison, which takes the topmost as its operands, puts its
+    own result there; an assignment names the topmost.
+    """
+
+    kind: Literal["number", "name", "operation", "comparison", "assignment"]
+    what: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A program that has been found to be arithmetic: its steps, and its names that need values, as they appear."""
+
+    text: str
+    steps: tuple[Step, ...]
+    names: tuple[str, ...]
+
+
+def parse(text: str) -> Parsed:
+    """Read a program: numbers, names, + - * / **, brackets, comparisons, and the functions of the table.
+
+    Operators bind as in Python. Raises `ExpressionError` for anything else.
+
+    >>> parse("tanh(x*w + b)").names
+    ('x', 'w', 'b')
+    >>> parse("e = a + b; f = e*c").names
+    ('a', 'b', 'c')
+    """
+    text = re.sub("\r\n?", "\n", text).strip()
+    parts = _parts(text)
+    if not parts:
+        raise ExpressionError("the expression is empty", hint="write one such as tanh(x*w + b)")
+    parser = _Parser(text)
+    for part in parts:
+        parser.read(part, is_last=part is parts[-1])
+    return Parsed(text, tuple(parser.steps), tuple(parser.names))
+
+
+def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[str, Value]]:
+    """The program's value, and its leaves by name. Every Value is labelled with its name or its part of the text.
+
+    Raises `ExpressionError` where a name has no value, or a value no name in the program.
+
+    >>> root, leaves = evaluate(parse("a*b"), {"a": 2.0, "b": -3.0})
+    >>> root
+    Value(data=-6.0, grad=0.0, label='a*b')
+    """
+    values = {_normal(name): value for name, value in values.items()}
+    _check_values(parsed, values)
+    leaves = {name: Value(value, label=name) for name, value in values.items()}
+    named: dict[str, Value | float] = {**leaves}
+    results: list[Value | float] = []
+    for step in parsed.steps:
+        match step.kind:
+            case "number":
+                results.append(float(step.what))
+            case "name":
+                results.append(_found(step, named, parsed.text))
+            case "comparison":
+                right, left = results.pop(), results.pop()
+                results.append(float(_COMPARISONS[step.what](left, right)))
+            case "operation":
+                operands = results[-BY_NAME[step.what].arity :]
+                del results[-len(operands) :]
+                results.append(_labelled(apply(_OPCODES[step.what], *operands), _source(step, parsed.text)))
+            case "assignment":
+                named[step.what] = _labelled(results[-1], step.what)
+    root = results[-1]
+    return root if isinstance(root, Value) else Value(root, label=_label_of_constant(parsed)), leaves
+
+
+def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
+    """Raise `ExpressionError` where a value is given for no name, or for one that the program makes."""
+    made = {step.what for step in parsed.steps if step.kind == "assignment"}
+    for name, value in values.items():
+        if name in made:
+            raise ExpressionError(f"{name}={value:g} is given, but the program makes {name} itself")
+        if name not in parsed.names:
+            known = ", ".join(parsed.names) or "none"
+            raise ExpressionError(f"{name}={value:g} is given, but the expression has no '{name}'; it has: {known}")
+
+
+def _found(step: Step, named: Mapping[str, Value | float], text: str) -> Value | float:
+    """What a name stands for."""
+    name = step.what
+    if name not in named:
+        hint = f"give it one: {name}={getattr(math, name) if name in ('pi', 'e', 'tau') else 1.0}"
+        raise _error(f"no value is given for the name '{name}'", text, step.start, hint)
+    return named[name]
+
+
+def _labelled(result: Value | float, label: str) -> Value | float:
+    if isinstance(result, Value):
+        result.label = label
+    return result
+
+
+def _label_of_constant(parsed: Parsed) -> str:
+    """What to call a root that was made from numbers alone."""
+    last = parsed.steps[-1]
+    return last.what if last.kind == "assignment" else _source(last, parsed.text)
+
+
+def _source(step: Step, text: str) -> str:
+    """The part of the text that a step came from; nothing where it is too long for a label."""
+    return text[step.start : step.end] if step.end - step.start <= _LONGEST else ""
+
+
+def _normal(name: str) -> str:
+    """A name as Python reads it: letters that only look different are the same."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _error(problem: str, text: str, offset: int, hint: str = "") -> ExpressionError:
+    """An error at a place in the text."""
+    before = text[:offset]
+    return ExpressionError(problem, text, before.count("\n") + 1, offset - (before.rfind("\n") + 1), hint)
+
+
+# Tokens
+
+
+class _Token(NamedTuple):
+    """A word or a sign of the text.
+
+    A "function" is a name with the bracket behind it, a "constant" one that is no real number, "end" stands behind a
+    part, and "other" is what is not of this grammar.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def _parts(text: str) -> list[list[_Token]]:
+    """The tokens of each part, its end among them. Empty parts are left out."""
+    parts: list[list[_Token]] = [[]]
+    for token in _tokens(text):
+        parts[-1].append(token)
+        if token.kind == "end":
+            parts.append([])
+    return [part for part in parts if len(part) > 1]
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """The tokens of a text, without spaces; line ends in brackets are such."""
+    depth = position = 0
+    while position < len(text):
+        token = _token(text, position)
+        position = token.end
+        if token.kind == "space" or (token.text == "\n" and depth > 0):
+            continue
+        depth = max(0, depth + (token.kind == "function" or token.text == "(") - (token.text == ")"))
+        yield token
+    yield _Token("end", "", len(text), len(text))
+
+
+def _token(text: str, start: int) -> _Token:
+    """The token that begins at a place, or the space."""
+    end = _name_end(text, start)
+    if end > start:
+        return _word(text, start, end)
+    if text[start] == "." and (end := _name_end(text, start + 1)) > start + 1:
+        return _Token("attribute", text[start:end], start, end)
+    found = _TOKEN.match(text, start)
+    if found is None:
+        return _Token("other", text[start], start, start + 1)
+    return _Token(str(found.lastgroup), found[0], start, found.end())
+
+
+def _name_end(text: str, start: int) -> int:
+    """Where the name that begins at a place ends; that place where none does."""
+    end = start
+    while end < len(text) and (text[end].isidentifier() if end == start else f"_{text[end]}".isidentifier()):
+        end += 1
+    return end
+
+
+def _word(text: str, start: int, end: int) -> _Token:
+    word = text[start:end]
+    if word in ("True", "False", "None"):
+        return _Token("constant", word, start, end)
+    if keyword.iskeyword(word):
+        return _Token("other", word, start, end)
+    bracket = _BRACKET.match(text, end)
+    if bracket:
+        return _Token("function", _normal(word), start, bracket.end())
+    return _Token("name", _normal(word), start, end)
+
+
+# Parsing
+
+
+class _Waiting(NamedTuple):
+    """An operator or an opening bracket that waits for what stands behind it.
+
+    `what`: the row or comparison or function that it stands for, "+" for a sign that does nothing, "(" for a bracket.
+    `binding`: how tightly, 0 for brackets and functions. `operands`: how many it takes; of a function, those so far.
+    """
+
+    what: str
+    token: _Token
+    binding: int
+    operands: int
+
+
+class _Parser:
+    """Reads parts from left to right.
+
+    Operators and brackets wait on a stack until all of their operands have been read, so that no depth is too deep:
+    Dijkstra's shunting-yard algorithm.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.steps: list[Step] = []
+        self.names: dict[str, None] = {}
+        self._made: set[str] = set()
+        self._text = text
+        self._waiting: list[_Waiting] = []
+        self._spans: list[tuple[int, int]] = []  # where the operands stand that wait, with their brackets
+
+    def read(self, tokens: Sequence[_Token], *, is_last: bool) -> None:
+        """Read a part, its end included."""
+        first, begin = len(self.steps), tokens[0]
+        if begin.kind == "name" and tokens[1].text == "=":
+            if begin.text in self._made:
+                raise self._error(f"'{begin.text}' is made twice", begin, "give one of the two another name")
+            self._read_expression(tokens[2:])
+            self._assign(begin, self.steps[first:])
+        else:
+            self._read_expression(tokens)
+            if not is_last:
+                hint = "give it a name, as in e = a + b, and use that"
+                raise self._error("the result of this part is not used", begin, hint)
+
+    def _read_expression(self, tokens: Sequence[_Token]) -> None:
+        wants_operand = True
+        for token in tokens:
+            wants_operand = self._operand(token) if wants_operand else self._operator(token)
+        self._spans.clear()
+
+    def _assign(self, token: _Token, steps: Sequence[Step]) -> None:
+        """Name the result of a part."""
+        name = token.text
+        if name in self.names:
+            hint = "a name is made once, before it is used"
+            raise self._error(f"'{name}' is used before it is made", token, hint)
+        if all(step.kind != "name" for step in steps):
+            hint = f"leave this part out, and give {name} its value as you do for other names"
+            raise self._error(f"'{name}' is made from numbers alone", token, hint)
+        if len(steps) == 1:
+            other = steps[0].what
+            raise self._error(f"'{name}' would be another name of '{other}'", token, f"use {other} itself")
+        self._made.add(name)
+        self.steps.append(Step("assignment", name, token.start, token.end))
+
+    def _operand(self, token: _Token) -> bool:
+        """Take a token where an operand begins; whether one is still to come."""
+        match token.kind, token.text:
+            case "number", digits:
+                if digits.replace("_", "").isdigit() and math.isinf(float(digits)):
+                    raise self._error("this integer is too large for a float", token)
+                self._push("number", token)
+                return False
+            case "name", name:
+                if name not in self._made:
+                    self.names[name] = None
+                self._push("name", token)
+                return False
+            case "function", name:
+                self._check_function(token)
+                self._waiting.append(_Waiting(name, token, 0, 1))
+            case "symbol", "(":
+                self._waiting.append(_Waiting("(", token, 0, 1))
+            case "symbol", "+" | "-":
+                self._waiting.append(_Waiting("neg" if token.text == "-" else "+", token, _SIGN, 1))
+            case _:
+                raise self._no_operand(token)
+        return True
+
+    def _operator(self, token: _Token) -> bool:
+        """Take a token behind an operand; whether another operand is to come."""
+        match token.kind, token.text:
+            case "symbol", symbol if symbol in _BINARY:
+                self._binary(token)
+                return True
+            case "symbol", ",":
+                self._comma(token)
+                return True
+            case "symbol", ")":
+                self._close(token)
+            case "end", _:
+                self._reduce(1)
+                if self._waiting:
+                    raise self._never_closed(self._waiting[-1])
+            case _:
+                raise self._no_operator(token)
+        return False
+
+    def _push(self, kind: Literal["number", "name"], token: _Token) -> None:
+        self.steps.append(Step(kind, token.text, token.start, token.end))
+        self._spans.append((token.start, token.end))
+
+    def _binary(self, token: _Token) -> None:
+        symbol, binding = token.text, _BINARY[token.text]
+        self._reduce(binding + 1 if symbol == "**" or symbol in _COMPARISONS else binding)
+        if symbol in _COMPARISONS and self._waiting and self._waiting[-1].what in _COMPARISONS:
+            hint = "compare twice and multiply, as in (0 < x) * (x < 1)"
+            raise self._error("comparisons cannot be chained", token, hint)
+        self._waiting.append(_Waiting(_ROWS.get(symbol, symbol), token, binding, 2))
+
+    def _comma(self, token: _Token) -> None:
+        self._reduce(1)
+        if not self._waiting or self._waiting[-1].what == "(":
+            raise self._error("syntax error: a comma can only stand between arguments", token)
+        function = self._waiting.pop()
+        self._waiting.append(function._replace(operands=function.operands + 1))
+
+    def _close(self, token: _Token) -> None:
+        self._reduce(1)
+        if not self._waiting:
+            raise self._error("syntax error: unmatched ')'", token)
+        opened = self._waiting.pop()
+        if opened.what == "(":
+            self._spans[-1] = (opened.token.start, token.end)
+        else:
+            self._check_arity(opened, opened.operands)
+            self._apply(opened, opened.token.start, token.end)
+
+    def _reduce(self, binding: int) -> None:
+        """Apply the operators that bind that tightly: all of their operands have been read."""
+        while self._waiting and self._waiting[-1].binding >= binding:
+            operator = self._waiting.pop()
+            start = operator.token.start if operator.operands == 1 else self._spans[-2][0]
+            self._apply(operator, start, self._spans[-1][1])
+
+    def _apply(self, operator: _Waiting, start: int, end: int) -> None:
+        del self._spans[-operator.operands :]
+        self._spans.append((start, end))
+        if operator.what in _COMPARISONS:
+            self.steps.append(Step("comparison", operator.what, start, end))
+        elif operator.what != "+":
+            self.steps.append(Step("operation", operator.what, start, end))
+
+    # What can be wrong
+
+    def _check_function(self, token: _Token) -> None:
+        if token.text not in _FUNCTIONS:
+            close = difflib.get_close_matches(token.text, _FUNCTIONS, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise self._error(f"unknown function '{token.text}'", token, f"{hint}known: {', '.join(_FUNCTIONS)}")
+
+    def _check_arity(self, function: _Waiting, given: int) -> None:
+        row = _FUNCTIONS[function.what]
+        if given != row.arity:
+            arguments = "argument" if row.arity == 1 else "arguments"
+            raise self._error(f"{row.name}() takes {row.arity} {arguments}, not {given}", function.token)
+
+    def _no_operand(self, token: _Token) -> ExpressionError:
+        """What is wrong with a token where an operand should begin."""
+        bracket = self._bracket()
+        begins_argument = bracket is not None and bracket is self._waiting[-1] and bracket.what != "("
+        if token.kind == "constant":
+            return self._error(f"{token.text} is not a real number", token)
+        if token.kind in ("other", "attribute"):
+            return self._error("this is not arithmetic", token, _ARITHMETIC)
+        if token.kind == "end" and bracket:
+            return self._never_closed(bracket)
+        if token.text in ("*", "**") and begins_argument:
+            return self._error("* cannot stand before an argument here", token)
+        if token.text == ")" and bracket and begins_argument and bracket.operands == 1:
+            self._check_arity(bracket, 0)
+        return self._error("syntax error: a number or a name is missing", token)
+
+    def _no_operator(self, token: _Token) -> ExpressionError:
+        """What is wrong with a token that cannot stand behind an operand."""
+        bracket = self._bracket()
+        operand = token._replace(start=self._spans[-1][0])
+        if token.kind == "other":
+            return self._error("this is not arithmetic", token, _ARITHMETIC)
+        if token.kind == "attribute":
+            return self._error(f"attributes such as {token.text} are not part of an expression", operand, _PLAIN_CALL)
+        if token.text == "^":
+            return self._error("^ is not an operation here", token, "for powers write **")
+        if token.text == "(":
+            hint = f"{_PLAIN_CALL}; for a product write *"
+            return self._error("only functions called by name are part of an expression", operand, hint)
+        if token.text == "=" and bracket and bracket.what != "(":
+            return self._error(f"{bracket.what}() takes no named arguments", token)
+        if token.text == "=":
+            return self._error("syntax error: only a part can be given a name", token, "as in e = a + b; f = e*c")
+        hint = "for a product write *, and for a function brackets, as in 2*exp(x)"
+        return self._error("syntax error: an operator is missing", token, hint)
+
+    def _bracket(self) -> _Waiting | None:
+        """The innermost bracket that is open."""
+        return next((waiting for waiting in reversed(self._waiting) if waiting.binding == 0), None)
+
+    def _never_closed(self, opened: _Waiting) -> ExpressionError:
+        return _error("syntax error: '(' was never closed", self._text, opened.token.end - 1)
+
+    def _error(self, problem: str, token: _Token, hint: str = "") -> ExpressionError:
+        return _error(problem, self._text, token.start, hint)

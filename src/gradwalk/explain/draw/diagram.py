@@ -1,0 +1,367 @@
+"""A graph laid out for drawing, and painted as it is at one moment of a walk."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gradwalk.explain.draw.layout import Layout, Point, layered
+from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
+from gradwalk.explain.passes import contribution, passing
+from gradwalk.explain.text import fixed, one_line, short, shortened, width
+from gradwalk.graph.clusters import Group, grouped
+from gradwalk.graph.graph import Graph, Node
+
+_MARGIN = 18.0
+_LINE = 17.0  # from one line of text to the next
+_HEAD = 30.0  # of a drawing by module
+_FOOT = 34.0  # of one with a legend
+_NARROWEST = 380.0  # drawing with a caption or legend, without its margins
+_FONT = 12.0
+_BOX = 30.0  # the height of a box
+_PILL = 28.0  # and of an operation
+_LINK = 16.0  # between an operation and its result
+_PORT = 8.0  # between the ends of the edges at one operation, if there is room
+_TALLEST = 240.0  # an operation on many operands
+_GAP = 54.0  # between layers
+_BUNDLE_GAP = 130.0  # the same where edges bear numbers
+_LONGEST_LABEL = 26
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is known at one moment: whose number, which gradients, what each edge passed back, who is being visited.
+
+    `contributions`: by place of the result and position of the operand; those in `lost` came to nothing.
+    """
+
+    known: frozenset[int]
+    gradients: Mapping[int, float]
+    contributions: Mapping[tuple[int, int], float]
+    lost: frozenset[tuple[int, int]] = frozenset()
+    active: int | None = None
+    caption: str = ""
+
+
+def recorded(graph: Graph) -> Moment:
+    """All that a graph was recorded with."""
+    contributions = {}
+    for node in graph.nodes:
+        for position, _ in passing(node):
+            contributions[node.place, position] = contribution(node, position, node.grad)
+    return Moment(frozenset(range(len(graph))), dict(enumerate(graph.grad.tolist())), contributions)
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A value's box with its operation before it: text and widths of its parts.
+
+    `side`: the length of that side of the operation where edges end.
+    """
+
+    label: str
+    cells: tuple[float, float, float]
+    symbol: str
+    pill: float
+    side: float
+
+    @property
+    def box(self) -> float:
+        return sum(self.cells)
+
+
+class Scene:
+    """Every node of a graph in its place. `rankdir`: "LR" for left to right, "TB" for top to bottom."""
+
+    def __init__(self, graph: Graph, rankdir: str = "LR") -> None:
+        self._graph = graph
+        self._downward = rankdir == "TB"
+        self._units = [_unit(node) for node in graph.nodes]
+        self._edges = [
+            (x, node.place, position)
+            for node in graph.nodes
+            for position, x in enumerate(node.arguments)
+            if isinstance(x, int)
+        ]
+        sizes = [self._size(unit) for unit in self._units]
+        layout = layered(
+            [size[::-1] if self._downward else size for size in sizes], [edge[:2] for edge in self._edges], _GAP
+        )
+        self._layout = _turned(layout) if self._downward else layout
+
+    def painted(self, moment: Moment, theme: Theme) -> str:
+        """The SVG file."""
+        canvas = Canvas.file(theme, title(self._graph))
+        return canvas.finished(*self.paint(canvas, moment, largest_of(moment)))
+
+    def paint(self, canvas: Canvas, moment: Moment, largest: float) -> Point:
+        """Draw into a canvas, `largest` being the gradient that is drawn heaviest; the size of the drawing."""
+        head = 2 * _LINE if moment.caption else 0.0
+        foot = _FOOT if largest else 0.0
+        wide = max(self._layout.width, _NARROWEST if moment.caption or largest else 0.0) + 2 * _MARGIN
+        high = self._layout.height + 2 * _MARGIN + head + foot
+        canvas.rectangle(0, 0, wide, high, "paper")
+        if moment.caption:
+            columns = int((wide - 2 * _MARGIN) / _FONT / LETTER)
+            lines = textwrap.wrap(one_line(moment.caption), columns, max_lines=2, placeholder=" …")
+            for i, line in enumerate(lines):
+                canvas.text(_MARGIN, _MARGIN + 4 + _LINE * i, line, font_weight="bold")
+        body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + head:g})")
+        for edge, route in zip(self._edges, self._layout.routes, strict=True):
+            self._paint_edge(body, edge, route, moment, largest)
+        for node, unit in zip(self._graph.nodes, self._units, strict=True):
+            self._paint_node(body, node, unit, moment, largest)
+        if largest:
+            _paint_legend(canvas.group(transform=f"translate({_MARGIN:g},{high - _MARGIN - 6:g})"), largest)
+        return wide, high
+
+    def _size(self, unit: _Unit) -> tuple[float, float]:
+        if not unit.pill:
+            return unit.box, _BOX
+        if self._downward:
+            return max(unit.box, unit.pill, unit.side), _BOX + _LINK + _PILL
+        return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
+
+    def _anchors(self, place: int) -> tuple[Point, Point, Point]:
+        """The centre of a node's operation, the centre of its box, and where its edges leave."""
+        x, y = self._layout.centres[place]
+        unit = self._units[place]
+        wide, high = self._size(unit)
+        if self._downward:
+            return (x, y - high / 2 + _PILL / 2), (x, y + high / 2 - _BOX / 2), (x, y + high / 2)
+        return (x - wide / 2 + unit.pill / 2, y), (x + wide / 2 - unit.box / 2, y), (x + wide / 2, y)
+
+    def _paint_edge(
+        self, canvas: Canvas, edge: tuple[int, int, int], route: Sequence[Point], moment: Moment, largest: float
+    ) -> None:
+        start, end, position = edge
+        node = self._graph.nodes[end]
+        ports = sum(isinstance(x, int) for x in node.arguments)
+        port = sum(isinstance(x, int) for x in node.arguments[:position]) - (ports - 1) / 2
+        aside = port * min(_PORT, (max(self._units[end].side, _PILL) - 6) / max(ports - 1, 1))
+        (x, y), _, _ = self._anchors(end)
+        tip = (x + aside, y - _PILL / 2) if self._downward else (x - self._units[end].pill / 2, y + aside)
+        twins = node.arguments.count(start) > 1
+        amount = moment.contributions.get((end, position))
+        role, weight, dash = _stroke(amount, largest, node, position)
+        lost = (end, position) in moment.lost
+        dash = {"stroke_dasharray": "7 4"} if lost else dash
+        group = canvas.group(_edge_title(self._graph, edge, amount) + (", lost" if lost else ""))
+        points = [self._anchors(start)[2], *self._through_columns(start, end, route, tip), tip]
+        path = curve(points, self._downward, aside * 3 if twins else 0.0)
+        group.path(path, stroke=role, stroke_width=weight, **dash)
+        group.path(arrowhead(tip, self._downward, float(weight)), fill=role)
+
+    def _through_columns(self, start: int, end: int, route: Sequence[Point], tip: Point) -> list[Point]:
+        """The route with straight lines inside the layers of both ends, so that it passes by what is wider there."""
+        (x, y), (_, leaves), (enters, _) = (
+            self._anchors(start)[2],
+            self._layout.columns[start],
+            self._layout.columns[end],
+        )
+        if self._downward:
+            return [(x, leaves), *route, (tip[0], enters)]
+        return [(leaves, y), *route, (enters, tip[1])]
+
+    def _paint_node(self, canvas: Canvas, node: Node, unit: _Unit, moment: Moment, largest: float) -> None:
+        group = canvas.group(_node_title(node, moment))
+        operation, (x, y), _ = self._anchors(node.place)
+        gradient = moment.gradients.get(node.place)
+        role, weight, _ = _stroke(gradient, largest, node, -1)
+        if unit.pill:
+            self._paint_operation(group, unit, operation, (x, y), role, weight)
+        left, top = x - unit.box / 2, y - _BOX / 2
+        active = node.place == moment.active
+        group.rectangle(left, top, unit.box, _BOX, "box", radius=5)
+        if gradient and math.isfinite(gradient) and largest:
+            share = 0.10 + 0.20 * math.sqrt(min(abs(gradient) / largest, 1.0))
+            right = left + unit.cells[0] + unit.cells[1]
+            group.path(_rounded_right(right, top, unit.cells[2], _BOX, 5), fill=role, fill_opacity=f"{share:.2f}")
+        outline = ("active", "3") if active else ("line", "1.2")
+        group.rectangle(left, top, unit.box, _BOX, "", outline[0], 5, stroke_width=outline[1])
+        for edge in (left + unit.cells[0], left + unit.cells[0] + unit.cells[1]):
+            group.path(f"M{edge:.1f},{top:.1f}v{_BOX:g}", stroke="line", stroke_width="1")
+        baseline = y + 4.2
+        name = {"fill": "ink", "font_weight": "bold"} if node.label else {"fill": "faint", "font_style": "italic"}
+        group.text(left + unit.cells[0] / 2, baseline, unit.label, anchor="middle", **name)
+        number = fixed(node.data) if node.place in moment.known else "·"
+        _paint_cell(group, left + unit.cells[0], unit.cells[1], baseline, "data", number)
+        number = "·" if gradient is None else fixed(gradient)
+        _paint_cell(group, left + unit.cells[0] + unit.cells[1], unit.cells[2], baseline, "grad", number)
+
+    def _paint_operation(self, group: Canvas, unit: _Unit, centre: Point, box: Point, role: str, weight: str) -> None:
+        x, y = centre
+        if self._downward:
+            group.path(f"M{x:.1f},{y + _PILL / 2:.1f}V{box[1] - _BOX / 2:.1f}", stroke=role, stroke_width=weight)
+        else:
+            group.path(
+                f"M{x + unit.pill / 2:.1f},{y:.1f}H{box[0] - unit.box / 2:.1f}", stroke=role, stroke_width=weight
+            )
+        wide, high = (max(unit.pill, unit.side), _PILL) if self._downward else (unit.pill, max(_PILL, unit.side))
+        group.rectangle(x - wide / 2, y - high / 2, wide, high, "operation", "line", _PILL / 2)
+        group.text(x, y + 4.6, unit.symbol, anchor="middle", font_size="13")
+
+
+def paint_groups(graph: Graph, theme: Theme) -> str:
+    """The SVG file of a graph too large to be drawn node by node: its groups, and how many edges lead where."""
+    groups, edges = grouped(graph)
+    texts = [list(_described(group)) for group in groups]
+    sizes = [(max(map(width, lines)) * _FONT * LETTER + 24, _LINE * len(lines) + 16) for lines in texts]
+    pairs = [(start, end) if start < end else (end, start) for start, end in edges]
+    layout = layered(sizes, pairs, _BUNDLE_GAP)
+    canvas = Canvas.file(theme, title(graph))
+    caption = f"{len(graph):,} nodes and {graph.edges:,} edges, drawn by module"
+    wide = max(layout.width, width(caption) * _FONT * LETTER) + 2 * _MARGIN
+    high = layout.height + 2 * _MARGIN + _HEAD
+    canvas.rectangle(0, 0, wide, high, "paper")
+    canvas.text(_MARGIN, _MARGIN + 8, caption, "faint")
+    body = canvas.group(transform=f"translate({_MARGIN:g},{_MARGIN + _HEAD:g})")
+    for (start, end), pair, route in zip(edges, pairs, layout.routes, strict=True):
+        _paint_bundle(body, edges[start, end], (start, end) != pair, _ends(layout, sizes, pair, route))
+    for group, lines, (x, y), (w, h) in zip(groups, texts, layout.centres, sizes, strict=True):
+        _paint_group(body.group(group.name), lines, (x - w / 2, y - h / 2, w, h))
+    return canvas.finished(wide, high)
+
+
+def _paint_group(canvas: Canvas, lines: Sequence[str], box: tuple[float, float, float, float]) -> None:
+    x, y, w, h = box
+    canvas.rectangle(x, y, w, h, "box", "line", 6, stroke_width="1.2")
+    for i, line in enumerate(lines):
+        weight = {"fill": "ink", "font_weight": "bold"} if i == 0 else {"fill": "faint"}
+        canvas.text(x + 12, y + 22 + _LINE * i, line, **weight)
+
+
+def _paint_bundle(canvas: Canvas, count: int, back: bool, points: list[Point]) -> None:
+    """All edges between two groups as one line; one that leads back to an earlier group is dashed."""
+    weight = f"{1 + math.log10(count):.1f}"
+    dash = {"stroke_dasharray": "5 4"} if back else {}
+    group = canvas.group(f"{count:,} edges" + (", leading back" if back else ""))
+    group.path(curve(points, downward=False), stroke="line", stroke_width=weight, **dash)
+    if not back:
+        group.path(arrowhead(points[-1], False, float(weight)), fill="line")
+    (x1, y1), (x2, y2) = points[0], points[1]
+    words = f"{count:,}"
+    wide = width(words) * 11 * LETTER + 8
+    group.rectangle((x1 + x2 - wide) / 2, (y1 + y2) / 2 - 8, wide, 16, "paper")
+    group.text((x1 + x2) / 2, (y1 + y2) / 2 + 4, words, "faint", "middle", font_size="11")
+
+
+def _ends(
+    layout: Layout, sizes: Sequence[tuple[float, float]], pair: tuple[int, int], route: Sequence[Point]
+) -> list[Point]:
+    (x1, y1), (x2, y2) = layout.centres[pair[0]], layout.centres[pair[1]]
+    return [(x1 + sizes[pair[0]][0] / 2, y1), *route, (x2 - sizes[pair[1]][0] / 2, y2)]
+
+
+def _described(group: Group) -> Iterator[str]:
+    yield shortened(one_line(group.name), 40)
+    if group.leaves:
+        yield f"{group.leaves:,} {_leaves(group)}"
+    most = group.operations.most_common()
+    yield from (f"{count:,} {shortened(one_line(symbol), 20)}" for symbol, count in most[:8])
+    if most[8:]:
+        yield f"{sum(count for _, count in most[8:]):,} others"
+    if group.largest:
+        yield f"largest gradient {short(group.largest)}"
+
+
+def _leaves(group: Group) -> str:
+    if group.name == "inputs":
+        return "leaf" if group.leaves == 1 else "leaves"
+    return "parameter" if group.leaves == 1 else "parameters"
+
+
+def _unit(node: Node) -> _Unit:
+    label = shortened(one_line(node.name), _LONGEST_LABEL)
+    numbers = [max(len(fixed(number)), 7) + 5 for number in (node.data, node.grad)]
+    cells = [columns * _FONT * LETTER + 14 for columns in (max(width(label), 1), *numbers)]
+    symbol = _symbol(node)
+    pill = max(_PILL, width(symbol) * 13 * LETTER + 16) if node.arguments else 0.0
+    ports = sum(isinstance(x, int) for x in node.arguments)
+    return _Unit(label, (cells[0], cells[1], cells[2]), symbol, pill, min(_TALLEST, 6 + _PORT * (ports - 1)))
+
+
+def _symbol(node: Node) -> str:
+    """The operation with its constants in their places, as in `2 *` and `max(·, 0)`."""
+    symbol = shortened(one_line(node.symbol), 20) or "?"
+    if len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
+        return symbol
+    if node.row and node.row.operator:
+        left, right = ("" if isinstance(x, int) else short(x) for x in node.arguments)
+        return f"{left} {symbol} {right}".strip()
+    return f"{symbol}({', '.join('·' if isinstance(x, int) else short(x) for x in node.arguments)})"
+
+
+def _stroke(amount: float | None, largest: float, node: Node, position: int) -> tuple[str, str, dict[str, str]]:
+    """Colour, weight and dashes of a line by what flows along it."""
+    if position in node.inert:
+        return "line", "1", {"stroke_dasharray": "2 4"}
+    if amount is None or amount == 0.0:
+        return "line", "1.2", {}
+    if not math.isfinite(amount):
+        return "ink", "2", {"stroke_dasharray": "6 3"}
+    return "positive" if amount > 0 else "negative", f"{1.2 + 3.8 * math.sqrt(min(abs(amount) / largest, 1.0)):.2f}", {}
+
+
+def largest_of(moment: Moment) -> float:
+    """The largest size of a finite gradient or contribution."""
+    numbers = [abs(x) for x in (*moment.gradients.values(), *moment.contributions.values()) if math.isfinite(x)]
+    return max(numbers, default=0.0)
+
+
+def _paint_cell(canvas: Canvas, left: float, wide: float, baseline: float, key: str, number: str) -> None:
+    canvas.text(left + 7, baseline, key, "faint")
+    canvas.text(left + wide - 7, baseline, number, anchor="end")
+
+
+def _paint_legend(canvas: Canvas, largest: float) -> None:
+    canvas.text(0, 4, "gradient", "faint")
+    x = 70.0
+    for amount, words in ((largest, f"+{short(largest)}"), (-largest, f"-{short(largest)}"), (0.0, "0")):
+        role = "line" if amount == 0 else "positive" if amount > 0 else "negative"
+        weight = "1.2" if amount == 0 else "5"
+        canvas.path(f"M{x:g},0h26", stroke=role, stroke_width=weight)
+        canvas.text(x + 32, 4, words)
+        x += 46 + width(words) * _FONT * LETTER
+
+
+def _rounded_right(x: float, y: float, w: float, h: float, r: float) -> str:
+    turn = f"a{r:g},{r:g} 0 0 1"
+    return f"M{x:.1f},{y:.1f}h{w - r:.1f}{turn} {r:g},{r:g}v{h - 2 * r:g}{turn} -{r:g},{r:g}h{r - w:.1f}z"
+
+
+def _turned(layout: Layout) -> Layout:
+    """The layout with its flow downward."""
+    return Layout(
+        tuple([(x, y) for y, x in layout.centres]),
+        layout.columns,
+        tuple([tuple([(x, y) for y, x in route]) for route in layout.routes]),
+        layout.height,
+        layout.width,
+    )
+
+
+def title(graph: Graph) -> str:
+    """What the picture of a graph shows."""
+    roots = ", ".join(graph.labels.get(place, f"v{place + 1}") for place in graph.outputs)
+    return f"How {shortened(one_line(roots), 60)} was computed: {len(graph):,} nodes"
+
+
+def _node_title(node: Node, moment: Moment) -> str:
+    known = f" = {node.data!r}" if node.place in moment.known else ""
+    gradient = moment.gradients.get(node.place)
+    grad = "" if gradient is None else f", gradient {gradient!r}"
+    source = f", made at {node.source}" if node.source else ""
+    return f"{node.name}{known}{grad}{source}"
+
+
+def _edge_title(graph: Graph, edge: tuple[int, int, int], amount: float | None) -> str:
+    start, end, position = edge
+    node = graph.nodes[end]
+    names = f"{graph.names[start]} to {graph.names[end]}, operand {position + 1}"
+    if position in node.inert:
+        return f"{names}: no gradient passes"
+    passed = "" if amount is None else f", contribution {amount!r}"
+    return f"{names}: local derivative {node.partials[position]!r}{passed}"

@@ -1,0 +1,111 @@
+"""Graphs, walks and what was wrong with them, printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from gradwalk.explain.lost_gradients import WrongGradient
+from gradwalk.explain.passes import BackwardStep, ForwardStep
+from gradwalk.explain.sentences import written
+from gradwalk.explain.terminal import Terminal
+from gradwalk.explain.text import short
+from gradwalk.graph.clusters import grouped
+from gradwalk.graph.graph import Graph, Node
+
+_LARGEST_TREE = 60  # nodes, beyond which a graph is told by its groups
+LONGEST = 200  # steps, beyond which the rest is only counted
+
+
+def print_graph(terminal: Terminal, graph: Graph) -> None:
+    """The graph as a tree from its root, every node told once; a large one as its modules and operation counts."""
+    if len(graph) > _LARGEST_TREE:
+        terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
+        groups, _ = grouped(graph)
+        rows = [
+            [
+                group.name,
+                f"{group.leaves:,}",
+                ", ".join(f"{n:,} {symbol}" for symbol, n in group.operations.most_common()),
+            ]
+            for group in groups
+        ]
+        terminal.table(("module", "leaves", "operations"), rows)
+        return
+    terminal.heading("Graph")
+    for line in _tree(graph):
+        terminal.tree(line)
+
+
+def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
+    """A row for every value."""
+    terminal.heading("Values, in forward order")
+    rows = [[step.name, step.operation, ", ".join(step.operands), repr(step.data)] for step in steps[:LONGEST]]
+    terminal.table(("node", "operation", "operands", "data"), rows)
+    print_rest(terminal, len(steps))
+
+
+def print_backward(terminal: Terminal, steps: Sequence[BackwardStep]) -> None:
+    """A sentence or more for every visit."""
+    terminal.heading("Backward pass")
+    terminal.numbered([step.sentence for step in steps[:LONGEST]])
+    print_rest(terminal, len(steps))
+
+
+def print_gradients(terminal: Terminal, graph: Graph, steps: Sequence[BackwardStep]) -> None:
+    """A row for every gradient."""
+    terminal.heading("Gradients, in the order of the backward pass")
+    rows = [
+        [step.name, step.operation, repr(graph.nodes[step.place].data), repr(step.upstream)] for step in steps[:LONGEST]
+    ]
+    terminal.table(("node", "operation", "data", "grad"), rows)
+    print_rest(terminal, len(steps))
+
+
+def print_wrong(
+    terminal: Terminal,
+    steps: Sequence[BackwardStep],
+    right: Mapping[str, float],
+    wrong: Sequence[WrongGradient],
+) -> None:
+    """Every gradient beside the right one, and for each that is wrong what was lost."""
+    terminal.heading("Gradients, in the order of the visits")
+    lost = {gradient.name for gradient in wrong}
+    rows = [
+        [step.name, repr(step.upstream), repr(right[step.name]), "wrong" if step.name in lost else "right"]
+        for step in steps[:LONGEST]
+    ]
+    terminal.table(("node", "grad", "should be", "which is"), rows)
+    print_rest(terminal, len(steps))
+    if wrong:
+        terminal.heading("What was lost")
+        terminal.numbered([gradient.sentence for gradient in wrong[:LONGEST]])
+
+
+def print_rest(terminal: Terminal, count: int) -> None:
+    """How many rows were left out."""
+    if count > LONGEST:
+        terminal.line(f"  and {count - LONGEST:,} more")
+
+
+def _tree(graph: Graph) -> Iterator[str]:
+    """Lines of an indented tree. A node that was told before is only named."""
+    told: set[int] = set()
+    pending = [(place, "", "") for place in reversed(graph.outputs)]
+    while pending:
+        place, lead, below = pending.pop()
+        node = graph.nodes[place]
+        operands = [x for x in node.arguments if isinstance(x, int)]
+        again = place in told and operands
+        told.add(place)
+        yield lead + (f"{node.name} (see above)" if again else _described(node, graph))
+        if not again:
+            for i, operand in reversed(list(enumerate(operands))):
+                last = i == len(operands) - 1
+                pending.append((operand, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")))
+
+
+def _described(node: Node, graph: Graph) -> str:
+    """A node with its operation on its operands, or its number."""
+    if node.is_leaf:
+        return f"{node.name} = {short(node.data)}"
+    return " = ".join(dict.fromkeys([node.name, written(node, graph), short(node.data)]))

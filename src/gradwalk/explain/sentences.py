@@ -1,0 +1,150 @@
+"""What happens in a walk, said as a person would say it.
+
+All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
+scales, one that a condition chooses lets through or holds back, and any other scales.
+"""
+
+from __future__ import annotations
+
+from gradwalk.explain.text import one_line, short
+from gradwalk.graph.graph import Graph, Node
+from gradwalk.ops import ieee
+from gradwalk.ops.evaluate import SUMPROD
+from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, text
+from gradwalk.ops.formula import name as variable
+
+_OPERANDS = ("x", "y", "z")
+
+
+def computed(node: Node, graph: Graph) -> str:
+    """How a node got its number."""
+    if node.is_leaf:
+        return f"{_said(node.name)} is given: {short(node.data)}"
+    if node.row is None:
+        return f"{_said(node.name)} = {_said(node.symbol)} of {len(node.arguments)} operands = {short(node.data)}"
+    numbers = [short(graph.nodes[x].data) if isinstance(x, int) else short(x) for x in node.arguments]
+    parts = [_said(node.name), written(node, graph), applied(node, numbers), short(node.data)]
+    return " = ".join(dict.fromkeys(parts))
+
+
+def written(node: Node, graph: Graph) -> str:
+    """An operation on the names of its operands."""
+    return applied(node, [_said(graph.names[x]) if isinstance(x, int) else short(x) for x in node.arguments])
+
+
+def applied(node: Node, operands: list[str]) -> str:
+    """An operation on operands, written as Python writes it."""
+    row = node.row
+    if row is None or not row.operator or row.name == "abs":
+        return f"{row.name if row else node.symbol}({', '.join(operands)})"
+    bracketed = [x if x.isidentifier() or x.replace(".", "").isalnum() else f"({x})" for x in operands]
+    return f"-{bracketed[0]}" if row.arity == 1 else f" {row.symbol} ".join(bracketed)
+
+
+def formula(node: Node, position: int) -> str:
+    """The local derivative as it stands in the table, in x, y, z and out; empty for rules made by hand."""
+    if node.by_hand or (node.row is None and node.opcode != SUMPROD):
+        return ""
+    if node.row is None:
+        return "1" if position == 0 else f"the factor beside it, number {_partner(node, position) + 1} of the operands"
+    return text(node.row.partial(position))
+
+
+def _partner(node: Node, position: int) -> int:
+    """The position of the factor that stands beside another in a sum of products: start, p0, p1, ..., q0, q1, ..."""
+    n = len(node.arguments) // 2
+    return position + n if position <= n else position - n
+
+
+def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple[str, str]:
+    """What a rule does, and what the operand at a position gets by it."""
+    operand, local = node.arguments[position], node.partials[position]
+    gets = f"{_said(graph.names[operand] if isinstance(operand, int) else '')} gets"
+    scaled = f"{gets} upstream {short(upstream)} times"
+    making = f"making {short(local * upstream)}"
+    symbol = _said(node.symbol)
+    if node.by_hand or node.opcode == 0:
+        return f"{symbol} follows a rule made by hand", f"{scaled} {short(local)}, {making}"
+    if node.row is None:
+        if position == 0:
+            return f"{symbol} copies to its start", f"{gets} upstream {short(upstream)} as it is"
+        return f"{symbol} swaps and scales", f"{scaled} {_value_of(node, _partner(node, position), graph)}, {making}"
+    row = node.row
+    partial = row.partial(position)
+    if row.selects:
+        return _selected(symbol, gets, upstream, local)
+    if partial == number(1):
+        return f"{symbol} copies", f"{gets} upstream {short(upstream)} as it is"
+    if partial == number(-1):
+        return f"{symbol} flips the sign", f"{scaled} -1, {making}"
+    for other, operand_name in enumerate(_OPERANDS):
+        if partial == variable(operand_name):
+            return f"{symbol} swaps and scales", f"{scaled} {_value_of(node, other, graph)}, {making}"
+    partial = resolved(partial, _numbers(node, graph), ieee)
+    if partial == variable("out"):
+        return f"{symbol} scales", f"{scaled} {_said(node.name)}'s own value {short(node.data)}, {making}"
+    named = {x: _as_written(node.arguments[i], graph) for i, x in enumerate(_OPERANDS[: row.arity])}
+    return f"{symbol} scales", f"{scaled} {text(folded(substituted(partial, named)))} ({short(local)}), {making}"
+
+
+def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[str, str]:
+    if local == 0.0:
+        return f"{symbol} holds back", f"{gets} nothing of upstream {short(upstream)}"
+    if local == 1.0:
+        return f"{symbol} lets through", f"{gets} upstream {short(upstream)} as it is"
+    return (
+        f"{symbol} is at a tie and splits",
+        f"{gets} upstream {short(upstream)} times {short(local)}, making {short(local * upstream)}",
+    )
+
+
+def _value_of(node: Node, position: int, graph: Graph) -> str:
+    argument = node.arguments[position]
+    if isinstance(argument, float):
+        return f"the constant {short(argument)}"
+    return f"{_said(graph.names[argument])}'s value {short(graph.nodes[argument].data)}"
+
+
+def _numbers(node: Node, graph: Graph) -> dict[str, float]:
+    """The numbers of x, y, z and out."""
+    numbers = [x if isinstance(x, float) else graph.nodes[x].data for x in node.arguments]
+    return {"out": node.data, **dict(zip(_OPERANDS, numbers, strict=False))}
+
+
+def _as_written(argument: int | float, graph: Graph) -> Formula:
+    """An operand inside a formula."""
+    if isinstance(argument, float):
+        return number(argument)
+    said = _said(graph.names[argument])
+    return variable(said if said.isidentifier() else f"({said})")
+
+
+def received(before: float, after: float, late: bool, again: bool, overwrite: bool) -> str:
+    """What becomes of a contribution at an operand that was visited before, or that gets one again."""
+    if late:
+        return ", too late: it has been visited already"
+    if not again:
+        return ""
+    return f", which overwrites {short(before)}" if overwrite else f", on top of {short(before)}: {short(after)} in all"
+
+
+def visited(node: Node, upstream: float, *, is_root: bool) -> str:
+    """Whose turn it is, and with what gradient."""
+    who = _said(node.name)
+    if is_root:
+        return f"{who} is the root: its gradient is 1. "
+    if node.is_leaf:
+        return f"{who} is a leaf: it keeps its gradient {short(upstream)}."
+    return f"{who} has gradient {short(upstream)}. "
+
+
+def joined(spoken: list[tuple[str, str]]) -> str:
+    """Sentences out of what was done and to whom; one for all operands that the same was done to."""
+    sentences: dict[str, list[str]] = {}
+    for verb, clause in spoken:
+        sentences.setdefault(verb, []).append(clause)
+    return " ".join(f"{verb}: {'; '.join(clauses)}." for verb, clauses in sentences.items())
+
+
+def _said(name: str) -> str:
+    return one_line(name) or "?"

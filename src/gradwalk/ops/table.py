@@ -1,0 +1,188 @@
+"""THE TABLE: everything gradwalk knows about its operations, one row each.
+
+A row gives the value and the local derivative with respect to every operand, written in the operands `x`, `y`, `z` and
+in the result `out`. All else follows from it: the method of `Value`, the operator, the function in `gradwalk.math`,
+NumPy's ufunc, the command line's grammar, the reference and the tests. To add an operation, add a row and run
+`python tools/generate.py`.
+
+At a kink a row chooses: relu'(0) = 0, abs'(0) = 0, and maximum and minimum of equal operands split the gradient evenly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from gradwalk.ops.formula import Formula, Functions, as_formula, equal, is_choice_of_numbers, name, number, where
+
+Interval = tuple[float, float]
+
+REAL: Interval = (-20.0, 20.0)
+POSITIVE: Interval = (1e-6, 50.0)
+UNIT: Interval = (-0.999, 0.999)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row.
+
+    `name`: what the method and the function are called; `symbol`: what a drawing shows; `forward`: the value;
+    `partials`: d out / d operand, one an operand; `domain`: for each operand, the interval that tests draw from;
+    `operator`: Python's special method without its underscores, where there is one; `ufunc`: the name of NumPy's
+    (or SciPy's) ufunc, where there is one; `words`: what it is, for a reader; `is_exact`: whether the partials are the
+    derivatives of `forward`, as they are but for `stop_gradient`.
+    """
+
+    name: str
+    symbol: str
+    forward: Formula
+    partials: Sequence[Formula | float]
+    domain: Sequence[Interval]
+    words: str
+    operator: str = ""
+    ufunc: str = ""
+    is_exact: bool = True
+
+    @property
+    def arity(self) -> int:
+        """How many operands it takes."""
+        return len(self.partials)
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is called by its name: as a method and in `gradwalk.math` (`a + b` is not)."""
+        return not self.operator or self.name in ("pow", "abs")
+
+    @cached_property
+    def selects(self) -> bool:
+        """Whether it passes on one operand and leaves out the others, as relu, maximum and where do.
+
+        Its partials are constants, chosen by a condition. What is left out gets no gradient, not even 0 · inf = nan.
+        """
+        partials = [self.partial(position) for position in range(self.arity)]
+        return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
+
+    @cached_property
+    def inert(self) -> tuple[int, ...]:
+        """The positions of operands that it never passes anything to, such as the condition of `where`."""
+        return tuple(i for i in range(self.arity) if self.partial(i) == number(0))
+
+    def partial(self, position: int) -> Formula:
+        """The local derivative with respect to the operand at `position`."""
+        return as_formula(self.partials[position])
+
+
+f = Functions()
+x, y, z, out = name("x"), name("y"), name("z"), name("out")
+e = f.exp(-f.fabs(x))  # in [0, 1], so that what is built from it never overflows
+length = f.hypot(x, y)
+logistic = where(x < 0, e, 1) / (1 + e)
+
+TABLE: tuple[Operation, ...] = (
+    Operation("add", "+", x + y, [1, 1], [REAL, REAL], "sum", operator="add", ufunc="add"),
+    Operation("sub", "-", x - y, [1, -1], [REAL, REAL], "difference", operator="sub", ufunc="subtract"),
+    Operation("mul", "*", x * y, [y, x], [REAL, REAL], "product", operator="mul", ufunc="multiply"),
+    Operation("div", "/", x / y, [1 / y, -out / y], [REAL, POSITIVE], "quotient", operator="truediv", ufunc="divide"),
+    Operation(
+        "pow",
+        "**",
+        f.pow(x, y),
+        [
+            where(equal(y, 0), where(f.fabs(x) > 0, y / x, 0), y * f.pow(x, y - 1)),
+            where(equal(x, 0) & (y >= 0), 0, out * f.log(x)),
+        ],
+        [POSITIVE, (-5.0, 5.0)],
+        "power",
+        operator="pow",
+        ufunc="power",
+    ),
+    Operation("neg", "-", -x, [-1], [REAL], "negative", operator="neg", ufunc="negative"),
+    Operation("abs", "abs", f.fabs(x), [f.sign(x)], [REAL], "absolute value", operator="abs", ufunc="absolute"),
+    Operation("exp", "exp", f.exp(x), [out], [REAL], "exponential", ufunc="exp"),
+    Operation("expm1", "expm1", f.expm1(x), [f.exp(x)], [REAL], "exp(x) - 1, accurate near 0", ufunc="expm1"),
+    Operation("log", "log", f.log(x), [1 / x], [POSITIVE], "natural logarithm", ufunc="log"),
+    Operation("log2", "log2", f.log2(x), [1 / (x * f.log(2))], [POSITIVE], "logarithm to base 2", ufunc="log2"),
+    Operation("log10", "log10", f.log10(x), [1 / (x * f.log(10))], [POSITIVE], "logarithm to base 10", ufunc="log10"),
+    Operation(
+        "log1p", "log1p", f.log1p(x), [1 / (1 + x)], [(-0.999, 20.0)], "log(1 + x), accurate near 0", ufunc="log1p"
+    ),
+    Operation("sqrt", "sqrt", f.sqrt(x), [0.5 / out], [POSITIVE], "square root", ufunc="sqrt"),
+    Operation("sin", "sin", f.sin(x), [f.cos(x)], [REAL], "sine of an angle in radians", ufunc="sin"),
+    Operation("cos", "cos", f.cos(x), [-f.sin(x)], [REAL], "cosine of an angle in radians", ufunc="cos"),
+    Operation("tan", "tan", f.tan(x), [1 + out * out], [REAL], "tangent of an angle in radians", ufunc="tan"),
+    Operation(
+        "asin", "asin", f.asin(x), [1 / f.sqrt((1 - x) * (1 + x))], [UNIT], "inverse sine, in radians", ufunc="arcsin"
+    ),
+    Operation(
+        "acos",
+        "acos",
+        f.acos(x),
+        [-1 / f.sqrt((1 - x) * (1 + x))],
+        [UNIT],
+        "inverse cosine, in radians",
+        ufunc="arccos",
+    ),
+    Operation("atan", "atan", f.atan(x), [1 / (1 + x * x)], [REAL], "inverse tangent, in radians", ufunc="arctan"),
+    Operation("sinh", "sinh", f.sinh(x), [f.cosh(x)], [REAL], "hyperbolic sine", ufunc="sinh"),
+    Operation("cosh", "cosh", f.cosh(x), [f.sinh(x)], [REAL], "hyperbolic cosine", ufunc="cosh"),
+    Operation("tanh", "tanh", f.tanh(x), [1 - out * out], [REAL], "hyperbolic tangent", ufunc="tanh"),
+    Operation("sigmoid", "sigmoid", logistic, [out * (1 - out)], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
+    Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
+    Operation("softplus", "softplus", where(x > 0, x, 0) + f.log1p(e), [logistic], [REAL], "log(1 + exp(x))"),
+    Operation(
+        "erf",
+        "erf",
+        f.erf(x),
+        [2 / f.sqrt(number(math.pi)) * f.exp(-(x * x))],
+        [(-5.0, 5.0)],
+        "error function",
+        ufunc="erf",
+    ),
+    Operation(
+        "atan2",
+        "atan2",
+        f.atan2(x, y),
+        [where(equal(length, 0), 0, y / length / length), where(equal(length, 0), 0, -x / length / length)],
+        [REAL, REAL],
+        "angle of the point with ordinate x and abscissa y, in radians",
+        ufunc="arctan2",
+    ),
+    Operation(
+        "hypot", "hypot", f.hypot(x, y), [x / out, y / out], [REAL, REAL], "length of the vector (x, y)", ufunc="hypot"
+    ),
+    Operation(
+        "maximum",
+        "max",
+        where(x < y, y, where(equal(y, y), x, y)),
+        [where(equal(x, y), 0.5, where(x < y, 0, 1)), where(equal(x, y), 0.5, where(y < x, 0, 1))],
+        [REAL, REAL],
+        "larger of two; nan if either is",
+        ufunc="maximum",
+    ),
+    Operation(
+        "minimum",
+        "min",
+        where(y < x, y, where(equal(y, y), x, y)),
+        [where(equal(x, y), 0.5, where(y < x, 0, 1)), where(equal(x, y), 0.5, where(x < y, 0, 1))],
+        [REAL, REAL],
+        "smaller of two; nan if either is",
+        ufunc="minimum",
+    ),
+    Operation(
+        "where",
+        "where",
+        where(x, y, z),
+        [0, where(x, 1, 0), where(x, 0, 1)],
+        [REAL, REAL, REAL],
+        "y where x is not zero, else z",
+    ),
+    Operation("sign", "sign", f.sign(x), [0], [REAL], "-1, 0 or 1 by the sign of x", ufunc="sign"),
+    Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
+    Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
+    Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
+    Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
+)
+
+BY_NAME = {operation.name: operation for operation in TABLE}

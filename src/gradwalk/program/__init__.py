@@ -1,0 +1,1 @@
+"""Functions as code: recorded on a tape, simplified, differentiated, and written as a program."""

@@ -1,1 +1,0 @@
-"""gradwalk under the name of micrograd. `gradwalk.micrograd` puts the folder above this one onto Python's path."""

@@ -1,0 +1,251 @@
+"""Modules as trees: their parameters, and what is left of them. Compiled, for every call with a Module needs both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.nn import Module, Number, Numbers
+from gradwalk.value.value import Value, depth, parameter
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+# What a part of a Module may be, by its class.
+_VALUE = cython.declare(cython.int, 0)
+_NUMBER = cython.declare(cython.int, 1)
+_MODULE = cython.declare(cython.int, 2)
+_DICT = cython.declare(cython.int, 3)
+_LIST = cython.declare(cython.int, 4)
+_TUPLE = cython.declare(cython.int, 5)
+_ARRAY = cython.declare(cython.int, 6)
+_FLOAT = cython.declare(cython.int, 7)
+_BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
+_kinds = cython.declare(dict, {})  # of the classes that have been met
+
+
+class Skeleton:
+    """A Module without its parameters: the classes, the containers, and all other attributes.
+
+    `nodes`: for each Module and container, the first one the Module itself, its class, the keys of its parts (the shape
+    of an array, None for a list or tuple), and a code for each part. That is the number of a parameter, from 0 on; that
+    of a node, from -1 on downward; or a tuple, whose last item stands there and whose others tell it from its equals.
+    Two skeletons are equal where Modules differ in the numbers of their parameters only.
+    """
+
+    def __init__(self, nodes: tuple[tuple[type, Any, tuple[Any, ...]], ...], size: int) -> None:
+        self.nodes = nodes
+        self.size = size
+        self._hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Skeleton) and self.nodes == other.nodes
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            try:
+                self._hash = hash(self.nodes)
+            except TypeError:
+                raise self._unhashable() from None
+        return self._hash
+
+    def __reduce__(self) -> Any:
+        return Skeleton, (self.nodes, self.size)  # not the hash: another process has other ones
+
+    def __str__(self) -> str:
+        return f"{self.nodes[0][0].__name__} with {self.size} parameters"
+
+    def unflatten(self, leaves: Sequence[Any]) -> Any:
+        """A new Module with these in place of its parameters. No `__init__` is run, and no container is shared."""
+        placed: list[Any] = [_placed(leaf) for leaf in leaves]
+        built: list[Any] = [_shell(cls, keys) for cls, keys, _ in self.nodes]
+        k: cython.int
+        for k in range(len(built) - 1, -1, -1):  # a tuple is made when all that it holds has been
+            cls, keys, codes = self.nodes[k]
+            built[k] = _filled(built[k], cls, keys, [_part(code, placed, built) for code in codes])
+        return built[0]
+
+    def names(self, root: str) -> list[str]:
+        """A name for every parameter, such as model.layers[0].neurons[2].w[1]."""
+        names: dict[int, str] = {}
+        for path, code in self._paths(root):
+            names.setdefault(code, path)
+        return [names[i] for i in range(self.size)]
+
+    def _paths(self, root: str) -> Iterator[tuple[str, Any]]:
+        """Every part that is no node, with its path, in order; its code."""
+        seen: set[int] = set()
+        pending: list[tuple[str, Any]] = [(root, -1)]
+        while pending:
+            path, code = pending.pop()
+            if not isinstance(code, int) or code >= 0:
+                yield path, code
+            elif code not in seen:
+                seen.add(code)
+                cls, keys, codes = self.nodes[-1 - code]
+                pending.extend(reversed([*zip(_steps(path, cls, keys, len(codes)), codes, strict=True)]))
+
+    def _unhashable(self) -> TypeError:
+        path, kind = next((path, code[0]) for path, code in self._paths(self.nodes[0][0].__name__) if _unhashable(code))
+        return TypeError(
+            f"{path} is a {kind}, which cannot be hashed: a recording for this Module could not be found "
+            "again. Keep what can be hashed, such as a tuple or frozenset"
+        )
+
+
+def parted(module: Module) -> tuple[list[Any], Skeleton]:
+    """The parameters of a Module, each once, in the order of `named_parameters`; and its skeleton.
+
+    Outside of recorded functions, a parameter is the number that it holds. Inside, what was computed counts as well.
+    """
+    as_numbers: cython.bint = depth() == 0
+    kind: cython.int
+    parameters: list[Any] = []
+    nodes: list[Any] = []
+    met: dict[int, int] = {}  # the codes of all that can stand in two places, by id
+    codes: list[Any] = []
+    pending: list[Any] = [(iter((module,)), codes)]
+    while pending:
+        parts, codes = pending[len(pending) - 1]
+        for part in parts:
+            key = id(part)
+            code = met.get(key)
+            if code is not None:
+                codes.append(code)
+                continue
+            kind = _kind(type(part))
+            number = parameter(part) if kind == _VALUE else part if kind == _NUMBER else None
+            if number is not None:
+                code = met[key] = len(parameters)
+                codes.append(code)
+                parameters.append(number if as_numbers else part)
+            elif kind in (_MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
+                codes.append(-1 - len(nodes))
+                if kind != _TUPLE:  # one is made when all that it holds has been, so it cannot be shared
+                    met[key] = -1 - len(nodes)
+                keys, inner = _opened(kind, part)
+                inner_codes: list[Any] = []
+                nodes.append((type(part), keys, inner_codes))
+                pending.append((iter(inner), inner_codes))
+                break
+            else:
+                codes.append(_static(kind, part))
+        else:
+            pending.pop()
+    frozen = tuple([(cls, keys, tuple(codes)) for cls, keys, codes in nodes])
+    return parameters, Skeleton(frozen, len(parameters))
+
+
+class _Constant:
+    """An array that is no parameter, compared by what it holds."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array.copy()
+        self._key = (array.dtype, array.shape, array.tobytes())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Constant) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _kind(cls: Any) -> cython.int:
+    if cls is not Value and cls not in _kinds:
+        _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
+    kind: int = _VALUE if cls is Value else _kinds[cls]  # the commonest by the shortest way
+    return kind
+
+
+@cython.cfunc
+def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
+    """The keys of the parts of a node, and these parts."""
+    if kind in (_LIST, _TUPLE):
+        return None, part
+    if kind == _ARRAY:
+        return part.shape, part.ravel()
+    items: Any = part.__dict__ if kind == _MODULE else part
+    return tuple(items), items.values()
+
+
+@cython.cfunc
+def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
+    """The code of what is no parameter. What is equal to it in Python's eyes may differ: 1 and True, 0.0 and -0.0."""
+    name = type(part).__name__
+    if kind == _FLOAT:
+        return name, repr(part), part
+    if kind == _VALUE:
+        return name, id(part), part
+    if kind == _ARRAY:
+        return name, _Constant(part)
+    return name, part
+
+
+@cython.cfunc
+@cython.inline
+def _placed(leaf: object) -> object:
+    """What stands for a parameter in a new Module."""
+    if isinstance(leaf, float):
+        return Number(leaf)
+    return leaf.view(Numbers) if isinstance(leaf, numpy.ndarray) else leaf
+
+
+@cython.cfunc
+@cython.inline
+def _part(code: Any, placed: list[Any], built: list[Any]) -> object:
+    if isinstance(code, int):
+        return placed[code] if code >= 0 else built[-1 - code]
+    part: Any = code[len(code) - 1]
+    return part.array.copy() if isinstance(part, _Constant) else part
+
+
+@cython.cfunc
+def _shell(cls: Any, keys: Any) -> object:
+    """A new node without its parts."""
+    kind: cython.int = _kind(cls)
+    if kind == _MODULE:
+        return object.__new__(cls)
+    if kind == _ARRAY:
+        return numpy.empty(keys, dtype=object)
+    return () if kind == _TUPLE else cls.__new__(cls)
+
+
+@cython.cfunc
+def _filled(shell: Any, cls: Any, keys: Any, parts: list[Any]) -> object:
+    """The node, its parts put into the shell."""
+    kind: cython.int = _kind(cls)
+    if kind == _TUPLE:
+        return cls._make(parts) if hasattr(cls, "_make") else cls(parts)
+    if kind == _LIST:
+        shell.extend(parts)
+    elif kind == _ARRAY:
+        for at, part in zip(numpy.ndindex(keys), parts, strict=True):
+            shell[at] = part
+    else:
+        items: Any = shell.__dict__ if kind == _MODULE else shell
+        items.update(zip(keys, parts, strict=True))
+    return shell
+
+
+def _unhashable(code: Any) -> bool:
+    try:
+        hash(code)
+    except TypeError:
+        return True
+    return False
+
+
+def _steps(path: str, cls: type, keys: Any, count: int) -> list[str]:
+    """The paths of the parts of a node."""
+    if issubclass(cls, Module):
+        return [f"{path}.{key}" for key in keys]
+    if issubclass(cls, numpy.ndarray):
+        return [f"{path}[{', '.join(map(str, at)) or '()'}]" for at in numpy.ndindex(keys)]
+    return [f"{path}[{key!r}]" for key in (range(count) if keys is None else keys)]

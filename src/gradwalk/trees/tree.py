@@ -1,0 +1,384 @@
+"""Arguments and results that hold numbers: lists, tuples, dicts, dataclasses and arrays, nested as one likes.
+
+A number, a Value or a NumPy array is a leaf, and so is each parameter of an `nn.Module`. What else holds leaves is
+taken apart by optree, an extra: this is the only module that imports it, and only where something is nested.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from gradwalk.nn import Module, Number
+from gradwalk.trees.module_treedef import Skeleton, parted
+from gradwalk.value.value import Value, as_float, is_number
+
+_NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
+_registered: set[type] = set()  # those that are
+_registering = threading.Lock()
+_LONGEST = 100  # characters of a structure that messages show
+_SCALAR = "scalar"  # in place of a shape
+
+Shape = tuple[int, ...] | str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """How leaves make up a tree. Two are equal where their trees differ in numbers only.
+
+    `spec`: optree's, a Module's skeleton, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of
+    the leaves.
+    """
+
+    spec: Any
+    shapes: tuple[Shape, ...]
+
+    def __str__(self) -> str:
+        if isinstance(self.spec, Skeleton):
+            return _with_article(str(self.spec))
+        shown = repr(self.with_leaves([_Shown(shape) for shape in self.shapes]))
+        if len(shown) > _LONGEST:
+            return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
+        return shown if shown[0] in "[({" else _with_article(shown)
+
+    def __reduce__(self) -> Any:
+        if self.spec is None or isinstance(self.spec, tuple):
+            return _unpickled, (self.spec, [], self.shapes)
+        # optree's specs hold what this process has registered, and skeletons what cannot be pickled: a tree has neither
+        return _unpickled, (None, [self.with_leaves([0.0] * len(self.shapes))], self.shapes)
+
+    @property
+    def size(self) -> int:
+        """How many numbers a tree has."""
+        return sum(size(shape) for shape in self.shapes)
+
+    @functools.cached_property
+    def is_scalar(self) -> bool:
+        """Whether the tree is one number."""
+        return self.spec is None and self.shapes == (_SCALAR,)
+
+    def filled(self, numbers: Any) -> Any:
+        """The tree of numbers, given in order: a float64 array, or a list with Values in it."""
+        if self.has_scalars_only:
+            return self.with_leaves(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
+        leaves = []
+        start = 0
+        for shape in self.shapes:
+            count = size(shape)
+            part = numbers[start : start + count]
+            leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape))
+            start += count
+        return self.with_leaves(leaves)
+
+    @functools.cached_property
+    def has_scalars_only(self) -> bool:
+        """Whether there are no arrays among the leaves."""
+        return all(shape is _SCALAR for shape in self.shapes)
+
+    @functools.cached_property
+    def _is_flat(self) -> bool:
+        """Whether it is a tuple of leaves."""
+        return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
+
+    def with_leaves(self, leaves: Sequence[Any]) -> Any:
+        """The tree of these leaves."""
+        if self.spec is None:
+            return leaves[0]
+        if not isinstance(self.spec, tuple):
+            return self.spec.unflatten(leaves)
+        if self._is_flat:
+            return tuple(leaves)
+        parts = []
+        start = 0
+        for part in self.spec:
+            end = start + len(part.shapes)
+            parts.append(part.with_leaves(leaves[start:end]))
+            start = end
+        return tuple(parts)
+
+    def with_numbers(self) -> Structure:
+        """The same with numbers in place of arrays without dimensions, of which NumPy often makes numbers by itself."""
+        spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
+        return Structure(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
+
+    def parts(self) -> list[Structure]:
+        """The structures of what a list or tuple holds; none for a leaf."""
+        if self.spec is None or isinstance(self.spec, tuple):
+            return list(self.spec or ())
+        if isinstance(self.spec, Skeleton) or self.spec.type not in (list, tuple):
+            return []
+        rest = iter(self.shapes)
+        return [
+            Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            for spec in self.spec.children()
+        ]
+
+    def children(self) -> dict[Any, Structure]:
+        """The structures of what a tree holds, by index, key or name of a field; none for a leaf or a Module."""
+        if self.spec is None or isinstance(self.spec, (tuple, Skeleton)):
+            return dict(enumerate(self.parts()))
+        rest = iter(self.shapes)
+        return {
+            key: Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            for key, spec in zip(self.spec.entries(), self.spec.children(), strict=True)
+        }
+
+    def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
+        """Where the numbers of each leaf stand among all of them, and its shape, which is () for a number."""
+        start = 0
+        for shape in self.shapes:
+            yield slice(start, start + size(shape)), () if isinstance(shape, str) else shape
+            start += size(shape)
+
+    def names(self, root: str) -> list[str]:
+        """A name for every number, such as x, x[0] and x['rate'][1, 2]."""
+        names = []
+        for path, shape in zip(self.paths(root), self.shapes, strict=True):
+            if isinstance(shape, str) or shape == ():
+                names.append(path)
+            else:
+                names += [f"{path}[{', '.join(map(str, at))}]" for at in numpy.ndindex(shape)]
+        return names
+
+    def paths(self, root: str) -> list[str]:
+        """A name for every leaf, such as x, x[0] and x['rate']."""
+        if isinstance(self.spec, tuple):
+            return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
+        if isinstance(self.spec, Skeleton):
+            return self.spec.names(root)
+        return [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
+
+
+_FLOAT = frozenset([float])
+_SCALAR_TYPES = frozenset([float, int, Number, Value])  # the commonest leaves
+_LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
+SCALAR = Structure(None, (_SCALAR,))
+
+
+def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> Structure:
+    """A structure as it was pickled: a spec, or a tree that has it."""
+    for tree in trees:
+        spec = flattened(tree, "a pickled tree")[1].spec
+    return Structure(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
+
+
+def tupled(parts: Sequence[Structure]) -> Structure:
+    """The structure of a tuple of trees."""
+    return Structure(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
+
+
+def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
+    """The leaves of a tree, and how they make it up. `what` says in messages what the tree is.
+
+    Raises `TypeError` where a leaf holds no real numbers, `ImportError` where optree is needed and not there.
+    """
+    if _is_leaf(tree):
+        return [tree], Structure(None, (_shape(tree, what),))
+    if type(tree) is tuple:  # as functions return several numbers: no need of optree for those
+        leaves, structures = [], []
+        for i, part in enumerate(tree):
+            found, structure = flattened(part, f"{what}[{i}]")
+            leaves += found
+            structures.append(structure)
+        return leaves, tupled(structures)
+    if isinstance(tree, Module):
+        leaves, skeleton = parted(tree)
+        return leaves, Structure(skeleton, _shapes(leaves, what))
+    optree = _optree(tree, what)
+    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    if not _LEAF_TYPES.issuperset(map(type, leaves)):
+        unknown = {type(leaf) for leaf in leaves if _is_node(leaf)}
+        if unknown:
+            with _registering:
+                for cls in unknown - _registered:
+                    (_register_module if issubclass(cls, Module) else _register)(cls, optree)
+                    _registered.add(cls)
+            return flattened(tree, what)
+        if not all(map(_is_leaf, leaves)):
+            wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
+            raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
+    return leaves, Structure(spec, _shapes(leaves, what))
+
+
+def scalars(leaves: Sequence[Any]) -> list[Any]:
+    """All numbers of the leaves, in order: floats and Values."""
+    return list(itertools.chain.from_iterable(map(_scalars, leaves)))
+
+
+def write(leaves: Sequence[Any], row: Any) -> bool:
+    """Write all numbers of the leaves to the first cells of a row of float64; whether there is no Value among them."""
+    if _FLOAT.issuperset(map(type, leaves)):
+        row[: len(leaves)] = leaves
+        return True
+    start = 0
+    for leaf in leaves:
+        if isinstance(leaf, numpy.ndarray):
+            if leaf.dtype == object:
+                return False
+            row[start : start + leaf.size] = leaf.ravel()
+            start += leaf.size
+        elif isinstance(leaf, Value):
+            return False
+        else:
+            row[start] = leaf
+            start += 1
+    return True
+
+
+class Parameters:
+    """The names of a function's positional parameters, for messages and labels."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        try:
+            parameters = list(inspect.signature(f).parameters.values())
+        except (TypeError, ValueError):  # some functions written in C do not say
+            parameters = []
+        self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+    def first(self, count: int) -> list[str]:
+        """The first so many names, `argument 3` and so on for those that the function does not say."""
+        if count <= len(self._names):
+            return self._names[:count]
+        return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]
+
+
+class _Shown:
+    """A leaf as messages show it."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+
+    def __repr__(self) -> str:
+        return "number" if isinstance(self._shape, str) else f"array of shape {self._shape}"
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def _is_node(leaf: Any) -> bool:
+    """Whether a leaf of optree's is none, but of a class that it does not know yet."""
+    return isinstance(leaf, Module) or (dataclasses.is_dataclass(leaf) and not isinstance(leaf, type))
+
+
+def _is_leaf(tree: Any) -> bool:
+    return isinstance(tree, (float, Value, numpy.ndarray)) or is_number(tree)
+
+
+def _shapes(leaves: list[Any], what: str) -> tuple[Shape, ...]:
+    if _SCALAR_TYPES.issuperset(map(type, leaves)):
+        return (_SCALAR,) * len(leaves)
+    return tuple([_shape(leaf, what) for leaf in leaves])
+
+
+def _shape(leaf: Any, what: str) -> Shape:
+    if not isinstance(leaf, numpy.ndarray):
+        return _SCALAR
+    if type(leaf) is not numpy.ndarray and isinstance(leaf, numpy.ma.MaskedArray):
+        raise _refused(leaf, what)
+    if leaf.dtype == object:
+        for item in leaf.ravel():
+            if isinstance(item, numpy.ndarray) or not _is_leaf(item):
+                raise _refused(item, f"an element of {what}")
+    elif leaf.dtype.kind not in "fiub":
+        raise _refused(leaf, what)
+    shape: tuple[int, ...] = leaf.shape
+    return shape
+
+
+def size(shape: Shape) -> int:
+    """How many numbers a leaf has."""
+    if isinstance(shape, str):
+        return 1
+    count = 1
+    for length in shape:
+        count *= length
+    return count
+
+
+def _scalars(leaf: Any) -> list[Any]:
+    if isinstance(leaf, numpy.ndarray):
+        if leaf.dtype != object:
+            numbers: list[Any] = numpy.asarray(leaf, numpy.float64).ravel().tolist()  # of a matrix, too
+            return numbers
+        return [x if isinstance(x, Value) else as_float(x) for x in numpy.asarray(leaf).ravel().tolist()]
+    return [leaf if isinstance(leaf, Value) else as_float(leaf)]
+
+
+def _scalar(number: Any) -> Any:
+    return number if isinstance(number, Value) else float(number)
+
+
+def _array(numbers: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(numbers, numpy.ndarray):
+        return numbers.reshape(shape).copy()
+    if not any(isinstance(number, Value) for number in numbers):
+        return numpy.array(numbers, dtype=numpy.float64).reshape(shape)
+    array = numpy.empty(len(numbers), dtype=object)
+    array[:] = numbers
+    return array.reshape(shape)
+
+
+def _refused(leaf: Any, what: str) -> TypeError:
+    kind = f"array of {leaf.dtype}" if type(leaf) is numpy.ndarray else type(leaf).__name__
+    shown = "" if isinstance(leaf, numpy.ndarray) else f" ({leaf!r:.60})"
+    return TypeError(
+        f"{what} is {_with_article(kind)}{shown}, and not a real number: derivatives are taken of int, float, NumPy "
+        "numbers and Values, in lists, tuples, dicts, dataclasses and NumPy arrays"
+    )
+
+
+def _optree(tree: Any, what: str) -> Any:
+    try:
+        import optree
+    except ImportError:
+        kind = type(tree).__name__
+        raise ImportError(
+            f"{what} is a {kind}: to take it apart, install optree: pip install 'gradwalk[trees]' "
+            "(numbers and NumPy arrays need nothing)"
+        ) from None
+    return optree
+
+
+def _register(cls: type, optree: Any) -> None:
+    """Make a dataclass known: its fields are its parts."""
+    names = tuple(field.name for field in dataclasses.fields(cls))
+
+    def rebuilt(_: None, parts: Sequence[Any]) -> Any:
+        item: Any = object.__new__(cls)  # past its __init__, which may compute fields, or refuse what a gradient may be
+        for name, part in zip(names, parts, strict=True):
+            object.__setattr__(item, name, part)
+        return item
+
+    optree.register_pytree_node(
+        cls,
+        lambda item: ([getattr(item, name) for name in names], None, names),
+        rebuilt,
+        path_entry_type=optree.GetAttrEntry,
+        namespace=_NAMESPACE,
+    )
+
+
+def _register_module(cls: type[Module], optree: Any) -> None:
+    """Make a Module known: its parameters are its parts."""
+
+    class Path(optree.GetAttrEntry):  # type: ignore[misc]  # optree is not typed
+        """From a Module to a parameter, such as `layers[0].w`, which is no name of an attribute."""
+
+        def codify(self, node: str = "") -> str:
+            """The same as code."""
+            return f"{node}.{self.entry}"
+
+    def opened(module: Module) -> tuple[list[Any], Skeleton, list[str]]:
+        leaves, skeleton = parted(module)
+        return leaves, skeleton, [name.removeprefix(".") for name in skeleton.names("")]
+
+    optree.register_pytree_node(cls, opened, Skeleton.unflatten, path_entry_type=Path, namespace=_NAMESPACE)
