@@ -98,15 +98,43 @@ def test_the_readme_shows_what_its_command_prints():
 
 @pytest.mark.parametrize("document", WITH_LINKS, ids=name)
 def test_links_lead_somewhere(document):
-    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+    for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", without_code(document)):
         if not target.startswith("http"):
-            assert (document.parent / target).exists(), target
+            found = document.parent / target if target else document
+            assert found.exists(), target
+            assert not heading or heading in headings(found), f"{target}#{heading}"
+
+
+def without_code(document: Path) -> str:
+    return re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def headings(document: Path) -> list[str]:
+    """What links call the headings of a document, as GitHub does."""
+    found = re.findall(r"^#+ (.*)$", without_code(document), re.M)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found]
 
 
 @pytest.mark.parametrize("document", [*GUIDES, ROOT / "docs/architecture.md"], ids=name)
 def test_the_index_leads_to_every_guide(document):
     assert f"]({document.relative_to(ROOT / 'docs')})" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_repeats_what_was_measured():
+    """Each row of its table has two numbers that stand in one row of the benchmarks' results, and their ratio."""
+    measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8").splitlines()
+    rows = re.findall(
+        r"^\|[^|]*\| ([\d,.]+ \w+) \| .*?([\d,.]+ \w+) \| ([\d,.]+)x \|$", README.read_text("utf-8"), re.M
+    )
+    assert len(rows) > 10
+    for ours, peers, ratio in rows:
+        assert any(f"| {ours} |" in row and f" {peers} |" in row for row in measured), (ours, peers)
+        quotient = number(peers) / number(ours)
+        assert number(ratio) == pytest.approx(quotient, rel=0.01), (ours, peers)
+
+
+def number(quantity: str) -> float:
+    return float(quantity.split(maxsplit=1)[0].replace(",", ""))
 
 
 def test_the_pictures_are_what_the_commands_draw(tmp_path):
