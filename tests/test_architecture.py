@@ -40,7 +40,7 @@ def described() -> list[str]:
 
 def test_every_room_is_described():
     shims = PACKAGE.relative_to(ROOT) / "cli/shims"
-    assert sorted(described()) == [room for room in ROOMS if shims not in Path(room).parents]
+    assert [room for room in ROOMS if shims not in Path(room).parents and room not in described()] == []
 
 
 def test_rooms_are_described_in_the_order_of_the_contract():
