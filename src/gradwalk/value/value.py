@@ -56,6 +56,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
         before=_traversing.acquire, after_in_parent=_traversing.release, after_in_child=_traversing.release
     )
 _sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
+_observers = cython.declare(tuple, ())  # called with the root after every sweep, in whichever thread
 
 # How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
 # looked at, unless a strict recording goes on of a higher level than the node's.
@@ -394,6 +395,8 @@ class Value:
             )
         with _traversing:
             _sweep(self)
+        for callback in _observers:
+            callback(self)
 
     def detach(self) -> Value:
         """A new leaf with the same number: gradients stop there."""
@@ -1879,6 +1882,30 @@ def source_lines() -> Iterator[None]:
     """
     with _switched_on(_remembering_lines):
         yield
+
+
+@contextmanager
+def observed(callback: Callable[[Value], object]) -> Iterator[None]:
+    """Within it, every `backward()` that ends without an error calls `callback(root)`, in whichever thread it runs.
+
+    Args:
+        callback: Called with the Value whose `backward` was called, once all gradients are there.
+
+    Example:
+        >>> roots = []
+        >>> with observed(roots.append):
+        ...     (Value(3.0, label="a") * 2.0).backward()
+        >>> roots
+        [Value(data=6.0, grad=1.0)]
+    """
+    global _observers
+    _observers = (*_observers, callback)
+    try:
+        yield
+    finally:
+        left = list(_observers)
+        left.remove(callback)
+        _observers = tuple(left)
 
 
 @contextmanager
