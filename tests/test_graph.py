@@ -14,7 +14,7 @@ from hypothesis import given
 from programs import EVERY, EXTREME, ORDINARY, as_values, programs
 
 from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
-from gradwalk.graph.graph import GraphError
+from gradwalk.graph.node import GraphError
 from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.value.value import sumprod
 

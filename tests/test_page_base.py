@@ -20,7 +20,7 @@ from gradwalk import Graph, Value, nn, refresh, stop_gradient
 from gradwalk.cli.expression import ExpressionError, evaluate, parse
 from gradwalk.explain.passes import passing
 from gradwalk.explain.text import short
-from gradwalk.graph.graph import GraphError
+from gradwalk.graph.node import GraphError
 from gradwalk.graph.reevaluate import Replay
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, text

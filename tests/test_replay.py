@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_values, programs
 
 from gradwalk import Graph, Value, refresh, topological_order
-from gradwalk.graph.graph import GraphError
+from gradwalk.graph.node import GraphError
 from gradwalk.graph.reevaluate import Replay
 from gradwalk.value.value import sumprod
 

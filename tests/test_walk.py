@@ -22,7 +22,7 @@ from graphs_of_the_lesson import (
 
 from gradwalk import Graph, Value, check, topological_order, walk
 from gradwalk.explain.draw.raster import PictureError
-from gradwalk.explain.walk import OrderError
+from gradwalk.explain.visit_order import OrderError
 
 
 @pytest.mark.parametrize("make", GRADIENTS)

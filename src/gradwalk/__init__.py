@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradwalk import math, nn
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
 from gradwalk.backend.thread_pool import threads
@@ -39,9 +37,6 @@ from gradwalk.value.value import (
     zero_grad,
 )
 
-if TYPE_CHECKING:
-    from gradwalk.explain.page.notebook import WalkWidget
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -50,6 +45,7 @@ __all__ = [
     "ProgramError",
     "RecordingError",
     "Value",
+    "Walk",
     "as_micrograd",
     "check",
     "checkpoint",
@@ -87,14 +83,3 @@ __all__ = [
     "walk",
     "zero_grad",
 ]
-
-
-def _widget(walk: Walk) -> WalkWidget:
-    from gradwalk.explain.page.notebook import (
-        WalkWidget,  # when the first is shown: anywidget takes longer to import than gradwalk
-    )
-
-    return WalkWidget(walk)
-
-
-Walk.make_widget = staticmethod(_widget)

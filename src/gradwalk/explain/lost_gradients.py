@@ -15,7 +15,7 @@ from gradwalk.explain.passes import BackwardStep, contribution, passing
 from gradwalk.explain.text import one_line, short
 from gradwalk.graph.graph import Graph
 
-_MOST_PLACES = 64  # with more nodes, legal orders are not counted
+_MOST_COUNTED = 64  # with more nodes, legal orders are not counted
 _MOST_STATES = 50_000
 _MOST_REASONS = 5  # that a sentence gives
 
@@ -112,21 +112,21 @@ def _differ(got: float, right: float, losses: Sequence[Loss]) -> bool:
     return got != right and not (math.isnan(got) and math.isnan(right))
 
 
-def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
+def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
     """In how many orders these nodes can be visited without a loss; None where there are too many to count.
 
     An order is legal where every node comes after all nodes that use it. Counted set by set: how many legal ways lead
     to each set of nodes that can have been visited.
     """
-    if len(places) > _MOST_PLACES:
+    if len(indices) > _MOST_COUNTED:
         return None
-    position = {place: i for i, place in enumerate(places)}
-    users = [0] * len(places)  # as bits
-    for place in places:
-        for _, operand in passing(graph.nodes[place]):
-            users[position[operand]] |= 1 << position[place]
+    position = {index: i for i, index in enumerate(indices)}
+    users = [0] * len(indices)  # as bits
+    for index in indices:
+        for _, operand in passing(graph.nodes[index]):
+            users[position[operand]] |= 1 << position[index]
     ways = {0: 1}
-    for _ in places:
+    for _ in indices:
         following: dict[int, int] = {}
         for visited, count in ways.items():
             for i, before in enumerate(users):
@@ -140,29 +140,29 @@ def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
     """Whether every node is visited after all its users."""
-    visit = {place: i for i, place in enumerate(order)}
-    return all(visit[place] < visit[operand] for place in order for _, operand in passing(graph.nodes[place]))
+    visit = {index: i for i, index in enumerate(order)}
+    return all(visit[index] < visit[operand] for index in order for _, operand in passing(graph.nodes[index]))
 
 
-def _losses_of(place: int, lost: Sequence[LostContribution], graph: Graph) -> list[Loss]:
+def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> list[Loss]:
     """What of all that was lost concerns one node."""
     if not lost:
         return []
-    derivatives = _derivatives_by(place, graph)
+    derivatives = _derivatives_by(index, graph)
     losses = []
     for loss in lost:
         derivative = derivatives.get(loss.taker, 0.0)
-        missing = loss.amount if loss.taker == place else loss.amount * derivative
+        missing = loss.amount if loss.taker == index else loss.amount * derivative
         if derivative != 0.0:
-            names = tuple(one_line(graph.names[i]) for i in (loss.giver, loss.taker, place))
+            names = tuple(one_line(graph.names[i]) for i in (loss.giver, loss.taker, index))
             losses.append(Loss(*loss, derivative, missing, (names[0], names[1], names[2])))
     return losses
 
 
-def _derivatives_by(place: int, graph: Graph) -> dict[int, float]:
-    """d node / d place for every node that depends on it: a forward pass with tangent 1 there."""
-    tangents = {place: 1.0}
-    for node in graph.nodes[place + 1 :]:
+def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
+    """d node / d index for every node that depends on it: a forward pass with tangent 1 there."""
+    tangents = {index: 1.0}
+    for node in graph.nodes[index + 1 :]:
         reached = [(i, x) for i, x in passing(node) if x in tangents]
         if reached:
             tangents[node.place] = sum(contribution(node, i, tangents[x]) for i, x in reached)

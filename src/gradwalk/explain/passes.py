@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradwalk.explain import sentences
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 
 
 class ForwardStep(NamedTuple):
@@ -67,7 +68,7 @@ def _forward_step(node: Node, graph: Graph) -> ForwardStep:
 
 
 def swept(graph: Graph) -> tuple[int, ...]:
-    """The places that gradient flows to from the root, in the order of `backward`."""
+    """The indices that gradient flows to from the root, in the order of `backward`."""
     nodes = graph.nodes
     reached = bytearray(len(nodes))
     reached[graph.root] = True
@@ -81,7 +82,7 @@ def swept(graph: Graph) -> tuple[int, ...]:
 
 
 def passing(node: Node) -> list[tuple[int, int]]:
-    """The positions and places of the operands that a node passes its gradient to."""
+    """The positions and indices of the operands that a node passes its gradient to."""
     inert = node.inert
     return [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int) and i not in inert]
 
@@ -95,20 +96,20 @@ def contribution(node: Node, position: int, upstream: float) -> float:
 
 
 def gradients(graph: Graph) -> list[float]:
-    """d root / d node for every node, by place."""
+    """d root / d node for every node, by index."""
     found = [0.0] * len(graph)
     found[graph.root] = 1.0
-    for place in swept(graph):
-        node = graph.nodes[place]
+    for index in swept(graph):
+        node = graph.nodes[index]
         for position, operand in passing(node):
-            found[operand] += contribution(node, position, found[place])
+            found[operand] += contribution(node, position, found[index])
     return found
 
 
 def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple[BackwardStep, ...]:
-    """A step for every place in the order; `overwrite`: with `=` in place of `+=`."""
+    """A step for every index in the order; `overwrite`: with `=` in place of `+=`."""
     sweep = _Sweep(graph, overwrite)
-    return tuple([sweep.visit(graph.nodes[place]) for place in order])
+    return tuple([sweep.visit(graph.nodes[index]) for index in order])
 
 
 class _Sweep:

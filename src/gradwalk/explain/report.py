@@ -10,7 +10,8 @@ from gradwalk.explain.sentences import written
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.text import short
 from gradwalk.graph.clusters import grouped
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 
 _LARGEST_TREE = 60  # nodes, beyond which a graph is told by its groups
 LONGEST = 200  # steps, beyond which the rest is only counted
@@ -90,13 +91,13 @@ def print_rest(terminal: Terminal, count: int) -> None:
 def _tree(graph: Graph) -> Iterator[str]:
     """Lines of an indented tree. A node that was told before is only named."""
     told: set[int] = set()
-    pending = [(place, "", "") for place in reversed(graph.outputs)]
+    pending = [(index, "", "") for index in reversed(graph.outputs)]
     while pending:
-        place, lead, below = pending.pop()
-        node = graph.nodes[place]
+        index, lead, below = pending.pop()
+        node = graph.nodes[index]
         operands = [x for x in node.arguments if isinstance(x, int)]
-        again = place in told and operands
-        told.add(place)
+        again = index in told and operands
+        told.add(index)
         yield lead + (f"{node.name} (see above)" if again else _described(node, graph))
         if not again:
             for i, operand in reversed(list(enumerate(operands))):

@@ -7,7 +7,8 @@ scales, one that a condition chooses lets through or holds back, and any other s
 from __future__ import annotations
 
 from gradwalk.explain.text import one_line, short
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, text

@@ -107,7 +107,7 @@ def _edges(graph: Graph, members: numpy.ndarray) -> Counter[tuple[int, int]]:
 
 
 def _modules(graph: Graph) -> tuple[list[Path], Integers]:
-    """The paths of all modules, and the module of every node by its place in that list, where the first is none."""
+    """The paths of all modules, and the module of every node by its index in that list, where the first is none."""
     arity = numpy.diff(graph.offsets)
     parameters = {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if "." in label and not arity[p]}
     paths = sorted({(), *parameters.values()})
@@ -127,8 +127,8 @@ def _modules(graph: Graph) -> tuple[list[Path], Integers]:
         paths = list(dict.fromkeys([*paths, *common]))
         number = {path: i for i, path in enumerate(paths)}
         modules[computed] = numpy.array([number[path] for path in common])[which]
-    for place in numpy.flatnonzero((arity == 1) & (modules == 0)).tolist():
-        modules[place] = modules[graph.operands[graph.offsets[place]]]
+    for index in numpy.flatnonzero((arity == 1) & (modules == 0)).tolist():
+        modules[index] = modules[graph.operands[graph.offsets[index]]]
     return paths, modules
 
 

@@ -19,7 +19,7 @@ else:
 class Replay:
     """The arrays of a Graph with its root, ready to be run again. Raises `GraphError` where it is not well formed.
 
-    `select(place)` chooses the node to change; `root_with(number)` is then the root's number for a number of that node.
+    `select(index)` chooses the node to change; `root_with(number)` is then the root's number for a number of that node.
     """
 
     _opcodes: cython.p_int
@@ -54,22 +54,22 @@ class Replay:
         self._root = root
         self._selected = 0
 
-    def select(self, place: cython.int) -> int:
+    def select(self, index: cython.int) -> int:
         """Choose the node to change, and find what depends on it and leads to the root.
 
-        Returns -1 where all of that can be run again, else the place of a hand-made node that cannot.
+        Returns -1 where all of that can be run again, else the index of a hand-made node that cannot.
         """
         i: cython.int
         k: cython.int
         for i in range(self._count):
             self._numbers[self._dependents[i]] = self._data[self._dependents[i]]
         self._numbers[self._selected] = self._data[self._selected]
-        self._selected = place
+        self._selected = index
         self._count = 0
         for i in range(self._size):
-            self._reached[i] = i == place
+            self._reached[i] = i == index
         blocked: cython.int = -1
-        for i in range(place + 1, self._root + 1):
+        for i in range(index + 1, self._root + 1):
             for k in range(self._offsets[i], self._offsets[i + 1]):
                 if self._operands[k] >= 0 and self._reached[self._operands[k]]:
                     self._reached[i] = True
@@ -91,46 +91,46 @@ class Replay:
     def noise(self, weights: Any) -> float:
         """The sum of weight times size over the nodes that were run again, with the numbers that they have now.
 
-        `weights`: an array by place. A weight of 0 makes 0, whatever the number.
+        `weights`: an array by index. A weight of 0 makes 0, whatever the number.
         """
         i: cython.int
-        place: cython.int
+        index: cython.int
         total: cython.double = 0.0
         weight: cython.p_double = c_compat.doubles(weights)
         for i in range(self._count):
-            place = self._dependents[i]
-            if weight[place] != 0.0:
-                total += float(weight[place]) * ieee.fabs(float(self._numbers[place]))
+            index = self._dependents[i]
+            if weight[index] != 0.0:
+                total += float(weight[index]) * ieee.fabs(float(self._numbers[index]))
         return total
 
-    def depends(self, place: cython.int) -> bool:
+    def depends(self, index: cython.int) -> bool:
         """Whether a node is the selected one or depends on it."""
-        return self._reached[place] != 0
+        return self._reached[index] != 0
 
-    def recomputed(self, place: cython.int) -> float:
+    def recomputed(self, index: cython.int) -> float:
         """The number that a node's operation gives for its operands; for leaves and hand-made nodes, their own."""
-        return self._evaluated(place) if self._opcodes[place] > 0 else float(self._data[place])
+        return self._evaluated(index) if self._opcodes[index] > 0 else float(self._data[index])
 
-    def local(self, place: cython.int, number: cython.double) -> float:
+    def local(self, index: cython.int, number: cython.double) -> float:
         """What a node's own operation gives where the selected node has this number, and all else its recorded one."""
         self._numbers[self._selected] = number
-        return self._evaluated(place)
+        return self._evaluated(index)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _evaluated(self, place: cython.int) -> cython.double:
-        k: cython.int = self._offsets[place]
-        n: cython.int = self._offsets[place + 1] - k
+    def _evaluated(self, index: cython.int) -> cython.double:
+        k: cython.int = self._offsets[index]
+        n: cython.int = self._offsets[index + 1] - k
         i: cython.int
         total: cython.double
-        if self._opcodes[place] == SUMPROD:
+        if self._opcodes[index] == SUMPROD:
             n = n // 2
             total = self._operand(k)
             for i in range(k + 1, k + 1 + n):
                 total += self._operand(i) * self._operand(i + n)
             return total
         return evaluate.evaluate(
-            self._opcodes[place],
+            self._opcodes[index],
             self._operand(k),
             self._operand(k + 1) if n > 1 else 0.0,
             self._operand(k + 2) if n > 2 else 0.0,

@@ -18,7 +18,9 @@ from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quot
 from gradwalk.explain.passes import gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
-from gradwalk.graph.graph import Floats, Graph, Node, as_graph, as_json
+from gradwalk.graph.graph import Floats, Graph, as_graph
+from gradwalk.graph.node import Node
+from gradwalk.graph.plain_json import as_json
 from gradwalk.graph.reevaluate import Replay
 from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, tupled
 from gradwalk.value.source_line import SourceLine
@@ -86,10 +88,10 @@ class Culprit(NamedTuple):
     quotient: float
 
     def __str__(self) -> str:
-        place = f", {self.source}" if self.source else ""
+        line = f", {self.source}" if self.source else ""
         return (
             f"d {self.name} / d {self.operand} is {self.local!r} and should be about {self.quotient:.10g}:"
-            f" the derivative of {self.operation} is wrong{place}"
+            f" the derivative of {self.operation} is wrong{line}"
         )
 
 
@@ -113,11 +115,15 @@ class Check:
             (row for row in self.rows if row.verdict == wanted), key=lambda row: row.relative_error, default=None
         )
 
-    def to_json(self) -> str:
-        """The check as JSON: a row a gradient, and what is to blame for the wrong ones."""
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the check as plain data: what `to_json` writes."""
         rows = [row._asdict() | {"error": row.error} for row in self.rows]
         culprits = [culprit._asdict() for culprit in self.culprits]
-        return as_json({"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits})
+        return {"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits}
+
+    def to_json(self) -> str:
+        """Write the check as JSON: a row for each gradient, and the local derivatives behind the wrong ones."""
+        return as_json(self.to_dict())
 
     def __bool__(self) -> bool:
         return self.ok
@@ -173,27 +179,27 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
     stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
     users = _users(graph)
     rows: dict[int, Checked] = {}
-    for place in swept(graph):  # users before what they use
-        node = graph.nodes[place]
-        about = _About(node.name, node.symbol, node.source, found[place], own[place])
-        if replay.select(place) >= 0:
-            rows[place] = Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
+    for index in swept(graph):  # users before what they use
+        node = graph.nodes[index]
+        about = _About(node.name, node.symbol, node.source, found[index], own[index])
+        if replay.select(index) >= 0:
+            rows[index] = Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
             continue
 
         def nudged(number: float) -> tuple[float, float]:
             return replay.root_with(number), replay.noise(weights)
 
-        def is_chosen(place: int = place) -> bool:
+        def is_chosen(index: int = index) -> bool:
             return (
                 any(replay.depends(condition) for condition in conditions)
-                or any(rows[user.place].verdict in ("kink", "jump") for user in users[place])
-                or any(_is_at_kink(graph, user, place, replay) for user in users[place])
+                or any(rows[user.place].verdict in ("kink", "jump") for user in users[index])
+                or any(_is_at_kink(graph, user, index, replay) for user in users[index])
             )
 
         row = _judged(about, nudged, node.data, method, step, is_chosen)
         is_stopped = row.verdict == "wrong" and any(replay.depends(operand) for operand in stopped)
-        rows[place] = row._replace(verdict="stopped") if is_stopped else row
-    ordered = {place: rows[place] for place in sorted(rows)}
+        rows[index] = row._replace(verdict="stopped") if is_stopped else row
+    ordered = {index: rows[index] for index in sorted(rows)}
     return Check(tuple(ordered.values()), tuple(_culprits(graph, ordered, users, replay)))
 
 
@@ -214,7 +220,7 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
         values = [Value(number, label=name) for name, number in named]
         root = _called(f, structure, values)
     graph = Graph.record(root)
-    places = {id(value): place for place, value in enumerate(topological_order(root))}
+    indices = {id(value): index for index, value in enumerate(topological_order(root))}
     found = gradients(graph)
     weights, own = noise_weights(graph, found), gradient_errors(graph, found)
     by_backward = _swept_gradients(root, values)
@@ -226,18 +232,18 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
             numbers[i] = to
             return _noisy(_called(f, structure, [Value(x) for x in numbers]), weights)
 
-        place = places.get(id(values[i]))
-        known = (by_backward[i], 0.0 if place is None else own[place])
-        is_chosen = partial(_is_kink, graph, place)
+        index = indices.get(id(values[i]))
+        known = (by_backward[i], 0.0 if index is None else own[index])
+        is_chosen = partial(_is_kink, graph, index)
         about = _About(name, "", values[i].source, *known)
         rows.append(_judged(about, nudged, number, method, step, is_chosen))
     return Check(tuple(rows), ())
 
 
-def _is_kink(graph: Graph, place: int | None) -> bool:
+def _is_kink(graph: Graph, index: int | None) -> bool:
     """Whether a check of the graph, which knows what is inside, tells that a node reaches the root by way of a kink."""
     return (
-        place is not None and dict(zip(sorted(swept(graph)), check(graph).rows, strict=True))[place].verdict == "kink"
+        index is not None and dict(zip(sorted(swept(graph)), check(graph).rows, strict=True))[index].verdict == "kink"
     )
 
 
@@ -333,11 +339,11 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
 
 
 def _users(graph: Graph) -> list[list[Node]]:
-    """By place, the nodes that a gradient flows through to that one."""
+    """By index, the nodes that a gradient flows through to that one."""
     users: list[list[Node]] = [[] for _ in range(len(graph))]
-    for place in swept(graph):
-        for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[place])):
-            users[operand].append(graph.nodes[place])
+    for index in swept(graph):
+        for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[index])):
+            users[operand].append(graph.nodes[index])
     return users
 
 
@@ -345,16 +351,16 @@ def _culprits(
     graph: Graph, rows: Mapping[int, Checked], users: Sequence[Sequence[Node]], replay: Replay
 ) -> Iterator[Culprit]:
     """The local derivatives behind wrong gradients: where a node is wrong, and none of the nodes that use it is."""
-    for place, row in rows.items():
-        if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users[place]):
-            for user in users[place]:
+    for index, row in rows.items():
+        if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users[index]):
+            for user in users[index]:
                 if user.opcode:
-                    yield from _local_culprit(graph, user, place, replay)
+                    yield from _local_culprit(graph, user, index, replay)
 
 
 def _local_culprit(graph: Graph, user: Node, operand: int, replay: Replay) -> Iterator[Culprit]:
     """The derivative of a node by one of its operands, if that is wrong."""
-    local = sum(user.partials[position] for position, place in passing(user) if place == operand)
+    local = sum(user.partials[position] for position, index in passing(user) if index == operand)
     about = _About(user.name, user.symbol, user.source, local, 0.0)
     row = _judged(about, _local(user, operand, replay), graph.nodes[operand].data, "central", 0.0)
     if row.verdict == "wrong":

@@ -10,7 +10,8 @@ from functools import cache
 import numpy
 
 from gradwalk.explain.passes import contribution, passing, swept
-from gradwalk.graph.graph import Floats, Graph, Node
+from gradwalk.graph.graph import Floats, Graph
+from gradwalk.graph.node import Node
 from gradwalk.ops.formula import variables
 from gradwalk.ops.table import TABLE
 
@@ -19,7 +20,7 @@ _OPERANDS = "xyz"
 
 
 def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
-    """By place: what the root can be off by for each unit of a node's number, because that is rounded.
+    """By index: what the root can be off by for each unit of a node's number, because that is rounded.
 
     An ulp of the number, times the node's gradient. Leaves are exact.
     """
@@ -36,12 +37,12 @@ def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
     """
     relative = _relative_errors(graph)
     errors = [0.0] * len(graph)
-    for place in swept(graph):
-        node = graph.nodes[place]
+    for index in swept(graph):
+        node = graph.nodes[index]
         for position, operand in passing(node):
             vague = sum(relative[x] for x in _needed(node, position)) + EPSILON
-            passed_on = _known(abs(node.partials[position]) * errors[place])
-            errors[operand] += passed_on + _known(abs(contribution(node, position, gradients[place])) * vague)
+            passed_on = _known(abs(node.partials[position]) * errors[index])
+            errors[operand] += passed_on + _known(abs(contribution(node, position, gradients[index])) * vague)
     return errors
 
 

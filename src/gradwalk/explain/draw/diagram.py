@@ -12,7 +12,8 @@ from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
 from gradwalk.explain.passes import contribution, passing
 from gradwalk.explain.text import fixed, one_line, short, shortened, width
 from gradwalk.graph.clusters import Group, grouped
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 
 _MARGIN = 18.0
 _LINE = 17.0  # from one line of text to the next
@@ -34,7 +35,7 @@ _LONGEST_LABEL = 26
 class Moment:
     """What is known at one moment: whose number, which gradients, what each edge passed back, who is being visited.
 
-    `contributions`: by place of the result and position of the operand; those in `lost` came to nothing.
+    `contributions`: by index of the result and position of the operand; those in `lost` came to nothing.
     """
 
     known: frozenset[int]
@@ -124,10 +125,10 @@ class Scene:
             return max(unit.box, unit.pill, unit.side), _BOX + _LINK + _PILL
         return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
 
-    def _anchors(self, place: int) -> tuple[Point, Point, Point]:
+    def _anchors(self, index: int) -> tuple[Point, Point, Point]:
         """The centre of a node's operation, the centre of its box, and where its edges leave."""
-        x, y = self._layout.centres[place]
-        unit = self._units[place]
+        x, y = self._layout.centres[index]
+        unit = self._units[index]
         wide, high = self._size(unit)
         if self._downward:
             return (x, y - high / 2 + _PILL / 2), (x, y + high / 2 - _BOX / 2), (x, y + high / 2)
@@ -345,7 +346,7 @@ def _turned(layout: Layout) -> Layout:
 
 def title(graph: Graph) -> str:
     """What the picture of a graph shows."""
-    roots = ", ".join(graph.labels.get(place, f"v{place + 1}") for place in graph.outputs)
+    roots = ", ".join(graph.labels.get(index, f"v{index + 1}") for index in graph.outputs)
     return f"How {shortened(one_line(roots), 60)} was computed: {len(graph):,} nodes"
 
 
