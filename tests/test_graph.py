@@ -66,7 +66,7 @@ def test_nodes_of_every_kind():
     assert hand_made.partials == (2.0, 0.0, 1.0, 0.0)  # a stands there twice: the total at its first place
     assert hand_made.row is None
     where = next(node for node in graph.nodes if node.symbol == "where")
-    assert where.inert == (0,)
+    assert where.non_differentiable == (0,)
     assert where.arguments[2] == math.inf
     assert where.partials[:2] == (0.0, 1.0)
     assert math.isnan(where.partials[2])

@@ -101,12 +101,16 @@ def test_subclasses_and_replaced_methods_are_observed(monkeypatch):
         def backward(self) -> None:
             super().backward()
 
+    original = Value.backward
+
+    def replacement(self: Value) -> None:
+        original(self)
+
     told: list[Value] = []
     mine = Mine(2.0)
-    original = Value.backward
     with observed(told.append):
         mine.backward()
-        monkeypatch.setattr(Value, "backward", lambda self: original(self))
+        monkeypatch.setattr(Value, "backward", replacement)
         made = root()
         made.backward()
     assert told[0] is mine

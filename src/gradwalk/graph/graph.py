@@ -1,4 +1,4 @@
-"""`Graph`: what Values remember, as flat arrays. All views of a computation are made from it."""
+"""`Graph`: what Values remember, as flat arrays. Every view of a computation is made from it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,26 @@ Floats = NDArray[numpy.float64]
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A computation, operands before results. A node is known by its index: 0 for the first.
+    """A computation as flat arrays, operands before results. A node is known by its index, from 0.
 
-    `opcodes`: the operation of each node, counted from 1 in the table's order; 0 for leaves and hand-made nodes.
-    `offsets`: the operands of node i stand at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
-    `operands`: indices; -1 where a constant stands.
-    `partials`: d node / d operand; where a constant stands, the constant. `data`, `grad`: as recorded.
-    `labels`, `sources`: of the nodes that have one, by index. `symbols`: the same for hand-made nodes.
-    `by_hand`: the nodes whose `_backward` was set. `outputs`: the indices of the roots.
+    Attributes:
+        opcodes: The operation of each node, counted from 1 in the table's order; 0 for leaves and hand-made nodes.
+        offsets: `offsets[i]` to `offsets[i + 1]` is the part of `operands` and `partials` that belongs to node i.
+        operands: The index of each operand, or -1 for a constant.
+        partials: The partial derivative of the node with respect to each operand; for a constant, the constant itself.
+        data: The number of each node, as recorded.
+        grad: The gradient of each node, as recorded.
+        labels: The labels of the nodes that have one, by index.
+        symbols: What hand-made nodes call their operations, by index.
+        sources: The lines of the user's program that made the nodes, by index, where they are known.
+        by_hand: The indices of the nodes whose `_backward` was set by hand.
+        outputs: The indices of the roots.
 
-    >>> a = Value(2.0, label="a")
-    >>> graph = Graph.record(a * a + 1)
-    >>> graph.operands.tolist(), graph.partials.tolist()
-    ([0, 0, 1, -1], [2.0, 2.0, 1.0, 1.0])
+    Example:
+        >>> a = Value(2.0, label="a")
+        >>> graph = Graph.record(a * a + 1)
+        >>> graph.operands.tolist(), graph.partials.tolist()
+        ([0, 0, 1, -1], [2.0, 2.0, 1.0, 1.0])
     """
 
     opcodes: Integers
@@ -54,11 +61,17 @@ class Graph:
 
     @classmethod
     def record(cls, root: Value | Iterable[Value]) -> Graph:
-        """The graph of a root, or of several, with numbers and gradients as they are now.
+        """Record the graph of one root or several, with numbers and gradients as they are now.
 
-        The rules of hand-made nodes are asked for their partials: they are run with a gradient of 1, and taken to be
-        linear in it, as the chain rule has it. Raises `TypeError` where a root is not a Value, `ValueError` where there
-        is none or where hand-edited nodes form a cycle.
+        The partials of hand-made nodes are found by running their `_backward` with a gradient of 1, which assumes that
+        it is linear in the gradient, as the chain rule demands.
+
+        Args:
+            root: A Value, or an iterable of Values for a graph with several outputs.
+
+        Raises:
+            TypeError: A root is not a Value.
+            ValueError: There is no root, or hand-edited nodes form a cycle.
         """
         roots = [root] if isinstance(root, Value) else _as_list(root)
         if not roots:
@@ -77,12 +90,16 @@ class Graph:
 
     @property
     def edges(self) -> int:
-        """How many operands are nodes."""
+        """The number of operands that are nodes and not constants."""
         return int((self.operands != CONSTANT).sum())
 
     @property
     def root(self) -> int:
-        """The index of the only output. Raises `ValueError` where there are several."""
+        """The index of the only output.
+
+        Raises:
+            ValueError: The graph has several outputs.
+        """
         if len(self.outputs) != 1:
             names = ", ".join(self.names[index] for index in self.outputs)
             raise ValueError(f"this needs a graph with one root, and this one has {len(self.outputs)}: {names}")
@@ -90,9 +107,10 @@ class Graph:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """A name of its own for every node.
+        """A unique name for every node.
 
-        Its label, with a number where an earlier node has the same; for those without, v1, v2 and so on, by index.
+        A node is named by its label, followed by a number if an earlier node has the same label. Nodes without a label
+        are named v1, v2 and so on, by index.
         """
         taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
         uses: Counter[str] = Counter()
@@ -109,7 +127,7 @@ class Graph:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes, for readers."""
+        """All nodes as objects: slower than the arrays, and easier to read."""
         offsets, operands, partials = self.offsets.tolist(), self.operands.tolist(), self.partials.tolist()
         data, grad = self.data.tolist(), self.grad.tolist()
         nodes = []
@@ -133,10 +151,13 @@ class Graph:
         return tuple(nodes)
 
     def validate(self) -> None:
-        """Raise `GraphError` where the graph is not well formed.
+        """Check that the graph is well formed.
 
-        It is when the arrays fit each other; every node has as many operands as its operation takes; every operand is
-        a constant or an earlier node; and labels, symbols, lines, rules and outputs belong to nodes that there are.
+        It is if the arrays fit each other; every node has as many operands as its operation takes; every operand is a
+        constant or an earlier node; and labels, symbols, lines, rules and outputs belong to nodes that exist.
+
+        Raises:
+            GraphError: The graph is not well formed; the message says what is wrong, and at which node.
         """
         _check_lengths(self)
         _check_opcodes(self)
@@ -186,11 +207,17 @@ class Graph:
 
 
 def as_graph(root: Value | Iterable[Value] | Graph) -> Graph:
-    """A graph as it is, Values recorded."""
+    """Return a graph as it is, and record that of one or several Values.
+
+    Raises:
+        TypeError: `root` is neither a Graph nor made of Values.
+        ValueError: There is no root.
+    """
     return root if isinstance(root, Graph) else Graph.record(root)
 
 
 def _as_list(roots: Any) -> list[Value]:
+    """Return the roots as a list, and raise `TypeError` if one is not a Value."""
     try:
         listed = list(roots)
     except TypeError:
@@ -203,6 +230,7 @@ def _as_list(roots: Any) -> list[Value]:
 
 
 def _check_lengths(graph: Graph) -> None:
+    """Raise `GraphError` unless the arrays have the right types and lengths."""
     for name in ("opcodes", "offsets", "operands", "partials", "data", "grad"):
         array = getattr(graph, name)
         kind = "int32" if name in ("opcodes", "offsets", "operands") else "float64"
@@ -219,6 +247,7 @@ def _check_lengths(graph: Graph) -> None:
 
 
 def _check_opcodes(graph: Graph) -> None:
+    """Raise `GraphError` unless every opcode exists and has as many operands as it takes."""
     strange = (graph.opcodes < 0) | (graph.opcodes > SUMPROD)
     if strange.any():
         index = int(strange.argmax())
@@ -240,6 +269,7 @@ def _miscounted(opcode: int, index: int, given: int) -> str:
 
 
 def _check_operands(graph: Graph) -> None:
+    """Raise `GraphError` unless every operand is a constant or an earlier node."""
     results = numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))
     wrong = (graph.operands < CONSTANT) | (graph.operands >= results)
     if wrong.any():

@@ -1,6 +1,6 @@
 """Graphs as JSON, by the schema in docs/graph.schema.json: from nodes to text, and from text to the fields of a Graph.
 
-Reading checks the form of every part. Whether the parts fit each other, `Graph.validate` says.
+Reading checks the form of every part; `Graph.validate` checks whether the parts fit each other.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence
 
 
 def as_text(document: Mapping[str, Any]) -> str:
-    """Write what `as_dict` returned as text, a line for each node."""
+    """Write what `as_dict` returned as text, one line for each node."""
     head = {key: value for key, value in document.items() if key != "nodes"}
     lines = ",\n".join(json.dumps(node, ensure_ascii=False) for node in document["nodes"])
     return encodable(f'{json.dumps(head)[:-1]}, "nodes": [\n{lines}\n]}}')
@@ -74,7 +74,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _described(node: Node, symbols: Mapping[int, str]) -> dict[str, Any]:
-    """Describe a node for JSON; what it lacks is left out."""
+    """Describe a node for JSON, without the keys that do not apply to it."""
     described: dict[str, Any] = {}
     if node.place in symbols:
         described["symbol"] = node.symbol
@@ -129,6 +129,7 @@ class _Reader:
         }
 
     def _read(self, index: int, node: Any, where: str) -> None:
+        """Append a node to the columns."""
         if not isinstance(node, dict):
             raise GraphError(f"{where} is {node!r}, not an object")
         _refuse_unknown(node, _KEYS, where)
@@ -154,6 +155,7 @@ class _Reader:
             raise GraphError(f"the label of {where} is empty: leave it out")
 
     def _read_operands(self, node: dict[str, Any], where: str) -> None:
+        """Append the operands of a node and their partials."""
         operands = _listed(node, "operands", where) if "operands" in node else []
         partials = _listed(node, "partials", where) if "partials" in node else []
         if len(operands) != len(partials):

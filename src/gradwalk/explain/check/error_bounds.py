@@ -1,4 +1,4 @@
-"""How far rounding can put a graph's numbers and gradients off, to first order."""
+"""Bounds, to first order, on how far rounding can put a graph's numbers and gradients off."""
 
 from __future__ import annotations
 
@@ -20,9 +20,16 @@ _OPERANDS = "xyz"
 
 
 def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
-    """By index: what the root can be off by for each unit of a node's number, because that is rounded.
+    """Compute how far off the root can be, for each unit of a node's number, because that number is rounded.
 
-    An ulp of the number, times the node's gradient. Leaves are exact.
+    That is an ulp times the node's gradient. Leaves are exact.
+
+    Args:
+        graph: A graph with one root.
+        gradients: The true gradients by index.
+
+    Returns:
+        One weight for each node.
     """
     weights: Floats = numpy.nan_to_num(numpy.abs(numpy.array(gradients)) * EPSILON, nan=0.0, posinf=math.inf)
     weights[numpy.diff(graph.offsets) == 0] = 0.0
@@ -30,10 +37,18 @@ def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
 
 
 def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
-    """How far off each gradient can be by rounding: cancellation in a number makes the derivatives behind it vague.
+    """Bound how far off each gradient can be by rounding; cancellation in a number makes derivatives inexact.
 
-    Forward, an operation passes on the errors of its operands, times its partials, and adds one of its own. Backward,
-    a contribution has the relative errors of its upstream gradient and of all that its partial is computed from.
+    In the forward pass an operation passes on the errors of its operands, times its partials, and adds one of its own.
+    In the backward pass a contribution has the relative errors of its upstream gradient and of everything that its
+    partial is computed from.
+
+    Args:
+        graph: A graph with one root.
+        gradients: The true gradients by index.
+
+    Returns:
+        One bound for each node.
     """
     relative = _relative_errors(graph)
     errors = [0.0] * len(graph)
@@ -47,7 +62,7 @@ def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
 
 
 def _relative_errors(graph: Graph) -> list[float]:
-    """How far off the number of every node can be, in relation to it."""
+    """Bound the relative error of every node's number."""
     errors = [0.0] * len(graph)
     for node in graph.nodes:
         if not node.is_leaf:
@@ -57,12 +72,12 @@ def _relative_errors(graph: Graph) -> list[float]:
 
 
 def _known(error: float) -> float:
-    """An error, or nothing where it is not a number: what is nan or inf is not judged by its rounding."""
+    """Return an error, or 0 for nan and inf, which are not judged by their rounding."""
     return error if math.isfinite(error) else 0.0
 
 
 def _needed(node: Node, position: int) -> Iterator[int]:
-    """The nodes whose numbers a partial is computed from: operands, or the node itself."""
+    """Yield the nodes whose numbers a partial is computed from: operands, or the node itself."""
     if node.row is None:
         yield from (x for x in node.arguments if isinstance(x, int))
     elif not node.row.selects:
