@@ -55,9 +55,8 @@ def run(script: str, arguments: list[str]) -> int:
     except SystemExit:
         raise
     except BaseException as error:
-        error.__traceback__ = (
-            error.__traceback__ and error.__traceback__.tb_next
-        )  # leaves out the frame of this function
+        # The traceback begins in the script, without the frame of this function.
+        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
         sys.excepthook(type(error), error, error.__traceback__)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
