@@ -210,37 +210,7 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
         (True, ['a', 'b', 'v3', 'v4'])
     """
     step = _checked_step(method, h)
-    graph = as_graph(root)
-    reevaluator = Reevaluator(graph, graph.root)
-    _refuse_stale(graph, reevaluator)
-    found = gradients(graph)
-    weights, own = noise_weights(graph, found), gradient_errors(graph, found)
-    conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
-    stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
-    users = _users(graph)
-    rows: dict[int, Checked] = {}
-    for index in swept(graph):  # users before what they use
-        node = graph.nodes[index]
-        about = _About(node.name, node.symbol, node.source, found[index], own[index])
-        if reevaluator.select(index) >= 0:
-            rows[index] = Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
-            continue
-
-        def nudged(number: float) -> tuple[float, float]:
-            return reevaluator.root_with(number), reevaluator.noise(weights)
-
-        def is_chosen(index: int = index) -> bool:
-            return (
-                any(reevaluator.depends(condition) for condition in conditions)
-                or any(rows[user.place].verdict in ("kink", "jump") for user in users[index])
-                or any(_is_at_kink(graph, user, index, reevaluator) for user in users[index])
-            )
-
-        row = _judged(about, nudged, node.data, method, step, is_chosen)
-        is_stopped = row.verdict == "wrong" and any(reevaluator.depends(operand) for operand in stopped)
-        rows[index] = row._replace(verdict="stopped") if is_stopped else row
-    ordered = {index: rows[index] for index in sorted(rows)}
-    return Check(tuple(ordered.values()), tuple(_culprits(graph, ordered, users, reevaluator)))
+    return _GraphChecker(as_graph(root), method, step).check()
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:
@@ -391,6 +361,102 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
     return "rounding" if error and 4 * bound > _TOO_VAGUE * size else "right"
 
 
+class _GraphChecker:
+    """Checks every node of one graph, users before what they use, because a kink at a user matters to its operands.
+
+    Raises:
+        StaleError: A number of the graph is not what its operation gives.
+    """
+
+    def __init__(self, graph: Graph, method: Method, step: float) -> None:
+        self._graph = graph
+        self._method = method
+        self._step = step
+        self._reevaluator = Reevaluator(graph, graph.root)
+        self._refuse_stale()
+        self._gradients = gradients(graph)
+        self._weights = noise_weights(graph, self._gradients)
+        self._errors = gradient_errors(graph, self._gradients)
+        self._conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
+        self._stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
+        self._users = _users(graph)
+        self._rows: dict[int, Checked] = {}
+
+    def check(self) -> Check:
+        """Check all nodes that gradient flows to."""
+        for index in swept(self._graph):
+            self._rows[index] = self._checked(index)
+        rows = {index: self._rows[index] for index in sorted(self._rows)}
+        return Check(tuple(rows.values()), tuple(self._culprits(rows)))
+
+    def _checked(self, index: int) -> Checked:
+        """Check the gradient of one node."""
+        node = self._graph.nodes[index]
+        about = _About(node.name, node.symbol, node.source, self._gradients[index], self._errors[index])
+        if self._reevaluator.select(index) >= 0:
+            return Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
+        row = _judged(about, self._nudged, node.data, self._method, self._step, partial(self._is_chosen, index))
+        if row.verdict == "wrong" and any(self._reevaluator.depends(operand) for operand in self._stopped):
+            return row._replace(verdict="stopped")
+        return row
+
+    def _nudged(self, number: float) -> tuple[float, float]:
+        """Return the root for a number of the selected node, and a bound on its rounding error."""
+        return self._reevaluator.root_with(number), self._reevaluator.noise(self._weights)
+
+    def _is_chosen(self, index: int) -> bool:
+        """Return whether the selected node reaches the root by way of a kink or a condition at its threshold."""
+        users = self._users[index]
+        return (
+            any(self._reevaluator.depends(condition) for condition in self._conditions)
+            or any(self._rows[user.place].verdict in ("kink", "jump") for user in users)
+            or any(self._is_at_kink(user, index) for user in users)
+        )
+
+    def _is_at_kink(self, user: Node, operand: int) -> bool:
+        """Return whether an operation has a kink at the number of its operand, where its rule chooses a derivative."""
+        if not user.opcode:
+            return False
+        return slope(self._local(user, operand), self._graph.nodes[operand].data).shape in ("kink", "jump")
+
+    def _culprits(self, rows: Mapping[int, Checked]) -> Iterator[Culprit]:
+        """Find the local derivatives behind wrong gradients: a node is wrong, and none of the nodes that use it is."""
+        for index, row in rows.items():
+            users = self._users[index]
+            if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users):
+                for user in users:
+                    if user.opcode:
+                        yield from self._local_culprit(user, index)
+
+    def _local_culprit(self, user: Node, operand: int) -> Iterator[Culprit]:
+        """Yield the derivative of a node with respect to one of its operands if it is wrong."""
+        local = sum(user.partials[position] for position, index in passing(user) if index == operand)
+        about = _About(user.name, user.symbol, user.source, local, 0.0)
+        row = _judged(about, self._local(user, operand), self._graph.nodes[operand].data, "central", 0.0)
+        if row.verdict == "wrong":
+            yield Culprit(*about[:3], self._graph.names[operand], local, row.quotient)
+
+    def _local(self, user: Node, operand: int) -> Noisy:
+        """Return a node's number as a function of one of its operands."""
+        self._reevaluator.select(operand)
+
+        def nudged(number: float) -> tuple[float, float]:
+            result = self._reevaluator.local(user.place, number)
+            return result, EPSILON * abs(result)
+
+        return nudged
+
+    def _refuse_stale(self) -> None:
+        """Raise `StaleError` if a number is not what its operation gives."""
+        for node in self._graph.nodes:
+            again = self._reevaluator.recomputed(node.place)
+            if again != node.data and not (math.isnan(again) and math.isnan(node.data)):
+                raise StaleError(
+                    f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
+                    " since it was computed. Call refresh(root) first"
+                )
+
+
 def _users(graph: Graph) -> list[list[Node]]:
     """Return, for every node by index, the nodes that gradient flows through to it."""
     users: list[list[Node]] = [[] for _ in range(len(graph))]
@@ -398,55 +464,6 @@ def _users(graph: Graph) -> list[list[Node]]:
         for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[index])):
             users[operand].append(graph.nodes[index])
     return users
-
-
-def _culprits(
-    graph: Graph, rows: Mapping[int, Checked], users: Sequence[Sequence[Node]], reevaluator: Reevaluator
-) -> Iterator[Culprit]:
-    """Find the local derivatives behind wrong gradients: a node is wrong, and none of the nodes that use it is."""
-    for index, row in rows.items():
-        if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users[index]):
-            for user in users[index]:
-                if user.opcode:
-                    yield from _local_culprit(graph, user, index, reevaluator)
-
-
-def _local_culprit(graph: Graph, user: Node, operand: int, reevaluator: Reevaluator) -> Iterator[Culprit]:
-    """Yield the derivative of a node with respect to one of its operands if it is wrong."""
-    local = sum(user.partials[position] for position, index in passing(user) if index == operand)
-    about = _About(user.name, user.symbol, user.source, local, 0.0)
-    row = _judged(about, _local(user, operand, reevaluator), graph.nodes[operand].data, "central", 0.0)
-    if row.verdict == "wrong":
-        yield Culprit(*about[:3], graph.names[operand], local, row.quotient)
-
-
-def _is_at_kink(graph: Graph, user: Node, operand: int, reevaluator: Reevaluator) -> bool:
-    """Return whether an operation has a kink at the number of its operand, where its rule chooses a derivative."""
-    if not user.opcode:
-        return False
-    return slope(_local(user, operand, reevaluator), graph.nodes[operand].data).shape in ("kink", "jump")
-
-
-def _local(user: Node, operand: int, reevaluator: Reevaluator) -> Noisy:
-    """Return a node's number as a function of one of its operands."""
-    reevaluator.select(operand)
-
-    def nudged(number: float) -> tuple[float, float]:
-        result = reevaluator.local(user.place, number)
-        return result, EPSILON * abs(result)
-
-    return nudged
-
-
-def _refuse_stale(graph: Graph, reevaluator: Reevaluator) -> None:
-    """Raise `StaleError` if a number is not what its operation gives."""
-    for node in graph.nodes:
-        again = reevaluator.recomputed(node.place)
-        if again != node.data and not (math.isnan(again) and math.isnan(node.data)):
-            raise StaleError(
-                f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
-                " since it was computed. Call refresh(root) first"
-            )
 
 
 def _checked_step(method: object, h: object) -> float:
