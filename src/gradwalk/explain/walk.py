@@ -22,7 +22,7 @@ from gradwalk.explain.passes import BackwardStep, ForwardStep, backward_steps, f
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph, as_graph
-from gradwalk.graph.plain_json import as_json
+from gradwalk.graph.plain_json import as_json, plain
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ class Walk:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the walk and everything that follows from it as plain data: what `to_json` writes."""
-        return self.essence() | {
+        """Describe the walk and what follows from it as plain data: what `to_json` writes, nan and inf as strings."""
+        derived = {
             "legal": self.is_legal,
             "legal_orders": self.legal_orders,
             "forward": [step._asdict() for step in self.forward],
@@ -186,6 +186,8 @@ class Walk:
                 for wrong in self.wrong
             ],
         }
+        plain_data: dict[str, Any] = plain(derived)
+        return self.essence() | plain_data
 
     def to_json(self) -> str:
         """Write the walk as JSON, by docs/walk.schema.json: graph, order, steps, gradients and what is wrong."""

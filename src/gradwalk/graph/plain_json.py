@@ -20,26 +20,31 @@ def to_number(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def as_json(item: Any) -> str:
-    """Write dictionaries, lists and numbers as indented JSON.
+def plain(item: Any) -> Any:
+    """Return nested data with lists in place of tuples, and every float by `to_number`.
 
     Args:
         item: Nested dictionaries, lists and tuples of strings, numbers, booleans and None.
-
-    Returns:
-        The text, every number by `to_number`.
     """
-    return encodable(json.dumps(_strict(item), indent=1, ensure_ascii=False))
+    if isinstance(item, float):
+        return to_number(item)
+    if isinstance(item, dict):
+        return {key: plain(value) for key, value in item.items()}
+    return [plain(part) for part in item] if isinstance(item, (list, tuple)) else item
+
+
+def as_json(item: Any) -> str:
+    """Write plain data as indented JSON.
+
+    Args:
+        item: What `plain` returned.
+
+    Raises:
+        ValueError: A number is nan or inf.
+    """
+    return encodable(json.dumps(item, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def encodable(text: str) -> str:
     """Replace lone surrogates, which no file can hold, by JSON's escapes for them."""
     return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _strict(item: Any) -> Any:
-    if isinstance(item, float):
-        return to_number(item)
-    if isinstance(item, dict):
-        return {key: _strict(value) for key, value in item.items()}
-    return [_strict(part) for part in item] if isinstance(item, (list, tuple)) else item

@@ -20,7 +20,7 @@ from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
 from gradwalk.graph.graph import Floats, Graph, as_graph
 from gradwalk.graph.node import Node
-from gradwalk.graph.plain_json import as_json
+from gradwalk.graph.plain_json import as_json, plain
 from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, tupled
 from gradwalk.value.source_line import SourceLine
@@ -145,10 +145,11 @@ class Check:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the check as plain data: what `to_json` writes."""
+        """Describe the check as plain data: what `to_json` writes, nan and inf as strings."""
         rows = [row._asdict() | {"error": row.error} for row in self.rows]
         culprits = [culprit._asdict() for culprit in self.culprits]
-        return {"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits}
+        described: dict[str, Any] = plain({"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits})
+        return described
 
     def to_json(self) -> str:
         """Write the check as JSON: a row for each gradient, and the local derivatives behind the wrong ones."""
