@@ -10,8 +10,9 @@ from gradwalk.explain.text import one_line, short
 from gradwalk.graph.graph import Graph, Node
 from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import SUMPROD
-from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, text
+from gradwalk.ops.formula import Formula, folded, number, resolved, substituted
 from gradwalk.ops.formula import name as variable
+from gradwalk.ops.printers import text
 
 _OPERANDS = ("x", "y", "z")
 

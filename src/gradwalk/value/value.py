@@ -888,7 +888,7 @@ def _node(
 
 @cython.cfunc
 def _unary(opcode: cython.int, a: Value) -> Value:
-    out: cython.double = evaluate.evaluate(opcode, a._primal, 0.0, 0.0)
+    out: cython.double = evaluate.value(opcode, a._primal, 0.0, 0.0)
     return _node(opcode, a, None, out, evaluate.partial(opcode, 0, a._primal, 0.0, 0.0, out), 0.0)
 
 
@@ -903,14 +903,14 @@ def _binary(opcode: cython.int, left: Any, right: Any) -> Any:
     if isinstance(left, Value) and isinstance(right, Value):
         a, b = left, right
         x, y = a._primal, b._primal
-        out = evaluate.evaluate(opcode, x, y, 0.0)
+        out = evaluate.value(opcode, x, y, 0.0)
         return _node(
             opcode, a, b, out, evaluate.partial(opcode, 0, x, y, 0.0, out), evaluate.partial(opcode, 1, x, y, 0.0, out)
         )
     if not (_is_operand(left) and _is_operand(right)):
         return NotImplemented
     x, y = _number(left), _number(right)
-    out = evaluate.evaluate(opcode, x, y, 0.0)
+    out = evaluate.value(opcode, x, y, 0.0)
     if isinstance(left, Value):
         return _node(opcode, left, None, out, evaluate.partial(opcode, 0, x, y, 0.0, out), y)
     return _node(opcode, None, right, out, x, evaluate.partial(opcode, 1, x, y, 0.0, out))
@@ -923,7 +923,7 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     y: cython.double = _number(arguments[1])
     z: cython.double = _number(arguments[2])
     position: cython.int
-    out: Value = _wide(opcode, arguments, evaluate.evaluate(opcode, x, y, z))
+    out: Value = _wide(opcode, arguments, evaluate.value(opcode, x, y, z))
     for position in range(3):
         out._details.partials[position] = evaluate.partial(opcode, position, x, y, z, out._primal)
     return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
@@ -1133,7 +1133,7 @@ def _applied(opcode: cython.int, operands: tuple) -> object:
         connected = connected or isinstance(operand, Value)
     if not connected:
         x, y, z = [float(operand) for operand in operands] + [0.0] * (3 - len(operands))
-        return evaluate.evaluate(opcode, x, y, z)
+        return evaluate.value(opcode, x, y, z)
     if len(operands) == 1:
         return _unary(opcode, operands[0])
     if len(operands) == 2:
@@ -1485,7 +1485,7 @@ def _recompute(node: Value) -> object:
         return None
     arguments = [_number(argument) for argument in node.arguments]
     x, y, z = arguments + [0.0] * (3 - len(arguments))
-    node._primal = evaluate.evaluate(node._opcode, x, y, z)
+    node._primal = evaluate.value(node._opcode, x, y, z)
     if node._a is not None:
         node._pa = evaluate.partial(node._opcode, 0, x, y, z, node._primal)
     if node._b is not None:
@@ -1688,11 +1688,11 @@ def _push_two(stack: list, order: list, earlier: list | None, node: Value) -> cy
 def _push_operands(stack: list, order: list, earlier: list | None, node: Value, keys: dict | None) -> cython.int:
     """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
     if keys is None and not node._special:
-        is_inert = earlier is not None and (node._pa == 0.0 or node._pb == 0.0) and evaluate.inert(node._opcode) != 0
+        is_inert = earlier is not None and (node._pa == 0.0 or node._pb == 0.0) and evaluate.non_differentiable(node._opcode) != 0
         return 0 if is_inert else _push_two(stack, order, earlier, node)
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
-    if earlier is not None and evaluate.inert(node._opcode) != 0:
-        arguments = _without_inert(arguments, evaluate.inert(node._opcode))
+    if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:
+        arguments = _without_inert(arguments, evaluate.non_differentiable(node._opcode))
     for argument in arguments:
         if isinstance(argument, Value) and not _is_settled(cython.cast(Value, argument), order, earlier):
             break
@@ -1971,7 +1971,7 @@ def _compared(opcode: cython.int, left: object, right: object) -> object:
     """Whether a comparison holds; while a function is recorded, that as a Value."""
     if _strict != 0 and _recording.get():
         return _binary(opcode, left, right)
-    return evaluate.evaluate(opcode, _number(left), _number(right), 0.0) != 0.0
+    return evaluate.value(opcode, _number(left), _number(right), 0.0) != 0.0
 
 
 def _refuse_nans_from(node: Value) -> None:
