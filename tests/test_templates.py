@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from programs import EXTREME, OPCODES
 
 from gradwalk.ops import ieee
-from gradwalk.ops.formula import Formula, evaluated, number
+from gradwalk.ops.formula import Formula, Functions, evaluated, name, number
 from gradwalk.ops.table import BY_NAME, TABLE, Operation
-from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, OUT, Instruction, Template, template
+from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
 from gradwalk.value.value import apply
 
 PLACES = [(row, position) for row in TABLE for position in range(row.arity)]
@@ -76,6 +76,14 @@ def test_what_selects_passes_on_the_adjoint_or_zero():
     condition, *_ = OPERANDS.values()
     zero = Instruction(0, (), 0.0)
     assert made("where", 1) == Template((zero, Instruction(OPCODES["where"], (condition, ADJOINT, 0))), 1)
+
+
+def test_derivatives_need_rows_alone():
+    assert not any(missing_rows(row) for row in TABLE)
+    f, x = Functions(), name("x")
+    partials = [f.digamma(x) * f.erfcx(f.abs(x)) + f.digamma(2), number(0)]
+    row = Operation("beta", "beta", f.beta(x, name("y")), partials, [], "not in the table")
+    assert missing_rows(row) == ["digamma", "erfcx"]
 
 
 @TEMPLATES

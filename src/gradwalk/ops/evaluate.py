@@ -271,7 +271,7 @@ def non_differentiable(opcode: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
-    """Return the number of operands; 0 for leaves, sums of products and calls, which have no fixed number."""
+    """Return the number of operands; 0 for leaves, sums of products and calls, which have no fixed one."""
     arities: cython.p_char = b"0222221111111111111111111111222231222100333"
     return arities[opcode] - ord("0") if opcode > 0 else 0
 

@@ -255,4 +255,7 @@ FUSED: tuple[Fused, ...] = (
     Fused("submul", z - x * y),
 )
 
+# Every instruction that a formula computes.
+ROWS: tuple[Operation | Fused, ...] = (*TABLE, *FUSED)
+
 BY_NAME = {operation.name: operation for operation in TABLE}

@@ -95,12 +95,12 @@ def missing_rows(row: Operation) -> list[str]:
         `template` does not work for the row before.
     """
     positions = [i for i in range(row.arity) if i not in row.non_differentiable]
-    needed = [name for position in positions for name in _needed(_contribution(row, position))]
-    return [name for name in dict.fromkeys(needed) if name not in BY_NAME]
+    needed = [operation for position in positions for operation in _needed(_contribution(row, position))]
+    return [operation for operation in dict.fromkeys(needed) if operation not in BY_NAME]
 
 
 def _contribution(row: Operation, position: int) -> Formula:
-    """Return the adjoint times the partial. A row that selects passes the adjoint itself or exactly 0, never 0 · inf."""
+    """Return the adjoint times the partial; of a row that selects, the adjoint itself or exactly 0, never 0 · inf."""
     partial = row.partial(position)
     return _chosen(partial) if row.selects else _scaled(partial)
 

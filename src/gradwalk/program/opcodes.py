@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gradwalk.ops import numbering
 from gradwalk.ops.formula import name, substituted
 from gradwalk.ops.printers import c
-from gradwalk.ops.table import FUSED, TABLE, Fused, Operation
+from gradwalk.ops.table import ROWS, Fused, Operation
 
 if TYPE_CHECKING:
     from gradwalk.program.program import Program
@@ -19,7 +19,7 @@ CALL = numbering.OPCODES["call"]  # a result of a function of Python
 MULADD = numbering.OPCODES["muladd"]
 MULSUB = numbering.OPCODES["mulsub"]
 SUBMUL = numbering.OPCODES["submul"]
-LOAD, STORE, SUM, DOT = (numbering.OPCODES[name] for name in numbering.SCHEDULED)
+LOAD, STORE, SUM, DOT = [numbering.OPCODES[instruction] for instruction in numbering.SCHEDULED]  # only in schedules
 
 _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}
 
@@ -50,7 +50,7 @@ def _described(row: Operation | Fused) -> OpcodeInfo:
     return OpcodeInfo(row.name, row.arity, f"{row.name}({operands})" if row.is_function else in_c, in_c)
 
 
-INSTRUCTIONS = {numbering.OPCODES[row.name]: _described(row) for row in (*TABLE, *FUSED)}
+INSTRUCTIONS = {numbering.OPCODES[row.name]: _described(row) for row in ROWS}
 NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}
 

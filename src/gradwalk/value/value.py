@@ -1688,7 +1688,11 @@ def _push_two(stack: list, order: list, earlier: list | None, node: Value) -> cy
 def _push_operands(stack: list, order: list, earlier: list | None, node: Value, keys: dict | None) -> cython.int:
     """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
     if keys is None and not node._special:
-        is_inert = earlier is not None and (node._pa == 0.0 or node._pb == 0.0) and evaluate.non_differentiable(node._opcode) != 0
+        is_inert = (
+            earlier is not None
+            and (node._pa == 0.0 or node._pb == 0.0)
+            and evaluate.non_differentiable(node._opcode) != 0
+        )
         return 0 if is_inert else _push_two(stack, order, earlier, node)
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
     if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:

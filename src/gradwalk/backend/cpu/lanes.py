@@ -99,7 +99,7 @@ def _run_block(
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
     """Return the row that an instruction gives. Fused instructions round each of their operations to `kind`."""
-    lanes = [numpy.broadcast_to(kind(x), count) for x in operands[: ARITIES[opcode]]]
+    lanes = [numpy.broadcast_to(numpy.asarray(x, kind), count) for x in operands[: ARITIES[opcode]]]
     if opcode in FUSED:
         return fused(opcode, *lanes)
     samples = zip(*[row.tolist() for row in lanes], strict=True)
