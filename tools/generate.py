@@ -204,7 +204,7 @@ def _method(opcode: int, row: Operation) -> Lines:
         if row.operator and method != row.name:
             continue
         yield f"    def {method}(self{parameters}) -> Value:"
-        yield from _docstring(row, "        ")
+        yield from _docstring(row, "        ", others, "A new `Value`.")
         if others:
             yield f"        result: Value = apply({opcode}, self, {', '.join(others)})"
             yield "        return result"
@@ -221,21 +221,22 @@ def functions() -> Lines:
             scalar = "Scalar" if row.arity == 1 else "Scalar | float"
             yield from ("", "")
             yield f"def {row.name}({', '.join(f'{x}: {scalar}' for x in operands)}) -> Scalar:"
-            yield from _docstring(row, "    ")
+            yield from _docstring(row, "    ", operands, "A new `Value`, or a float if no operand is a `Value`.")
             yield f"    result: Scalar = apply({OPCODES[row.name]}, {', '.join(operands)})"
             yield "    return result"
     yield from ("", "")
 
 
-def _docstring(row: Operation, indent: str) -> Lines:
-    """The docstring of a method or function: what it is, and its derivatives on lines of their own."""
+def _docstring(row: Operation, indent: str, parameters: str, result: str) -> Lines:
+    """The docstring of a method or function: what it computes, its derivatives, its parameters and its result."""
     first = row.words.split()[0]
     begins_with_a_word = len(first) > 1 and "(" not in first
-    yield f'{indent}"""{row.words[0].upper() + row.words[1:] if begins_with_a_word else row.words}.'
-    yield ""
-    for position, operand in enumerate(OPERANDS[: row.arity]):
-        yield f"{indent}d/d{operand} = {text(row.partial(position))}"
-    yield f'{indent}"""'
+    lines = [f'"""{row.words[0].upper() + row.words[1:] if begins_with_a_word else row.words}.', ""]
+    lines += [f"d/d{operand} = {text(row.partial(i))}" for i, operand in enumerate(OPERANDS[: row.arity])]
+    if parameters:
+        lines += ["", "Args:", *(f"    {parameter}: A `Value` or a real number." for parameter in parameters)]
+    lines += ["", "Returns:", f"    {result}", '"""']
+    yield from (f"{indent}{line}".rstrip() for line in lines)
 
 
 # C: lanes.h and lane_loops.h

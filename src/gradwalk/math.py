@@ -25,6 +25,13 @@ def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
     d/dy = 0 if x = 0 and y >= 0, else out · log(x)
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(5, x, y)
     return result
@@ -34,6 +41,12 @@ def abs(x: Scalar) -> Scalar:
     """Absolute value.
 
     d/dx = sign(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(7, x)
     return result
@@ -43,6 +56,12 @@ def exp(x: Scalar) -> Scalar:
     """Exponential.
 
     d/dx = out
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(8, x)
     return result
@@ -52,6 +71,12 @@ def expm1(x: Scalar) -> Scalar:
     """exp(x) - 1, accurate near 0.
 
     d/dx = exp(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(9, x)
     return result
@@ -61,6 +86,12 @@ def log(x: Scalar) -> Scalar:
     """Natural logarithm.
 
     d/dx = 1 / x
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(10, x)
     return result
@@ -70,6 +101,12 @@ def log2(x: Scalar) -> Scalar:
     """Logarithm to base 2.
 
     d/dx = 1 / (x · log(2))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(11, x)
     return result
@@ -79,6 +116,12 @@ def log10(x: Scalar) -> Scalar:
     """Logarithm to base 10.
 
     d/dx = 1 / (x · log(10))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(12, x)
     return result
@@ -88,6 +131,12 @@ def log1p(x: Scalar) -> Scalar:
     """log(1 + x), accurate near 0.
 
     d/dx = 1 / (1 + x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(13, x)
     return result
@@ -97,6 +146,12 @@ def sqrt(x: Scalar) -> Scalar:
     """Square root.
 
     d/dx = 0.5 / out
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(14, x)
     return result
@@ -106,6 +161,12 @@ def sin(x: Scalar) -> Scalar:
     """Sine of an angle in radians.
 
     d/dx = cos(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(15, x)
     return result
@@ -115,6 +176,12 @@ def cos(x: Scalar) -> Scalar:
     """Cosine of an angle in radians.
 
     d/dx = -sin(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(16, x)
     return result
@@ -124,6 +191,12 @@ def tan(x: Scalar) -> Scalar:
     """Tangent of an angle in radians.
 
     d/dx = 1 + out²
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(17, x)
     return result
@@ -133,6 +206,12 @@ def asin(x: Scalar) -> Scalar:
     """Inverse sine, in radians.
 
     d/dx = 1 / sqrt((1 - x) · (1 + x))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(18, x)
     return result
@@ -142,6 +221,12 @@ def acos(x: Scalar) -> Scalar:
     """Inverse cosine, in radians.
 
     d/dx = -1 / sqrt((1 - x) · (1 + x))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(19, x)
     return result
@@ -151,6 +236,12 @@ def atan(x: Scalar) -> Scalar:
     """Inverse tangent, in radians.
 
     d/dx = 1 / (1 + x²)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(20, x)
     return result
@@ -160,6 +251,12 @@ def sinh(x: Scalar) -> Scalar:
     """Hyperbolic sine.
 
     d/dx = cosh(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(21, x)
     return result
@@ -169,6 +266,12 @@ def cosh(x: Scalar) -> Scalar:
     """Hyperbolic cosine.
 
     d/dx = sinh(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(22, x)
     return result
@@ -178,6 +281,12 @@ def tanh(x: Scalar) -> Scalar:
     """Hyperbolic tangent.
 
     d/dx = 1 - out²
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(23, x)
     return result
@@ -187,6 +296,12 @@ def sigmoid(x: Scalar) -> Scalar:
     """1 / (1 + exp(-x)).
 
     d/dx = out · (1 - out)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(24, x)
     return result
@@ -196,6 +311,12 @@ def relu(x: Scalar) -> Scalar:
     """x where it is positive, else 0.
 
     d/dx = 0 if x <= 0, else 1
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(25, x)
     return result
@@ -205,6 +326,12 @@ def softplus(x: Scalar) -> Scalar:
     """log(1 + exp(x)).
 
     d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(26, x)
     return result
@@ -214,6 +341,12 @@ def erf(x: Scalar) -> Scalar:
     """Error function.
 
     d/dx = 2 / sqrt(π) · exp(-(x²))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(27, x)
     return result
@@ -224,6 +357,13 @@ def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
     d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(28, x, y)
     return result
@@ -234,6 +374,13 @@ def hypot(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = x / out
     d/dy = y / out
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(29, x, y)
     return result
@@ -244,6 +391,13 @@ def maximum(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = 0.5 if x = y, else 0 if x < y, else 1
     d/dy = 0.5 if x = y, else 0 if y < x, else 1
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(30, x, y)
     return result
@@ -254,6 +408,13 @@ def minimum(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = 0.5 if x = y, else 0 if y < x, else 1
     d/dy = 0.5 if x = y, else 0 if x < y, else 1
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(31, x, y)
     return result
@@ -265,6 +426,14 @@ def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
     d/dx = 0
     d/dy = 1 if x, else 0
     d/dz = 0 if x, else 1
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+        z: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(32, x, y, z)
     return result
@@ -274,6 +443,12 @@ def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1 by the sign of x.
 
     d/dx = 0
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(33, x)
     return result
@@ -284,6 +459,13 @@ def less(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = 0
     d/dy = 0
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(34, x, y)
     return result
@@ -294,6 +476,13 @@ def less_equal(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = 0
     d/dy = 0
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(35, x, y)
     return result
@@ -304,6 +493,13 @@ def equal(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     d/dx = 0
     d/dy = 0
+
+    Args:
+        x: A `Value` or a real number.
+        y: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(36, x, y)
     return result
@@ -313,6 +509,12 @@ def stop_gradient(x: Scalar) -> Scalar:
     """x itself, and no gradient passes.
 
     d/dx = 0
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
     """
     result: Scalar = apply(37, x)
     return result

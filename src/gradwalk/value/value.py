@@ -541,6 +541,12 @@ class Value:
 
         d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
         d/dy = 0 if x = 0 and y >= 0, else out · log(x)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(5, self, y)
         return result
@@ -555,6 +561,9 @@ class Value:
         """Absolute value.
 
         d/dx = sign(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(7, self)
 
@@ -562,6 +571,9 @@ class Value:
         """Exponential.
 
         d/dx = out
+
+        Returns:
+            A new `Value`.
         """
         return _unary(8, self)
 
@@ -569,6 +581,9 @@ class Value:
         """exp(x) - 1, accurate near 0.
 
         d/dx = exp(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(9, self)
 
@@ -576,6 +591,9 @@ class Value:
         """Natural logarithm.
 
         d/dx = 1 / x
+
+        Returns:
+            A new `Value`.
         """
         return _unary(10, self)
 
@@ -583,6 +601,9 @@ class Value:
         """Logarithm to base 2.
 
         d/dx = 1 / (x · log(2))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(11, self)
 
@@ -590,6 +611,9 @@ class Value:
         """Logarithm to base 10.
 
         d/dx = 1 / (x · log(10))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(12, self)
 
@@ -597,6 +621,9 @@ class Value:
         """log(1 + x), accurate near 0.
 
         d/dx = 1 / (1 + x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(13, self)
 
@@ -604,6 +631,9 @@ class Value:
         """Square root.
 
         d/dx = 0.5 / out
+
+        Returns:
+            A new `Value`.
         """
         return _unary(14, self)
 
@@ -611,6 +641,9 @@ class Value:
         """Sine of an angle in radians.
 
         d/dx = cos(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(15, self)
 
@@ -618,6 +651,9 @@ class Value:
         """Cosine of an angle in radians.
 
         d/dx = -sin(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(16, self)
 
@@ -625,6 +661,9 @@ class Value:
         """Tangent of an angle in radians.
 
         d/dx = 1 + out²
+
+        Returns:
+            A new `Value`.
         """
         return _unary(17, self)
 
@@ -632,6 +671,9 @@ class Value:
         """Inverse sine, in radians.
 
         d/dx = 1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(18, self)
 
@@ -639,6 +681,9 @@ class Value:
         """Inverse sine, in radians.
 
         d/dx = 1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(18, self)
 
@@ -646,6 +691,9 @@ class Value:
         """Inverse cosine, in radians.
 
         d/dx = -1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(19, self)
 
@@ -653,6 +701,9 @@ class Value:
         """Inverse cosine, in radians.
 
         d/dx = -1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(19, self)
 
@@ -660,6 +711,9 @@ class Value:
         """Inverse tangent, in radians.
 
         d/dx = 1 / (1 + x²)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(20, self)
 
@@ -667,6 +721,9 @@ class Value:
         """Inverse tangent, in radians.
 
         d/dx = 1 / (1 + x²)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(20, self)
 
@@ -674,6 +731,9 @@ class Value:
         """Hyperbolic sine.
 
         d/dx = cosh(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(21, self)
 
@@ -681,6 +741,9 @@ class Value:
         """Hyperbolic cosine.
 
         d/dx = sinh(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(22, self)
 
@@ -688,6 +751,9 @@ class Value:
         """Hyperbolic tangent.
 
         d/dx = 1 - out²
+
+        Returns:
+            A new `Value`.
         """
         return _unary(23, self)
 
@@ -695,6 +761,9 @@ class Value:
         """1 / (1 + exp(-x)).
 
         d/dx = out · (1 - out)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(24, self)
 
@@ -702,6 +771,9 @@ class Value:
         """1 / (1 + exp(-x)).
 
         d/dx = out · (1 - out)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(24, self)
 
@@ -709,6 +781,9 @@ class Value:
         """x where it is positive, else 0.
 
         d/dx = 0 if x <= 0, else 1
+
+        Returns:
+            A new `Value`.
         """
         return _unary(25, self)
 
@@ -716,6 +791,9 @@ class Value:
         """log(1 + exp(x)).
 
         d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(26, self)
 
@@ -723,6 +801,9 @@ class Value:
         """Error function.
 
         d/dx = 2 / sqrt(π) · exp(-(x²))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(27, self)
 
@@ -731,6 +812,12 @@ class Value:
 
         d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
         d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(28, self, y)
         return result
@@ -740,6 +827,12 @@ class Value:
 
         d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
         d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(28, self, y)
         return result
@@ -749,6 +842,12 @@ class Value:
 
         d/dx = x / out
         d/dy = y / out
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(29, self, y)
         return result
@@ -758,6 +857,12 @@ class Value:
 
         d/dx = 0.5 if x = y, else 0 if x < y, else 1
         d/dy = 0.5 if x = y, else 0 if y < x, else 1
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(30, self, y)
         return result
@@ -767,6 +872,12 @@ class Value:
 
         d/dx = 0.5 if x = y, else 0 if y < x, else 1
         d/dy = 0.5 if x = y, else 0 if x < y, else 1
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(31, self, y)
         return result
@@ -777,6 +888,13 @@ class Value:
         d/dx = 0
         d/dy = 1 if x, else 0
         d/dz = 0 if x, else 1
+
+        Args:
+            y: A `Value` or a real number.
+            z: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(32, self, y, z)
         return result
@@ -785,6 +903,9 @@ class Value:
         """-1, 0 or 1 by the sign of x.
 
         d/dx = 0
+
+        Returns:
+            A new `Value`.
         """
         return _unary(33, self)
 
@@ -793,6 +914,12 @@ class Value:
 
         d/dx = 0
         d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(34, self, y)
         return result
@@ -802,6 +929,12 @@ class Value:
 
         d/dx = 0
         d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(35, self, y)
         return result
@@ -811,6 +944,12 @@ class Value:
 
         d/dx = 0
         d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(36, self, y)
         return result
@@ -819,6 +958,9 @@ class Value:
         """x itself, and no gradient passes.
 
         d/dx = 0
+
+        Returns:
+            A new `Value`.
         """
         return _unary(37, self)
 
