@@ -167,7 +167,7 @@ class Batching(NamedTuple):
         return replace(batch, size=next(iter(sizes)))
 
     def axes(self, count: int) -> list[Any]:
-        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` are for more or fewer."""
+        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` fit another count."""
         if self.in_axes is None or isinstance(self.in_axes, int):
             return [self.in_axes] * count
         if len(self.in_axes) != count:

@@ -20,14 +20,12 @@ T = TypeVar("T")
 _ENDED = object()
 
 
-def stream(
-    f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress: bool = False
-) -> Any:
+def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
     """Run a vmapped function on a batch that is larger than memory, a chunk at a time.
 
-    Arguments with a batch axis are either arrays, such as a `numpy.memmap`, all of them, and are cut into chunks without
-    a copy; or iterators, all of them, which are read in step: each of their chunks is such an argument, of any number
-    of samples. Arguments without a batch axis are the same for all chunks.
+    Arguments with a batch axis are either all arrays, such as a `numpy.memmap`, which are cut into chunks without a
+    copy; or all iterators, which are read in step: each of their chunks is such an argument, of any number of samples.
+    Arguments without a batch axis are the same for all chunks.
 
     Args:
         f: `vmap(...)`, `jit(vmap(...))`, or what their `lower` returns.

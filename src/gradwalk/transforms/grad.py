@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmap import Vmap
-from gradwalk.nn import Module
 from gradwalk.program.trace import Places, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import SCALAR, Structure, tupled
@@ -14,9 +13,6 @@ from gradwalk.trees.tree import SCALAR, Structure, tupled
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-X = TypeVar("X")
-M = TypeVar("M", bound=Module[Any])
-Aux = TypeVar("Aux")
 
 
 class Grad(Transform[P, R_co]):
@@ -75,23 +71,10 @@ class Grad(Transform[P, R_co]):
         return parts[1:]
 
 
-# What type checkers are told: the gradient by the first argument, which is then positional, is like this argument. No
-# promise is made for other argnums; for Modules, whose gradient has numbers in place of Values (see `nn.Module`); and
-# for vmapped functions, of which some become vmapped functions again.
+# Type checkers are told no more of a gradient than Any. It is like an argument in general, but a Module with numbers in
+# place of Values for a Module (see `nn.Module`). Of vmapped functions, some become vmapped functions again.
 @overload
 def grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
-@overload
-def grad(
-    f: Callable[Concatenate[M, P], Any], argnums: Literal[0] = 0, *, has_aux: bool = False
-) -> Grad[Concatenate[M, P], Any]: ...
-@overload
-def grad(
-    f: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, *, has_aux: Literal[False] = False
-) -> Grad[Concatenate[X, P], X]: ...
-@overload
-def grad(
-    f: Callable[Concatenate[X, P], tuple[Any, Aux]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
-) -> Grad[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def grad(f: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, Any]: ...
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
@@ -123,17 +106,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
 @overload
 def value_and_grad(f: Vmap[...], argnums: Argnums = 0, *, has_aux: bool = False) -> Any: ...
 @overload
-def value_and_grad(
-    f: Callable[Concatenate[M, P], R], argnums: Literal[0] = 0, *, has_aux: bool = False
-) -> Grad[Concatenate[M, P], tuple[R, Any]]: ...
-@overload
-def value_and_grad(
-    f: Callable[Concatenate[X, P], R], argnums: Literal[0] = 0, *, has_aux: bool = False
-) -> Grad[Concatenate[X, P], tuple[R, X]]: ...
-@overload
-def value_and_grad(
-    f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False
-) -> Grad[P, tuple[R, Any]]: ...
+def value_and_grad(f: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False) -> Grad[P, tuple[R, Any]]: ...
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """Differentiate a function as `grad` does, and return its value as well.
 

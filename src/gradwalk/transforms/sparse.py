@@ -75,7 +75,7 @@ class SparseTrace(Trace):
     """A recording of a sparse matrix.
 
     Inputs of the program are the numbers of the arguments, those of the captured Values, and the seeds. There are no
-    seeds where the program makes all sweeps at once. Otherwise it is run once for each group, with these seeds set to 1.
+    seeds where the program makes all sweeps at once. Otherwise it is run once for each group of seeds, set to 1.
 
     Attributes:
         matrix: A matrix of this pattern, to be copied and given other numbers.
