@@ -12,7 +12,7 @@ from gradwalk import checkpoint, grad, jit, sparse_jacobian, vectorize, vmap
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace_cache import Statistics, Trace, TraceCache
-from gradwalk.value import value as engine
+from gradwalk.value.modes import depth
 
 THREADS = 4
 
@@ -114,6 +114,6 @@ def test_an_interrupted_recording_leaves_nothing_behind(made, error):
     with pytest.raises(error):
         g(x)
     assert (g._cache.latest, g._cache.statistics.recordings) == (None, 0)
-    assert engine.depth() == 0
+    assert depth() == 0
     interrupted.clear()
     assert numbers(g(x)) == ([5.0] if made is sparse_jacobian else [6.0])

@@ -31,16 +31,11 @@ from gradwalk.transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from gradwalk.transforms.jit import jit
 from gradwalk.transforms.jvp import hvp, jvp, vjp
 from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
-from gradwalk.value.value import (
-    RecordingError,
-    Value,
-    debug_nans,
-    no_grad,
-    refresh,
-    source_lines,
-    topological_order,
-    zero_grad,
-)
+from gradwalk.value.backward import zero_grad
+from gradwalk.value.modes import RecordingError, debug_nans, no_grad, source_lines
+from gradwalk.value.order import topological_order
+from gradwalk.value.refresh import refresh
+from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
     from gradwalk.explain.page.notebook import WalkWidget

@@ -15,7 +15,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import Trace
 from gradwalk.trees.tree import Structure, scalars, size, write
-from gradwalk.value import value as engine
+from gradwalk.value.modes import is_without_gradient, refuses_nans
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class BatchedTrace(Trace):
         outputs = Outputs(self.treedef, batching.out_axes, batch.size, object if has_values else batch.kind)
         outputs.refuse_varying(self.fixed)
         found: dict[int, Any]  # by position
-        if self.kernel is None or has_values or engine.refuses_nans():
+        if self.kernel is None or has_values or refuses_nans():
             found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         else:  # the kernel writes what varies to the columns itself
@@ -64,7 +64,7 @@ class BatchedTrace(Trace):
     def sums(self, batch: Batch) -> Any:
         """Return the sum over a batch of each number of the result: float64, or objects where Values come out."""
         has_values = self._has_values(batch)
-        if self.kernel is None or has_values or engine.refuses_nans():
+        if self.kernel is None or has_values or refuses_nans():
             return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
         return self._run(self.kernel, batch, [])
 
@@ -76,7 +76,7 @@ class BatchedTrace(Trace):
 
     def _has_values(self, batch: Batch) -> bool:
         """Whether Values are to come out."""
-        return (batch.has_values or bool(self.captured)) and not engine.is_without_gradient()
+        return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
         """The outputs that are the same for all samples, computed from the first one."""

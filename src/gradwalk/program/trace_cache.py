@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
 from gradwalk.trees.tree import Parameters, flattened
-from gradwalk.value import value as engine
+from gradwalk.value.node import level_of
 from gradwalk.value.value import Value
 
 
@@ -49,7 +49,7 @@ class Trace:
     @property
     def is_reusable(self) -> bool:
         """Whether the recording serves later calls too: it uses no Value of a recording that surrounds it."""
-        return not any(isinstance(value, Value) and engine.level(value) > 0 for value in self.captured)
+        return not any(isinstance(value, Value) and level_of(value) > 0 for value in self.captured)
 
 
 T = TypeVar("T", bound=Trace)

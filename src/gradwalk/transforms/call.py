@@ -11,8 +11,8 @@ from typing import Any
 
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Places
-from gradwalk.value import value as engine
-from gradwalk.value.value import Value
+from gradwalk.value.node import primal_of
+from gradwalk.value.value import Value, with_rule
 
 
 class Call:
@@ -65,8 +65,8 @@ class Call:
     def values(self, operands: Sequence[Any]) -> list[Value]:
         """Return the results for Values and floats, as Values."""
         given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
-        results = self.numbers([engine.number(operand) for operand in given])
-        return [engine.with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
+        results = self.numbers([primal_of(operand) for operand in given])
+        return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
 
 
 class Result:
@@ -87,8 +87,8 @@ class Result:
 
     def __call__(self, node: Value) -> None:
         """Add to the gradients of the operands, in a backward sweep."""
-        numbers = [engine.number(operand) for operand in self.operands]
-        partials = self.call.partials(numbers, self.position, engine.number(node))
+        numbers = [primal_of(operand) for operand in self.operands]
+        partials = self.call.partials(numbers, self.position, primal_of(node))
         for operand, partial in zip(self.operands, partials, strict=True):
             operand.grad += partial * node.grad
 
@@ -99,4 +99,4 @@ class Result:
 
     def recomputed(self) -> float:
         """Return the result for the numbers that the operands have now."""
-        return self.call.numbers([engine.number(operand) for operand in self.operands])[self.position]
+        return self.call.numbers([primal_of(operand) for operand in self.operands])[self.position]

@@ -12,8 +12,9 @@ from gradwalk.program.trace import Places, Recording, named, reduced
 from gradwalk.program.trace_cache import Trace, TraceCache
 from gradwalk.transforms.call import Call
 from gradwalk.trees.tree import flattened, scalars
-from gradwalk.value import value as engine
-from gradwalk.value.value import RecordingError, Value
+from gradwalk.value.convert import is_number
+from gradwalk.value.modes import RecordingError
+from gradwalk.value.value import Value
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 Tree = TypeVar("Tree")
@@ -46,7 +47,7 @@ class Primitive(Call):
         if not any(isinstance(operand, Value) for operand in operands):
             return self._f(*operands)
         for i, operand in enumerate(operands):
-            if not isinstance(operand, Value) and not engine.is_number(operand):
+            if not isinstance(operand, Value) and not is_number(operand):
                 kind = type(operand).__name__
                 raise TypeError(f"argument {i + 1} of the primitive {named(self._f)} is a {kind}, not a number")
         return self.values(operands)[0]
@@ -75,7 +76,7 @@ class Primitive(Call):
         """Return the result for numbers. Raises `TypeError` where the function does not return a real number."""
         self._latest = list(operands)
         result = self._f(*operands)
-        if not engine.is_number(result):
+        if not is_number(result):
             raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
         return [float(result)]
 

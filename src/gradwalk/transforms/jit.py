@@ -18,7 +18,7 @@ from gradwalk.program.trace import Recording, named
 from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache
 from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import Structure, scalars, write
-from gradwalk.value import value as engine
+from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -130,7 +130,7 @@ class Jit(Wrapper[P, R]):
         if not trace.treedef.is_scalar:
             raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {trace.treedef}")
         numbers = [*scalars(leaves), *trace.captured]
-        return walk(trace.roots([engine.number(x) if isinstance(x, Value) else x for x in numbers])[0])
+        return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _made_from(self) -> tuple[Any, ...]:
         return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames)
@@ -186,7 +186,7 @@ class Jit(Wrapper[P, R]):
         count = len(recording.operands)
         outputs, treedef = recording.run(self._f, opened, keywords)
         captured = recording.operands[count:]
-        numbers = [engine.number(x) if isinstance(x, Value) else x for x in recording.operands]
+        numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         takes_floats = (
             not (captured or kwargs or self._keys.has_static)
             and names == self._keys.parameters.first(len(args))

@@ -24,7 +24,7 @@ from gradwalk.transforms.base import Argnums, Transform
 from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
 from gradwalk.transforms.grad import grad
 from gradwalk.trees.tree import Structure, scalars, write
-from gradwalk.value import value as engine
+from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
 _LARGEST = 10_000_000  # Instructions on a tape. Where all sweeps together would need more, one is run for each color.
@@ -98,7 +98,7 @@ class SparseTrace(Trace):
             row: The inputs, of which those that are no arguments are 0 and will be written.
         """
         if self.captured:
-            row[self.first : self.first + len(self.captured)] = [engine.number(value) for value in self.captured]
+            row[self.first : self.first + len(self.captured)] = [primal_of(value) for value in self.captured]
         if not self.groups:
             return self.program.run(row)
         seeds = row[self.first + len(self.captured) :]
@@ -179,7 +179,7 @@ class Sparse(Transform[P, Any]):
         first = len(recording.operands)
         outputs = self._outputs(recording, opened, keywords)
         captured = recording.operands[first:]
-        if any(engine.level(value) > 0 for value in captured):
+        if any(level_of(value) > 0 for value in captured):
             raise self._refused()
         columns = recording.tape.program(inputs).outputs
         indptr, indices = self._pattern(*pattern(recording.tape.program(outputs), columns))
