@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.trees.tree import SCALAR, Parameters, Shape, Structure, flattened, scalars
+from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flattened, scalars
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
@@ -38,7 +38,7 @@ class Batch:
     leaves: list[Any]
     varies: list[bool]
     names: list[str]
-    elements: list[Structure]
+    elements: list[TreeDef]
     positional: int
     size: int
 
@@ -196,7 +196,7 @@ class Outputs:
         columns: A view of each array with the batch as first axis. A result whose axis is None has a batch of one here.
     """
 
-    def __init__(self, treedef: Structure, out_axes: Axes, count: int, kind: Any) -> None:
+    def __init__(self, treedef: TreeDef, out_axes: Axes, count: int, kind: Any) -> None:
         self._treedef = treedef
         self._axes = spread(out_axes, treedef, "out_axes")
         shapes = [() if isinstance(shape, str) else shape for shape in treedef.shapes]
@@ -239,7 +239,7 @@ class Outputs:
         return self._treedef.with_leaves(leaves)
 
 
-def spread(axes: Axes, treedef: Structure, what: str) -> list[int | None]:
+def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
     """Return an axis for each leaf of a tree.
 
     Args:
@@ -277,11 +277,11 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
         else:
             shapes.append(moved.shape[1:] or SCALAR.shapes[0])
             sizes.setdefault(len(moved), f"{name}, of shape {leaf.shape}, has {len(moved)} along axis {axis}")
-    batch.elements.append(Structure(treedef.spec, tuple(shapes)))
+    batch.elements.append(TreeDef(treedef.spec, tuple(shapes)))
 
 
 def _parts(axes: Any) -> Mapping[Any, Any] | None:
-    """What a tree of axes holds, by the keys of `Structure.children`; None for what is no tree."""
+    """What a tree of axes holds, by the keys of `TreeDef.children`; None for what is no tree."""
     if isinstance(axes, Mapping):
         return axes
     if isinstance(axes, (tuple, list)):
@@ -328,7 +328,7 @@ def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind:
 
 def shown(key: Any) -> str:
     """Return, for messages, what a sample is like, from the key of its batch."""
-    return ", ".join(str(part) for part in key if isinstance(part, Structure))
+    return ", ".join(str(part) for part in key if isinstance(part, TreeDef))
 
 
 def _plain(item: Any) -> Any:

@@ -14,7 +14,7 @@ from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import Trace
-from gradwalk.trees.tree import Structure, scalars, size, write
+from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import is_without_gradient, refuses_nans
 
 
@@ -29,7 +29,7 @@ class BatchedTrace(Trace):
     """
 
     kernel: Kernel | None
-    treedef: Structure
+    treedef: TreeDef
     fixed: list[int]
 
     def results(self, batch: Batch, batching: Batching) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from gradwalk.batching.vmap import Vmap
 from gradwalk.program.trace import Places, Recordable, Recording, named
 from gradwalk.program.wrapper import Wrapper
-from gradwalk.trees.tree import Parameters, Structure, tupled
+from gradwalk.trees.tree import Parameters, TreeDef, tupled
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -44,7 +44,7 @@ class Transform(Wrapper[P, R_co], Recordable):
     def _made_from(self) -> tuple[Any, ...]:
         return self._f, self._argnums
 
-    def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Places, Structure]:
+    def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Places, TreeDef]:
         """Open the arguments to differentiate by.
 
         Returns:

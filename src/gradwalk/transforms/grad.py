@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gradwalk.batching.vmap import Vmap
 from gradwalk.program.trace import Places, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import SCALAR, Structure, tupled
+from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,7 +30,7 @@ class Grad(Transform[P, R_co]):
         self._has_aux = has_aux
         self._with_value = with_value
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
         """Append what computes the gradient, and value and aux where they are asked for, to a tape.
 
         Args:
@@ -56,7 +56,7 @@ class Grad(Transform[P, R_co]):
     def _made_from(self) -> tuple[Any, ...]:
         return self._f, self._argnums, self._has_aux, self._with_value
 
-    def _aux(self, treedef: Structure) -> list[Structure]:
+    def _aux(self, treedef: TreeDef) -> list[TreeDef]:
         """The structure of what the function returns beside its value, if any. Raises `TypeError` without a value."""
         parts = [treedef]
         if self._has_aux:

@@ -10,7 +10,7 @@ import numpy
 from gradwalk.batching.vmap import Vmap
 from gradwalk.program.trace import Places, Recording
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import Structure, flattened, scalars
+from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -41,7 +41,7 @@ class Jacobian(Transform[P, R_co]):
         matrix = self._matrix(recording, inputs, outputs)
         return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
         """Append what computes the derivatives to a tape: instructions of their own for each that can differ from 0.
 
         Args:
@@ -61,7 +61,7 @@ class Jacobian(Transform[P, R_co]):
 
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Places, Places, Structure, Any]:
+    ) -> tuple[Places, Places, TreeDef, Any]:
         """The indices of inputs and outputs, the structure of the derivatives, and the order in which they stand."""
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
@@ -200,7 +200,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
     return transformed(f, argnums, lambda g: Jacobian(Jacobian(g, argnums, "reverse"), argnums, "forward"))
 
 
-def _arranged(rows: Structure, columns: Structure) -> tuple[Structure, Any]:
+def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
     """The structure of the derivatives, and the order in which the entries of the matrix stand in it.
 
     It is the structure of the result, with that of the arguments in place of each number.
@@ -211,7 +211,7 @@ def _arranged(rows: Structure, columns: Structure) -> tuple[Structure, Any]:
     return treedef, numpy.array(scalars(leaves), dtype=numpy.int64)
 
 
-def _blocks(entries: Any, rows: Structure, columns: Structure) -> Iterator[list[Any]]:
+def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]]:
     """The entries of a matrix, cut up: for each leaf of the result, one block for each leaf of the arguments."""
     for row_range, row_shape in rows.ranges():
         yield [_block(entries[row_range, part], (*row_shape, *shape)) for part, shape in columns.ranges()]

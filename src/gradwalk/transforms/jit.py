@@ -17,7 +17,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
 from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache
 from gradwalk.program.wrapper import Wrapper
-from gradwalk.trees.tree import Structure, scalars, write
+from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
@@ -37,7 +37,7 @@ class JitTrace(Trace):
             floats needs no look-up.
     """
 
-    treedef: Structure
+    treedef: TreeDef
     names: list[str]
     numbers: list[float]
     takes_floats: bool

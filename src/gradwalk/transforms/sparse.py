@@ -23,7 +23,7 @@ from gradwalk.program.trace_cache import ArgumentKeys, Trace, TraceCache
 from gradwalk.transforms.base import Argnums, Transform
 from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
 from gradwalk.transforms.grad import grad
-from gradwalk.trees.tree import Structure, scalars, write
+from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
@@ -140,7 +140,7 @@ class Sparse(Transform[P, Any]):
         """What the latest recording came to. Raises `ValueError` where there is none yet."""
         return self._cache.last(repr(self)).statistics
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
         """Raise `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
         raise self._refused()
 

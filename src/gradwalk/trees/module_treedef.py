@@ -30,7 +30,7 @@ _BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, 
 _kinds = cython.declare(dict, {})  # The kinds of the classes that have been met.
 
 
-class Skeleton:
+class ModuleTreeDef:
     """The structure of a Module without its parameters: the classes, the containers, and all other attributes.
 
     Two are equal where Modules differ in the numbers of their parameters only.
@@ -49,7 +49,7 @@ class Skeleton:
         self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Skeleton) and self.nodes == other.nodes
+        return isinstance(other, ModuleTreeDef) and self.nodes == other.nodes
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -60,7 +60,7 @@ class Skeleton:
         return self._hash
 
     def __reduce__(self) -> Any:
-        return Skeleton, (self.nodes, self.size)  # without the hash, which differs between processes
+        return ModuleTreeDef, (self.nodes, self.size)  # without the hash, which differs between processes
 
     def __str__(self) -> str:
         return f"{self.nodes[0][0].__name__} with {self.size} parameters"
@@ -105,7 +105,7 @@ class Skeleton:
         )
 
 
-def parted(module: Module) -> tuple[list[Any], Skeleton]:
+def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
     """Take a Module apart.
 
     Outside of recorded functions, a parameter is the number that it holds. Inside, what was computed counts as well.
@@ -151,7 +151,7 @@ def parted(module: Module) -> tuple[list[Any], Skeleton]:
         else:
             pending.pop()
     frozen = tuple([(cls, keys, tuple(codes)) for cls, keys, codes in nodes])
-    return parameters, Skeleton(frozen, len(parameters))
+    return parameters, ModuleTreeDef(frozen, len(parameters))
 
 
 class _Constant:

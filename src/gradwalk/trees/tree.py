@@ -18,7 +18,7 @@ from typing import Any
 import numpy
 
 from gradwalk.nn import Module, Number
-from gradwalk.trees.module_treedef import Skeleton, parted
+from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value
 
@@ -32,7 +32,7 @@ Shape = tuple[int, ...] | str
 
 
 @dataclass(frozen=True)
-class Structure:
+class TreeDef:
     """How leaves make up a tree. Two are equal where their trees differ in numbers only.
 
     Attributes:
@@ -45,7 +45,7 @@ class Structure:
     shapes: tuple[Shape, ...]
 
     def __str__(self) -> str:
-        if isinstance(self.spec, Skeleton):
+        if isinstance(self.spec, ModuleTreeDef):
             return _with_article(str(self.spec))
         shown = repr(self.with_leaves([_Shown(shape) for shape in self.shapes]))
         if len(shown) > _LONGEST:
@@ -112,30 +112,30 @@ class Structure:
             start = end
         return tuple(parts)
 
-    def with_numbers(self) -> Structure:
+    def with_numbers(self) -> TreeDef:
         """Return this with numbers for arrays without dimensions, which NumPy often turns into numbers by itself."""
         spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
-        return Structure(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
+        return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
 
-    def parts(self) -> list[Structure]:
+    def parts(self) -> list[TreeDef]:
         """Return the treedefs of the items of a list or tuple; nothing for any other tree."""
         if self.spec is None or isinstance(self.spec, tuple):
             return list(self.spec or ())
-        if isinstance(self.spec, Skeleton) or self.spec.type not in (list, tuple):
+        if isinstance(self.spec, ModuleTreeDef) or self.spec.type not in (list, tuple):
             return []
         rest = iter(self.shapes)
         return [
-            Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            TreeDef(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
             for spec in self.spec.children()
         ]
 
-    def children(self) -> dict[Any, Structure]:
+    def children(self) -> dict[Any, TreeDef]:
         """Return the treedefs of what a tree holds, by index, key or field; nothing for a leaf or a Module."""
-        if self.spec is None or isinstance(self.spec, (tuple, Skeleton)):
+        if self.spec is None or isinstance(self.spec, (tuple, ModuleTreeDef)):
             return dict(enumerate(self.parts()))
         rest = iter(self.shapes)
         return {
-            key: Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            key: TreeDef(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
             for key, spec in zip(self.spec.entries(), self.spec.children(), strict=True)
         }
 
@@ -160,7 +160,7 @@ class Structure:
         """Return a name for every leaf, such as `x`, `x[0]` and `x['rate']`, where the tree is called `root`."""
         if isinstance(self.spec, tuple):
             return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
-        if isinstance(self.spec, Skeleton):
+        if isinstance(self.spec, ModuleTreeDef):
             return self.spec.names(root)
         return [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
 
@@ -168,22 +168,22 @@ class Structure:
 _FLOAT = frozenset([float])
 _SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common leaves, which need no closer look.
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
-SCALAR = Structure(None, (_SCALAR,))
+SCALAR = TreeDef(None, (_SCALAR,))
 
 
-def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> Structure:
+def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
     """A treedef from its pickled parts: a spec, or a tree that has it."""
     for tree in trees:
         spec = flattened(tree, "a pickled tree")[1].spec
-    return Structure(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
+    return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
 
 
-def tupled(parts: Sequence[Structure]) -> Structure:
+def tupled(parts: Sequence[TreeDef]) -> TreeDef:
     """Return the treedef of a tuple of trees."""
-    return Structure(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
+    return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
 
 
-def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
+def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     """Take a tree apart.
 
     Args:
@@ -198,7 +198,7 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         ImportError: optree is needed and not installed.
     """
     if _is_leaf(tree):
-        return [tree], Structure(None, (_shape(tree, what),))
+        return [tree], TreeDef(None, (_shape(tree, what),))
     if type(tree) is tuple:  # what functions return most often, so that it needs no optree
         leaves, treedefs = [], []
         for i, part in enumerate(tree):
@@ -208,7 +208,7 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         return leaves, tupled(treedefs)
     if isinstance(tree, Module):
         leaves, module_treedef = parted(tree)
-        return leaves, Structure(module_treedef, _shapes(leaves, what))
+        return leaves, TreeDef(module_treedef, _shapes(leaves, what))
     optree = _optree(tree, what)
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
@@ -222,7 +222,7 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         if not all(map(_is_leaf, leaves)):
             wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
             raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
-    return leaves, Structure(spec, _shapes(leaves, what))
+    return leaves, TreeDef(spec, _shapes(leaves, what))
 
 
 def scalars(leaves: Sequence[Any]) -> list[Any]:
@@ -410,8 +410,8 @@ def _register_module(cls: type[Module], optree: Any) -> None:
             """Return the path as code, behind that of the Module."""
             return f"{node}.{self.entry}"
 
-    def opened(module: Module) -> tuple[list[Any], Skeleton, list[str]]:
+    def opened(module: Module) -> tuple[list[Any], ModuleTreeDef, list[str]]:
         leaves, treedef = parted(module)
         return leaves, treedef, [name.removeprefix(".") for name in treedef.names("")]
 
-    optree.register_pytree_node(cls, opened, Skeleton.unflatten, path_entry_type=Path, namespace=_NAMESPACE)
+    optree.register_pytree_node(cls, opened, ModuleTreeDef.unflatten, path_entry_type=Path, namespace=_NAMESPACE)
