@@ -14,10 +14,16 @@ COMPILED = [
         "nn",
         "graph/reevaluate",
         "trees/module_treedef",
+        "program/instruction_store",
+        "program/simplify",
+        "program/autodiff",
+        "program/load",
+        "program/lower",
         "program/tape",
         "program/program",
         "backend/schedule",
         "backend/executor",
+        "transforms/sparsity_pattern",
         "transforms/coloring",
     )
 ]

@@ -15,6 +15,8 @@ from references import MPMATH, NOT_REAL, at_50_digits
 
 from gradwalk import Graph, Value, primitive
 from gradwalk.ops.table import TABLE
+from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, Instruction, Template, template
+from gradwalk.program import autodiff
 from gradwalk.program.opcodes import NAMES
 from gradwalk.program.tape import NO_PLACE, Tape
 from gradwalk.value.value import apply, sumprod
@@ -323,6 +325,28 @@ class TestDerivatives:
         assume(all(abs(x) < 1e20 for x in numbers))
         for left, right in zip(numbers[: len(leaves)], numbers[len(leaves) :], strict=True):
             assert abs(left - right) <= 1e-20 * max(1, abs(left))
+
+
+@pytest.fixture
+def a_long_derivative(monkeypatch):
+    """The partial of sin is replaced by x + x + ... + x, a chain of 300 sums."""
+    x = OPERANDS["x"]
+    sums = [Instruction(OPCODES["add"], (i - 1 if i else x, x)) for i in range(300)]
+    long = Template((*sums, Instruction(OPCODES["mul"], (ADJOINT, 299))), 300)
+    replaced = (OPCODES["sin"], 0)
+    monkeypatch.setattr(autodiff, "template", lambda *which: long if which == replaced else template(*which))
+    autodiff._template_arrays.cache_clear()
+    yield
+    autodiff._template_arrays.cache_clear()
+
+
+@pytest.mark.usefixtures("a_long_derivative")
+def test_a_derivative_may_be_of_any_length():
+    tape = Tape()
+    x, seed = tape.input(), tape.input()
+    out = tape.append("sin", x)
+    program = tape.program([*tape.reverse([(out, seed)], [x]), *tape.forward([(x, seed)], [out])])
+    assert program.run(numpy.array([2.0, 10.0])).tolist() == [6020.0, 6020.0]
 
 
 class TestCalls:

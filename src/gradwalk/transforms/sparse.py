@@ -18,8 +18,9 @@ from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Places, Recording, named
-from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
+from gradwalk.transforms.coloring import column_coloring, star_coloring
 from gradwalk.transforms.grad import Argnums, Transform, grad
+from gradwalk.transforms.sparsity_pattern import pattern, symmetric, transposed
 from gradwalk.trees.tree import Structure, flattened, scalars, write
 from gradwalk.value import value as engine
 from gradwalk.value.value import Value
