@@ -103,7 +103,7 @@ class Dependencies:
         column, sets, seen = [numpy.full(length, -1, numpy.int32) for length in (first, first + steps, len(columns))]
         column[columns] = numpy.arange(len(columns))
         self._arrays = [program, uses, found, operand, stack, begin, size, owners, column, sets, seen]
-        self._first, self._calls, self._code = first, program.calls, c_compat.integers(program.instructions)
+        self._first, self._calls, self._code = first, list(program.calls), c_compat.integers(program.instructions)
         self._uses, self._column = c_compat.integers(uses), c_compat.integers(column)
         self._set, self._operand = c_compat.integers(sets), c_compat.integers(operand)
         self._stack, self._found = c_compat.integers(stack), c_compat.integers(found)
@@ -113,7 +113,7 @@ class Dependencies:
         self._pool = c_compat.integers(self._columns)
         self._height = self._count = self._sets = 0
         self._end = 0
-        self._count_uses(program.outputs, first + steps)
+        self._count_uses(list(program.outputs), first + steps)
         self._collect_all(first + steps)
 
     def of(self, output: cython.int) -> Any:
