@@ -156,14 +156,14 @@ class Recording:
 
 
 def evaluated(program: Program, operands: Sequence[Any]) -> Any:
-    """Run a program.
+    """Run a program on numbers, or on Values if an operand is one.
 
     Args:
         program: The program.
-        operands: A float or a Value for each of its inputs.
+        operands: Numbers and Values, one for each input.
 
     Returns:
-        Its outputs: an array of numbers, or a list with Values in it if an operand is a Value.
+        The outputs: an array of float64 or, if an operand is a Value, a list of Values and floats.
     """
     if any(isinstance(operand, Value) for operand in operands):
         return program(list(operands))
