@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradwalk import math, nn
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
 from gradwalk.backend.thread_pool import threads
@@ -28,19 +26,11 @@ from gradwalk.transforms.custom_derivatives import checkpoint, primitive, stop_g
 from gradwalk.transforms.grad import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
 from gradwalk.transforms.jit import jit
 from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
-from gradwalk.value.value import (
-    RecordingError,
-    Value,
-    debug_nans,
-    no_grad,
-    refresh,
-    source_lines,
-    topological_order,
-    zero_grad,
-)
-
-if TYPE_CHECKING:
-    from gradwalk.explain.page.notebook import WalkWidget
+from gradwalk.value.backward import zero_grad
+from gradwalk.value.modes import RecordingError, debug_nans, no_grad, source_lines
+from gradwalk.value.order import topological_order
+from gradwalk.value.refresh import refresh
+from gradwalk.value.value import Value
 
 __version__ = "0.1.0"
 
@@ -50,6 +40,7 @@ __all__ = [
     "ProgramError",
     "RecordingError",
     "Value",
+    "Walk",
     "as_micrograd",
     "check",
     "checkpoint",
@@ -87,14 +78,3 @@ __all__ = [
     "walk",
     "zero_grad",
 ]
-
-
-def _widget(walk: Walk) -> WalkWidget:
-    from gradwalk.explain.page.notebook import (
-        WalkWidget,  # when the first is shown: anywidget takes longer to import than gradwalk
-    )
-
-    return WalkWidget(walk)
-
-
-Walk.make_widget = staticmethod(_widget)
