@@ -18,7 +18,7 @@ from gradwalk.ops.table import TABLE
 from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.program import autodiff
 from gradwalk.program.opcodes import NAMES
-from gradwalk.program.tape import NO_PLACE, Tape
+from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.value.value import apply, sumprod
 
 # Where identities such as x + 0 = x fail, if they do.
@@ -400,7 +400,7 @@ class TestLoading:
 def loaded(graph: Graph) -> tuple[Tape, list[int]]:
     """A tape with a graph on it, its leaves as inputs; the indices of the nodes."""
     tape = Tape()
-    indices = numpy.full(len(graph), NO_PLACE, numpy.int32)
+    indices = numpy.full(len(graph), NO_INDEX, numpy.int32)
     indices[graph.opcodes == 0] = [tape.input() for _ in range((graph.opcodes == 0).sum())]
     tape.load(graph.opcodes, graph.offsets, graph.operands, graph.partials, indices, {})
     return tape, indices.tolist()

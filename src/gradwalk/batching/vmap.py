@@ -196,9 +196,11 @@ class Vmap:
 
     def _record(self, batch: Batch) -> Recorded:
         """Record the function for one sample."""
-        recording = Recording(strict=True)
+        recording = Recording(staged=True)
         names: list[str] = []
-        opened = [recording.opened(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
+        opened = [
+            recording.add_inputs(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)
+        ]
         inputs = len(recording.operands)
         keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
         places, structure = recording.run(self.function, opened[: batch.positional], keywords)

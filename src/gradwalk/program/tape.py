@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
-__all__ = ["NO_PLACE", "Tape"]
-
-NO_PLACE = NO_INDEX
+__all__ = ["NO_INDEX", "Tape"]
 
 
 @cython.final

@@ -11,35 +11,35 @@ import numpy
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_PLACE, Tape
+from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import Structure, flattened, scalars
 from gradwalk.value.modes import RecordingError, depth, recording
 from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
 from gradwalk.value.value import Value, inputs
 
-Places = list[int]
+Indices = list[int]
 
 
 class Recording:
     """The recording of one function: a tape, and what the inputs of the tape stand for.
 
     Args:
-        strict: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
+        staged: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
 
     Attributes:
         tape: What the function computes.
         operands: For each input of the tape, a float or a Value from outside the recording.
     """
 
-    def __init__(self, *, strict: bool = False) -> None:
+    def __init__(self, *, staged: bool = False) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
-        self._strict = strict
+        self._staged = staged
         self._level = depth() + 1
         self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
         self._inputs: list[Value] = []  # the Values that stand for inputs
 
-    def opened(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
+    def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
         """Append an input for each number in a tree, unless all of them are inputs already.
 
         Args:
@@ -61,12 +61,12 @@ class Recording:
                 names.append(name)
         return structure.filled(inputs)
 
-    def places(self, tree: Any) -> tuple[Places, Structure]:
-        """Return the indices of the inputs in a tree that `opened` has returned, and the structure of the tree."""
+    def input_indices(self, tree: Any) -> tuple[Indices, Structure]:
+        """Return the indices of the inputs in a tree that `add_inputs` has returned, and the structure of the tree."""
         leaves, structure = flattened(tree, "an argument")
         return [self._indices[id(x)] for x in scalars(leaves)], structure
 
-    def extra(self, numbers: Sequence[Any]) -> Places:
+    def add_seeds(self, numbers: Sequence[Any]) -> Indices:
         """Append an input for each of some seeds, which the function does not see, and return their indices.
 
         Args:
@@ -75,12 +75,12 @@ class Recording:
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
 
-    def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, Structure]:
         """Record a call of a function; one that is transformed is recorded by its own `record`.
 
         Args:
             f: The function.
-            args: Its arguments, as `opened` has returned them.
+            args: Its arguments, as `add_inputs` has returned them.
             kwargs: Its keyword arguments.
 
         Returns:
@@ -93,14 +93,14 @@ class Recording:
         """
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
-        with recording(self._level, staged=self._strict):
+        with recording(self._level, staged=self._staged):
             result = f(*args, **kwargs)
         try:
             return self._result(f, result)
         finally:
             close_inputs(self._inputs)
 
-    def _result(self, f: Callable[..., Any], result: Any) -> tuple[Places, Structure]:
+    def _result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, Structure]:
         """Return the indices of the numbers in what a function has returned, and its structure."""
         if result is None:
             raise TypeError(f"{named(f)} returned None; it has to return a number, or numbers: is a `return` missing?")
@@ -110,9 +110,9 @@ class Recording:
         indices = iter(self._load(roots, f) if roots else ())
         return [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], structure
 
-    def evaluated(self, outputs: Places) -> Any:
-        """Compute some instructions of the tape, as the function `evaluated` of this module does."""
-        return evaluated(self.tape.program(outputs), self.operands)
+    def evaluate(self, outputs: Indices) -> Any:
+        """Compute some instructions of the tape, as the function `evaluate` of this module does."""
+        return evaluate(self.tape.program(outputs), self.operands)
 
     def _input(self, number: Any) -> Value:
         """Return a new leaf that stands for a new input, or the Value itself if it stands for one already."""
@@ -125,10 +125,10 @@ class Recording:
         self.operands.append(number)
         return leaf
 
-    def _load(self, roots: list[Value], f: Callable[..., Any]) -> Places:
+    def _load(self, roots: list[Value], f: Callable[..., Any]) -> Indices:
         """Load onto the tape what computed some Values, and return their indices."""
         nodes = record_from(roots, self._level)
-        indices = numpy.full(len(nodes.opcodes), NO_PLACE, numpy.int32)
+        indices = numpy.full(len(nodes.opcodes), NO_INDEX, numpy.int32)
         calls = {}
         for i, node in nodes.noted.items():
             rule = rule_of(node)
@@ -157,7 +157,7 @@ class Recording:
         return self._indices[id(leaf)]
 
 
-def evaluated(program: Program, operands: Sequence[Any]) -> Any:
+def evaluate(program: Program, operands: Sequence[Any]) -> Any:
     """Run a program on numbers, or on Values if an operand is one.
 
     Args:
@@ -175,7 +175,7 @@ def evaluated(program: Program, operands: Sequence[Any]) -> Any:
 class Recordable:
     """A function that records itself, such as the gradient of another function."""
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, Structure]:
         """Append what the function computes to a recording's tape.
 
         Args:

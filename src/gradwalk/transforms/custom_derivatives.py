@@ -13,8 +13,8 @@ from typing import Any
 import numpy
 
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_PLACE, Tape
-from gradwalk.program.trace import Places, Recording, named, reduced
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.trace import Indices, Recording, named, reduced
 from gradwalk.transforms.jit import Jit
 from gradwalk.trees.tree import flattened, scalars
 from gradwalk.value.convert import is_number
@@ -37,11 +37,11 @@ class Call:
         """The derivatives of one result, known already, with respect to every operand."""
         raise NotImplementedError
 
-    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """The places of what is passed back to every operand. `base`: the place of the first result."""
         raise NotImplementedError
 
-    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """The places of the results' tangents."""
         raise NotImplementedError
 
@@ -133,26 +133,26 @@ class Primitive(Call):
         given = self._ruled(result, *operands)
         return [float(partial) for partial in self._counted(scalars(flattened(given, self._what)[0]), len(operands))]
 
-    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """The adjoint times every partial."""
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
-    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """The sum of tangents times partials."""
         terms = zip(tangents, self._partials(tape, operands, base), strict=True)
-        products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_PLACE]
+        products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_INDEX]
         return [functools.reduce(lambda total, product: tape.append("add", total, product), products)]
 
-    def _partials(self, tape: Tape, operands: Places, base: int) -> Places:
+    def _partials(self, tape: Tape, operands: Indices, base: int) -> Indices:
         """The places of the partials: the rule, recorded once for each number of operands."""
         if len(operands) not in self._programs:
             self._programs[len(operands)] = self._recorded_rule(len(operands))
         return tape.inline(self._programs[len(operands)], [base, *operands])
 
     def _recorded_rule(self, count: int) -> Program:
-        recording = Recording(strict=True)
+        recording = Recording(staged=True)
         [result] = self.numbers(self._latest)
-        given = [recording.opened(number, "operand") for number in (result, *self._latest)]
+        given = [recording.add_inputs(number, "operand") for number in (result, *self._latest)]
         try:
             places, _ = recording.run(self._ruled, given, {})
         except RecordingError as error:
@@ -202,16 +202,16 @@ class Block(Call):
         adjoints = [float(i == position) for i in range(self.outputs)]
         return self._pulled.numbers([*operands, *adjoints])
 
-    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """What a call of the block that runs there and back gives."""
         return self._called(self._pulled, tape, operands, adjoints)
 
-    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """What a call of the block that runs forward with tangents gives."""
         return self._called(self._pushed, tape, operands, tangents)
 
-    def _called(self, block: Block, tape: Tape, operands: Places, seeds: Places) -> Places:
-        given = [tape.constant(0.0) if seed == NO_PLACE else seed for seed in seeds]
+    def _called(self, block: Block, tape: Tape, operands: Indices, seeds: Indices) -> Indices:
+        given = [tape.constant(0.0) if seed == NO_INDEX else seed for seed in seeds]
         base = tape.call(block, [*operands, *given])
         return list(range(base, base + block.outputs))
 
@@ -229,7 +229,7 @@ class Block(Call):
         seeds = [(place, tape.input()) for place in inputs]
         return Block(tape.program(tape.forward(seeds, outputs)), f"{self.name}'")
 
-    def _unrolled(self) -> tuple[Tape, Places, Places]:
+    def _unrolled(self) -> tuple[Tape, Indices, Indices]:
         """A tape with the program on it, its inputs and its outputs."""
         tape = Tape()
         inputs = [tape.input() for _ in range(self._program.inputs)]

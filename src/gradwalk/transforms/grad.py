@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from gradwalk.batching.vmap import Vmap
-from gradwalk.program.trace import Places, Recordable, Recording, evaluated, named, reduced
+from gradwalk.program.trace import Indices, Recordable, Recording, evaluate, named, reduced
 from gradwalk.trees.tree import SCALAR, Parameters, Structure, flattened, scalars, tupled
 from gradwalk.value.value import Value
 
@@ -45,7 +45,7 @@ class Transform(Recordable):
         """What the function is made for, at these arguments."""
         recording = Recording()
         places, structure = self.record(recording, args, kwargs)
-        return structure.filled(recording.evaluated(places))
+        return structure.filled(recording.evaluate(places))
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -60,14 +60,14 @@ class Transform(Recordable):
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} of {self._f if isinstance(self._f, Recordable) else named(self._f)}>"
 
-    def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], list[Places], list[Structure]]:
+    def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], list[Indices], list[Structure]]:
         """The arguments, inputs in place of those to differentiate by; the places of these, and their structures."""
         args = list(args)
         names = self._parameters.first(len(args))
         places, structures = [], []
         for i in self._positions(len(args)):
-            args[i] = recording.opened(args[i], names[i])
-            inputs, structure = recording.places(args[i])
+            args[i] = recording.add_inputs(args[i], names[i])
+            inputs, structure = recording.input_indices(args[i])
             places.append(inputs)
             structures.append(structure)
         return args, places, structures
@@ -99,7 +99,7 @@ class Grad(Transform):
     def _made_from(self) -> tuple[Any, ...]:
         return self._f, self._argnums, self._has_aux, self._with_value
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, Structure]:
         """The places of the gradient, and of value and aux if they are asked for."""
         args, wrt, structures = self._opened(recording, args)
         places, structure = recording.run(self._f, args, kwargs)
@@ -114,7 +114,7 @@ class Grad(Transform):
             return [*gradient, *aux], tupled([gradient_structure, *aux_structure])
         return gradient, gradient_structure
 
-    def _value_and_aux(self, places: Places, structure: Structure) -> tuple[Places, list[Structure]]:
+    def _value_and_aux(self, places: Indices, structure: Structure) -> tuple[Indices, list[Structure]]:
         """What the function has returned, checked: places, the first one the value's; and structures of the parts."""
         parts = [structure]
         if self._has_aux:
@@ -147,7 +147,7 @@ class Jacobian(Transform):
         structure, order = self._arranged(*structures)
         return structure.filled(matrix.ravel()[order])
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, Structure]:
         """The places of all derivatives, as instructions of their own for every one that can differ from 0."""
         inputs, outputs, structures = self._run(recording, args, kwargs)
         structure, order = self._arranged(*structures)
@@ -156,17 +156,17 @@ class Jacobian(Transform):
 
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Places, Places, tuple[Structure, list[Structure]]]:
+    ) -> tuple[Indices, Indices, tuple[Structure, list[Structure]]]:
         """Inputs, outputs, and the structures of the result and of the arguments."""
         args, wrt, structures = self._opened(recording, args)
         outputs, structure = recording.run(self._f, args, kwargs)
         return [place for inputs in wrt for place in inputs], outputs, (structure, structures)
 
-    def _is_forward(self, inputs: Places, outputs: Places) -> bool:
+    def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
         """Whether to go through the recording once an input, rather than once an output."""
         return self._mode == "forward" or (self._mode == "auto" and len(inputs) < 2 * len(outputs))
 
-    def _rows(self, recording: Recording, inputs: Places, outputs: Places) -> Any:
+    def _rows(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
         """The places of the derivatives, a row an output, a column an input."""
         tape = recording.tape
         one = tape.constant(1.0)
@@ -176,20 +176,20 @@ class Jacobian(Transform):
         rows = [tape.reverse([(place, one)], inputs) for place in outputs]
         return numpy.array(rows, dtype=numpy.int32).reshape(len(outputs), len(inputs))
 
-    def _matrix(self, recording: Recording, inputs: Places, outputs: Places) -> Any:
+    def _matrix(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
         """The derivatives, a row an output, a column an input: numbers by one program, run once a column or a row."""
         is_small = len(recording.tape) * min(len(inputs), len(outputs)) < _LARGEST_UNROLLED
         if is_small or any(isinstance(operand, Value) for operand in recording.operands):
-            entries = recording.evaluated(self._rows(recording, inputs, outputs).ravel().tolist())
+            entries = recording.evaluate(self._rows(recording, inputs, outputs).ravel().tolist())
             matrix = entries if isinstance(entries, numpy.ndarray) else numpy.empty(len(entries), dtype=object)
             matrix[:] = entries
             return matrix.reshape(len(outputs), len(inputs))
         numbers = recording.operands.copy()
         if self._is_forward(inputs, outputs):
-            tangents = recording.extra([0.0] * len(inputs))
+            tangents = recording.add_seeds([0.0] * len(inputs))
             seeds = list(zip(inputs, tangents, strict=True))
             return _swept(recording, recording.tape.forward(seeds, outputs), numbers, len(inputs)).T
-        adjoints = recording.extra([0.0] * len(outputs))
+        adjoints = recording.add_seeds([0.0] * len(outputs))
         seeds = list(zip(outputs, adjoints, strict=True))
         return _swept(recording, recording.tape.reverse(seeds, inputs), numbers, len(outputs))
 
@@ -276,9 +276,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     (6.0, 23.0)
     """
     recording, args, inputs = _primals(f, primals)
-    seeds = list(zip(inputs, recording.extra(_like(primals, tangents, "tangents")), strict=True))
+    seeds = list(zip(inputs, recording.add_seeds(_like(primals, tangents, "tangents")), strict=True))
     outputs, structure = recording.run(f, args, {})
-    results = recording.evaluated(outputs + recording.tape.forward(seeds, outputs))
+    results = recording.evaluate(outputs + recording.tape.forward(seeds, outputs))
     return structure.filled(results[: len(outputs)]), structure.filled(results[len(outputs) :])
 
 
@@ -294,15 +294,15 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     """
     recording, args, inputs = _primals(f, primals)
     outputs, structure = recording.run(f, args, {})
-    result = structure.filled(recording.evaluated(outputs))
+    result = structure.filled(recording.evaluate(outputs))
     arguments = tupled([flattened(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
-    adjoints = recording.extra([0.0] * len(outputs))
+    adjoints = recording.add_seeds([0.0] * len(outputs))
     program = recording.tape.program(recording.tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs))
 
     def pull(adjoint: Any) -> tuple[Any, ...]:
         given = _like(result, adjoint, "adjoints")
-        pulled: tuple[Any, ...] = arguments.filled(evaluated(program, [*operands, *given]))
+        pulled: tuple[Any, ...] = arguments.filled(evaluate(program, [*operands, *given]))
         return pulled
 
     return result, pull
@@ -328,7 +328,7 @@ def _transformed(
     return made(f)
 
 
-def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Places]:
+def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Indices]:
     """A recording with the arguments of `f` as inputs."""
     if not callable(f):
         raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
@@ -337,8 +337,8 @@ def _primals(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, 
     recording = Recording()
     args, inputs = [], []
     for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
-        args.append(recording.opened(primal, name))
-        inputs += recording.places(args[-1])[0]
+        args.append(recording.add_inputs(primal, name))
+        inputs += recording.input_indices(args[-1])[0]
     return recording, args, inputs
 
 
@@ -371,7 +371,7 @@ def _block(entries: Any, shape: tuple[int, ...]) -> Any:
     return entries.reshape(shape) if shape else float(entries[0, 0])
 
 
-def _swept(recording: Recording, outputs: Places, numbers: list[float], count: int) -> Any:
+def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
     """The outputs for each of the last `count` inputs being 1 and the others 0: a row each."""
     program = recording.tape.program(outputs)
     rows = numpy.empty((count, len(outputs)))

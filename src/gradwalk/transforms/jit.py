@@ -182,13 +182,15 @@ class Jit:
 
     def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Recorded:
         """Record the function for these arguments."""
-        recording = Recording(strict=True)
+        recording = Recording(staged=True)
         names: list[str] = []
         opened = []
         for i, (name, arg) in enumerate(zip(self._parameters.first(len(args)), args, strict=True)):
-            opened.append(arg if i in self._argnums or name in self._argnames else recording.opened(arg, name, names))
+            opened.append(
+                arg if i in self._argnums or name in self._argnames else recording.add_inputs(arg, name, names)
+            )
         keywords = {
-            name: arg if name in self._argnames else recording.opened(arg, name, names)
+            name: arg if name in self._argnames else recording.add_inputs(arg, name, names)
             for name, arg in sorted(kwargs.items())
         }
         count = len(recording.operands)

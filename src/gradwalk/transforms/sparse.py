@@ -17,7 +17,7 @@ import numpy
 from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Places, Recording, named
+from gradwalk.program.trace import Indices, Recording, named
 from gradwalk.transforms.coloring import column_coloring, star_coloring
 from gradwalk.transforms.grad import Argnums, Transform, grad
 from gradwalk.transforms.sparsity_pattern import pattern, symmetric, transposed
@@ -49,10 +49,10 @@ class Sums(NamedTuple):
     the sweep of colour sum_of[k].
     """
 
-    sweep: Callable[[list[tuple[int, int]], Places], Places]
-    seeds: Places
+    sweep: Callable[[list[tuple[int, int]], Indices], Indices]
+    seeds: Indices
     colors: Any
-    targets: Places
+    targets: Indices
     sum_of: Any
     at: Any
 
@@ -121,7 +121,7 @@ class Sparse(Transform):
             raise ValueError(f"{self!r} has not been called yet, so there is no recording")
         return self._latest.statistics
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, Structure]:
         """Raises `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
         raise self._refused()
 
@@ -165,9 +165,9 @@ class Sparse(Transform):
     def _recorded(self, names: list[str], args: Sequence[Any], kwargs: dict[str, Any]) -> Replay:
         """Record the function for these arguments."""
         csr_array = from_scipy("scipy.sparse", "csr_array", self._name)
-        recording = Recording(strict=True)
-        opened = [recording.opened(arg, name) for name, arg in zip(names, args, strict=True)]
-        keywords = {name: recording.opened(arg, name) for name, arg in sorted(kwargs.items())}
+        recording = Recording(staged=True)
+        opened = [recording.add_inputs(arg, name) for name, arg in zip(names, args, strict=True)]
+        keywords = {name: recording.add_inputs(arg, name) for name, arg in sorted(kwargs.items())}
         inputs = self._inputs(recording, opened)
         first = len(recording.operands)
         outputs = self._outputs(recording, opened, keywords)
@@ -182,16 +182,16 @@ class Sparse(Transform):
         statistics = SparseStatistics(len(indices), len(numpy.unique(sums.sum_of)), len(program))
         return Replay(program, matrix, first, captured, statistics, groups, (sums.sum_of, sums.at))
 
-    def _inputs(self, recording: Recording, args: list[Any]) -> Places:
+    def _inputs(self, recording: Recording, args: list[Any]) -> Indices:
         """The places of the numbers to differentiate by."""
         positions = self._positions(len(args))
         if len(set(positions)) < len(positions):
             raise ValueError(
                 f"argnums={self._argnums} of {self!r} has an argument twice: the matrix has its columns once"
             )
-        return [place for i in positions for place in recording.places(args[i])[0]]
+        return [place for i in positions for place in recording.input_indices(args[i])[0]]
 
-    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
+    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         """The places of the numbers to be differentiated."""
         raise NotImplementedError
 
@@ -199,7 +199,7 @@ class Sparse(Transform):
         """The pattern of the matrix, from what has been found."""
         return indptr, indices
 
-    def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
+    def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """Few sums that the matrix can be read off."""
         raise NotImplementedError
 
@@ -210,10 +210,10 @@ class SparseJacobian(Sparse):
     _name = "sparse_jacobian"
     _dense = "jacobian"
 
-    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
+    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         return recording.run(self._f, args, kwargs)[0]
 
-    def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
+    def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """Sums of columns, or of rows where fewer of these are enough."""
         is_forward, colors = _fewest_colors(pattern, transposed(*pattern, len(inputs)))
         rows, columns = _entries(pattern)
@@ -228,14 +228,14 @@ class SparseHessian(Sparse):
     _name = "sparse_hessian"
     _dense = "hessian"
 
-    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
+    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
         """Symmetric: where only one of a pair can differ from 0 by the look of the program, neither does."""
         return symmetric(indptr, indices)
 
-    def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
+    def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """Sums of columns of the gradient's Jacobian, both entries of a pair from one of them."""
         colors, flipped = star_coloring(*pattern)
         rows, columns = _entries(pattern)
@@ -342,6 +342,6 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
     """A program for any one sum, and for each of them which seeds are 1."""
-    seeds = recording.extra([0.0] * len(sums.seeds))
+    seeds = recording.add_seeds([0.0] * len(sums.seeds))
     places = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
     return recording.tape.program(places), _groups(sums.colors, _count(sums.colors))
