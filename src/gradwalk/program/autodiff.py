@@ -80,7 +80,7 @@ def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
             for operand in store.calls[store.x[i]][1]:
                 active[i] |= active[operand]
         elif store.opcode[i] > 0 and active[i] == 0:
-            skipped = evaluate.inert(store.opcode[i])
+            skipped = evaluate.non_differentiable(store.opcode[i])
             if (
                 (not skipped & 1 and active[store.x[i]])
                 or (not skipped & 2 and evaluate.arity(store.opcode[i]) > 1 and active[store.y[i]])

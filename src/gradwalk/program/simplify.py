@@ -39,7 +39,7 @@ def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.i
         y = 0
     if store.opcode[x] == _constant and (arity < 2 or store.opcode[y] == _constant):
         if arity < 3:
-            return store.intern_constant(evaluate.evaluate(opcode, _number(store, x), _number(store, y), 0.0))
+            return store.intern_constant(evaluate.value(opcode, _number(store, x), _number(store, y), 0.0))
         return y if _number(store, x) != 0.0 else z
     simpler: cython.int = _simplified(store, opcode, x, y, z)
     if simpler != _none:
