@@ -30,10 +30,16 @@ COMPILED = (
     "graph/record",
     "graph/reevaluate",
     "trees/module_treedef",
+    "program/instruction_store",
+    "program/simplify",
+    "program/autodiff",
+    "program/load",
+    "program/lower",
     "program/tape",
     "program/program",
     "backend/schedule",
     "backend/executor",
+    "transforms/sparsity_pattern",
     "transforms/coloring",
 )
 

@@ -124,9 +124,9 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
         RecordingError: The function asks for the numbers in its arguments.
         TypeError: The result holds something else than numbers.
     """
-    recording = Recording(strict=True)
+    recording = Recording(staged=True)
     names: list[str] = []
-    opened = [recording.opened(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
+    opened = [recording.add_inputs(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
     inputs = len(recording.operands)
     keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
     outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
