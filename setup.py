@@ -15,6 +15,8 @@ COMPILED = [
         "graph/reevaluate",
         "trees/module_treedef",
         "program/tape",
+        "program/interpreter",
+        "program/c_abi",
         "program/program",
         "backend/schedule",
         "backend/executor",

@@ -66,7 +66,7 @@ def test_what_it_is_made_of():
     out = tape.append("sub", tape.append("sin", product), tape.append("mul", product, tape.constant(0.5)))
     program = tape.program([out, x])
     assert len(program) == 3
-    assert (program.inputs, program.constants, program.calls) == (2, [0.5], [])
+    assert (program.inputs, program.constants, program.calls) == (2, (0.5,), ())
     assert repr(program) == "<Program of 3 instructions from 2 inputs to 2 outputs>"
     assert repr(of_row("sin", 1)) == "<Program of 1 instruction from 1 input to 1 output>"
 
@@ -80,8 +80,8 @@ def test_it_does_not_change():
 def test_names_are_those_of_another_program_with_the_same_instructions():
     program = of_row("sin", 1)
     named = program.named(["angle"], ["height"])
-    assert (named.input_names, named.output_names) == (["angle"], ["height"])
-    assert (program.input_names, program.output_names) == ([], [])
+    assert (named.input_names, named.output_names) == (("angle",), ("height",))
+    assert (program.input_names, program.output_names) == ((), ())
     assert named.instructions is program.instructions
     named.validate()
 
@@ -303,7 +303,7 @@ class TestUnpickling:
     def test_refuses_what_is_not_well_formed(self):
         rebuilt, (names, code, *parts) = of_row("atan2", 2).__reduce__()
         code[2] = 1000
-        with pytest.raises(ProgramError, match=r"instruction 0 \(v2, atan2\) has place 1000 as operand"):
+        with pytest.raises(ProgramError, match=r"instruction 0 \(v2, atan2\) has index 1000 as operand"):
             rebuilt(names, code, *parts)
 
 

@@ -72,7 +72,7 @@ def rules() -> Iterator[str]:
 
 
 def run() -> Iterator[str]:
-    """The block of program.py: an instruction, by opcode."""
+    """The block of interpreter.py: an instruction, by opcode."""
     for opcode, row in _numbered():
         yield f"        {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
         yield f"            out = {code(row.forward)}"
@@ -174,7 +174,7 @@ def page() -> Iterator[str]:
 BLOCKS: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
     ("src/gradwalk/ops/evaluate.py", "rules", rules),
     ("src/gradwalk/value/value.py", "methods", methods),
-    ("src/gradwalk/program/program.py", "run", run),
+    ("src/gradwalk/program/interpreter.py", "run", run),
     ("src/gradwalk/backend/cpu/lanes.h", "instructions", instructions),
     ("src/gradwalk/backend/cpu/lane_loops.h", "lanes", lanes),
     ("src/gradwalk/math.py", "functions", functions),

@@ -15,15 +15,6 @@ def release(row: list[float]) -> None:
     """Give a row back. Python does that by itself for lists."""
 
 
-def borrowed(length: int) -> list[float]:
-    """The same, with any numbers, for C functions that have no interpreter lock: NULL without memory."""
-    return allocate(length)
-
-
-def give_back(row: list[float]) -> None:
-    """Give such a row back."""
-
-
 def low_bits(number: float) -> int:
     """The lower half of a float64 as an int32."""
     return int(struct.unpack("<ii", struct.pack("<d", number))[0])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.ops.formula import Formula, c, name, substituted
 from gradwalk.ops.table import TABLE
-
-if TYPE_CHECKING:
-    from gradwalk.program.program import Program
 
 CALL = SUMPROD + 1  # a result of a function of Python
 MULADD = SUMPROD + 2  # x * y + z. Both round, as they do apart
@@ -53,13 +50,3 @@ INSTRUCTIONS = {
 }
 NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}
-
-
-def refuse_calls(program: Program, which: str) -> None:
-    """Raise `ProgramError` where a program calls a function of Python, saying what is wrong with that."""
-    if program.calls:
-        name = program.calls[0][0].name
-        raise ProgramError(
-            f"the program calls {name}, a function of Python, {which}. Write it with gradwalk.math and not as a "
-            "primitive or checkpoint, so that it is recorded with the rest"
-        )

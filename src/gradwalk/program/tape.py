@@ -14,7 +14,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import ARITIES, NAMES, SUMPROD
 from gradwalk.ops.vjp_rules import ADJOINT, OUT, template
-from gradwalk.program import program
+from gradwalk.program import opcodes
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ else:
 
 INPUT = cython.declare(cython.int, 0)  # its first operand is the number of the input
 CONSTANT = cython.declare(cython.int, -1)  # its operands are the halves of the number
-CALL = cython.declare(cython.int, program.CALL)  # its operands are the place in `calls`, and which result it is
+CALL = cython.declare(cython.int, opcodes.CALL)  # its operands are the place in `calls`, and which result it is
 
 ADD = cython.declare(cython.int, NAMES.index("add"))
 SUB = cython.declare(cython.int, NAMES.index("sub"))
@@ -33,9 +33,9 @@ DIV = cython.declare(cython.int, NAMES.index("div"))
 NEG = cython.declare(cython.int, NAMES.index("neg"))
 POW = cython.declare(cython.int, NAMES.index("pow"))
 WHERE = cython.declare(cython.int, NAMES.index("where"))
-MULADD = cython.declare(cython.int, program.MULADD)
-MULSUB = cython.declare(cython.int, program.MULSUB)
-SUBMUL = cython.declare(cython.int, program.SUBMUL)
+MULADD = cython.declare(cython.int, opcodes.MULADD)
+MULSUB = cython.declare(cython.int, opcodes.MULSUB)
+SUBMUL = cython.declare(cython.int, opcodes.SUBMUL)
 FUSED = cython.declare(cython.int, -1)  # for the number of uses of a product that is run with the sum that needs it
 _OUT = cython.declare(cython.int, OUT)
 _ADJOINT = cython.declare(cython.int, ADJOINT)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.ops import c_compat, evaluate
-from gradwalk.program import program
+from gradwalk.program import opcodes
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
-CALL = cython.declare(cython.int, program.CALL)
+CALL = cython.declare(cython.int, opcodes.CALL)
 NONE = cython.declare(cython.int, -1)  # in place of a column, a set or a colour
 _LARGEST = 2**31 - 1  # what int32 can count
 
@@ -102,7 +102,7 @@ class Dependencies:
         column, sets, seen = [numpy.full(length, -1, numpy.int32) for length in (first, first + steps, len(columns))]
         column[columns] = numpy.arange(len(columns))
         self._arrays = [program, use, found, operand, stack, begin, size, owners, column, sets, seen]
-        self._first, self._calls, self._code = first, program.calls, c_compat.integers(program.instructions)
+        self._first, self._calls, self._code = first, list(program.calls), c_compat.integers(program.instructions)
         self._use, self._column, self._set = c_compat.integers(use), c_compat.integers(column), c_compat.integers(sets)
         self._operand, self._stack = c_compat.integers(operand), c_compat.integers(stack)
         self._found, self._seen = c_compat.integers(found), c_compat.integers(seen)
@@ -115,7 +115,7 @@ class Dependencies:
         self._pool = c_compat.integers(self._columns)
         self._height = self._count = self._sets = 0
         self._end = 0
-        self._count_uses(program.outputs, first + steps)
+        self._count_uses(list(program.outputs), first + steps)
         self._gather_all(first + steps)
 
     def of(self, place: cython.int) -> Any:

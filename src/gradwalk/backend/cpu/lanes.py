@@ -8,7 +8,7 @@ import numpy
 
 from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH
 from gradwalk.ops import evaluate
-from gradwalk.program.program import MULADD, MULSUB, SUBMUL
+from gradwalk.program.opcodes import MULADD, MULSUB, SUBMUL
 
 
 def instruction_sets() -> int:
