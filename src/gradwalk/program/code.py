@@ -10,8 +10,10 @@ import numpy
 
 from gradwalk.program.opcodes import ProgramError
 
+_set = object.__setattr__  # which a frozen class has to call itself
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False, init=False)
 class Code:
     """The parts of a program. Sequences become tuples, and the instructions are copied into memory that is read-only.
 
@@ -29,18 +31,30 @@ class Code:
     """
 
     inputs: int
-    constants: Sequence[float]
+    constants: tuple[float, ...]
     instructions: Any
-    calls: Sequence[tuple[Any, Sequence[int]]]
-    outputs: Sequence[int]
-    input_names: Sequence[str] = ()
-    output_names: Sequence[str] = ()
+    calls: tuple[tuple[Any, tuple[int, ...]], ...]
+    outputs: tuple[int, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        for name in ("constants", "outputs", "input_names", "output_names"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "calls", tuple([(function, tuple(operands)) for function, operands in self.calls]))
-        object.__setattr__(self, "instructions", _read_only(self.instructions))
+    def __init__(
+        self,
+        inputs: int,
+        constants: Sequence[float],
+        instructions: Any,
+        calls: Sequence[tuple[Any, Sequence[int]]],
+        outputs: Sequence[int],
+        input_names: Sequence[str] = (),
+        output_names: Sequence[str] = (),
+    ) -> None:
+        _set(self, "inputs", inputs)
+        _set(self, "constants", tuple(constants))
+        _set(self, "instructions", _read_only(instructions))
+        _set(self, "calls", tuple([(function, tuple(operands)) for function, operands in calls]))
+        _set(self, "outputs", tuple(outputs))
+        _set(self, "input_names", tuple(input_names))
+        _set(self, "output_names", tuple(output_names))
 
     def __len__(self) -> int:
         """The number of instructions."""

@@ -7,6 +7,7 @@ program calls or a finaliser, may run it as well.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -45,19 +46,15 @@ class Interpreter:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.inputs = code.inputs
-        self._first = code.first
-        self._length = 4 * len(code)
+        self._first = code.inputs + len(code.constants)
+        self._length = len(code.instructions) // 4 * 4
         self._outputs = len(code.outputs)
         self._has_calls = len(code.calls) > 0
         # All fields of an instruction are read as indices before its opcode is looked at: those of a call, which are
         # the number of the call and that of a result, have to lie within the scratch, too.
         results = max([call.outputs for call, _ in code.calls], default=0)
-        self._room = max(code.count, 1 + len(code.calls), 1 + results)
-        self._arrays = (
-            code.instructions,
-            numpy.array(code.constants, numpy.float64),
-            numpy.array(code.outputs, numpy.int32),
-        )
+        self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results)
+        self._arrays = (code.instructions, array("d", code.constants), array("i", code.outputs))
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])

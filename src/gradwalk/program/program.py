@@ -88,7 +88,7 @@ class Program:
         return self._code.inputs
 
     @property
-    def constants(self) -> Sequence[float]:
+    def constants(self) -> tuple[float, ...]:
         """The constants, as a tuple of floats."""
         return self._code.constants
 
@@ -98,22 +98,22 @@ class Program:
         return self._code.instructions
 
     @property
-    def calls(self) -> Sequence[tuple[Any, Sequence[int]]]:
+    def calls(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
         """The calls of Python functions: for each, what it calls and the indices of its operands."""
         return self._code.calls
 
     @property
-    def outputs(self) -> Sequence[int]:
+    def outputs(self) -> tuple[int, ...]:
         """The indices of the outputs, as a tuple."""
         return self._code.outputs
 
     @property
-    def input_names(self) -> Sequence[str]:
+    def input_names(self) -> tuple[str, ...]:
         """The names of the inputs, as a tuple: empty if they have none."""
         return self._code.input_names
 
     @property
-    def output_names(self) -> Sequence[str]:
+    def output_names(self) -> tuple[str, ...]:
         """The names of the outputs, as a tuple: empty if they have none."""
         return self._code.output_names
 
