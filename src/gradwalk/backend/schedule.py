@@ -224,7 +224,7 @@ class Schedule:
         for position in (2, 3):
             code[computed & (arities < position), position] = 0
         calls = [
-            (f, [int(moved[place]) for place in used] if not any(varying[used]) else [])
+            (f, [int(moved[place]) for place in used] if not any(varying[list(used)]) else [])
             for f, used in self.program.calls
         ]
         outputs = [*places.tolist(), *(self.program.outputs[position] for position in self.fixed)]

@@ -2,7 +2,7 @@
 from libc.stdlib cimport free, malloc
 
 cdef enum:
-    FEW = 512  # 4 KiB of the stack: malloc would cost a small program a twentieth of its time
+    FEW = 512  # numbers on the stack, 4 KiB, which cost small programs no call of malloc
 
 ctypedef double few_doubles[FEW]
 

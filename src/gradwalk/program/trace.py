@@ -127,7 +127,15 @@ class Recording:
 
 
 def evaluated(program: Program, operands: Sequence[Any]) -> Any:
-    """The outputs of a program: an array of numbers or, where an operand is a Value, a list with Values in it."""
+    """Run a program on numbers, or on Values if an operand is one.
+
+    Args:
+        program: The program.
+        operands: Numbers and Values, one for each input.
+
+    Returns:
+        The outputs: an array of float64 or, if an operand is a Value, a list of Values and floats.
+    """
     if any(isinstance(operand, Value) for operand in operands):
         return program(list(operands))
     return program.run(numpy.array(operands, numpy.float64))
