@@ -16,7 +16,8 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.program import listing, scratch
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
-from gradwalk.value.value import apply, refuses_nans
+from gradwalk.value.modes import refuses_nans
+from gradwalk.value.value import apply
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
