@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.graph.graph import to_number
+from gradwalk.graph.plain_json import to_number
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS, OPCODES, ProgramError
 
