@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradwalk.ops.formula import C_HELPERS
+from gradwalk.ops.printers import C_HELPERS
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS
 
