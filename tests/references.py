@@ -12,7 +12,8 @@ import mpmath
 import torch
 
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.program import CALL, MULADD, MULSUB, SUBMUL, Program
+from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.program import Program
 
 mpmath.mp.dps = 50
 jax.config.update("jax_enable_x64", True)

@@ -36,6 +36,8 @@ COMPILED = (
     "program/load",
     "program/lower",
     "program/tape",
+    "program/interpreter",
+    "program/c_abi",
     "program/program",
     "backend/schedule",
     "backend/executor",

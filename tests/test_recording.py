@@ -92,7 +92,7 @@ class TestWhatIsRecorded:
 
     def test_what_is_made_inside_of_nothing_is_a_constant(self):
         program = program_of(lambda x: x * Value(2.0), 3.0)
-        assert (program.inputs, program.constants) == (1, [2.0])
+        assert (program.inputs, program.constants) == (1, (2.0,))
 
     def test_sums_of_products(self):
         assert instructions(lambda x, y: sumprod([x, y], [y, 2.0], 1.0), 3.0, 4.0) == 2

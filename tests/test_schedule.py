@@ -12,7 +12,8 @@ from kernels import ALL, Case, arity, cases, opcode
 from programs import fewer
 
 from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
-from gradwalk.program.program import MULADD, Program
+from gradwalk.program.opcodes import MULADD
+from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.transforms.call import Call
 

@@ -13,7 +13,7 @@ import numpy
 
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.listing import instructions, spelled
+from gradwalk.program.listing import instruction_lines, operand_names
 from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, LOAD, MULADD, STORE, SUM
 from gradwalk.program.program import Program
 
@@ -91,13 +91,13 @@ class Schedule:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        names = spelled(self.once)
+        names = operand_names(self.once.code)
         results = [names[place] for place in self.once.outputs]
-        given = spelled(self.program)
+        given = operand_names(self.program.code)
         varying = [i for i, varies in enumerate(self.varies) if varies]
         columns = [given[i] if given[i] != f"v{i}" else f"column {column}" for column, i in enumerate(varying)]
         yield "once:"
-        yield from instructions(self.once, names)
+        yield from instruction_lines(self.once.code, names)
         yield f"for each block of lanes, in {self.slots} slots:"
         for operation, *places in self.code.reshape(-1, WIDTH).tolist():
             yield f"  {_described(operation, places, results, columns)}"
@@ -218,7 +218,7 @@ class Schedule:
         for position in (2, 3):
             code[computed & (arities < position), position] = 0
         calls = [
-            (f, [int(moved[place]) for place in used] if not any(varying[used]) else [])
+            (f, [int(moved[place]) for place in used] if not any(varying[list(used)]) else [])
             for f, used in self.program.calls
         ]
         outputs = [*places.tolist(), *(self.program.outputs[position] for position in self.fixed)]

@@ -182,7 +182,7 @@ class Sparse(Transform[P, Any]):
         captured = recording.operands[first:]
         if any(level_of(value) > 0 for value in captured):
             raise self._refused()
-        columns = recording.tape.program(inputs).outputs
+        columns = list(recording.tape.program(inputs).outputs)
         indptr, indices = self._pattern(*pattern(recording.tape.program(outputs), columns))
         matrix = csr_array((numpy.zeros(len(indices)), indices, indptr), shape=(len(outputs), len(inputs)))
         sums = self._sums(recording.tape, inputs, outputs, (indptr, indices))
