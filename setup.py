@@ -16,7 +16,9 @@ COMPILED = [
         "trees/module_treedef",
         "program/tape",
         "program/program",
-        "backend/schedule",
+        "backend/schedule/analysis",
+        "backend/schedule/orders",
+        "backend/schedule/allocation",
         "backend/executor",
         "transforms/coloring",
     )

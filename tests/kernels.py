@@ -11,7 +11,7 @@ import numpy
 from hypothesis import strategies as st
 from programs import EVERY, OPCODES
 
-from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.backend.executor import LaneKernel
 from gradwalk.ops.evaluate import ARITIES, NAMES
 from gradwalk.program.program import MULADD, MULSUB, SUBMUL, Program
 
@@ -150,14 +150,14 @@ def laid_out(generator: numpy.random.Generator, column: Any) -> Any:
     return result
 
 
-def on_lanes(kernel: Kernel, shared: Any, columns: Sequence[Any], count: int, kind: Any = numpy.float64) -> Any:
+def on_lanes(kernel: LaneKernel, shared: Any, columns: Sequence[Any], count: int, kind: Any = numpy.float64) -> Any:
     """The outputs, a row for each sample; the sums where the kernel has these."""
     single = kind is numpy.float32
     if kernel.reduced:
-        return kernel.run(shared, Columns(columns), Columns([]), count, single=single)
+        return kernel.run(shared, columns, [], count, single=single)
     outputs = numpy.full((len(kernel.schedule.program.outputs), count), 12345.0, kind)
-    fixed = kernel.run(shared, Columns(columns), Columns(list(outputs)), count, single=single)
-    outputs[kernel.schedule.fixed] = rounded(fixed, kind)[:, None]
+    fixed = kernel.run(shared, columns, list(outputs), count, single=single)
+    outputs[list(kernel.fixed)] = rounded(fixed, kind)[:, None]
     return outputs.T
 
 

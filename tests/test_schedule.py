@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from kernels import ALL, Case, arity, cases, opcode
 from programs import fewer
 
-from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
+from gradwalk.backend.schedule.encoding import DOT, FORMS, LOAD, STORE, SUM, WIDTH
+from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.program.program import MULADD, Program
 from gradwalk.program.tape import Tape
 from gradwalk.transforms.custom_derivatives import Call
@@ -65,14 +66,14 @@ class Run:
     """What a schedule does, with expressions in place of numbers."""
 
     def __init__(self, case, reduced):
-        self.schedule = Schedule(case.program, case.varies, reduced)
+        self.schedule = make_schedule(case.program, case.varies, reduced=reduced)
         self.expressions = Expressions()
         inputs = [self.expressions.of("input", i) for i in range(case.program.inputs)]
         self.places = self.expressions.of_program(case.program, inputs)
         self.varying = [x for x, varies in zip(inputs, case.varies, strict=True) if varies]
         fixed = [x for x, varies in zip(inputs, case.varies, strict=True) if not varies]
-        once = self.expressions.of_program(self.schedule.once, fixed)
-        self.computed_once = [once[place] for place in self.schedule.once.outputs]
+        prologue = self.expressions.of_program(self.schedule.prologue, fixed)
+        self.computed_once = [prologue[place] for place in self.schedule.prologue.outputs]
         self.stored = {}
         self.sums = {}
         self.slots = set()
@@ -81,7 +82,7 @@ class Run:
         self._written = {}  # by slot: the instruction, and the expression
         self._borrowed = set()  # slots that may be memory of the user's
         for k, (operation, *places) in enumerate(self.schedule.code.reshape(-1, WIDTH).tolist()):
-            self._step(k, *divmod(operation, 8), *places)
+            self._step(k, *divmod(operation, FORMS), *places)
 
     def _step(self, k, code, form, out, *places):
         count = {LOAD: 0, STORE: 1, SUM: 1, DOT: 2}.get(code) if code >= LOAD else arity(code)
@@ -149,7 +150,7 @@ def test_nothing_is_done_twice_or_for_nothing(case, reduced):
     run = Run(case, reduced)
     by_place = Counter(run.places)
     assert all(times <= by_place[expression] for expression, times in run.done.items())
-    written = [(k, x) for k, x in enumerate(run.schedule.code.reshape(-1, WIDTH)[:, 0] // 8) if x < STORE]
+    written = [(k, x) for k, x in enumerate(run.schedule.code.reshape(-1, WIDTH)[:, 0] // FORMS) if x < STORE]
     assert {k for k, _ in written} == {k for k, _ in run.read}
     assert len(run.schedule) == len(run.schedule.code) // WIDTH
 
@@ -168,8 +169,8 @@ def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
     varies = [*case.varies, *[False] * len(case.program.constants)]
     for code, *places in case.program.instructions.reshape(-1, 4).tolist():
         varies.append(any(varies[place] for place in places[: arity(code)]))
-    assert run.schedule.fixed == [i for i, place in enumerate(case.program.outputs) if not varies[place]]
-    assert run.schedule.once.inputs == case.varies.count(False)
+    assert list(run.schedule.fixed) == [i for i, place in enumerate(case.program.outputs) if not varies[place]]
+    assert run.schedule.prologue.inputs == case.varies.count(False)
     fixed = {run.places[place] for place, varying in enumerate(varies) if not varying}
     assert fixed >= set(run.computed_once)
     assert not fixed & run.done.keys()
@@ -178,10 +179,10 @@ def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
 @fewer(10)
 @given(cases(ALL, longest=16), st.booleans())
 def test_it_is_shown_a_line_for_each_instruction(case, reduced):
-    schedule = Schedule(case.program, case.varies, reduced)
+    schedule = make_schedule(case.program, case.varies, reduced=reduced)
     lines = str(schedule).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("for each block of lanes, in "))
-    assert lines[0] == "once:"
+    assert lines[0] == "uniform prologue:"
     assert len(lines) == start + 1 + len(schedule) + len(schedule.fixed)
 
 
@@ -191,8 +192,8 @@ def test_how_it_is_shown():
     scaled = tape.append("mul", tape.append("exp", rate), x)
     out = tape.append("where", tape.append("less", x, y), tape.append("sub", scaled, y), tape.constant(2.0))
     program = tape.program([out, tape.append("neg", rate)])
-    assert str(Schedule(program, [False, True, True], reduced=False)).splitlines() == [
-        "once:",
+    assert str(make_schedule(program, [False, True, True], reduced=False)).splitlines() == [
+        "uniform prologue:",
         "  v2 = exp(v0)",
         "  v3 = -v0",
         "for each block of lanes, in 4 slots:",
@@ -204,7 +205,7 @@ def test_how_it_is_shown():
         "  output 0 = r3",
         "output 1 = v3",
     ]
-    named = Schedule(program.named(["rate", "x", "y"], []), [False, True, True], reduced=True)
+    named = make_schedule(program.named(["rate", "x", "y"], []), [False, True, True], reduced=True)
     assert {"  v2 = exp(rate)", "  r0 = x", "  r1 = y", "  output 0 += the sum of r3"} <= set(str(named).splitlines())
 
 
@@ -256,7 +257,7 @@ def test_programs_without_outputs_and_without_anything():
             Case(Program(0, [], numpy.array([], numpy.int32), [], []), ()),
         ):
             schedule = Run(case, reduced).schedule
-            assert (len(schedule), schedule.slots, schedule.fixed) == (0, 0, [])
+            assert (len(schedule), schedule.slots, schedule.fixed) == (0, 0, ())
 
 
 class Of(Call):
@@ -272,7 +273,7 @@ def test_functions_in_python_are_called_once_or_refused():
     tape = Tape()
     x, y = tape.input(), tape.input()
     program = tape.program([tape.append("mul", tape.call(Of(), [x]), y)])
-    schedule = Schedule(program, [False, True], reduced=False)
-    assert schedule.once.run(numpy.array([3.0])).tolist() == [9.0]
+    schedule = make_schedule(program, [False, True], reduced=False)
+    assert schedule.prologue.run(numpy.array([3.0])).tolist() == [9.0]
     with pytest.raises(ValueError, match="square is a function in Python, which cannot be run on lanes"):
-        Schedule(program, [True, True], reduced=False)
+        make_schedule(program, [True, True], reduced=False)

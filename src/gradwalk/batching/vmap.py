@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.backend.base import Backend, Kernel
+from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Axes, Batch, Batching, Outputs, as_array, plain_numbers, shown
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recordable, Recording, named, reduced
 from gradwalk.trees.tree import Parameters, Structure, scalars, size, write
 from gradwalk.value import value as engine
+
+_BACKEND: Backend = LaneKernel  # what makes the kernels
 
 
 class Recorded(NamedTuple):
@@ -77,11 +80,10 @@ class Recorded(NamedTuple):
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
         """Run the kernel: see `Kernel.run`."""
         shared = [*batch.shared(), *self.captured]
-        numbers = numpy.empty(kernel.schedule.once.inputs)
+        numbers = numpy.empty(kernel.uniform_inputs)
         if not write(shared, numbers):
             numbers[:] = plain_numbers(shared)
-        columns = Columns(batch.columns())
-        return kernel.run(numbers, columns, Columns(outputs), batch.size, single=batch.kind is numpy.float32)
+        return kernel.run(numbers, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
         """The numbers of the results in columns, where Values are to come out or functions in Python are called."""
@@ -209,8 +211,8 @@ class Vmap:
         if any(depends[place] for _, operands in program.calls for place in operands):
             fixed = [position for position, place in enumerate(program.outputs) if not depends[place]]
             return Recorded(program, None, structure, captured, fixed)
-        kernel = Kernel(program, varies, reduced=self.batching.reduce is not None)
-        return Recorded(program, kernel, structure, captured, kernel.schedule.fixed)
+        kernel = _BACKEND(program, varies, reduced=self.batching.reduce is not None)
+        return Recorded(program, kernel, structure, captured, list(kernel.fixed))
 
 
 class Lowered:
