@@ -44,7 +44,7 @@
     case 8 * opcode + 6: { ROW(x, 0) SCALAR(y, 1) SCALAR(z, 2) LOOP(LANE(x) out[i] = value;) }
 
 /* The numbers of a column for `count` samples; the rest of the row repeats the last one. The next block is prefetched:
-   where columns share cache lines, by the one of them that stands first in the line. */
+   where columns share cache lines, the column that stands first in a line does it. */
 static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes) {
     const char *next = first + lanes * stride;
     if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
@@ -97,6 +97,34 @@ static void NAME(load_tile)(const char *first, int64_t stride, REAL *tile, int64
 }
 #endif
 
+/* The tiles of a block that were loaded last. */
+typedef struct {
+    REAL *cells;
+    int64_t first[TILES]; /* the first column of each, or -1 */
+    int next;             /* which is replaced next */
+} NAME(Tiles);
+
+/* A column's numbers for `count` samples from sample `first` on: a row, in this slot or where the column lies. */
+static const REAL *NAME(load_column)(
+    const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count
+) {
+    const int64_t lanes = batch->lanes;
+    const int64_t stride = batch->strides[column];
+    const int64_t start = batch->tiles[column];
+    REAL *home = (REAL *)(shard->scratch + slot * lanes * (int64_t)sizeof(REAL));
+    if (start < 0 || count < lanes) return NAME(load)(batch->columns[column] + first * stride, stride, home, count, lanes);
+    int found = 0;
+    while (found < TILES && tiles->first[found] != start) found++;
+    if (found == TILES) {
+        found = tiles->next;
+        tiles->next = (found + 1) % TILES;
+        tiles->first[found] = start;
+        NAME(load_tile)(batch->columns[start] + first * stride, stride, tiles->cells + found * TILE * lanes, lanes);
+    }
+    memcpy(home, tiles->cells + (found * TILE + column - start) * lanes, (size_t)lanes * sizeof(REAL));
+    return home;
+}
+
 static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t count) {
     if (stride == (int64_t)sizeof(REAL)) memcpy(first, row, (size_t)count * sizeof(REAL));
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
@@ -135,10 +163,8 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)batch->scalars;
     char **rows = shard->rows;
-    REAL *tiles = (REAL *)(shard->scratch + batch->slots * batch->lanes * (int64_t)sizeof(REAL));
-    int64_t loaded[TILES]; /* the first column of each tile */
-    int next = 0;          /* the tile that is loaded next */
-    for (int k = 0; k < TILES; k++) loaded[k] = -1;
+    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * batch->lanes * (int64_t)sizeof(REAL))};
+    for (int k = 0; k < TILES; k++) tiles.first[k] = -1;
     const int32_t *end = batch->code + batch->length;
     for (const int32_t *code = batch->code; code < end; code += 5) {
         switch (code[0]) {
@@ -184,27 +210,9 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         THREE(MULADD, x * y + z)
         THREE(MULSUB, x * y - z)
         THREE(SUBMUL, z - x * y)
-        case 8 * LOAD: {
-            char *home = shard->scratch + code[1] * batch->lanes * (int64_t)sizeof(REAL);
-            const int64_t stride = batch->strides[code[2]];
-            const int64_t start = batch->tiles[code[2]];
-            if (start < 0 || count < batch->lanes) {
-                const char *from = batch->columns[code[2]] + first * stride;
-                rows[code[1]] = (char *)NAME(load)(from, stride, (REAL *)home, count, batch->lanes);
-                break;
-            }
-            int found = 0;
-            while (found < TILES && loaded[found] != start) found++;
-            if (found == TILES) {
-                found = next;
-                next = (next + 1) % TILES;
-                loaded[found] = start;
-                NAME(load_tile)(batch->columns[start] + first * stride, stride, tiles + found * TILE * lanes, lanes);
-            }
-            memcpy(home, tiles + (found * TILE + code[2] - start) * lanes, (size_t)lanes * sizeof(REAL));
-            rows[code[1]] = home;
+        case 8 * LOAD:
+            rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count);
             break;
-        }
         case 8 * STORE: {
             const int64_t stride = batch->output_strides[code[1]];
             NAME(store)(batch->outputs[code[1]] + first * stride, stride, (const REAL *)rows[code[2]], count);

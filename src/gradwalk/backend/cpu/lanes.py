@@ -1,4 +1,7 @@
-"""The lane kernel for uncompiled runs, a lane at a time. Compiled modules use `lanes.pxd`: the one in lanes.h."""
+"""The lane kernel for uncompiled runs, a lane at a time.
+
+Compiled modules see the kernel of lanes.h under the same names: see `lanes.pxd`.
+"""
 
 from __future__ import annotations
 
