@@ -89,13 +89,13 @@ class Case:
         results += [numpy.float64(constant) for constant in self.program.constants]
         varies = [*self.varies, *[False] * len(self.program.constants)]
         with numpy.errstate(all="ignore"):
-            for code, *places in self.program.instructions.reshape(-1, 4).tolist():
-                used = places[: arity(code)]
-                varies.append(any(varies[place] for place in used))
+            for code, *indices in self.program.instructions.reshape(-1, 4).tolist():
+                used = indices[: arity(code)]
+                varies.append(any(varies[index] for index in used))
                 of_kind = kind if varies[-1] else numpy.float64
-                result = EXACT[spelled(code)](*[results[place].astype(of_kind) for place in used])
+                result = EXACT[spelled(code)](*[results[index].astype(of_kind) for index in used])
                 results.append(numpy.asarray(result, of_kind)[()])
-            outputs = [numpy.broadcast_to(results[place], count).astype(kind) for place in self.program.outputs]
+            outputs = [numpy.broadcast_to(results[index], count).astype(kind) for index in self.program.outputs]
         return numpy.stack(outputs, axis=1) if outputs else numpy.empty((count, 0), kind)
 
 
@@ -107,11 +107,11 @@ def cases(draw: st.DrawFn, names: Sequence[str], longest: int = 12) -> Case:
     code = []
     first = len(varies) + len(constants)
     end = first + draw(st.integers(0, longest))
-    for place in range(first, end):
+    for index in range(first, end):
         operation = opcode(draw(st.sampled_from(list(names))))
-        recent = st.integers(max(0, place - 3), place - 1)
-        places = [draw(st.one_of(recent, st.integers(0, place - 1))) for _ in range(arity(operation))]
-        code += [operation, *places, *[0] * (3 - len(places))]
+        recent = st.integers(max(0, index - 3), index - 1)
+        indices = [draw(st.one_of(recent, st.integers(0, index - 1))) for _ in range(arity(operation))]
+        code += [operation, *indices, *[0] * (3 - len(indices))]
     outputs = draw(st.lists(st.integers(max(0, end - 6), end - 1), min_size=1, max_size=4))
     return Case(Program(len(varies), constants, numpy.array(code, numpy.int32), [], outputs), tuple(varies))
 

@@ -179,7 +179,7 @@ class _Columns:
     """Arrays with the samples along their first axes, as C reads them: all columns that they hold."""
 
     def __init__(self, arrays: Sequence[NDArray[Any]], in_tiles: bool) -> None:
-        self.arrays = arrays  # which have to live as long as their addresses are used
+        self.arrays = tuple(arrays)  # which have to live as long as their addresses are used
         self.addresses: Any
         self.strides: Any
         self.tiles: Any  # by column, the first column of the tile that it is part of, or -1
