@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import numpy
@@ -277,3 +278,11 @@ def test_functions_in_python_are_called_once_or_refused():
     assert schedule.prologue.run(numpy.array([3.0])).tolist() == [9.0]
     with pytest.raises(ValueError, match="square is a function in Python, which cannot be run on lanes"):
         make_schedule(program, [True, True], reduced=False)
+
+
+def test_schedules_do_not_change():
+    schedule = make_schedule(chain(3).program, (True,), reduced=False)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        schedule.slots = 1
+    with pytest.raises(ValueError, match="read-only"):
+        schedule.code[0] = 1

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -159,6 +160,32 @@ with threads(2):
 
 def test_forked_processes_have_threads_of_their_own():
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED], check=True, timeout=60)
+
+
+def test_a_pool_that_closes_meanwhile_leaves_no_task_undone(monkeypatch):
+    """The helper that has begun is waited for, and the calling thread does the rest."""
+    pool = ThreadPoolExecutor(3)
+    submitted = []
+
+    def submit(*args):
+        if submitted:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        submitted.append(ThreadPoolExecutor.submit(pool, *args))
+        return submitted[0]
+
+    monkeypatch.setattr(pool, "submit", submit)
+    monkeypatch.setitem(thread_pool._pools, 3, pool)
+    done = Counter()
+
+    def work(taken):
+        for task in taken:
+            time.sleep(0.01)
+            done[task] += 1
+
+    with threads(4):
+        run_tasks(range(8), work)
+    assert done == Counter(range(8))
+    pool.shutdown()
 
 
 def test_threads_are_kept_for_the_next_work():
