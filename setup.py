@@ -10,8 +10,17 @@ COMPILED = [
     f"src/gradwalk/{name}.py"
     for name in (
         "ops/evaluate",
+        "value/node",
+        "value/convert",
+        "value/modes",
+        "value/order",
+        "value/backward",
+        "value/reductions",
+        "value/refresh",
+        "value/pickling",
         "value/value",
         "nn",
+        "graph/record",
         "graph/reevaluate",
         "trees/module_treedef",
         "program/tape",
@@ -45,6 +54,8 @@ setup(
                 path.removeprefix("src/").removesuffix(".py").replace("/", "."),
                 [path],
                 extra_compile_args=flags,
+                # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
+                define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if path.endswith("value/node.py") else [],
                 include_dirs=["src/gradwalk/backend/cpu"],
                 depends=["src/gradwalk/backend/cpu/lanes.h", "src/gradwalk/backend/cpu/lane_loops.h"]
                 if path.endswith("executor.py")
