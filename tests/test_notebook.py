@@ -37,7 +37,7 @@ def test_the_widget_has_the_module_and_the_document():
     assert isinstance(widget, WalkWidget)
     state = widget.get_state()
     assert state["_esm"] == module()
-    assert state["document"] == document(walked)
+    assert state["document"] == document(walked.essence())
     assert state["state"] == ""
 
 

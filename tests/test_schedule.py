@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from kernels import ALL, Case, arity, cases, opcode
 from programs import fewer
 
-from gradwalk.backend.schedule.encoding import DOT, FORMS, LOAD, STORE, SUM, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.schedule import make_schedule
-from gradwalk.program.program import MULADD, Program
+from gradwalk.program.opcodes import DOT, LOAD, MULADD, STORE, SUM
+from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.transforms.custom_derivatives import Call
 

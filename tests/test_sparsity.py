@@ -42,7 +42,7 @@ def dependencies(program: Program) -> list[set[int]]:
             operands = places
         else:
             row = BY_NAME[NAMES[opcode]]
-            operands = [place for i, place in enumerate(places[: row.arity]) if i not in row.inert]
+            operands = [place for i, place in enumerate(places[: row.arity]) if i not in row.non_differentiable]
         sets.append(set().union(*[sets[place] for place in operands]))
     return [sets[place] for place in program.outputs]
 

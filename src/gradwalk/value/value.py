@@ -353,6 +353,12 @@ class Value(ValueNode):
 
         d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
         d/dy = 0 if x = 0 and y >= 0, else out · log(x)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(5, self, y)
         return result
@@ -367,6 +373,9 @@ class Value(ValueNode):
         """Absolute value.
 
         d/dx = sign(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(7, self)
 
@@ -374,6 +383,9 @@ class Value(ValueNode):
         """Exponential.
 
         d/dx = out
+
+        Returns:
+            A new `Value`.
         """
         return _unary(8, self)
 
@@ -381,6 +393,9 @@ class Value(ValueNode):
         """exp(x) - 1, accurate near 0.
 
         d/dx = exp(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(9, self)
 
@@ -388,6 +403,9 @@ class Value(ValueNode):
         """Natural logarithm.
 
         d/dx = 1 / x
+
+        Returns:
+            A new `Value`.
         """
         return _unary(10, self)
 
@@ -395,6 +413,9 @@ class Value(ValueNode):
         """Logarithm to base 2.
 
         d/dx = 1 / (x · log(2))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(11, self)
 
@@ -402,6 +423,9 @@ class Value(ValueNode):
         """Logarithm to base 10.
 
         d/dx = 1 / (x · log(10))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(12, self)
 
@@ -409,6 +433,9 @@ class Value(ValueNode):
         """log(1 + x), accurate near 0.
 
         d/dx = 1 / (1 + x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(13, self)
 
@@ -416,6 +443,9 @@ class Value(ValueNode):
         """Square root.
 
         d/dx = 0.5 / out
+
+        Returns:
+            A new `Value`.
         """
         return _unary(14, self)
 
@@ -423,6 +453,9 @@ class Value(ValueNode):
         """Sine of an angle in radians.
 
         d/dx = cos(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(15, self)
 
@@ -430,6 +463,9 @@ class Value(ValueNode):
         """Cosine of an angle in radians.
 
         d/dx = -sin(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(16, self)
 
@@ -437,6 +473,9 @@ class Value(ValueNode):
         """Tangent of an angle in radians.
 
         d/dx = 1 + out²
+
+        Returns:
+            A new `Value`.
         """
         return _unary(17, self)
 
@@ -444,6 +483,9 @@ class Value(ValueNode):
         """Inverse sine, in radians.
 
         d/dx = 1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(18, self)
 
@@ -451,6 +493,9 @@ class Value(ValueNode):
         """Inverse sine, in radians.
 
         d/dx = 1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(18, self)
 
@@ -458,6 +503,9 @@ class Value(ValueNode):
         """Inverse cosine, in radians.
 
         d/dx = -1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(19, self)
 
@@ -465,6 +513,9 @@ class Value(ValueNode):
         """Inverse cosine, in radians.
 
         d/dx = -1 / sqrt((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(19, self)
 
@@ -472,6 +523,9 @@ class Value(ValueNode):
         """Inverse tangent, in radians.
 
         d/dx = 1 / (1 + x²)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(20, self)
 
@@ -479,6 +533,9 @@ class Value(ValueNode):
         """Inverse tangent, in radians.
 
         d/dx = 1 / (1 + x²)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(20, self)
 
@@ -486,6 +543,9 @@ class Value(ValueNode):
         """Hyperbolic sine.
 
         d/dx = cosh(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(21, self)
 
@@ -493,6 +553,9 @@ class Value(ValueNode):
         """Hyperbolic cosine.
 
         d/dx = sinh(x)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(22, self)
 
@@ -500,6 +563,9 @@ class Value(ValueNode):
         """Hyperbolic tangent.
 
         d/dx = 1 - out²
+
+        Returns:
+            A new `Value`.
         """
         return _unary(23, self)
 
@@ -507,6 +573,9 @@ class Value(ValueNode):
         """1 / (1 + exp(-x)).
 
         d/dx = out · (1 - out)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(24, self)
 
@@ -514,6 +583,9 @@ class Value(ValueNode):
         """1 / (1 + exp(-x)).
 
         d/dx = out · (1 - out)
+
+        Returns:
+            A new `Value`.
         """
         return _unary(24, self)
 
@@ -521,6 +593,9 @@ class Value(ValueNode):
         """x where it is positive, else 0.
 
         d/dx = 0 if x <= 0, else 1
+
+        Returns:
+            A new `Value`.
         """
         return _unary(25, self)
 
@@ -528,6 +603,9 @@ class Value(ValueNode):
         """log(1 + exp(x)).
 
         d/dx = (exp(-fabs(x)) if x < 0, else 1) / (1 + exp(-fabs(x)))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(26, self)
 
@@ -535,6 +613,9 @@ class Value(ValueNode):
         """Error function.
 
         d/dx = 2 / sqrt(π) · exp(-(x²))
+
+        Returns:
+            A new `Value`.
         """
         return _unary(27, self)
 
@@ -543,6 +624,12 @@ class Value(ValueNode):
 
         d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
         d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(28, self, y)
         return result
@@ -552,6 +639,12 @@ class Value(ValueNode):
 
         d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
         d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(28, self, y)
         return result
@@ -561,6 +654,12 @@ class Value(ValueNode):
 
         d/dx = x / out
         d/dy = y / out
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(29, self, y)
         return result
@@ -570,6 +669,12 @@ class Value(ValueNode):
 
         d/dx = 0.5 if x = y, else 0 if x < y, else 1
         d/dy = 0.5 if x = y, else 0 if y < x, else 1
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(30, self, y)
         return result
@@ -579,6 +684,12 @@ class Value(ValueNode):
 
         d/dx = 0.5 if x = y, else 0 if y < x, else 1
         d/dy = 0.5 if x = y, else 0 if x < y, else 1
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(31, self, y)
         return result
@@ -589,6 +700,13 @@ class Value(ValueNode):
         d/dx = 0
         d/dy = 1 if x, else 0
         d/dz = 0 if x, else 1
+
+        Args:
+            y: A `Value` or a real number.
+            z: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(32, self, y, z)
         return result
@@ -597,6 +715,9 @@ class Value(ValueNode):
         """-1, 0 or 1 by the sign of x.
 
         d/dx = 0
+
+        Returns:
+            A new `Value`.
         """
         return _unary(33, self)
 
@@ -605,6 +726,12 @@ class Value(ValueNode):
 
         d/dx = 0
         d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(34, self, y)
         return result
@@ -614,6 +741,12 @@ class Value(ValueNode):
 
         d/dx = 0
         d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(35, self, y)
         return result
@@ -623,6 +756,12 @@ class Value(ValueNode):
 
         d/dx = 0
         d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
         """
         result: Value = apply(36, self, y)
         return result
@@ -631,6 +770,9 @@ class Value(ValueNode):
         """x itself, and no gradient passes.
 
         d/dx = 0
+
+        Returns:
+            A new `Value`.
         """
         return _unary(37, self)
 
@@ -711,7 +853,7 @@ def _node(
 
 @cython.cfunc
 def _unary(opcode: cython.int, a: Value) -> Value:
-    out: cython.double = evaluate.evaluate(opcode, a._primal, 0.0, 0.0)
+    out: cython.double = evaluate.value(opcode, a._primal, 0.0, 0.0)
     return _node(opcode, a, None, out, evaluate.partial(opcode, 0, a._primal, 0.0, 0.0, out), 0.0)
 
 
@@ -726,14 +868,14 @@ def _binary(opcode: cython.int, left: Any, right: Any) -> Any:
     if isinstance(left, Value) and isinstance(right, Value):
         a, b = left, right
         x, y = a._primal, b._primal
-        out = evaluate.evaluate(opcode, x, y, 0.0)
+        out = evaluate.value(opcode, x, y, 0.0)
         return _node(
             opcode, a, b, out, evaluate.partial(opcode, 0, x, y, 0.0, out), evaluate.partial(opcode, 1, x, y, 0.0, out)
         )
     if not (_is_operand(left) and _is_operand(right)):
         return NotImplemented
     x, y = _number(left), _number(right)
-    out = evaluate.evaluate(opcode, x, y, 0.0)
+    out = evaluate.value(opcode, x, y, 0.0)
     if isinstance(left, Value):
         return _node(opcode, left, None, out, evaluate.partial(opcode, 0, x, y, 0.0, out), y)
     return _node(opcode, None, right, out, x, evaluate.partial(opcode, 1, x, y, 0.0, out))
@@ -765,7 +907,7 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     y: cython.double = _number(arguments[1])
     z: cython.double = _number(arguments[2])
     position: cython.int
-    out: Value = _wide(opcode, arguments, evaluate.evaluate(opcode, x, y, z))
+    out: Value = _wide(opcode, arguments, evaluate.value(opcode, x, y, z))
     for position in range(3):
         out._details.partials[position] = evaluate.partial(opcode, position, x, y, z, out._primal)
     if modes.open_switches != 0 or out._level < modes.staging:
@@ -828,7 +970,7 @@ def _applied(opcode: cython.int, operands: tuple) -> object:
         connected = connected or isinstance(operand, Value)
     if not connected:
         x, y, z = [float(operand) for operand in operands] + [0.0] * (3 - len(operands))
-        return evaluate.evaluate(opcode, x, y, z)
+        return evaluate.value(opcode, x, y, z)
     if len(operands) == 1:
         return _unary(opcode, operands[0])
     if len(operands) == 2:
@@ -880,4 +1022,4 @@ def _compared(opcode: cython.int, left: object, right: object) -> object:
     """Whether a comparison holds; while a function is staged, that as a Value."""
     if modes.staging != 0 and modes.is_staging():
         return _binary(opcode, left, right)
-    return evaluate.evaluate(opcode, _number(left), _number(right), 0.0) != 0.0
+    return evaluate.value(opcode, _number(left), _number(right), 0.0) != 0.0

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.backend.schedule.encoding import DOT, FORMS, LOAD, STORE, SUM, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.ops import evaluate
-from gradwalk.program.opcodes import MULADD, MULSUB, SUBMUL
+from gradwalk.ops.evaluate import ARITIES, FUSED, fused
+from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM
 
 TILE = 8
 TILES = 4
@@ -43,7 +44,7 @@ class Shard(NamedTuple):
 
 
 def instruction_sets() -> int:
-    """How many there are to choose from."""
+    """Return the number of instruction sets to choose from: Python has one."""
     return 1
 
 
@@ -89,20 +90,16 @@ def _run_block(single: bool, batch: Batch, totals: Any, block: slice) -> None:
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
-    arity = 3 if opcode >= MULADD else evaluate.ARITIES[opcode]
-    lanes = zip(*[numpy.broadcast_to(x, count).tolist() for x in operands[:arity]], strict=True)
-    return numpy.array([_value(opcode, *lane, kind=kind) for lane in lanes], kind)
-
-
-def _value(opcode: int, x: float, y: float = 0.0, z: float = 0.0, *, kind: Any) -> float:
-    if opcode not in (MULADD, MULSUB, SUBMUL):
-        return evaluate.evaluate(opcode, x, y, z)
-    product = float(kind(x * y))
-    return product + z if opcode == MULADD else product - z if opcode == MULSUB else z - product
+    """Return the row that an instruction gives. Fused instructions round each of their operations to `kind`."""
+    lanes = [numpy.broadcast_to(numpy.asarray(x, kind), count) for x in operands[: ARITIES[opcode]]]
+    if opcode in FUSED:
+        return fused(opcode, *lanes)
+    samples = zip(*[row.tolist() for row in lanes], strict=True)
+    return numpy.array([evaluate.value(opcode, *(*sample, 0.0, 0.0)[:3]) for sample in samples], kind)
 
 
 def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: bool, kind: Any) -> None:
-    """Add the sum of a row, or of products, to a total, in the order in which lanes.h does it."""
+    """Add the sum of a row, or of the products of two, to a total, in the order in which lanes.h does."""
     x, y, *_ = operands
     if not isinstance(x, numpy.ndarray):
         _add_to_total(totals, out, float(x) * count)
@@ -122,7 +119,7 @@ def _sum(row: Any) -> float:
 
 
 def _add_to_total(totals: Any, out: int, x: float) -> None:
-    """Add to a total and keep what rounding takes."""
+    """Add to a total and keep what rounding takes from it."""
     total = totals[2 * out]
     after = total + x
     part = after - total

@@ -8,9 +8,10 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.schedule.analysis import Analysis
-from gradwalk.backend.schedule.encoding import FORMS, LOAD, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.prologue import Prologue
 from gradwalk.ops import c_compat
+from gradwalk.program.opcodes import LOAD
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.backend.schedule.encoding import DOT, STORE, SUM
 from gradwalk.ops import c_compat
-from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD, OPCODES
+from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, MULADD, OPCODES, STORE, SUM
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gradwalk.backend.schedule import orders
 from gradwalk.backend.schedule.allocation import allocate
 from gradwalk.backend.schedule.analysis import analyse
-from gradwalk.backend.schedule.encoding import DOT, FORMS, LOAD, STORE, SUM, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.program.listing import instructions, spelled
-from gradwalk.program.opcodes import INSTRUCTIONS
+from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, STORE, SUM
 from gradwalk.program.program import Program
 
 
