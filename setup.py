@@ -23,12 +23,18 @@ COMPILED = [
         "graph/record",
         "graph/reevaluate",
         "trees/module_treedef",
+        "program/instruction_store",
+        "program/simplify",
+        "program/autodiff",
+        "program/load",
+        "program/lower",
         "program/tape",
         "program/program",
         "backend/schedule/analysis",
         "backend/schedule/orders",
         "backend/schedule/allocation",
         "backend/executor",
+        "transforms/sparsity_pattern",
         "transforms/coloring",
     )
 ]

@@ -17,7 +17,7 @@ from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.program.opcodes import DOT, LOAD, MULADD, STORE, SUM
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.custom_derivatives import Call
+from gradwalk.transforms.call import Call
 
 ADD, MUL, SIN = opcode("add"), opcode("mul"), opcode("sin")
 
