@@ -30,12 +30,18 @@ COMPILED = (
     "graph/record",
     "graph/reevaluate",
     "trees/module_treedef",
+    "program/instruction_store",
+    "program/simplify",
+    "program/autodiff",
+    "program/load",
+    "program/lower",
     "program/tape",
     "program/interpreter",
     "program/c_abi",
     "program/program",
     "backend/schedule",
     "backend/executor",
+    "transforms/sparsity_pattern",
     "transforms/coloring",
 )
 

@@ -15,7 +15,7 @@ from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
 from gradwalk.program.opcodes import MULADD
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.custom_derivatives import Call
+from gradwalk.transforms.call import Call
 
 ADD, MUL, SIN = opcode("add"), opcode("mul"), opcode("sin")
 
