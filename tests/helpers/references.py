@@ -31,6 +31,8 @@ class Reference:
         self._name, self._prepare, self._module = name, prepare, None
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # pytest looks at every name of a module when it collects tests
+            raise AttributeError(attribute)
         if self._module is None:
             self._module = pytest.importorskip(self._name)
             self._prepare()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from checkout import ROOT
+from stale import outdated
 
 MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT / "src/gradwalk").rglob("*.py"))
 OTHERS = ("ops/_cython.pyi", "explain/page/page.js", "py.typed")
@@ -78,7 +79,7 @@ def test_sdist_holds_what_is_needed_to_build_and_test(sdist):
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    result = build(sdist, folder, "--wheel")
+    result = build(sdist, folder, "--wheel", GRADWALK_OPTIMIZE="1")
     assert result.returncode == 0, result.stderr + result.stdout
     return next(folder.glob("*.whl"))
 
@@ -109,6 +110,7 @@ def works(wheel: Path, folder: Path) -> str:
 
 def test_wheel_works(wheel, tmp_path):
     assert works(wheel, tmp_path) == "compiled 6.0"
+    assert outdated(tmp_path / "gradwalk", ROOT) == ""
 
 
 def test_pure_wheel_is_made_when_asked_for(sdist, tmp_path):

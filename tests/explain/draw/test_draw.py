@@ -235,6 +235,7 @@ def test_trace_is_micrograds():
     assert (len(nodes), len(edges)) == (len(theirs), len(their_edges))
 
 
+@needs("resvg_py")
 def test_draw_dot_does_what_a_digraph_does(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     root = diamond()

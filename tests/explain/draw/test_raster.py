@@ -35,6 +35,7 @@ def test_gif_keeps_its_order():
         assert image.convert("RGB").getpixel((5, 5)) == (0, 0, 255)
 
 
+@needs("resvg_py")
 def test_pictures_too_large_for_pixels():
     with pytest.raises(PictureError, match=r"100,000 by 90,000 is too large for pixels: save it as .svg"):
         as_png('<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="90000"></svg>')

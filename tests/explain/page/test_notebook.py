@@ -68,6 +68,7 @@ def test_without_ipython_there_is_no_widget(monkeypatch):
     assert set(walk(diamond())._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
+@needs("traitlets")
 @pytest.mark.usefixtures("no_anywidget")
 def test_without_anywidget_a_walk_shows_html(front_end):
     walked = walk(diamond())
