@@ -101,4 +101,7 @@ def extension(module: Path) -> Extension:
 
 
 pure = os.environ.get("GRADWALK_PURE") == "1"
-setup(ext_modules=[] if pure else [extension(PACKAGE / f"{name}.py") for name in COMPILED])
+setup(
+    ext_modules=[] if pure else [extension(PACKAGE / f"{name}.py") for name in COMPILED],
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)

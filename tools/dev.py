@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BUILD = ("setup.py", "-q", "build_ext", "--inplace", f"-j{os.cpu_count() or 1}")
+BUILD = ("setup.py", "-q", "build_ext", "--inplace")
 PYTEST = ("-m", "pytest", "-q")
 LINT = (
     ("-m", "ruff", "format", "--check", "."),
