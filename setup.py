@@ -15,8 +15,17 @@ from setuptools import Extension, setup
 
 COMPILED = (
     "ops/evaluate",
+    "value/node",
+    "value/convert",
+    "value/modes",
+    "value/order",
+    "value/backward",
+    "value/reductions",
+    "value/refresh",
+    "value/pickling",
     "value/value",
     "nn",
+    "graph/record",
     "graph/reevaluate",
     "trees/module_treedef",
     "program/tape",

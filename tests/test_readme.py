@@ -1,4 +1,4 @@
-"""The README is a test: its Python runs, and its commands print what it shows."""
+"""The README and the guides are tests: their Python runs, and their commands print what they show."""
 
 from __future__ import annotations
 
@@ -9,70 +9,140 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
 from gradwalk import Value, draw
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
+DOCUMENTS = [README, *GUIDES]
+WITH_LINKS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "web/README.md", ROOT / "benchmarks/README.md"]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-def test_run_and_test_are_one_command_line_each():
-    for heading in ("Run", "Test"):
-        section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README, re.M | re.S)
-        assert section
-        commands = re.findall(r"^```sh\n(.*?)^```", section.group(1), re.M | re.S)
-        assert len(commands) == 1
-        assert len(commands[0].splitlines()) == 1
+def blocks(document: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S)
 
 
-@pytest.mark.parametrize("block", blocks("python"))
-def test_python_runs_and_prints_what_its_comments_say(block):
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    lines = block.splitlines()
-    expected = []
+def commands() -> list[tuple[str, str | None]]:
+    """Every `gradwalk walk` of an expression, and the output that is shown right below it, if any."""
+    found = []
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        for command, shown in re.findall(r"^```sh\n([^\n]*)\n```\n(?:\n```text\n(.*?)^```)?", text, re.M | re.S):
+            last = command.split("&&")[-1].strip()
+            if last.startswith('.venv/bin/gradwalk walk "'):
+                found.append((last, shown or None))
+    return found
+
+
+@pytest.mark.parametrize("heading", ["Run", "Test"])
+def test_run_and_test_are_one_command_line_each(heading):
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README.read_text(encoding="utf-8"), re.M | re.S)
+    assert section
+    [command] = re.findall(r"^```sh\n(.*?)^```", section.group(1), re.M | re.S)
+    assert len(command.splitlines()) == 1
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_python_runs_and_prints_what_its_comments_say(document, tmp_path, monkeypatch):
+    """The blocks of a document run one after the other, as the cells of a notebook do."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "document"}
+    for block in blocks(document, "python"):
+        for package in re.findall(r"^(?:from|import) (\w+)", block, re.M):
+            pytest.importorskip(package)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block, name(document), "exec", dont_inherit=True), names)
+        assert printed.getvalue().splitlines() == list(expected(block.splitlines())), block
+
+
+def expected(lines: list[str]) -> list[str]:
+    """What the comments beside and below the prints of a block say."""
+    found = []
     for i, line in enumerate(lines):
-        if line.startswith("print(") and "  # " in line:
-            expected.append(line.partition("  # ")[2])
-        elif line.startswith("print("):
-            expected += [below[2:] for below in itertools.takewhile(is_comment, lines[i + 1 :])]
-    assert printed.getvalue().splitlines() == expected
+        if line.lstrip().startswith("print("):
+            below = [textwrap.dedent(comment)[2:] for comment in itertools.takewhile(is_comment, lines[i + 1 :])]
+            found += below or [line.partition("  # ")[2]]
+    return found
 
 
 def is_comment(line: str) -> bool:
-    return line.startswith("# ")
+    return line.lstrip().startswith("# ")
 
 
-def test_the_commands_output_is_what_is_shown():
-    run = re.search(r"^## Run\n.*?^```sh\n(.*?)^```.*?^```text\n(.*?)^```", README, re.M | re.S)
-    assert run
-    arguments = shlex.split(run.group(1).split("&&")[-1])
-    assert arguments[0].endswith("gradwalk")
-    command = [sys.executable, "-m", "gradwalk", *arguments[1:]]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert result.stdout == run.group(2)
+@pytest.mark.parametrize(("command", "shown"), commands())
+def test_commands_run_and_print_what_is_shown(command, shown, tmp_path):
+    """A line of three dots stands for lines that are left out."""
+    arguments = shlex.split(command)[1:]
+    result = subprocess.run(
+        [sys.executable, "-m", "gradwalk", *arguments], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    if shown is not None:
+        pattern = ".*".join(re.escape(part) for part in re.split(r"^\.\.\.\n", shown, flags=re.M))
+        assert re.fullmatch(pattern, result.stdout, re.S)
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
+def test_the_readme_shows_what_its_command_prints():
+    command = re.search(r"^## Run\n.*?&& ([^\n]*)\n```\n", README.read_text(encoding="utf-8"), re.M | re.S)
+    assert command
+    [shown] = [shown for known, shown in commands() if known == command[1].split("&&")[-1].strip()]
+    assert shown
+
+
+@pytest.mark.parametrize("document", WITH_LINKS, ids=name)
+def test_links_lead_somewhere(document):
+    for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", without_code(document)):
         if not target.startswith("http"):
-            assert (ROOT / target).exists(), target
+            found = document.parent / target if target else document
+            assert found.exists(), target
+            assert not heading or heading in headings(found), f"{target}#{heading}"
+
+
+def without_code(document: Path) -> str:
+    return re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def headings(document: Path) -> list[str]:
+    """What links call the headings of a document, as GitHub does."""
+    found = re.findall(r"^#+ (.*)$", without_code(document), re.M)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found]
+
+
+@pytest.mark.parametrize("document", [*GUIDES, ROOT / "docs/architecture.md"], ids=name)
+def test_the_index_leads_to_every_guide(document):
+    assert f"]({document.relative_to(ROOT / 'docs')})" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_repeats_what_was_measured():
+    """Each row of its table has two numbers that stand in one row of the benchmarks' results, and their ratio."""
+    measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8").splitlines()
+    rows = re.findall(
+        r"^\|[^|]*\| ([\d,.]+ \w+) \| .*?([\d,.]+ \w+) \| ([\d,.]+)x \|$", README.read_text("utf-8"), re.M
+    )
+    assert len(rows) > 10
+    for ours, peers, ratio in rows:
+        assert any(f"| {ours} |" in row and f" {peers} |" in row for row in measured), (ours, peers)
+        quotient = number(peers) / number(ours)
+        assert number(ratio) == pytest.approx(quotient, rel=0.01), (ours, peers)
+
+
+def number(quantity: str) -> float:
+    return float(quantity.split(maxsplit=1)[0].replace(",", ""))
 
 
 def test_the_pictures_are_what_the_commands_draw(tmp_path):
-    command = next(block for block in blocks("sh") if "--film" in block)
-    arguments = shlex.split(
-        command.replace("graph.svg", f"{tmp_path}/graph.svg").replace("film.svg", f"{tmp_path}/film.svg")
-    )
-    subprocess.run([sys.executable, "-m", "gradwalk", *arguments[1:]], capture_output=True, check=True)
+    command = next(command for command, _ in commands() if "--film" in command)
+    arguments = shlex.split(command)[1:]
+    subprocess.run([sys.executable, "-m", "gradwalk", *arguments], capture_output=True, check=True, cwd=tmp_path)
     assert (tmp_path / "film.svg").read_text("utf-8") == (ROOT / "docs/images/film.svg").read_text("utf-8")
     a = Value(2.0, label="a")
     b, c = a + 1, a * 3

@@ -28,16 +28,11 @@ from gradwalk.transforms.custom_derivatives import checkpoint, primitive, stop_g
 from gradwalk.transforms.grad import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
 from gradwalk.transforms.jit import jit
 from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
-from gradwalk.value.value import (
-    RecordingError,
-    Value,
-    debug_nans,
-    no_grad,
-    refresh,
-    source_lines,
-    topological_order,
-    zero_grad,
-)
+from gradwalk.value.backward import zero_grad
+from gradwalk.value.modes import RecordingError, debug_nans, no_grad, source_lines
+from gradwalk.value.order import topological_order
+from gradwalk.value.refresh import refresh
+from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
     from gradwalk.explain.page.notebook import WalkWidget

@@ -14,7 +14,8 @@ from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS, UFUNCS
 
 PROGRAM = """
 import itertools, math, random
-from gradwalk.value.value import Value, apply
+from gradwalk.value.value import Value
+from gradwalk.value.value import apply
 from gradwalk.ops.table import TABLE
 draw = random.Random(0)
 edges = (0.0, -0.0, 1.0, -1.0, 2.0, -2.5, 1e-300, 5e-324, 1e300, -1e300, 710.0, -745.0, math.inf, -math.inf, math.nan)

@@ -14,8 +14,9 @@ from gradwalk import Value, grad, no_grad, source_lines, zero_grad
 from gradwalk.graph.graph import GraphError
 from gradwalk.program.trace import Recording, evaluated, named
 from gradwalk.trees.tree import Parameters
-from gradwalk.value import value as engine
-from gradwalk.value.value import apply, sumprod
+from gradwalk.value.modes import depth
+from gradwalk.value.node import level_of
+from gradwalk.value.value import apply, inputs, sumprod
 
 
 def same(a: float, b: float) -> bool:
@@ -110,10 +111,10 @@ class TestWhatIsRecorded:
         levels = []
 
         def outer(x):
-            levels.append((engine.depth(), engine.level(x), engine.level(x * 2)))
+            levels.append((depth(), level_of(x), level_of(x * 2)))
 
             def inner(y):
-                levels.append((engine.depth(), engine.level(y), engine.level(x * y), engine.level(x * 2)))
+                levels.append((depth(), level_of(y), level_of(x * y), level_of(x * 2)))
                 return x * y
 
             recording, places = recorded(inner, x)
@@ -123,7 +124,7 @@ class TestWhatIsRecorded:
         recording, places = recorded(outer, 3.0)
         assert recording.evaluated(places).tolist() == [9.0]
         assert levels == [(1, 1, 1), (2, 2, 2, 1)]
-        assert engine.depth() == 0
+        assert depth() == 0
 
     def test_gradients_of_the_values_around_stay_as_they_are(self):
         w = Value(2.0)
@@ -156,8 +157,8 @@ class TestSwitches:
     def test_an_exception_ends_the_recording(self):
         with pytest.raises(ZeroDivisionError):
             recorded(lambda x: x / 0 + 1 // 0, 3.0)
-        assert engine.depth() == 0
-        assert engine.level(Value(1.0)) == 0
+        assert depth() == 0
+        assert level_of(Value(1.0)) == 0
         assert Value(1.0) < 2
 
     def test_the_graph_is_left_unmarked(self):
@@ -235,7 +236,7 @@ class TestWhatIsRefused:
 
     def test_more_than_254_recordings_within_each_other(self):
         with pytest.raises(RecursionError, match="more than 254"):
-            engine.inputs([1.0], 256)
+            inputs([1.0], 256)
 
 
 class TestNames:

@@ -18,8 +18,17 @@ MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT 
 OTHERS = ("ops/_cython.pyi", "explain/page/page.js", "py.typed")
 COMPILED = (
     "ops/evaluate",
+    "value/node",
+    "value/convert",
+    "value/modes",
+    "value/order",
+    "value/backward",
+    "value/reductions",
+    "value/refresh",
+    "value/pickling",
     "value/value",
     "nn",
+    "graph/record",
     "graph/reevaluate",
     "trees/module_treedef",
     "program/tape",

@@ -40,7 +40,8 @@ from gradwalk import (
 )
 from gradwalk.nn import MLP
 from gradwalk.transforms.jit import Statistics
-from gradwalk.value import value as engine
+from gradwalk.value.modes import depth
+from gradwalk.value.node import level_of
 from gradwalk.value.value import apply
 
 Point = collections.namedtuple("Point", "x y")
@@ -426,7 +427,7 @@ class TestFunctions:
         with pytest.raises(KeyError, match="mine"):
             f(2.0)
         fail = False
-        assert (f(3.0), f.statistics.recordings, engine.depth()) == (9.0, 1, 0)
+        assert (f(3.0), f.statistics.recordings, depth()) == (9.0, 1, 0)
         assert Value(2.0) > 1
 
     def test_calls_with_wrong_arguments_say_so_themselves(self):
@@ -656,7 +657,7 @@ class TestNumbersAreNotToBeAskedFor:
         v = Value(2.0)
         out = v * v
         out.backward()
-        assert (v > 1, bool(v), v.data, v.grad, engine.depth(), engine.level(out)) == (True, True, 2.0, 4.0, 0, 0)
+        assert (v > 1, bool(v), v.data, v.grad, depth(), level_of(out)) == (True, True, 2.0, 4.0, 0, 0)
         assert jit(lambda x: x * x)(3.0) == 9.0
 
     def test_in_grad_alone_they_are(self):

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradwalk import Value, nn, walk
 from gradwalk.explain.page.page import page
-from gradwalk.value.value import source_lines
+from gradwalk.value.modes import source_lines
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

@@ -15,7 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.trees.tree import SCALAR, Parameters, Shape, Structure, flattened, scalars
-from gradwalk.value import value as engine
+from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # of a tree, or of all trees in it
@@ -291,7 +291,7 @@ def _plain(item: Any) -> Any:
 
 def plain_numbers(leaves: Sequence[Any]) -> list[float]:
     """All numbers of the leaves, those of Values too."""
-    return [engine.number(x) if isinstance(x, Value) else x for x in scalars(leaves)]
+    return [primal_of(x) if isinstance(x, Value) else x for x in scalars(leaves)]
 
 
 def _of_numbers(array: NDArray[Any]) -> NDArray[Any]:

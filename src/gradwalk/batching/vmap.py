@@ -15,7 +15,8 @@ from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recordable, Recording, named, reduced
 from gradwalk.trees.tree import Parameters, Structure, scalars, size, write
-from gradwalk.value import value as engine
+from gradwalk.value.modes import is_without_gradient, refuses_nans
+from gradwalk.value.node import level_of
 
 
 class Recorded(NamedTuple):
@@ -42,7 +43,7 @@ class Recorded(NamedTuple):
         outputs = Outputs(self.structure, batching.out_axes, batch.size, object if has_values else batch.kind)
         outputs.refuse_varying(self.fixed)
         found: dict[int, Any]  # by position
-        if self.kernel is None or has_values or engine.refuses_nans():
+        if self.kernel is None or has_values or refuses_nans():
             found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         else:
@@ -61,13 +62,13 @@ class Recorded(NamedTuple):
     def sums(self, batch: Batch) -> Any:
         """The sums over a batch of all numbers of the result: float64, or objects where Values are to come out."""
         has_values = self._has_values(batch)
-        if self.kernel is None or has_values or engine.refuses_nans():
+        if self.kernel is None or has_values or refuses_nans():
             return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
         return self._run(self.kernel, batch, [])
 
     def _has_values(self, batch: Batch) -> bool:
         """Whether Values are to come out."""
-        return (batch.has_values or bool(self.captured)) and not engine.is_without_gradient()
+        return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
         """The outputs that are the same for all samples: those of the first one."""
@@ -183,7 +184,7 @@ class Vmap:
         found = self._recordings.get(batch.key) if self.keeps else None
         if found is None:
             found = self._record(batch)
-            if self.keeps and not any(engine.level(x) > 0 for x in found.captured):
+            if self.keeps and not any(level_of(x) > 0 for x in found.captured):
                 self._recordings[batch.key] = found
             self._latest = found
         return found

@@ -26,7 +26,8 @@ from gradwalk.explain.page.page import page
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.walk import OrderError, Walk, walk
 from gradwalk.graph.graph import Graph, as_json
-from gradwalk.value.value import Value, source_lines
+from gradwalk.value.modes import source_lines
+from gradwalk.value.value import Value
 
 _FILES = ("svg", "film", "page")  # options that name a file
 _WITH_VALUE = ("--order", *(f"--{option}" for option in _FILES))

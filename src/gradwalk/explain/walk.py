@@ -24,7 +24,8 @@ from gradwalk.explain.passes import BackwardStep, ForwardStep, backward_steps, f
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph, as_graph, as_json
-from gradwalk.value.value import Value, topological_order
+from gradwalk.value.order import topological_order
+from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
     from gradwalk.explain.page.notebook import WalkWidget

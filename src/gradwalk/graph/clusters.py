@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy
 
 from gradwalk.graph.graph import Graph, Integers
+from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.evaluate import SYMBOLS
-from gradwalk.value.value import CONSTANT
 
 _MOST_GROUPS = 60
 _MOST_BUNDLES = 80  # lines between groups

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.graph.record import CONSTANT, notes_of, record
 from gradwalk.ops.evaluate import ARITIES, NAMES, SUMPROD, SYMBOLS
 from gradwalk.ops.table import BY_NAME, Operation
 from gradwalk.value.source_line import SourceLine
-from gradwalk.value.value import CONSTANT, Value, record
+from gradwalk.value.value import Value
 
 VERSION = 1  # of the JSON form
 
@@ -117,10 +118,10 @@ class Graph:
         roots = [root] if isinstance(root, Value) else _as_list(root)
         if not roots:
             raise ValueError("there is nothing to record: the list of roots is empty")
-        fields = record(roots)
-        for array in fields[:6]:
+        flat = record(roots)
+        for array in flat[:6]:
             array.flags.writeable = False
-        return cls(*fields)
+        return cls(*flat[:6], *notes_of(flat), flat.outputs)
 
     def __len__(self) -> int:
         return len(self.opcodes)

@@ -44,6 +44,27 @@ cdef extern from *:
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
+    /* Cython gives a class no vectorcall where its base class stands in another module. `Value(2.0)` would go through a
+       tuple of arguments, at twice the time. */
+    static PyObject *(*from_one_argument)(PyObject *argument);
+    static PyObject *construct(PyObject *type, PyObject *const *arguments, size_t flags, PyObject *names) {
+        Py_ssize_t count = PyVectorcall_NARGS(flags), named = names ? PyTuple_GET_SIZE(names) : 0;
+        if (count == 1 && named == 0) return from_one_argument(arguments[0]);
+        PyObject *result = NULL, *positional = PyTuple_New(count), *keywords = PyDict_New();
+        if (positional && keywords) {
+            for (Py_ssize_t i = 0; i < count; i++)
+                PyTuple_SET_ITEM(positional, i, Py_NewRef(arguments[i]));
+            Py_ssize_t i = 0;
+            while (i < named && PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), arguments[count + i]) == 0) i++;
+            if (i == named) result = PyType_Type.tp_call(type, positional, keywords);
+        }
+        Py_XDECREF(positional); Py_XDECREF(keywords);
+        return result;
+    }
+    static inline void construct_by(PyObject *type, PyObject *(*function)(PyObject *argument)) {
+        from_one_argument = function;
+        ((PyTypeObject *)type)->tp_vectorcall = construct;
+    }
     static inline void open_to_assignment(PyObject *type) {
         ((PyTypeObject *)type)->tp_setattro = set_attribute;
         ((PyTypeObject *)type)->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
@@ -55,6 +76,7 @@ cdef extern from *:
     double from_bits(int low, int high) nogil
     void* cells(object array) except? NULL
     void open_to_assignment(object cls)
+    void construct_by(object cls, object (*function)(object))
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"
 

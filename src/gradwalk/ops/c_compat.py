@@ -1,6 +1,7 @@
 """What C has and Python has otherwise, for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 NO_FLOATS: list[float] = []
@@ -56,6 +57,10 @@ def integers(array: Any) -> Any:
 
 def untrack(container: object) -> None:
     """Take a container that is in no cycle out of the garbage collector's lists. Uncompiled, it may stay there."""
+
+
+def construct_by(cls: type, function: Callable[[Any], Any]) -> None:
+    """Have a class called with one positional argument make its instance by a function: shorter in compiled runs."""
 
 
 def open_to_assignment(cls: type) -> None:

@@ -13,7 +13,8 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.program import listing, program_json, validate
 from gradwalk.program.c_source import c_source
 from gradwalk.program.opcodes import CALL, MULADD, MULSUB, NAMES, OPCODES, SUBMUL, ProgramError, refuse_calls
-from gradwalk.value.value import apply, refuses_nans
+from gradwalk.value.modes import refuses_nans
+from gradwalk.value.value import apply
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython

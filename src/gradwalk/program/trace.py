@@ -9,11 +9,13 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.graph import GraphError
+from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_PLACE, Tape
 from gradwalk.trees.tree import Structure, flattened, scalars
-from gradwalk.value import value as engine
-from gradwalk.value.value import RecordingError, Value, record_from
+from gradwalk.value.modes import RecordingError, depth, recording
+from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
+from gradwalk.value.value import Value, inputs
 
 Places = list[int]
 
@@ -29,7 +31,7 @@ class Recording:
         self.tape = Tape()
         self.operands: list[Any] = []
         self._strict = strict
-        self._level = engine.depth() + 1
+        self._level = depth() + 1
         self._places: dict[int, int] = {}  # of the inputs, by the id of the Value that stands for each
         self._inputs: list[Value] = []  # these Values
         self._captured: list[Value] = []  # those that the function uses without being given them
@@ -61,12 +63,12 @@ class Recording:
         """Run a function, or apply a transformed one: the places of the numbers in its result, and its structure."""
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
-        with engine.recording(self._level, strict=self._strict):
+        with recording(self._level, staged=self._strict):
             result = f(*args, **kwargs)
         try:
             return self.result(f, result)
         finally:
-            engine.close_inputs(self._inputs)
+            close_inputs(self._inputs)
 
     def result(self, f: Callable[..., Any], result: Any) -> tuple[Places, Structure]:
         """The places of the numbers in what a function has returned."""
@@ -86,8 +88,8 @@ class Recording:
         """A new leaf that stands for a new input; the Value itself where it stands for one already."""
         if isinstance(number, Value) and id(number) in self._places:
             return number
-        data = engine.number(number) if isinstance(number, Value) else number
-        [leaf] = engine.inputs([data], self._level)
+        data = primal_of(number) if isinstance(number, Value) else number
+        [leaf] = inputs([data], self._level)
         self._places[id(leaf)] = self.tape.input()
         self._inputs.append(leaf)
         self.operands.append(number)
@@ -95,31 +97,31 @@ class Recording:
 
     def _loaded(self, roots: list[Value], f: Callable[..., Any]) -> Places:
         """Load what computed some Values onto the tape; their places there."""
-        opcodes, offsets, operands, constants, leaves, outputs = record_from(roots, self._level)
-        places = numpy.full(len(opcodes), NO_PLACE, numpy.int32)
+        nodes = record_from(roots, self._level)
+        places = numpy.full(len(nodes.opcodes), NO_PLACE, numpy.int32)
         calls = {}
-        for i, leaf in leaves.items():
-            rule = engine.rule(leaf)
-            if offsets[i] == offsets[i + 1]:
-                places[i] = self._leaf(leaf)
+        for i, node in nodes.noted.items():
+            rule = rule_of(node)
+            if nodes.offsets[i] == nodes.offsets[i + 1]:
+                places[i] = self._leaf(node)
             elif hasattr(rule, "call"):
                 calls[i] = rule
-            else:
-                raise GraphError(_by_hand(leaf, f))
-        self.tape.load(opcodes, offsets, operands, constants, places, calls)
-        return [int(places[i]) for i in outputs]
+            elif rule is not None or nodes.opcodes[i] == 0:
+                raise GraphError(_by_hand(node, f))
+        self.tape.load(nodes.opcodes, nodes.offsets, nodes.operands, nodes.partials, places, calls)
+        return [int(places[i]) for i in nodes.outputs]
 
     def _leaf(self, leaf: Value) -> int:
         """The place of a Value that the function did not compute: an input, one from outside, or a constant."""
         if id(leaf) in self._places:
             return self._places[id(leaf)]
-        if engine.level(leaf) == engine.ENDED:
+        if level_of(leaf) == ENDED:
             raise RecordingError(
                 f"a Value that was an argument ({leaf!r}) is used after the recording that it belongs to has ended; a "
                 "function that is recorded or differentiated may not keep its arguments, or what it computes from them"
             )
-        if engine.level(leaf) >= self._level:
-            return self.tape.constant(engine.number(leaf))
+        if level_of(leaf) >= self._level:
+            return self.tape.constant(primal_of(leaf))
         self._places[id(leaf)] = self.tape.input()
         self._captured.append(leaf)
         self.operands.append(leaf)

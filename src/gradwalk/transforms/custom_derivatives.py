@@ -17,8 +17,10 @@ from gradwalk.program.tape import NO_PLACE, Tape
 from gradwalk.program.trace import Places, Recording, named, reduced
 from gradwalk.transforms.jit import Jit
 from gradwalk.trees.tree import flattened, scalars
-from gradwalk.value import value as engine
-from gradwalk.value.value import RecordingError, Value
+from gradwalk.value.convert import is_number
+from gradwalk.value.modes import RecordingError
+from gradwalk.value.node import primal_of
+from gradwalk.value.value import Value, with_rule
 
 
 class Call:
@@ -46,8 +48,8 @@ class Call:
     def values(self, operands: Sequence[Any]) -> list[Value]:
         """The results for Values and floats, as Values."""
         given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
-        results = self.numbers([engine.number(operand) for operand in given])
-        return [engine.with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
+        results = self.numbers([primal_of(operand) for operand in given])
+        return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
 
 
 class Result:
@@ -63,8 +65,8 @@ class Result:
 
     def __call__(self, node: Value) -> None:
         """Add to the operands' gradients, in a sweep."""
-        numbers = [engine.number(operand) for operand in self.operands]
-        partials = self.call.partials(numbers, self.position, engine.number(node))
+        numbers = [primal_of(operand) for operand in self.operands]
+        partials = self.call.partials(numbers, self.position, primal_of(node))
         for operand, partial in zip(self.operands, partials, strict=True):
             operand.grad += partial * node.grad
 
@@ -75,7 +77,7 @@ class Result:
 
     def recomputed(self) -> float:
         """The result for the numbers that the operands have now."""
-        return self.call.numbers([engine.number(operand) for operand in self.operands])[self.position]
+        return self.call.numbers([primal_of(operand) for operand in self.operands])[self.position]
 
 
 class Primitive(Call):
@@ -98,7 +100,7 @@ class Primitive(Call):
         if not any(isinstance(operand, Value) for operand in operands):
             return self._f(*operands)
         for i, operand in enumerate(operands):
-            if not isinstance(operand, Value) and not engine.is_number(operand):
+            if not isinstance(operand, Value) and not is_number(operand):
                 kind = type(operand).__name__
                 raise TypeError(f"argument {i + 1} of the primitive {named(self._f)} is a {kind}, not a number")
         return self.values(operands)[0]
@@ -122,7 +124,7 @@ class Primitive(Call):
         """The result for numbers. Raises `TypeError` where the function does not return a real number."""
         self._latest = list(operands)
         result = self._f(*operands)
-        if not engine.is_number(result):
+        if not is_number(result):
             raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
         return [float(result)]
 

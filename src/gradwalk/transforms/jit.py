@@ -17,7 +17,7 @@ from gradwalk.graph.graph import Graph
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recordable, Recording, named, reduced
 from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, write
-from gradwalk.value import value as engine
+from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
 
@@ -121,7 +121,7 @@ class Jit:
         if not recorded.structure.is_scalar:
             raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {recorded.structure}")
         numbers = [*scalars(leaves), *recorded.captured]
-        return walk(self._roots(recorded, [engine.number(x) if isinstance(x, Value) else x for x in numbers])[0])
+        return walk(self._roots(recorded, [primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     @property
     def statistics(self) -> Statistics:
@@ -160,7 +160,7 @@ class Jit:
         found_key = (len(args), *key)
         if found_key not in self._recordings:
             recorded = self._record(found_key, args, kwargs)
-            if any(isinstance(x, Value) and engine.level(x) > 0 for x in recorded.captured):
+            if any(isinstance(x, Value) and level_of(x) > 0 for x in recorded.captured):
                 return recorded, leaves  # it uses what belongs to a recording around this one, and serves only that
             self._recordings[found_key] = self._latest = recorded
             if self._takes_floats(self._latest, len(args), kwargs):
@@ -193,7 +193,7 @@ class Jit:
         }
         count = len(recording.operands)
         places, structure = recording.run(self._f, opened, keywords)
-        numbers = [engine.number(x) if isinstance(x, Value) else x for x in recording.operands]
+        numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
         return Recorded(recording.tape.program(places), structure, names, recording.operands[count:], numbers)
 
     def _takes_floats(self, recorded: Recorded, count: int, kwargs: dict[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from gradwalk.program.trace import Places, Recording, named
 from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
 from gradwalk.transforms.grad import Argnums, Transform, grad
 from gradwalk.trees.tree import Structure, flattened, scalars, write
-from gradwalk.value import value as engine
+from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
 _LARGEST = 10_000_000  # instructions on a tape; where all sweeps together would need more, one is run for each colour
@@ -76,7 +76,7 @@ class Replay(NamedTuple):
     def numbers(self, row: Any) -> Any:
         """The entries of the matrix for a row of inputs; those that are no arguments are 0."""
         if self.captured:
-            row[self.first : self.first + len(self.captured)] = [engine.number(value) for value in self.captured]
+            row[self.first : self.first + len(self.captured)] = [primal_of(value) for value in self.captured]
         if not self.groups:
             return self.program.run(row)
         seeds = row[self.first + len(self.captured) :]
@@ -171,7 +171,7 @@ class Sparse(Transform):
         first = len(recording.operands)
         outputs = self._outputs(recording, opened, keywords)
         captured = recording.operands[first:]
-        if any(engine.level(value) > 0 for value in captured):
+        if any(level_of(value) > 0 for value in captured):
             raise self._refused()
         columns = recording.tape.program(inputs).outputs
         indptr, indices = self._pattern(*pattern(recording.tape.program(outputs), columns))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.nn import Module, Number, Numbers
-from gradwalk.value.value import Value, depth, parameter
+from gradwalk.value.modes import depth
+from gradwalk.value.node import parameter_of
+from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -118,7 +120,7 @@ def parted(module: Module) -> tuple[list[Any], Skeleton]:
                 codes.append(code)
                 continue
             kind = _kind(type(part))
-            number = parameter(part) if kind == _VALUE else part if kind == _NUMBER else None
+            number = parameter_of(part) if kind == _VALUE else part if kind == _NUMBER else None
             if number is not None:
                 code = met[key] = len(parameters)
                 codes.append(code)

@@ -19,7 +19,8 @@ import numpy
 
 from gradwalk.nn import Module, Number
 from gradwalk.trees.module_treedef import Skeleton, parted
-from gradwalk.value.value import Value, as_float, is_number
+from gradwalk.value.convert import as_float, is_number
+from gradwalk.value.value import Value
 
 _NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
 _registered: set[type] = set()  # those that are

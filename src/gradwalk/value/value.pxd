@@ -1,4 +1,12 @@
-# Lets the compiled engine.py call C by the names of these modules.
-from gradwalk.ops cimport ieee
 from gradwalk.ops cimport c_compat
 from gradwalk.ops cimport evaluate
+from gradwalk.ops cimport ieee
+from gradwalk.value cimport modes
+from gradwalk.value cimport node as nodes
+from gradwalk.value cimport convert
+from gradwalk.value cimport reductions
+from gradwalk.value.node cimport ValueNode
+
+
+cdef class Value(ValueNode):
+    pass

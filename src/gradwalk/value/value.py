@@ -1,238 +1,108 @@
-"""`Value`, a number that remembers how it was made, and the sweep that turns what it remembers into gradients.
-
-A node stores the local derivative with respect to each operand when it is made. So the backward sweep knows no
-operation: it is `operand.grad += partial * grad`, from the root to the leaves.
+"""`Value`, a number that remembers how it was made.
 
 The file is Cython in pure-Python mode: it runs as it stands, and fast when compiled. Everything particular to an
-operation is generated from the table in `ops.py`: values and partials in `rules.py`, methods in the marked block below.
+operation is generated from the table in `ops/table.py`: values and partials in `ops/evaluate.py`, the operators and
+methods in the marked block below.
 """
 
 from __future__ import annotations
 
-import math
-import os
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from copy import deepcopy
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from gradwalk.ops import c_compat, evaluate, ieee
-from gradwalk.ops.evaluate import ARITIES, NAMES, SUMPROD, SYMBOLS, UFUNCS
-from gradwalk.value.expr_repr import spelled
+from gradwalk.ops.evaluate import NAMES, SUMPROD, UFUNCS
+from gradwalk.value import backward as sweep
+from gradwalk.value import convert, modes, pickling, reductions
+from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
-from gradwalk.value.source_line import SourceLine, users_line
+from gradwalk.value.node import ENDED, ValueNode, as_children, as_text
+from gradwalk.value.source_line import users_line
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
 else:
     import cython
 
-ENDED = 255  # the level of the inputs of recordings that have ended
-CONSTANT = -1  # in a record, the place of an operand that is no Value
-_constant = cython.declare(cython.int, CONSTANT)  # the same in C
-UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
 _equal = cython.declare(cython.int, NAMES.index("equal"))
 _less = cython.declare(cython.int, NAMES.index("less"))
 _less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
 _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
-# How far a traversal has come with a node. Outside of traversals every node is NEW.
-NEW = cython.declare(cython.int, 0)
-OPEN = cython.declare(cython.int, 1)  # its operands are being visited
-DONE = cython.declare(cython.int, 2)
-
-_REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)
-_COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).type for code in "bBhHiIlLqQefdg")])
-
-# Traversals mark nodes, and a closure may run any code between two steps of a sweep: one thread at a time.
-_traversing = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a child has none of the parent's other threads: nobody there would open the lock
-    os.register_at_fork(
-        before=_traversing.acquire, after_in_parent=_traversing.release, after_in_child=_traversing.release
-    )
-_sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
-
-# How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
-# looked at, unless a strict recording goes on of a higher level than the node's.
-_open_switches = cython.declare(cython.int, 0)
-_without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
-_refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
-_remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
-# The level of the recording that goes on, if its numbers are not to be asked for; else 0.
-_recording: ContextVar[int] = ContextVar("recording", default=0)
-_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
-_strict_levels: list[int] = []  # of all such recordings, in all threads
-_strict = cython.declare(cython.int, 0)  # the highest of them, or 0
-# How many recordings go on, in all threads, and the level of the innermost one here.
-_recordings = cython.declare(cython.int, 0)
-_depth: ContextVar[int] = ContextVar("depth", default=0)
-# In a traversal, the lowest level of nodes whose operands it goes on to.
-_floor = cython.declare(cython.int, 0)
-
-# Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
-# here from the 100th level on, and are freed when the recursion has come back up.
-_freeing = cython.declare(cython.int, 0)
-_waiting = cython.declare(list, [])
-
 
 @cython.no_gc
-@cython.freelist(4096)
 @cython.cclass
-class Details:
-    """What only some nodes have: a label, a hand-made rule, more than two operands, a line in the user's program."""
-
-    __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
-
-    label: str
-    symbol: str
-    arguments: list
-    partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL where there are no arguments
-    closure: Any
-    source: Any
-    attributes: Any
-
-    def __dealloc__(self) -> None:
-        c_compat.release(self.partials)
-
-
-@cython.no_gc  # operands only point backward: no cycles to look for, and 16 bytes less a node
-@cython.freelist(65536)
-@cython.cclass
-class Value:
+class Value(ValueNode):
     """A real number, how it was made, and (after `backward`) the derivative of the root with respect to it.
 
-    `data`: the number, kept as float64. `_children` and `_op`: operands and symbol of a hand-made node, whose
-    `_backward` is then to be set to a function that adds to its operands' `grad`. `label`: a name for displays.
-    Raises `TypeError` where `data` is not a real number or a child is not a Value.
+    Args:
+        data: The number, kept as float64.
+        _children: The operands of a hand-made node, whose `_backward` is then to be set to a function that adds to
+            its operands' `grad`.
+        _op: The symbol of a hand-made node.
+        label: A name for displays.
 
-    >>> a, b = Value(2.0), Value(-3.0)
-    >>> c = a * b
-    >>> c.backward()
-    >>> a
-    Value(data=2.0, grad=-3.0)
+    Raises:
+        TypeError: If `data` is not a real number or a child is not a Value.
+
+    Example:
+        >>> a, b = Value(2.0), Value(-3.0)
+        >>> c = a * b
+        >>> c.backward()
+        >>> a
+        Value(data=2.0, grad=-3.0)
     """
 
-    __slots__ = (
-        *("__dict__", "_a", "_b", "_details", "_grad", "_level", "_mark", "_opcode", "_pa", "_pb", "_place"),
-        *("_primal", "_special"),
-    )
-
-    _primal: cython.double
-    _grad: cython.double
-    _a: Value | None  # the operands of a native node; None where a constant stands, or nothing
-    _b: Value | None
-    _pa: cython.double  # d self / d _a; where _a is None, the constant that stands in its place
-    _pb: cython.double
-    _details: Details | None
-    _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
-    _level: cython.uchar  # of the innermost recorded function whose arguments it depends on; 0 outside of all
-    _mark: cython.uchar
-    _special: cython.uchar  # whether operands and rule are in the details
-    _place: cython.int  # in the latest order that a traversal has found
+    __slots__ = ()
 
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
-        number: cython.double = _real(data, "Value(data)")
-        children = None if type(_children) is tuple and not _children else _as_children(_children)
-        symbol = _as_text(_op, "the symbol of an operation")
-        name = _as_text(label, ".label")
-        self._primal = number
-        self._grad = 0.0
-        self._a = None
-        self._b = None
-        self._pa = 0.0
-        self._pb = 0.0
-        self._details = None
-        self._opcode = 0
-        self._level = 0 if _recordings == 0 else _depth.get()
-        self._mark = NEW
-        self._special = False
+        number: cython.double = convert.real(data, "Value(data)")
+        children = None if type(_children) is tuple and not _children else as_children(_children)
+        symbol = _op if type(_op) is str else as_text(_op, "the symbol of an operation")
+        name = label if type(label) is str else as_text(label, ".label")
+        nodes.set_leaf(self, number, 0 if modes.recordings == 0 else modes.depth())
         if children or symbol:
-            _set_by_hand(self, children or [], symbol)
-            if _recordings != 0:
-                _detailed(self).source = users_line()
-            if _open_switches != 0 or self._level < _strict:
-                _inspected(self)
-        elif _open_switches != 0 and _remembering_lines.get():
-            _detailed(self).source = users_line()
+            nodes.set_by_hand(self, children or [], symbol)
+            if modes.recordings != 0:
+                nodes.details_of(self).source = users_line()
+            if modes.open_switches != 0 or self._level < modes.staging:
+                modes.inspect(self)
+        elif modes.open_switches != 0 and modes.remembers_lines():
+            nodes.details_of(self).source = users_line()
         if name:
-            _detailed(self).label = name
-
-    def __dealloc__(self) -> None:
-        # Compiled code only; for ordinary classes CPython does the like by itself.
-        global _freeing
-        _freeing += 1
-        if _freeing > 100:
-            _waiting.extend((self._a, self._b, self._details))
-        self._a = self._b = self._details = None  # may free them, one level further down
-        while _freeing == 1 and _waiting:  # still counted, so that nothing freed here begins this loop once more
-            _waiting.pop()
-        _freeing -= 1
+            nodes.details_of(self).label = name
 
     # What it is
 
     @property
     def data(self) -> float:
         """The number. Setting it changes this node alone; `refresh(root)` recomputes what depends on it."""
-        if _strict != 0:
-            _refuse_if_recording(self, "reads .data of")
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "reads .data of")
         return self._primal
 
     @data.setter
     def data(self, value: Any) -> None:
-        if _strict != 0:
-            _refuse_if_recording(self, "sets .data of")
-        self._primal = _real(value, ".data")
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "sets .data of")
+        self._primal = convert.real(value, ".data")
 
     @property
     def grad(self) -> float:
         """d root / d self, summed over all calls of `backward` since it was last zero."""
-        if _strict != 0:
-            _refuse_if_recording(self, "reads .grad of")
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "reads .grad of")
         return self._grad
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        if _strict != 0:
-            _refuse_if_recording(self, "sets .grad of")
-        self._grad = _real(value, ".grad")
-
-    @property
-    def label(self) -> str:
-        """A name for displays, `""` at first."""
-        return self._details.label if self._details is not None else ""
-
-    @label.setter
-    def label(self, value: Any) -> None:
-        _detailed(self).label = _as_text(value, ".label")
-
-    @property
-    def op(self) -> str:
-        """The symbol of the operation that made it, `""` for a leaf."""
-        if self._opcode > 0:
-            return SYMBOLS[self._opcode]
-        return self._details.symbol if self._details is not None else ""
-
-    @property
-    def arguments(self) -> tuple[Value | float, ...]:
-        """What the operation was applied to, in order: Values, and plain numbers where constants stood."""
-        if self._special:
-            return tuple(self._details.arguments)
-        if self._opcode <= 0:
-            return ()
-        left = self._a if self._a is not None else self._pa
-        right = self._b if self._b is not None else self._pb
-        return (left, right) if ARITIES[self._opcode] == 2 else (left,)
-
-    @property
-    def operands(self) -> tuple[Value, ...]:
-        """The Values that it was made from, in order, repeats kept; constants are not among them."""
-        return tuple([argument for argument in self.arguments if isinstance(argument, Value)])
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "sets .grad of")
+        self._grad = convert.real(value, ".grad")
 
     @property
     def partials(self) -> tuple[float, ...]:
@@ -241,19 +111,10 @@ class Value:
         For a hand-made node they are found by running its `_backward` with gradient 1. The total for an operand that
         stands there more than once is given at its first place, for the function does not tell the places apart.
         """
-        if _strict != 0:
-            _refuse_if_recording(self, "reads .partials of")
-        if not self._special:
-            return tuple([p for operand, p in ((self._a, self._pa), (self._b, self._pb)) if operand is not None])
-        if self._details.closure is not None:
-            return _probed_partials(self)
-        arguments = self._details.arguments
-        return tuple([self._details.partials[i] for i in range(len(arguments)) if isinstance(arguments[i], Value)])
-
-    @property
-    def source(self) -> SourceLine | None:
-        """The line of the user's program that made it, known if that was under `source_lines()` or `debug_nans()`."""
-        return self._details.source if self._details is not None else None
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "reads .partials of")
+        partials: tuple[float, ...] = sweep.partials_of(self)
+        return partials
 
     def __repr__(self) -> str:
         label = f", label={self.label!r}" if self.label else ""
@@ -263,9 +124,9 @@ class Value:
         return format(self._primal, specification) if specification else repr(self)
 
     def __bool__(self) -> bool:
-        if _strict != 0:
-            _refuse_if_recording(self, "branches on")
-        return _recordings == 0 or self._level == 0 or self._primal != 0.0
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "branches on")
+        return modes.recordings == 0 or self._level == 0 or self._primal != 0.0
 
     def __int__(self) -> int:
         raise _number_refused(self, "int()")
@@ -286,8 +147,8 @@ class Value:
         raise _number_refused(self, "ceil()")
 
     def __float__(self) -> float:
-        _refuse_if_recording(self, "turns into a float")
-        if _recordings != 0:
+        modes.refuse_if_staging(self, "turns into a float")
+        if modes.recordings != 0:
             raise TypeError(
                 f"{users_line()}: a Value does not turn into a float, for its gradient would be lost: use "
                 "gradwalk.math.sin and its kin for math.sin, and arrays of dtype=object to hold Values"
@@ -306,7 +167,7 @@ class Value:
 
     @_prev.setter
     def _prev(self, children: Iterable[Value]) -> None:
-        _set_by_hand(self, _as_children(children), self.op)
+        nodes.set_by_hand(self, as_children(children), self.op)
 
     @property
     def _op(self) -> str:
@@ -317,7 +178,7 @@ class Value:
 
     @_op.setter
     def _op(self, symbol: Any) -> None:
-        _set_by_hand(self, list(self.arguments), _as_text(symbol, "the symbol of an operation"))
+        nodes.set_by_hand(self, list(self.arguments), as_text(symbol, "the symbol of an operation"))
 
     @property
     def _backward(self) -> Callable[[], None]:
@@ -326,25 +187,14 @@ class Value:
         Set it to give a hand-made node its rule. The function may close over the node itself.
         """
         closure = self._details.closure if self._special else None
-        return self._push_native if closure is None else partial(_call, closure, self)
+        return partial(sweep.push_native, self) if closure is None else partial(sweep.call_rule, closure, self)
 
     @_backward.setter
     def _backward(self, function: Callable[[], object]) -> None:
         if not callable(function):
             raise TypeError(f"._backward takes a function of no arguments, not {type(function).__name__}")
-        if self._opcode != UNCONNECTED:
-            _set_closure(self, Closure(function, self))
-
-    def _push(self) -> None:
-        """Add this node's contributions to its operands' `grad`, by the rule set for it or by its own."""
-        if self._special and self._details.closure is not None:
-            _call(self._details.closure, self)
-        else:
-            self._push_native()
-
-    def _push_native(self) -> None:
-        """The same by its own rule: partials times gradient."""
-        _push_partials(self)
+        if self._opcode != nodes.UNCONNECTED:
+            nodes.set_closure(self, Closure(function, self))
 
     # Order is that of the numbers. Equality is identity, so that Values live in sets and dicts; but what is computed
     # from the arguments of a function that is being recorded stands for a number, and is compared as one.
@@ -362,12 +212,12 @@ class Value:
         return _compared(_less_equal, other, self) if _is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> Any:
-        if _recordings != 0 and _is_operand(other) and _stands_for_a_number(self, other):
+        if modes.recordings != 0 and _is_operand(other) and modes.stands_for_a_number(self, other):
             return _compared(_equal, self, other)
         return self is other
 
     def __ne__(self, other: object) -> Any:
-        if _recordings != 0 and _is_operand(other) and _stands_for_a_number(self, other):
+        if modes.recordings != 0 and _is_operand(other) and modes.stands_for_a_number(self, other):
             same = _compared(_equal, self, other)
             return 1.0 - same if isinstance(same, Value) else not same
         return self is not other
@@ -380,26 +230,22 @@ class Value:
     def backward(self) -> None:
         """Add d self / d v to `v.grad` for every Value v that self was made from, self (with 1.0) included.
 
-        Earlier gradients are kept: a second call adds exactly the same again. `zero_grad(root)` clears them.
+        Earlier gradients are kept: a second call adds exactly the same again. `zero_grad(root)` clears them. Where
+        something is raised, every gradient is as it was before.
 
-        Raises `ValueError` where hand-edited nodes form a cycle, `RuntimeError` where self was computed under
-        `no_grad()` or inside a sweep over the same nodes, `FloatingPointError` under `debug_nans()`, and whatever a
-        hand-made `_backward` raises. Every gradient is then as it was before.
+        Raises:
+            ValueError: If hand-edited nodes form a cycle.
+            RuntimeError: If self was computed under `no_grad()`, or a sweep over the same nodes goes on.
+            FloatingPointError: Under `debug_nans()`.
+            Exception: Whatever a hand-made `_backward` raises.
         """
-        _refuse_if_recording(self, "calls backward() on")
-        if self._opcode == UNCONNECTED or (_without_gradient.get() and not self.operands):
-            raise RuntimeError(
-                "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
-                "compute it outside of no_grad() to differentiate it"
-            )
-        with _traversing:
-            _sweep(self)
+        sweep.backward(self)
 
     def detach(self) -> Value:
         """A new leaf with the same number: gradients stop there."""
-        if _recording.get():
+        if modes.is_staging():
             return _unary(_stop_gradient, self)
-        out: Value = _node(UNCONNECTED, None, None, self._primal, 0.0, 0.0)
+        out: Value = _node(nodes.UNCONNECTED, None, None, self._primal, 0.0, 0.0)
         out._level = self._level
         return out
 
@@ -413,73 +259,39 @@ class Value:
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
         opcode = UFUNCS.get(ufunc.__name__, 0)
-        if opcode and method == "__call__" and not kwargs and _are_operands(inputs):
+        if opcode and method == "__call__" and not kwargs and convert.are_operands(inputs):
             return _applied(opcode, inputs)
         return getattr(ufunc, method)(*[_as_array(operand) for operand in inputs], **kwargs)
 
-    # Copies. All without recursion, for graphs of any depth
+    # Copies
 
     def __copy__(self) -> Value:
         """Another node made the same way, with the same operands. While it is recorded, the node itself."""
-        if _is_being_recorded(self):
-            return self
-        copy: Value = _restored(self._state(), self.arguments)
-        copy.__setstate__(_attributes(self))
-        if self._special and self._details.closure is not None:
-            _set_closure(copy, self._details.closure)
+        copy: Value = pickling.copied(self)
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
         """A copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded."""
-        if _is_being_recorded(self):
-            return self
-        node: Value
-        copy: Value
-        for node in topological_order(self):
-            if id(node) not in memo:
-                arguments = [memo[id(x)] if isinstance(x, Value) else x for x in node.arguments]
-                memo[id(node)] = copy = _restored(node._state(), tuple(arguments))
-                copy.__setstate__(deepcopy(_attributes(node), memo))
-                if node._special and node._details.closure is not None:
-                    _set_closure(copy, node._details.closure.replaced(memo))
-        twin: Value = memo[id(self)]
-        return twin
+        copy: Value = pickling.deep_copied(self, memo)
+        return copy
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
         """Pickle: the node, preceded by all that it was made from, unless a list of those is being pickled now."""
-        if _is_being_recorded(self):
-            raise RecordingError(f"{users_line()}: a Value cannot be pickled while the function is being recorded")
-        if self._special and self._details.closure is not None:
-            raise TypeError(
-                f"cannot pickle the hand-made node {self!r} (operation {self.op!r}): its _backward is a closure"
-            )
-        is_listed = id(self) in getattr(_pickling, "listed", ())
-        ancestors = None if is_listed or not self.operands else _Ancestors(self)
-        # one flat tuple: the pickler keeps all that it is given, and the garbage collector goes through it
-        return _unpickled, (ancestors, *self._state(), *self.arguments), _attributes(self) or None
+        reduced: tuple[Any, ...] = pickling.reduced(self)
+        return reduced
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
 
     def _set_attribute(self, name: str, value: object) -> None:
-        """What setting an unknown attribute comes to, as in `parameter.momentum = 0.0` (compiled: see native.py)."""
-        details: Details = _detailed(self)
+        """What setting an unknown attribute comes to, as in `parameter.momentum = 0.0` (see ops/c_compat.pxd)."""
+        details: nodes.Details = nodes.details_of(self)
         if details.attributes is None:
             details.attributes = {}
         details.attributes[name] = value
         if not hasattr(Value, name):
             setattr(Value, name, _Attribute(name))
-
-    def _state(self) -> tuple[Any, ...]:
-        """All about the node but its operands and closure, by names that another version of the table knows."""
-        name = NAMES[self._opcode] if self._opcode > 0 else ""
-        partials: tuple[float, ...] = (self._pa, self._pb)
-        if self._special:
-            partials = tuple([self._details.partials[i] for i in range(len(self._details.arguments))])
-        symbol = self._details.symbol if self._details is not None else ""
-        kind = "unconnected" if self._opcode == UNCONNECTED else "wide" if self._special else ""
-        return type(self), name, self._primal, self._grad, self.label, symbol, kind, len(partials), *partials
 
     # --- generated by tools/generate.py from ops.py: methods ---
     def __add__(self, other: Value | float) -> Value:
@@ -835,7 +647,7 @@ class _Attribute:
         if node is None:
             return self
         try:
-            return _attributes(node)[self._name]
+            return pickling.attributes_of(node)[self._name]
         except KeyError:
             raise AttributeError(f"'Value' object has no attribute {self._name!r}", name=self._name, obj=node) from None
 
@@ -847,17 +659,21 @@ class _Attribute:
 
     def __delete__(self, node: Value) -> None:
         self.__get__(node, type(node))
-        del _attributes(node)[self._name]
+        del pickling.attributes_of(node)[self._name]
 
 
-def _attributes(node: Value) -> dict[str, Any]:
-    """The attributes that users gave to a node."""
-    if hasattr(node, "__dict__"):
-        return node.__dict__
-    return (node._details.attributes if node._details is not None else None) or {}
+@cython.cfunc
+def _leaf(data: Any) -> object:
+    """What `Value(data)` is, by the shortest way."""
+    out: Value = Value.__new__(Value)
+    nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
+    if modes.open_switches != 0 and modes.remembers_lines():
+        nodes.details_of(out).source = users_line()
+    return out
 
 
 c_compat.open_to_assignment(Value)
+c_compat.construct_by(Value, _leaf)
 
 
 # Making nodes
@@ -866,7 +682,12 @@ c_compat.open_to_assignment(Value)
 @cython.cfunc
 @cython.inline
 def _node(
-    opcode: cython.int, a: Value | None, b: Value | None, data: cython.double, pa: cython.double, pb: cython.double
+    opcode: cython.int,
+    a: ValueNode | None,
+    b: ValueNode | None,
+    data: cython.double,
+    pa: cython.double,
+    pb: cython.double,
 ) -> Value:
     """The result of an operation on one or two operands; a constant stands in `pa` or `pb` where `a` or `b` is None."""
     out: Value = Value.__new__(Value)
@@ -881,9 +702,11 @@ def _node(
     out._level = a._level if a is not None else 0
     if b is not None and b._level > out._level:
         out._level = b._level
-    out._mark = NEW
+    out._mark = nodes.NEW
     out._special = False
-    return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
+    if modes.open_switches != 0 or out._level < modes.staging:
+        modes.inspect(out)
+    return out
 
 
 @cython.cfunc
@@ -917,6 +740,25 @@ def _binary(opcode: cython.int, left: Any, right: Any) -> Any:
 
 
 @cython.cfunc
+@cython.inline
+def _is_operand(x: object) -> cython.bint:
+    """Whether x is a Value or a real number, with the common cases in line."""
+    return isinstance(x, (Value, float)) or convert.is_real(x)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1.0, check=True)
+def _number(x: Any) -> cython.double:
+    """The number of an operand, with the common cases in line."""
+    if isinstance(x, Value):
+        return cython.cast(Value, x)._primal
+    if isinstance(x, float):
+        return cython.cast(cython.double, x)
+    return convert.to_double(x)
+
+
+@cython.cfunc
 def _ternary(opcode: cython.int, arguments: list) -> Value:
     """The operation on three operands, which do not fit into the node itself."""
     x: cython.double = _number(arguments[0])
@@ -926,7 +768,9 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     out: Value = _wide(opcode, arguments, evaluate.evaluate(opcode, x, y, z))
     for position in range(3):
         out._details.partials[position] = evaluate.partial(opcode, position, x, y, z, out._primal)
-    return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
+    if modes.open_switches != 0 or out._level < modes.staging:
+        modes.inspect(out)
+    return out
 
 
 def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
@@ -945,43 +789,11 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     if len(left) != len(right):
         raise ValueError(f"sumprod() takes two sequences of one length, not {len(left)} and {len(right)} numbers")
     out: Value = _wide(SUMPROD, [start, *left, *right], 0.0)
-    if _sum_products(out):
-        return out if _open_switches == 0 and out._level >= _strict else _inspected(out)
-    return out._primal
-
-
-@cython.cfunc
-def _sum_products(node: Value) -> cython.bint:
-    """Compute a sum of products and its partials from its arguments: start, first factors, second factors.
-
-    Whether a Value is among them. The partial of a factor is the other factor, so every number goes straight there.
-    """
-    partials: cython.p_double = node._details.partials
-    arguments: list = node._details.arguments
-    n: cython.Py_ssize_t = len(arguments) // 2
-    i: cython.Py_ssize_t = -1
-    number: cython.double
-    total: cython.double = 0.0
-    connected: cython.bint = False
-    for argument in arguments:
-        i += 1
-        if isinstance(argument, Value):
-            number = cython.cast(Value, argument)._primal
-            connected = True
-        elif _is_operand(argument):
-            arguments[i] = number = _number(argument)  # a plain float, so that no code of the user's runs on refresh
-        else:
-            raise TypeError(f"sumprod() takes Values and real numbers, not {type(argument).__name__}")
-        if i == 0:
-            total = number
-        elif i <= n:
-            partials[i + n] = number
-        else:
-            partials[i - n] = number
-            total += partials[i] * number
-    partials[0] = 1.0
-    node._primal = total
-    return connected
+    if not reductions.sum_products(out):
+        return out._primal
+    if modes.open_switches != 0 or out._level < modes.staging:
+        modes.inspect(out)
+    return out
 
 
 @cython.cfunc
@@ -989,127 +801,10 @@ def _sum_products(node: Value) -> cython.bint:
 def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
     """A node with any number of operands; the partials are to be filled in."""
     out: Value = Value.__new__(Value)
-    out._primal = data
-    out._grad = 0.0
-    out._a = None
-    out._b = None
-    out._pa = 0.0
-    out._pb = 0.0
-    out._details = None
+    nodes.set_leaf(out, data, 0)
     out._opcode = opcode
-    out._level = 0
-    out._mark = NEW
-    _widen(out, arguments)
+    nodes.widen(out, arguments)
     return out
-
-
-@cython.cfunc
-def _widen(node: Value, arguments: list) -> object:
-    """Keep the node's operands in its details, their partials zero."""
-    details: Details = _detailed(node)
-    c_compat.untrack(arguments)
-    partials = c_compat.allocate(len(arguments))
-    c_compat.release(details.partials)
-    details.partials = partials
-    details.arguments = arguments
-    node._special = True
-    for argument in arguments:
-        if isinstance(argument, Value) and cython.cast(Value, argument)._level > node._level:
-            node._level = cython.cast(Value, argument)._level
-    return None
-
-
-@cython.cfunc
-def _set_closure(node: Value, closure: Any) -> object:
-    """Give a node a rule of its own. A native one keeps its partials, for a rule that calls the one before it."""
-    if not node._special:
-        _widen(node, list(node.arguments))
-        if node._opcode > 0:
-            node._details.partials[0] = node._pa
-        if len(node._details.arguments) > 1:
-            node._details.partials[1] = node._pb
-    node._details.closure = closure
-    return None
-
-
-def _call(closure: Closure, node: Value) -> None:
-    with _traversing:  # the closure's own cell is filled for one thread at a time
-        closure(node)
-
-
-@cython.cfunc
-def _set_by_hand(node: Value, children: list, symbol: Any) -> object:
-    """Give a leaf or hand-made node operands and a symbol."""
-    if node._opcode > 0:
-        raise ValueError(
-            f"the operands and the symbol of a native node ({node.op}) cannot be edited; "
-            "make a node by hand instead: Value(data, (operand, ...), 'name')"
-        )
-    _widen(node, children)
-    node._details.symbol = symbol
-    node._opcode = 0
-    return None
-
-
-def _as_children(children: Any) -> list[Any]:
-    """The children given for a hand-made node. Raises `TypeError` where they are not Values."""
-    if isinstance(children, Value):
-        raise TypeError("the children of a Value are a tuple of Values, not one Value: write (child,)")
-    try:
-        found = list(children)
-    except TypeError:
-        raise TypeError(f"the children of a Value are a tuple of Values, not {type(children).__name__}") from None
-    for child in found:
-        if not isinstance(child, Value):
-            raise TypeError(f"the children of a Value are Values, not {type(child).__name__}")
-    return found
-
-
-@cython.cfunc
-@cython.inline
-def _as_text(text: Any, what: str) -> str:
-    if type(text) is str:
-        return text
-    if not isinstance(text, str):
-        raise TypeError(f"{what} takes a str, not {type(text).__name__}")
-    return str(text)  # a plain one, of a subclass
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _contribution(node: Value, local: cython.double) -> cython.double:
-    """What a node adds to the gradient of an operand whose partial is `local`."""
-    if local == 0.0 and evaluate.selects(node._opcode):
-        return 0.0
-    return local * node._grad
-
-
-@cython.cfunc
-@cython.inline
-def _push_partials(node: Value) -> object:
-    """operand.grad += partial * grad, for every operand of a native node."""
-    if node._special:
-        return _push_wide(node)
-    if node._a is not None:
-        node._a._grad += _contribution(node, node._pa)
-    if node._b is not None:
-        node._b._grad += _contribution(node, node._pb)
-    return None
-
-
-@cython.cfunc
-def _push_wide(node: Value) -> object:
-    """The same for a node with its operands in the details."""
-    partials: cython.p_double = node._details.partials
-    gradient: cython.double = node._grad
-    selecting: cython.bint = evaluate.selects(node._opcode)
-    i: cython.Py_ssize_t = 0
-    for argument in node._details.arguments:
-        if isinstance(argument, Value) and not (selecting and partials[i] == 0.0):
-            cython.cast(Value, argument)._grad += partials[i] * gradient
-        i += 1
-    return None
 
 
 def apply(opcode: int, *operands: Any) -> Any:
@@ -1119,7 +814,7 @@ def apply(opcode: int, *operands: Any) -> Any:
     """
     if len(operands) == 1 and isinstance(operands[0], Value):
         return _unary(opcode, operands[0])
-    if not _are_operands(operands):
+    if not convert.are_operands(operands):
         given = ", ".join([type(operand).__name__ for operand in operands])
         hint = "; of an array, take it of each number: numpy.array([f(x) for x in a])" if "ndarray" in given else ""
         raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
@@ -1141,76 +836,6 @@ def _applied(opcode: cython.int, operands: tuple) -> object:
     return _ternary(opcode, [x if isinstance(x, Value) else _number(x) for x in operands])
 
 
-@cython.cfunc
-def _are_operands(operands: tuple) -> cython.bint:
-    for operand in operands:
-        if not _is_operand(operand):
-            return False
-    return True
-
-
-@cython.cfunc
-@cython.inline
-def _is_operand(x: object) -> cython.bint:
-    return isinstance(x, (Value, float)) or _is_real(x)
-
-
-@cython.cfunc
-def _is_real(x: object) -> cython.bint:
-    """Whether x is a real number. NumPy counts durations among its integers."""
-    return type(x) in _COMMON_TYPES or (isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64))
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(-1.0, check=True)
-def _number(x: Any) -> cython.double:
-    """The number of an operand."""
-    if isinstance(x, Value):
-        return cython.cast(Value, x)._primal
-    if isinstance(x, float):
-        return cython.cast(cython.double, x)
-    return _as_float(x)
-
-
-@cython.cfunc
-@cython.exceptval(-1.0, check=True)
-def _real(x: Any, what: str) -> cython.double:
-    """x as a float. Raises `TypeError` where it is not a real number."""
-    if isinstance(x, float) or _is_real(x):
-        return _as_float(x)
-    hint = "; take its number with .data" if isinstance(x, Value) else ""
-    raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
-
-
-@cython.cfunc
-@cython.exceptval(-1.0, check=True)
-def _as_float(x: Any) -> cython.double:
-    try:
-        return float(x)
-    except OverflowError:
-        raise OverflowError(
-            f"an integer of {x.bit_length()} bits is too large for a float (at most 1024 bits)"
-        ) from None
-
-
-@cython.cfunc
-def _detailed(node: Value) -> Details:
-    """The node's details, made at the first call."""
-    details: Details
-    if node._details is None:
-        details = Details.__new__(Details)
-        details.label = ""
-        details.symbol = ""
-        details.arguments = []
-        details.partials = c_compat.NO_FLOATS
-        details.closure = None
-        details.source = None
-        details.attributes = None
-        node._details = details
-    return node._details
-
-
 def _as_array(x: object) -> Any:
     """A Value as an object array without dimensions, anything else as it is."""
     if not isinstance(x, Value):
@@ -1220,70 +845,21 @@ def _as_array(x: object) -> Any:
     return array
 
 
-def is_number(x: object) -> bool:
-    """Whether x is a real number: int, float, bool or a NumPy scalar."""
-    return _is_real(x)
-
-
-def as_float(x: Any) -> float:
-    """A real number as a float. Raises `OverflowError` for an integer that is too large."""
-    return _as_float(x)
-
-
 # Recorded functions
 
 
 def inputs(numbers: Iterable[float], level: int) -> list[Value]:
-    """New leaves for a function that is recorded at this level: 1 for the outermost, 2 for one inside it, and so on."""
+    """New leaves for a function that is recorded at this level: 1 for the outermost, 2 for one inside it, and so on.
+
+    Raises:
+        RecursionError: If there are more levels than a node can tell apart.
+    """
     if level >= ENDED:
         raise RecursionError("more than 254 recorded or differentiated functions call each other")
     leaves: list = [Value(number) for number in numbers]
     for leaf in leaves:
         cython.cast(Value, leaf)._level = level
     return leaves
-
-
-def close_inputs(leaves: list[Value]) -> None:
-    """Mark the inputs of a recording that has ended, so that they are known where they turn up later."""
-    for leaf in leaves:
-        cython.cast(Value, leaf)._level = ENDED
-
-
-def refuses_nans() -> bool:
-    """Whether `debug_nans()` is on."""
-    return _open_switches != 0 and _refusing_nans.get()
-
-
-def is_without_gradient() -> bool:
-    """Whether `no_grad()` is on."""
-    return _open_switches != 0 and _without_gradient.get()
-
-
-def level(node: Value) -> int:
-    """The level of the innermost recorded function whose arguments a Value depends on; 0 outside of all."""
-    return node._level
-
-
-def number(node: Value) -> float:
-    """The number of a Value, for the library's own use: recorded functions may not ask for it by `.data`."""
-    return node._primal
-
-
-def parameter(node: Value) -> Any:
-    """What a node is as a parameter: a leaf's number, the node itself in a recording; None where it was computed."""
-    if node._level > 0:
-        return node
-    return None if node._opcode > 0 or (node._special and node.operands) else node._primal
-
-
-def rule(node: Value) -> Any:
-    """The rule that was set for a node by hand, or None."""
-    return node._details.closure if node._special else None
-
-
-def depth() -> int:
-    """How many recordings go on here, each of a function that the one before calls."""
-    return _depth.get()
 
 
 def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
@@ -1293,754 +869,15 @@ def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) 
     return out
 
 
-@contextmanager
-def recording(level: int, *, strict: bool) -> Iterator[None]:
-    """Within it, leaves have this level, as what is made from the inputs of the recording has.
-
-    If it is strict, that holds for every node, comparisons are Values, and asking for a number raises.
-    """
-    global _recordings
-    tokens = _depth.set(level), _without_gradient.set(False)
-    _recordings += 1
-    try:
-        if strict:
-            with _recording_strictly(level):
-                yield
-        else:
-            yield
-    finally:
-        _recordings -= 1
-        _depth.reset(tokens[0])
-        _without_gradient.reset(tokens[1])
-
-
-@contextmanager
-def _recording_strictly(level: int) -> Iterator[None]:
-    global _strict
-    refusals: list[RecordingError] = []
-    tokens = _recording.set(level), _refusals.set(refusals)
-    _strict_levels.append(level)
-    _strict = max(_strict_levels)
-    try:
-        yield
-    finally:
-        _strict_levels.remove(level)
-        _strict = max(_strict_levels, default=0)
-        _recording.reset(tokens[0])
-        _refusals.reset(tokens[1])
-    if refusals:  # the function has caught it, and gone on as for a number that there is not
-        raise refusals[0]
-
-
-def record_from(roots: list[Value], level: int) -> tuple[Any, ...]:
-    """What computed the roots from Values below a level, as flat arrays: operations, offsets, operands, constants.
-
-    They are those of `Graph`, with the constants alone among the partials. Then come all leaves by place (the Values
-    below that level, and those made from nothing or by hand) and the places of the roots. Raises `ValueError` where
-    hand-edited nodes form a cycle.
-    """
-    global _floor
-    order: list[Value] = []
-    with _traversing:
-        _floor = level
-        try:
-            for root in roots:
-                _visit(root, None, order, None)
-            return (*_flattened_from(order, level), _places(roots))
-        except BaseException:
-            _unmark(order)
-            raise
-        finally:
-            _floor = 0
-
-
-@cython.cfunc
-def _flattened_from(order: list, level: cython.int) -> tuple:
-    """The arrays and leaves of a record; the nodes' marks are cleared in the same pass."""
-    node: Value
-    i: cython.int = 0
-    k: cython.int = 0
-    room: cython.int = 2 * len(order)  # enough while no node has more than two operands
-    opcodes = numpy.empty(len(order), numpy.int32)
-    offsets = numpy.zeros(len(order) + 1, numpy.int32)
-    operands = numpy.empty(room, numpy.int32)
-    constants = numpy.empty(room)
-    opcode: cython.p_int = c_compat.integers(opcodes)
-    offset: cython.p_int = c_compat.integers(offsets)
-    operand: cython.p_int = c_compat.integers(operands)
-    constant: cython.p_double = c_compat.doubles(constants)
-    leaves: dict = {}
-    i = 0
-    for node in order:
-        node._mark = NEW
-        opcode[i] = max(node._opcode, 0)
-        if node._level < level or (node._opcode <= 0 and not node._special):
-            opcode[i] = 0
-            leaves[i] = node
-        elif node._special:
-            if node._details.closure is not None:
-                leaves[i] = node
-            if k + 2 * (len(order) - i) + len(node._details.arguments) > room:
-                room = 2 * room + len(node._details.arguments)
-                operands, constants = numpy.resize(operands, room), numpy.resize(constants, room)
-                operand, constant = c_compat.integers(operands), c_compat.doubles(constants)
-            k = _flatten_wide(node, k, operand, constant)
-            if node._opcode <= 0:
-                leaves[i] = node
-        else:
-            operand[k] = node._a._place if node._a is not None else _constant
-            constant[k] = node._pa
-            k += 1
-            if evaluate.arity(node._opcode) == 2:
-                operand[k] = node._b._place if node._b is not None else _constant
-                constant[k] = node._pb
-                k += 1
-        i += 1
-        offset[i] = k
-    return opcodes, offsets, operands, constants, leaves
-
-
-# Traversals
-
-
-@cython.annotation_typing(False)
-def topological_order(root: Value, key: Callable[[Value], Any] | None = None) -> list[Value]:
-    """All Values that root was made from, and root, operands before results.
-
-    Operands are visited from first to last or, with a `key`, in the order of `key(operand)`. The same program gives the
-    same order in every run. Raises `TypeError` where root is not a Value, `ValueError` where hand-edited nodes form a
-    cycle.
-
-    >>> a = Value(2.0, label="a")
-    >>> b = a + 1
-    >>> [v.data for v in topological_order(a * b)]
-    [2.0, 3.0, 6.0]
-    """
-    with _traversing:
-        order: list[Value] = _ordered(_checked(root), None)
-        if key is None:
-            return order
-        keys = {id(node): key(node) for node in order}
-        return _ordered(root, keys)
-
-
-@cython.annotation_typing(False)
-def zero_grad(root: Value) -> None:
-    """Set the gradient of every Value that root was made from, and of root, to zero."""
-    _refuse_if_recording(_checked(root), "sets .grad of what made")
-    _clear_gradients(topological_order(root))
-
-
-@cython.cfunc
-def _clear_gradients(order: list) -> object:
-    for node in order:
-        cython.cast(Value, node)._grad = 0.0
-    return None
-
-
-@cython.annotation_typing(False)
-def refresh(root: Value) -> None:
-    """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
-
-    Raises `ValueError`, before anything is changed, where a hand-made node stands in between: there is no rule to
-    compute it by.
-
-    >>> a = Value(2.0)
-    >>> b = a * a
-    >>> a.data = 3.0
-    >>> refresh(b)
-    >>> b.data
-    9.0
-    """
-    _refuse_if_recording(_checked(root), "sets .data of")
-    _recompute_all(topological_order(root))
-
-
-@cython.cfunc
-def _recompute_all(order: list) -> object:
-    node: Value
-    for node in order:
-        if node._opcode <= 0 and node._special and node._details.arguments and not _is_recomputable(node):
-            raise ValueError(
-                f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
-            )
-    for node in order:
-        if node._opcode > 0:
-            _recompute(node)
-        elif node._special and _is_recomputable(node):
-            node._primal = node._details.closure.recomputed()
-    return None
-
-
-def _is_recomputable(node: Value) -> bool:
-    """Whether a node's rule, set by hand, also knows how to compute it."""
-    return hasattr(rule(node), "recomputed")
-
-
-@cython.cfunc
-def _recompute(node: Value) -> object:
-    """Compute a native node's number and partials from its operands' numbers."""
-    if node._opcode == SUMPROD:
-        _sum_products(node)
-        return None
-    arguments = [_number(argument) for argument in node.arguments]
-    x, y, z = arguments + [0.0] * (3 - len(arguments))
-    node._primal = evaluate.evaluate(node._opcode, x, y, z)
-    if node._a is not None:
-        node._pa = evaluate.partial(node._opcode, 0, x, y, z, node._primal)
-    if node._b is not None:
-        node._pb = evaluate.partial(node._opcode, 1, x, y, z, node._primal)
-    if node._special:
-        for position in range(len(arguments)):
-            node._details.partials[position] = evaluate.partial(node._opcode, position, x, y, z, node._primal)
-    return None
-
-
-# Recording
-
-
-@cython.annotation_typing(False)
-def record(roots: list[Value]) -> tuple[Any, ...]:
-    """The graph that the roots were made by, as flat arrays: the fields of a `Graph`, which says what they mean.
-
-    Raises `TypeError` where a root is not a Value, `ValueError` where hand-edited nodes form a cycle, and whatever a
-    hand-made `_backward` raises when it is asked for its partials.
-    """
-    order: list[Value] = []
-    for root in roots:
-        _refuse_if_recording(_checked(root), "looks at the graph of")
-    with _traversing:
-        try:
-            for root in roots:
-                _visit(root, None, order, None)
-        finally:
-            _unmark(order)
-        fields: tuple = (*_flattened(order), _places(roots))
-        _probe_rules_by_hand(order, fields)
-        return fields
-
-
-@cython.cfunc
-def _flattened(order: list) -> tuple:
-    """The nodes of an order as arrays, and what only some of them have as dictionaries by place."""
-    node: Value
-    edges: cython.int = 0
-    for node in order:
-        edges += len(node._details.arguments) if node._special else evaluate.arity(node._opcode)
-    opcodes = numpy.empty(len(order), numpy.int32)
-    offsets = numpy.zeros(len(order) + 1, numpy.int32)
-    operands = numpy.empty(edges, numpy.int32)
-    partials = numpy.empty(edges)
-    data = numpy.empty(len(order))
-    grad = numpy.empty(len(order))
-    labels: dict = {}
-    symbols: dict = {}
-    sources: dict = {}
-    by_hand: set = set()
-
-    opcode: cython.p_int = c_compat.integers(opcodes)
-    offset: cython.p_int = c_compat.integers(offsets)
-    operand: cython.p_int = c_compat.integers(operands)
-    local: cython.p_double = c_compat.doubles(partials)
-    primal: cython.p_double = c_compat.doubles(data)
-    adjoint: cython.p_double = c_compat.doubles(grad)
-    k: cython.int = 0
-    i: cython.int = 0
-    for node in order:
-        opcode[i] = max(node._opcode, 0)
-        primal[i] = node._primal
-        adjoint[i] = node._grad
-        if node._special:
-            k = _flatten_wide(node, k, operand, local)
-        elif node._opcode > 0:
-            operand[k] = node._a._place if node._a is not None else _constant
-            local[k] = node._pa
-            k += 1
-            if evaluate.arity(node._opcode) == 2:
-                operand[k] = node._b._place if node._b is not None else _constant
-                local[k] = node._pb
-                k += 1
-        if node._details is not None:
-            _gather(node, i, labels, symbols, sources, by_hand)
-        i += 1
-        offset[i] = k
-    return opcodes, offsets, operands, partials, data, grad, labels, symbols, sources, frozenset(by_hand)
-
-
-@cython.cfunc
-def _places(nodes: list) -> tuple:
-    return tuple([cython.cast(Value, node)._place for node in nodes])
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _flatten_wide(node: Value, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
-    """Write the operands and partials of a node that has them in its details from k on; the next k."""
-    i: cython.Py_ssize_t = 0
-    for argument in node._details.arguments:
-        if isinstance(argument, Value):
-            operand[k] = cython.cast(Value, argument)._place
-            local[k] = node._details.partials[i]
-        else:
-            operand[k] = _constant
-            local[k] = argument
-        k += 1
-        i += 1
-    return k
-
-
-@cython.cfunc
-def _gather(node: Value, place: cython.int, labels: dict, symbols: dict, sources: dict, by_hand: set) -> object:
-    """What a node has in its details, by its place."""
-    if node._details.label:
-        labels[place] = node._details.label
-    if node._opcode <= 0 and node._special:
-        symbols[place] = node._details.symbol
-    if node._details.source is not None:
-        sources[place] = node._details.source
-    if node._details.closure is not None:
-        by_hand.add(place)
-    return None
-
-
-def _probe_rules_by_hand(order: list[Value], fields: tuple[Any, ...]) -> None:
-    """Fill in the partials of nodes whose rule was set by hand. They may run any code, so all else is done by then."""
-    _, offsets, operands, partials, *_, by_hand, _ = fields
-    for place in by_hand:
-        first, last = offsets[place], offsets[place + 1]
-        partials[first:last][operands[first:last] != CONSTANT] = _probed_partials(order[place])
-
-
-@cython.cfunc
-def _ordered(root: Value, keys: dict | None) -> list:
-    """The topological order."""
-    order: list = []
-    try:
-        _visit(root, keys, order, None)
-    finally:
-        _unmark(order)
-    return order
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _visit(root: Value, keys: dict | None, order: list, earlier: list | None) -> cython.int:
-    """Fill `order` with the topological order, by depth-first search without recursion; its nodes stay marked.
-
-    With `earlier`, put the nodes' gradients there and clear them. Whether there are hand-made rules among the nodes.
-    """
-    node: Value
-    by_hand: cython.bint = False
-    stack: list = [root]
-    try:
-        while stack:
-            node = cython.cast(Value, stack[len(stack) - 1])
-            if node._mark == NEW and node._level >= _floor:
-                node._mark = OPEN
-                by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
-                _push_operands(stack, order, earlier, node, keys)
-            else:
-                stack.pop()
-                if node._mark != DONE:
-                    _close(node, order, earlier)
-    except BaseException:
-        _unmark(stack)
-        raise
-    return by_hand
-
-
-@cython.cfunc
-@cython.inline
-def _close(node: Value, order: list, earlier: list | None) -> object:
-    """A node whose operands have all been visited takes its place in the order."""
-    node._mark = DONE
-    node._place = len(order)
-    order.append(node)
-    if earlier is not None and node._grad != 0.0:
-        earlier.append((node, node._grad))
-        node._grad = 0.0
-    return None
-
-
-@cython.cfunc
-def _unmark(nodes: list) -> object:
-    for node in nodes:
-        cython.cast(Value, node)._mark = NEW
-    return None
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(-1)
-def _push_two(stack: list, order: list, earlier: list | None, node: Value) -> cython.int:
-    """The same for a node whose operands are in itself."""
-    if not _is_settled(node._a, order, earlier):
-        if node._b is not None:
-            _push_operand(stack, node._b)
-        _push_operand(stack, node._a)
-    elif not _is_settled(node._b, order, earlier):
-        _push_operand(stack, node._b)
-    return 0
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _push_operands(stack: list, order: list, earlier: list | None, node: Value, keys: dict | None) -> cython.int:
-    """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
-    if keys is None and not node._special:
-        is_inert = earlier is not None and (node._pa == 0.0 or node._pb == 0.0) and evaluate.inert(node._opcode) != 0
-        return 0 if is_inert else _push_two(stack, order, earlier, node)
-    arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
-    if earlier is not None and evaluate.inert(node._opcode) != 0:
-        arguments = _without_inert(arguments, evaluate.inert(node._opcode))
-    for argument in arguments:
-        if isinstance(argument, Value) and not _is_settled(cython.cast(Value, argument), order, earlier):
-            break
-    else:
-        return 0
-    for argument in reversed(arguments):
-        if isinstance(argument, Value):
-            _push_operand(stack, cython.cast(Value, argument))
-    return 0
-
-
-def _without_inert(arguments: list[Value | float], inert: int) -> list[Value | float]:
-    """The arguments that a sweep goes on to. To the others it would bring 0, and 0 times an infinite partial is nan."""
-    return [argument for position, argument in enumerate(arguments) if not inert >> position & 1]
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _is_settled(operand: Value | None, order: list, earlier: list | None) -> cython.bint:
-    """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
-    if operand is None or operand._mark == DONE:
-        return True
-    if (operand._opcode <= 0 and not operand._special) or operand._level < _floor:
-        _close(operand, order, earlier)
-        return True
-    return False
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(-1)
-def _push_operand(stack: list, operand: Value | None) -> cython.int:
-    if operand._mark == OPEN:
-        raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
-    if operand._mark == NEW:
-        stack.append(operand)
-    return 0
-
-
-def _sorted(operands: tuple[Value, ...], keys: dict[int, Any]) -> list[Value]:
-    return sorted(operands, key=lambda operand: keys[id(operand)])
-
-
-def _cycle(stack: list, first: Value | None) -> str:
-    """The open nodes from `first` on, which form a cycle, for an error message."""
-    nodes = [node for node in stack if cython.cast(Value, node)._mark == OPEN]
-    start = [node is first for node in nodes].index(True)
-    return " -> ".join([node.label or repr(node) for node in [*reversed(nodes[start:]), nodes[-1]]])
-
-
-@cython.cfunc
-def _sweep(root: Value) -> object:
-    """Add to the gradient of every node that root was made from, and of root, that of root with respect to it."""
-    node: Value
-    order: list = []
-    earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
-    try:
-        by_hand = _visit(root, None, order, earlier)
-        root._grad = 1.0
-        if by_hand or _refusing_nans.get():
-            _pass_back_with_care(order)
-        else:
-            _pass_back(order)
-    except BaseException:
-        _unmark(order)
-        for node in order:
-            node._grad = 0.0
-        for node, gradient in earlier:
-            node._grad = gradient
-        raise
-    for node, gradient in earlier:
-        node._grad += gradient
-    return None
-
-
-@cython.cfunc
-def _pass_back(order: list) -> object:
-    """From the root to the leaves: operand.grad += partial * grad. For native nodes: no other code runs meanwhile."""
-    node: Value
-    _refuse_if_being_swept(order)
-    for item in reversed(order):
-        node = cython.cast(Value, item)
-        node._mark = NEW
-        _push_partials(node)
-    return None
-
-
-def _pass_back_with_care(order: list) -> None:
-    """The same where hand-made rules may run any code in between, or where every gradient is looked at."""
-    node: Value
-    _refuse_if_being_swept(order)
-    _unmark(order)
-    _sweeps.append(order)
-    try:
-        for node in reversed(order):
-            node._push()
-            if _refusing_nans.get():
-                _refuse_nans_from(node)
-    finally:
-        _sweeps.pop()
-
-
-@cython.cfunc
-def _refuse_if_being_swept(order: list) -> object:
-    """A closure may call backward(), but not on nodes that the sweep around it is still passing gradients through."""
-    for outer in _sweeps:
-        nodes = {id(node) for node in outer}
-        for node in order:
-            if id(node) in nodes:
-                raise RuntimeError(
-                    f"backward() on {node!r} inside a _backward function that is part of a sweep over it"
-                )
-    return None
-
-
-def _probed_partials(node: Value) -> tuple[float, ...]:
-    """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
-    operand: Value
-    with _traversing:
-        involved = [node, *node.operands]
-        gradients = [v.grad for v in involved]
-        try:
-            for operand in involved:
-                operand._grad = 0.0
-            node._grad = 1.0
-            node._push()
-            totals = {id(v): v.grad for v in node.operands}
-        finally:
-            for v, gradient in zip(involved, gradients, strict=True):
-                v.grad = gradient
-        return tuple([totals.pop(id(v), 0.0) for v in node.operands])
-
-
-def _checked(root: object) -> Value:
-    if not isinstance(root, Value):
-        raise TypeError(
-            f"the root of a graph is a Value, not {type(root).__name__}; for several roots, call once for each"
-        )
-    return root
-
-
-# Switches
-
-
-@contextmanager
-def no_grad() -> Iterator[None]:
-    """Within it, results of operations remember nothing: they are leaves, and `backward` on them is refused.
-
-    >>> a = Value(2.0)
-    >>> with no_grad():
-    ...     b = a * a
-    >>> b.operands
-    ()
-    """
-    with _switched_on(_without_gradient):
-        yield
-
-
-@contextmanager
-def debug_nans() -> Iterator[None]:
-    """Within it, the first operation whose value or gradient is nan or inf raises `FloatingPointError`.
-
-    The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
-    """
-    if _recording.get():
-        raise RecordingError(
-            f"{users_line()}: debug_nans() belongs around the call of a recorded function, not into it"
-        )
-    with _switched_on(_refusing_nans):
-        yield
-
-
-@contextmanager
-def source_lines() -> Iterator[None]:
-    """Within it, every new node remembers the line of the program that made it, as its `source`.
-
-    Walks, checks and drawings of such nodes name the line. Nodes are slower and larger; it costs nothing when off.
-
-    >>> with source_lines():
-    ...     a = Value(2.0)
-    >>> a.source.number
-    2
-    """
-    with _switched_on(_remembering_lines):
-        yield
-
-
-@contextmanager
-def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
-    global _open_switches
-    token = switch.set(True)
-    _open_switches += 1
-    try:
-        yield
-    finally:
-        _open_switches -= 1
-        switch.reset(token)
-
-
-@cython.cfunc
-def _inspected(out: Value) -> Value:
-    """A new node, while some switch is on in some thread."""
-    if _refusing_nans.get() or _remembering_lines.get():
-        _detailed(out).source = users_line()
-    if _refusing_nans.get() and not math.isfinite(out._primal) and out._opcode != UNCONNECTED:
-        raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
-    if _recording.get() > out._level:
-        out._level = _recording.get()
-    if _without_gradient.get():
-        if _recording.get():
-            _refuse_if_recording(out, "computes under no_grad()")
-        out._a = out._b = out._details = None
-        out._opcode = UNCONNECTED
-        out._special = False
-    return out
-
-
-class RecordingError(TypeError):
-    """A function that is being recorded asks for a number, which would be frozen in the recording."""
-
-
-def _refuse_if_recording(node: Value, what: str) -> None:
-    """Raise `RecordingError` where this happens in a function that `jit` records."""
-    if _recording.get():
-        error = RecordingError(
-            f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
-            f"that for these arguments, frozen for all others.\n  {_cure(what)}"
-        )
-        _refusals.get().append(error)
-        raise error
-
-
-@cython.cfunc
-def _stands_for_a_number(node: Value, other: object) -> cython.bint:
-    """Whether one of two is computed from the arguments of a function that is being recorded, or all is recorded."""
-    if node._level > 0 or (isinstance(other, Value) and cython.cast(Value, other)._level > 0):
-        return True
-    return _recording.get() != 0
-
-
-def _is_being_recorded(node: Value) -> bool:
-    """Whether a node belongs to a recording that goes on here, or any node would be frozen in one."""
-    return _recordings != 0 and (_recording.get() != 0 or 0 < node._level <= _depth.get())
-
-
-def _cure(what: str) -> str:
-    if "backward" in what or ".grad" in what:
-        return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
-    if "graph" in what or "partials" in what:
-        return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
-    if "no_grad" in what:
-        return "Use gradwalk.stop_gradient(x), which can be recorded."
-    if "float" in what:
-        return (
-            "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "
-            "number that is to stay as it is, give a static argument: jit(f, static_argnums=...)."
-        )
-    if "sets" in what:
-        return "Return the new number instead, and set it outside."
-    return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch "
-        "on arrays of Values; numpy.array([maximum(x, 0.0) for x in a]) is recorded); or give what decides as a static "
-        "argument: jit(f, static_argnums=...)."
-    )
-
-
 def _number_refused(node: Value, what: str) -> TypeError:
     """The error for a Value where Python wants a number."""
-    _refuse_if_recording(node, f"takes for {what} the number of")
+    modes.refuse_if_staging(node, f"takes for {what} the number of")
     return TypeError(f"{what} needs a number, not a Value: use v.data, whose gradient ends there")
 
 
 @cython.cfunc
 def _compared(opcode: cython.int, left: object, right: object) -> object:
-    """Whether a comparison holds; while a function is recorded, that as a Value."""
-    if _strict != 0 and _recording.get():
+    """Whether a comparison holds; while a function is staged, that as a Value."""
+    if modes.staging != 0 and modes.is_staging():
         return _binary(opcode, left, right)
     return evaluate.evaluate(opcode, _number(left), _number(right), 0.0) != 0.0
-
-
-def _refuse_nans_from(node: Value) -> None:
-    for operand in node.operands:
-        if not math.isfinite(operand.grad):
-            raise FloatingPointError(
-                f"the gradient of {operand!r} became {operand.grad} when {_made(node)} passed back its gradient"
-                f" {node._grad} times {node.partials}, {_where(node)}"
-            )
-
-
-def _made(node: Value) -> str:
-    """The operation of a node and its operands, for a message."""
-    operands = ", ".join([f"{getattr(x, 'label', '')}={x:g}".removeprefix("=") for x in node.arguments])
-    return f"{NAMES[node._opcode] if node._opcode > 0 else node.op}({operands})"
-
-
-def _where(node: Value) -> str:
-    return f"at {node.source}" if node.source is not None else "made outside of debug_nans(), so its line is not known"
-
-
-# Copying and pickling
-
-_pickling = threading.local()  # in `listed`, the ids of the nodes that an _Ancestors is listing to a pickler now
-
-
-class _Ancestors:
-    """All that a node was made from, for a pickler, which then finds every operand in its memo: no recursion."""
-
-    def __init__(self, node: Value) -> None:
-        self._node = node
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return list, (), None, self._nodes()
-
-    def _nodes(self) -> Iterator[Value]:
-        ancestors = topological_order(self._node)[:-1]
-        listed: frozenset[int] = getattr(_pickling, "listed", frozenset())
-        _pickling.listed = listed.union([id(node) for node in ancestors])
-        try:
-            yield from ancestors
-        finally:
-            _pickling.listed = listed
-
-
-def _unpickled(ancestors: list[Value] | None, *state: Any) -> Value:
-    """What pickles call. `ancestors` only had to be there before the operands."""
-    partials = state[7]
-    return _restored(state[: 8 + partials], state[8 + partials :])
-
-
-@cython.cfunc
-def _restored(state: tuple, arguments: tuple) -> Value:
-    """A node from its `_state` and what it is to be made from."""
-    cls, name, data, grad, label, symbol, kind, _, *partials = state
-    out: Value = Value.__new__(cls)  # past what a subclass does with its arguments
-    Value.__init__(out, data, (), "", label)
-    out._grad = grad
-    out._opcode = NAMES.index(name) if name else UNCONNECTED if kind == "unconnected" else 0
-    if kind == "wide":
-        _widen(out, list(arguments))
-        out._details.symbol = symbol
-        for i in range(len(arguments)):
-            out._details.partials[i] = partials[i]
-    elif arguments:
-        out._level = max([cython.cast(Value, x)._level for x in arguments if isinstance(x, Value)])
-        out._pa, out._pb = partials
-        if isinstance(arguments[0], Value):
-            out._a = arguments[0]
-        if len(arguments) == 2 and isinstance(arguments[1], Value):
-            out._b = arguments[1]
-    return out

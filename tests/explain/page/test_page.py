@@ -217,7 +217,3 @@ def test_the_same_walk_gives_the_same_page():
 
 def test_the_page_is_small():
     assert len(page(walk(neuron())).encode()) < 1_500_000
-
-
-def test_the_lesson_in_docs_is_this_one():
-    assert (ROOT / "docs/lesson.html").read_text(encoding="utf-8") == page(), "run `gradwalk lesson docs/lesson.html`"

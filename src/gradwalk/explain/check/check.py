@@ -21,8 +21,10 @@ from gradwalk.explain.terminal import Terminal
 from gradwalk.graph.graph import Floats, Graph, Node, as_graph, as_json
 from gradwalk.graph.reevaluate import Replay
 from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, tupled
+from gradwalk.value.modes import source_lines
+from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import SourceLine
-from gradwalk.value.value import Value, source_lines, topological_order
+from gradwalk.value.value import Value
 
 _TOLERANCE = 1e-7  # of the gradient: an error below that is no wrong derivative
 _KINK_SLACK = 1e-3  # of the gap between the slopes at a kink: slopes over a finite step are off by that much

@@ -12,7 +12,8 @@ from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded
 from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.graph.graph import Graph, as_graph
-from gradwalk.value.value import Value, topological_order
+from gradwalk.value.order import topological_order
+from gradwalk.value.value import Value
 
 _THEMES = ("auto", "light", "dark")
 _DIRECTIONS = ("LR", "TB")

@@ -1,0 +1,205 @@
+"""Nodes read off as flat arrays: what Graphs and recordings are made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.value import order
+from gradwalk.value.backward import partials_of
+from gradwalk.value.modes import refuse_if_staging
+from gradwalk.value.node import ValueNode, rule_of
+from gradwalk.value.order import checked_root, traversing, visit_all
+from gradwalk.value.source_line import SourceLine
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+CONSTANT = -1  # in place of the index of an operand that is no Value
+_constant = cython.declare(cython.int, CONSTANT)  # the same in C
+
+
+class FlatNodes(NamedTuple):
+    """Nodes as arrays, operands before results. A node is known by its index.
+
+    Attributes:
+        opcodes: The operation of each node, counted from 1 in the table's order; 0 for leaves and hand-made nodes.
+        offsets: The operands of node i stand at `offsets[i]` to `offsets[i + 1]` in `operands` and `partials`.
+        operands: Indices of nodes; `CONSTANT` where a constant stands.
+        partials: d node / d operand; where a constant stands, the constant.
+        data: The numbers of the nodes.
+        grad: Their gradients.
+        noted: The nodes themselves, by index, where the arrays do not say all: leaves, and those with a label, a rule,
+            a source line or more operands than two.
+        outputs: The indices of the roots.
+    """
+
+    opcodes: Any
+    offsets: Any
+    operands: Any
+    partials: Any
+    data: Any
+    grad: Any
+    noted: dict[int, Any]
+    outputs: tuple[int, ...]
+
+
+def record(roots: list[Any]) -> FlatNodes:
+    """The nodes that some Values were made from.
+
+    The rules of hand-made nodes are asked for their partials: they are run with a gradient of 1.
+
+    Args:
+        roots: Values.
+
+    Returns:
+        The nodes; their arrays belong to the caller.
+
+    Raises:
+        TypeError: If a root is not a Value.
+        ValueError: If hand-edited nodes form a cycle.
+        RecordingError: In a function that is being recorded.
+        Exception: Whatever a hand-made `_backward` raises when it is asked for its partials.
+    """
+    for root in roots:
+        refuse_if_staging(checked_root(root), "looks at the graph of")
+    with traversing:
+        nodes = _flat(roots, 0)
+        _probe_rules(nodes)  # they may run any code, so all else is done by then
+        return nodes
+
+
+def record_from(roots: list[Any], level: int) -> FlatNodes:
+    """The nodes of this level or a higher one that some Values were made from; those below it are leaves.
+
+    Raises:
+        ValueError: If hand-edited nodes form a cycle.
+    """
+    with traversing:
+        return _flat(roots, level)
+
+
+def _flat(roots: list[Any], level: int) -> FlatNodes:
+    found: list = []
+    try:
+        visit_all(roots, found, level)
+        outputs = tuple([cython.cast(ValueNode, root)._index for root in roots])
+        return FlatNodes._make((*_flattened(found, level), outputs))
+    finally:
+        order.unmark(found)
+
+
+@cython.cfunc
+def _flattened(found: list, level: cython.int) -> tuple:
+    """The arrays of a FlatNodes, and the nodes that are noted."""
+    node: ValueNode
+    room: cython.int = 2 * len(found)  # enough while no node has more than two operands
+    opcodes = numpy.empty(len(found), numpy.int32)
+    offsets = numpy.zeros(len(found) + 1, numpy.int32)
+    operands = numpy.empty(room, numpy.int32)
+    partials = numpy.empty(room)
+    data = numpy.empty(len(found))
+    grad = numpy.empty(len(found))
+    noted: dict = {}
+
+    opcode: cython.p_int = c_compat.integers(opcodes)
+    offset: cython.p_int = c_compat.integers(offsets)
+    operand: cython.p_int = c_compat.integers(operands)
+    local: cython.p_double = c_compat.doubles(partials)
+    primal: cython.p_double = c_compat.doubles(data)
+    adjoint: cython.p_double = c_compat.doubles(grad)
+    k: cython.int = 0
+    i: cython.int = 0
+    for node in found:
+        primal[i] = node._primal
+        adjoint[i] = node._grad
+        if node._level < level or (node._opcode <= 0 and not node._special):
+            opcode[i] = 0
+            noted[i] = node
+        else:
+            opcode[i] = max(node._opcode, 0)
+            if node._special and k + 2 * (len(found) - i) + len(node._details.arguments) > room:
+                room = 2 * room + len(node._details.arguments)
+                operands.resize(room, refcheck=False)
+                partials.resize(room, refcheck=False)
+                operand, local = c_compat.integers(operands), c_compat.doubles(partials)
+            k = _write_operands(node, k, operand, local)
+            if node._details is not None:
+                noted[i] = node
+        i += 1
+        offset[i] = k
+    operands.resize(k, refcheck=False)
+    partials.resize(k, refcheck=False)
+    return opcodes, offsets, operands, partials, data, grad, noted
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _write_operands(node: ValueNode, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
+    """Write the operands and partials of a node from k on; the next k."""
+    if node._special:
+        return _write_many(node, k, operand, local)
+    operand[k] = node._a._index if node._a is not None else _constant
+    local[k] = node._pa
+    k += 1
+    if evaluate.arity(node._opcode) == 2:
+        operand[k] = node._b._index if node._b is not None else _constant
+        local[k] = node._pb
+        k += 1
+    return k
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cython.p_double) -> cython.int:
+    """Write the operands and partials of a node that has them in its details from k on; the next k."""
+    i: cython.Py_ssize_t = 0
+    for argument in node._details.arguments:
+        if isinstance(argument, ValueNode):
+            operand[k] = cython.cast(ValueNode, argument)._index
+            local[k] = node._details.partials[i]
+        else:
+            operand[k] = _constant
+            local[k] = argument
+        k += 1
+        i += 1
+    return k
+
+
+class Notes(NamedTuple):
+    """What only some nodes have, by index: labels, symbols of hand-made nodes, source lines, and rules set by hand."""
+
+    labels: dict[int, str]
+    symbols: dict[int, str]
+    sources: dict[int, SourceLine]
+    by_hand: frozenset[int]
+
+
+def notes_of(nodes: FlatNodes) -> Notes:
+    """What the arrays do not say about some nodes."""
+    node: ValueNode
+    notes = Notes({}, {}, {}, frozenset([i for i, node in nodes.noted.items() if rule_of(node) is not None]))
+    for index, node in nodes.noted.items():
+        if node._details is None:
+            continue
+        if node._details.label:
+            notes.labels[index] = node._details.label
+        if node._opcode <= 0 and node._special:
+            notes.symbols[index] = node._details.symbol
+        if node._details.source is not None:
+            notes.sources[index] = node._details.source
+    return notes
+
+
+def _probe_rules(nodes: FlatNodes) -> None:
+    """Fill in the partials of nodes whose rule was set by hand."""
+    node: ValueNode
+    for index, node in nodes.noted.items():
+        if node._special and node._details.closure is not None:
+            edges = slice(nodes.offsets[index], nodes.offsets[index + 1])
+            nodes.partials[edges][nodes.operands[edges] != CONSTANT] = partials_of(node)

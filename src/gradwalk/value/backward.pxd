@@ -1,0 +1,6 @@
+from gradwalk.ops cimport evaluate
+from gradwalk.value cimport node as nodes
+from gradwalk.value cimport order
+from gradwalk.value.node cimport ValueNode
+
+cdef object push_partials(ValueNode node)

@@ -1,0 +1,70 @@
+"""What operations take: Values and real numbers, and how both are turned into floats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.value.node import ValueNode
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)
+_COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).type for code in "bBhHiIlLqQefdg")])
+
+
+def is_number(x: object) -> bool:
+    """Whether x is a real number: int, float, bool or a NumPy scalar."""
+    return is_real(x)
+
+
+@cython.cfunc
+def is_real(x: object) -> cython.bint:
+    """Whether x is a real number. NumPy counts durations among its integers."""
+    return type(x) in _COMMON_TYPES or (isinstance(x, _REAL_TYPES) and not isinstance(x, numpy.timedelta64))
+
+
+@cython.cfunc
+def is_operand(x: object) -> cython.bint:
+    """Whether x is a Value or a real number."""
+    return isinstance(x, (ValueNode, float)) or is_real(x)
+
+
+@cython.cfunc
+def are_operands(operands: tuple) -> cython.bint:
+    """Whether all of them are Values or real numbers."""
+    for operand in operands:
+        if not is_operand(operand):
+            return False
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1.0, check=True)
+def real(x: Any, what: str) -> cython.double:
+    """x as a float. Raises `TypeError` where it is not a real number, naming `what` it was given for."""
+    if isinstance(x, float) or is_real(x):
+        return to_double(x)
+    hint = "; take its number with .data" if isinstance(x, ValueNode) else ""
+    raise TypeError(f"{what} takes a real number (int, float, bool or NumPy scalar), not {type(x).__name__}{hint}")
+
+
+def as_float(x: Any) -> float:
+    """A real number as a float. Raises `OverflowError` for an integer that is too large."""
+    return to_double(x)
+
+
+@cython.cfunc
+@cython.exceptval(-1.0, check=True)
+def to_double(x: Any) -> cython.double:
+    """A real number in C. Raises `OverflowError` for an integer that is too large."""
+    try:
+        return float(x)
+    except OverflowError:
+        raise OverflowError(
+            f"an integer of {x.bit_length()} bits is too large for a float (at most 1024 bits)"
+        ) from None

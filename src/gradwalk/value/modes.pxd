@@ -1,0 +1,9 @@
+from gradwalk.value cimport node as nodes
+from gradwalk.value.node cimport ValueNode
+
+cdef int open_switches
+cdef int staging
+cdef int recordings
+
+cdef object inspect(ValueNode out)
+cdef bint stands_for_a_number(ValueNode node, object other) except? -1

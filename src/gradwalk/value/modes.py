@@ -1,0 +1,273 @@
+"""What changes how nodes are made: `no_grad`, `debug_nans`, `source_lines`, and functions that are being recorded.
+
+Every node that is made looks at two numbers of this module, `open_switches` and `staging`, and at nothing else while
+both allow it: observation costs nothing when it is off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.value import node as nodes
+from gradwalk.value.expr_repr import spelled
+from gradwalk.value.node import ValueNode
+from gradwalk.value.source_line import users_line
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+# How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
+# looked at, unless a function is being staged at a higher level than the node's.
+open_switches = cython.declare(cython.int, 0)
+_without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
+_refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
+_remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
+
+# A function is staged when its recording will serve other numbers too, so that it may not ask for any.
+_staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
+_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
+_staging_levels: list[int] = []  # of all stagings that go on, in all threads
+staging = cython.declare(cython.int, 0)  # the highest of them, or 0
+
+# How many recordings go on, staged or not, in all threads; and the level of the innermost one here.
+recordings = cython.declare(cython.int, 0)
+_depth: ContextVar[int] = ContextVar("depth", default=0)
+
+
+@contextmanager
+def no_grad() -> Iterator[None]:
+    """Make results of operations remember nothing: they are leaves, and `backward` on them is refused.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> a = Value(2.0)
+        >>> with no_grad():
+        ...     b = a * a
+        >>> b.operands
+        ()
+    """
+    with _switched_on(_without_gradient):
+        yield
+
+
+@contextmanager
+def debug_nans() -> Iterator[None]:
+    """Make the first operation whose value or gradient is nan or inf raise `FloatingPointError`.
+
+    The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
+
+    Raises:
+        RecordingError: Inside a function that is being recorded.
+    """
+    if _staging_level.get():
+        raise RecordingError(
+            f"{users_line()}: debug_nans() belongs around the call of a recorded function, not into it"
+        )
+    with _switched_on(_refusing_nans):
+        yield
+
+
+@contextmanager
+def source_lines() -> Iterator[None]:
+    """Make every new node remember the line of the program that made it, as its `source`.
+
+    Walks, checks and drawings of such nodes name the line. Nodes are slower and larger; it costs nothing when off.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> with source_lines():
+        ...     a = Value(2.0)
+        >>> a.source.number
+        2
+    """
+    with _switched_on(_remembering_lines):
+        yield
+
+
+@contextmanager
+def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
+    global open_switches
+    token = switch.set(True)
+    open_switches += 1
+    try:
+        yield
+    finally:
+        open_switches -= 1
+        switch.reset(token)
+
+
+def is_without_gradient() -> bool:
+    """Whether `no_grad()` is on."""
+    return open_switches != 0 and _without_gradient.get()
+
+
+def refuses_nans() -> bool:
+    """Whether `debug_nans()` is on."""
+    return open_switches != 0 and _refusing_nans.get()
+
+
+def remembers_lines() -> bool:
+    """Whether `source_lines()` is on."""
+    return open_switches != 0 and _remembering_lines.get()
+
+
+# Recordings
+
+
+class RecordingError(TypeError):
+    """A function that is being recorded asks for a number, which would be frozen in the recording."""
+
+
+@contextmanager
+def recording(level: int, *, staged: bool) -> Iterator[None]:
+    """Give leaves that are made here this level, as what is made from the inputs of the recording has.
+
+    Args:
+        level: How many recordings go on here, this one included.
+        staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
+
+    Raises:
+        RecordingError: At the end, where the function has caught such an error and gone on.
+    """
+    global recordings
+    tokens = _depth.set(level), _without_gradient.set(False)
+    recordings += 1
+    try:
+        if staged:
+            with _staged(level):
+                yield
+        else:
+            yield
+    finally:
+        recordings -= 1
+        _depth.reset(tokens[0])
+        _without_gradient.reset(tokens[1])
+
+
+@contextmanager
+def _staged(level: int) -> Iterator[None]:
+    global staging
+    refusals: list[RecordingError] = []
+    tokens = _staging_level.set(level), _refusals.set(refusals)
+    _staging_levels.append(level)
+    staging = max(_staging_levels)
+    try:
+        yield
+    finally:
+        _staging_levels.remove(level)
+        staging = max(_staging_levels, default=0)
+        _staging_level.reset(tokens[0])
+        _refusals.reset(tokens[1])
+    if refusals:  # the function has caught it, and gone on as for a number that there is not
+        raise refusals[0]
+
+
+def depth() -> int:
+    """How many recordings go on here, each of a function that the one before calls."""
+    return _depth.get()
+
+
+def is_staging() -> bool:
+    """Whether a function is being staged here."""
+    return staging != 0 and _staging_level.get() != 0
+
+
+def is_being_recorded(node: ValueNode) -> bool:
+    """Whether a node belongs to a recording that goes on here, or any node would be frozen in one."""
+    return recordings != 0 and (_staging_level.get() != 0 or 0 < node._level <= _depth.get())
+
+
+@cython.cfunc
+def stands_for_a_number(node: ValueNode, other: object) -> cython.bint:
+    """Whether one of two is computed from the arguments of a function that is being recorded, or all is staged."""
+    if node._level > 0 or (isinstance(other, ValueNode) and cython.cast(ValueNode, other)._level > 0):
+        return True
+    return _staging_level.get() != 0
+
+
+def refuse_if_staging(node: ValueNode, what: str) -> None:
+    """Raise `RecordingError` where this happens in a function that `jit` records.
+
+    Args:
+        node: What the function asks about.
+        what: What it does with the node, such as "branches on".
+
+    Raises:
+        RecordingError: With the user's line, the expression that the node stands for, and the cure.
+    """
+    if _staging_level.get():
+        error = RecordingError(
+            f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
+            f"that for these arguments, frozen for all others.\n  {_cure(what)}"
+        )
+        _refusals.get().append(error)
+        raise error
+
+
+def _cure(what: str) -> str:
+    if "backward" in what or ".grad" in what:
+        return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
+    if "graph" in what or "partials" in what:
+        return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
+    if "no_grad" in what:
+        return "Use gradwalk.stop_gradient(x), which can be recorded."
+    if "float" in what:
+        return (
+            "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "
+            "number that is to stay as it is, give a static argument: jit(f, static_argnums=...)."
+        )
+    if "sets" in what:
+        return "Return the new number instead, and set it outside."
+    return (
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch "
+        "on arrays of Values; numpy.array([maximum(x, 0.0) for x in a]) is recorded); or give what decides as a static "
+        "argument: jit(f, static_argnums=...)."
+    )
+
+
+# What becomes of a new node
+
+
+@cython.cfunc
+def inspect(out: ValueNode) -> object:
+    """Look at a new node, while some switch is on in some thread, or a function is being staged at a higher level."""
+    if _refusing_nans.get() or _remembering_lines.get():
+        nodes.details_of(out).source = users_line()
+    if _refusing_nans.get() and not math.isfinite(out._primal) and out._opcode != nodes.UNCONNECTED:
+        raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
+    if _staging_level.get() > out._level:
+        out._level = _staging_level.get()
+    if _without_gradient.get():
+        if _staging_level.get():
+            refuse_if_staging(out, "computes under no_grad()")
+        out._a = out._b = out._details = None
+        out._opcode = nodes.UNCONNECTED
+        out._special = False
+    return None
+
+
+def refuse_nans_from(node: Any) -> None:
+    """Raise `FloatingPointError` where a node has passed nan or inf to the gradient of an operand."""
+    for operand in node.operands:
+        if not math.isfinite(operand.grad):
+            raise FloatingPointError(
+                f"the gradient of {operand!r} became {operand.grad} when {_made(node)} passed back its gradient"
+                f" {node.grad} times {node.partials}, {_where(node)}"
+            )
+
+
+def _made(node: ValueNode) -> str:
+    """The operation of a node and its operands, for a message."""
+    operands = ", ".join([f"{getattr(x, 'label', '')}={x:g}".removeprefix("=") for x in node.arguments])
+    return f"{NAMES[node._opcode] if node._opcode > 0 else node.op}({operands})"
+
+
+def _where(node: ValueNode) -> str:
+    return f"at {node.source}" if node.source is not None else "made outside of debug_nans(), so its line is not known"

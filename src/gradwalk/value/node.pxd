@@ -1,0 +1,43 @@
+# The memory of a Value, as the compiled modules see it.
+cimport cython
+
+from gradwalk.ops cimport c_compat
+
+cdef int UNCONNECTED
+cdef int NEW
+cdef int OPEN
+cdef int DONE
+
+
+@cython.no_gc
+cdef class Details:
+    cdef str label
+    cdef str symbol
+    cdef list arguments
+    cdef double* partials
+    cdef object closure
+    cdef object source
+    cdef object attributes
+
+
+@cython.no_gc  # for Value, too: Cython looks for it here
+cdef class ValueNode:
+    cdef double _primal
+    cdef double _grad
+    cdef ValueNode _a
+    cdef ValueNode _b
+    cdef double _pa
+    cdef double _pb
+    cdef Details _details
+    cdef signed char _opcode
+    cdef unsigned char _level
+    cdef unsigned char _mark
+    cdef unsigned char _special
+    cdef int _index
+
+
+cdef object set_leaf(ValueNode node, double primal, int level)
+cdef Details details_of(ValueNode node)
+cdef object widen(ValueNode node, list arguments)
+cdef object set_closure(ValueNode node, object closure)
+cdef object set_by_hand(ValueNode node, list children, object symbol)

@@ -1,0 +1,254 @@
+"""What a Value remembers: its number, its operands, and the partial derivative with respect to each.
+
+`ValueNode` is the memory of a `Value` without its operations. Traversals, the backward sweep and pickling work on
+nodes, and `Value` adds what users do with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from gradwalk.ops import c_compat
+from gradwalk.ops.evaluate import ARITIES, SYMBOLS
+from gradwalk.value.source_line import SourceLine
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
+ENDED = 255  # the level of the inputs of recordings that have ended
+
+# How far a traversal has come with a node. Outside of traversals every node is NEW.
+NEW = cython.declare(cython.int, 0)
+OPEN = cython.declare(cython.int, 1)  # its operands are being visited
+DONE = cython.declare(cython.int, 2)
+
+# Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
+# here from the 100th level on, and are freed when the recursion has come back up.
+_freeing = cython.declare(cython.int, 0)
+_waiting = cython.declare(list, [])
+
+
+@cython.no_gc
+@cython.freelist(4096)
+@cython.cclass
+class Details:
+    """What only some nodes have: a label, a hand-made rule, more than two operands, a line in the user's program."""
+
+    __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
+
+    label: str
+    symbol: str
+    arguments: list
+    partials: cython.p_double  # d self / d argument, zeros for hand-made nodes; NULL where there are no arguments
+    closure: Any
+    source: Any
+    attributes: Any
+
+    def __dealloc__(self) -> None:
+        c_compat.release(self.partials)
+
+
+@cython.no_gc  # operands only point backward: there are no cycles to look for, and a node is 16 bytes smaller
+@cython.freelist(65536)
+@cython.cclass
+class ValueNode:
+    """The memory of a `Value`: base class of it alone, and never made by itself."""
+
+    __slots__ = (
+        *("__dict__", "_a", "_b", "_details", "_grad", "_index", "_level", "_mark", "_opcode", "_pa", "_pb"),
+        *("_primal", "_special"),
+    )
+
+    _primal: cython.double
+    _grad: cython.double
+    _a: ValueNode | None  # the operands of a native node; None where a constant stands, or nothing
+    _b: ValueNode | None
+    _pa: cython.double  # d self / d _a; where _a is None, the constant that stands in its place
+    _pb: cython.double
+    _details: Details | None
+    _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
+    _level: cython.uchar  # of the innermost recorded function whose arguments it depends on; 0 outside of all
+    _mark: cython.uchar
+    _special: cython.uchar  # whether operands and rule are in the details
+    _index: cython.int  # in the latest order that a traversal has found
+
+    def __dealloc__(self) -> None:
+        # Compiled code only; for ordinary classes CPython does the like by itself.
+        global _freeing
+        _freeing += 1
+        if _freeing > 100:
+            _waiting.extend((self._a, self._b, self._details))
+        self._a = self._b = self._details = None  # may free them, one level further down
+        while _freeing == 1 and _waiting:  # still counted, so that nothing freed here begins this loop once more
+            _waiting.pop()
+        _freeing -= 1
+
+    @property
+    def label(self) -> str:
+        """A name for displays, `""` at first."""
+        return self._details.label if self._details is not None else ""
+
+    @label.setter
+    def label(self, label: Any) -> None:
+        details_of(self).label = as_text(label, ".label")
+
+    @property
+    def op(self) -> str:
+        """The symbol of the operation that made it, `""` for a leaf."""
+        if self._opcode > 0:
+            return SYMBOLS[self._opcode]
+        return self._details.symbol if self._details is not None else ""
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the operation was applied to, in order: Values, and plain numbers where constants stood."""
+        if self._special:
+            return tuple(self._details.arguments)
+        if self._opcode <= 0:
+            return ()
+        left = self._a if self._a is not None else self._pa
+        right = self._b if self._b is not None else self._pb
+        return (left, right) if ARITIES[self._opcode] == 2 else (left,)
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The Values that it was made from, in order, repeats kept; constants are not among them."""
+        return tuple([argument for argument in self.arguments if isinstance(argument, ValueNode)])
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The line of the user's program that made it, known if that was under `source_lines()` or `debug_nans()`."""
+        return self._details.source if self._details is not None else None
+
+
+@cython.cfunc
+def set_leaf(node: ValueNode, primal: cython.double, level: cython.int) -> object:
+    """Make a new node a leaf."""
+    node._primal = primal
+    node._grad = 0.0
+    node._a = None
+    node._b = None
+    node._pa = 0.0
+    node._pb = 0.0
+    node._details = None
+    node._opcode = 0
+    node._level = level
+    node._mark = NEW
+    node._special = False
+    return None
+
+
+@cython.cfunc
+def details_of(node: ValueNode) -> Details:
+    """The node's details, made at the first call."""
+    details: Details
+    if node._details is None:
+        details = Details.__new__(Details)
+        details.label = ""
+        details.symbol = ""
+        details.arguments = []
+        details.partials = c_compat.NO_FLOATS
+        details.closure = None
+        details.source = None
+        details.attributes = None
+        node._details = details
+    return node._details
+
+
+@cython.cfunc
+def widen(node: ValueNode, arguments: list) -> object:
+    """Keep the node's operands in its details, with partials of zero."""
+    details: Details = details_of(node)
+    c_compat.untrack(arguments)
+    partials = c_compat.allocate(len(arguments))
+    c_compat.release(details.partials)
+    details.partials = partials
+    details.arguments = arguments
+    node._special = True
+    for argument in arguments:
+        if isinstance(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
+            node._level = cython.cast(ValueNode, argument)._level
+    return None
+
+
+@cython.cfunc
+def set_closure(node: ValueNode, closure: Any) -> object:
+    """Give a node a rule of its own. A native one keeps its partials, for a rule that calls the one before it."""
+    if not node._special:
+        widen(node, list(node.arguments))
+        if node._opcode > 0:
+            node._details.partials[0] = node._pa
+        if len(node._details.arguments) > 1:
+            node._details.partials[1] = node._pb
+    node._details.closure = closure
+    return None
+
+
+@cython.cfunc
+def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
+    """Give a leaf or hand-made node operands and a symbol."""
+    if node._opcode > 0:
+        raise ValueError(
+            f"the operands and the symbol of a native node ({node.op}) cannot be edited; "
+            "make a node by hand instead: Value(data, (operand, ...), 'name')"
+        )
+    widen(node, children)
+    node._details.symbol = symbol
+    node._opcode = 0
+    return None
+
+
+def as_children(children: Iterable[ValueNode] | Any) -> list[Any]:
+    """The children given for a hand-made node. Raises `TypeError` where they are not Values."""
+    if isinstance(children, ValueNode):
+        raise TypeError("the children of a Value are a tuple of Values, not one Value: write (child,)")
+    try:
+        found = list(children)
+    except TypeError:
+        raise TypeError(f"the children of a Value are a tuple of Values, not {type(children).__name__}") from None
+    for child in found:
+        if not isinstance(child, ValueNode):
+            raise TypeError(f"the children of a Value are Values, not {type(child).__name__}")
+    return found
+
+
+def as_text(text: Any, what: str) -> str:
+    """A plain str. Raises `TypeError` where it is something else, naming `what` it was given for."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} takes a str, not {type(text).__name__}")
+    return text if type(text) is str else str(text)
+
+
+# What the rest of the library asks of a Value. Recorded functions may not ask for `.data`, but the library may.
+
+
+def primal_of(node: ValueNode) -> float:
+    """The number of a Value, also while a function is being recorded."""
+    return node._primal
+
+
+def level_of(node: ValueNode) -> int:
+    """The level of the innermost recorded function whose arguments a Value depends on; 0 outside of all."""
+    return node._level
+
+
+def rule_of(node: ValueNode) -> Any:
+    """The rule that was set for a node by hand, or None."""
+    return node._details.closure if node._special else None
+
+
+def parameter_of(node: ValueNode) -> Any:
+    """What a node is as a parameter: a leaf's number, the node itself in a recording; None where it was computed."""
+    if node._level > 0:
+        return node
+    return None if node._opcode > 0 or (node._special and node.operands) else node._primal
+
+
+def close_inputs(leaves: list[Any]) -> None:
+    """Mark the inputs of a recording that has ended, so that they are known where they turn up later."""
+    for leaf in leaves:
+        cython.cast(ValueNode, leaf)._level = ENDED

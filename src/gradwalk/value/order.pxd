@@ -1,0 +1,8 @@
+from gradwalk.ops cimport evaluate
+from gradwalk.value cimport node as nodes
+from gradwalk.value.node cimport ValueNode
+
+cdef int floor
+
+cdef int visit(ValueNode root, dict keys, list order, list earlier) except? -1
+cdef object unmark(list marked)

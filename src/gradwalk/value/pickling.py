@@ -1,0 +1,152 @@
+"""Copies and pickles of graphs, without recursion, for graphs of any depth."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.value import modes
+from gradwalk.value import node as nodes
+from gradwalk.value.modes import RecordingError
+from gradwalk.value.node import ValueNode
+from gradwalk.value.order import topological_order
+from gradwalk.value.source_line import users_line
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_pickling = threading.local()  # in `listed`, the ids of the nodes that an _Ancestors is listing to a pickler now
+
+
+def attributes_of(node: ValueNode) -> dict[str, Any]:
+    """The attributes that users gave to a node."""
+    if hasattr(node, "__dict__"):
+        return node.__dict__
+    return (node._details.attributes if node._details is not None else None) or {}
+
+
+def copied(node: ValueNode) -> Any:
+    """Another node made the same way, with the same operands. While it is recorded, the node itself."""
+    if modes.is_being_recorded(node):
+        return node
+    copy: ValueNode = _restored(_state(node), node.arguments)
+    _set_attributes(copy, attributes_of(node))
+    if node._special and node._details.closure is not None:
+        nodes.set_closure(copy, node._details.closure)
+    return copy
+
+
+def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
+    """A copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded."""
+    if modes.is_being_recorded(root):
+        return root
+    node: ValueNode
+    copy: ValueNode
+    for node in topological_order(root):
+        if id(node) not in memo:
+            arguments = [memo[id(x)] if isinstance(x, ValueNode) else x for x in node.arguments]
+            memo[id(node)] = copy = _restored(_state(node), tuple(arguments))
+            _set_attributes(copy, deepcopy(attributes_of(node), memo))
+            if node._special and node._details.closure is not None:
+                nodes.set_closure(copy, node._details.closure.replaced(memo))
+    return memo[id(root)]
+
+
+def reduced(node: ValueNode) -> tuple[Any, ...]:
+    """What a pickler writes: the node, preceded by all that it was made from unless that is being pickled already.
+
+    Raises:
+        RecordingError: If the node belongs to a recording that goes on.
+        TypeError: If a hand-made rule is set for the node, because closures cannot be pickled.
+    """
+    if modes.is_being_recorded(node):
+        raise RecordingError(f"{users_line()}: a Value cannot be pickled while the function is being recorded")
+    if node._special and node._details.closure is not None:
+        raise TypeError(
+            f"cannot pickle the hand-made node {node!r} (operation {node.op!r}): its _backward is a closure"
+        )
+    is_listed = id(node) in getattr(_pickling, "listed", ())
+    ancestors = None if is_listed or not node.operands else _Ancestors(node)
+    # one flat tuple: the pickler keeps all that it is given, and the garbage collector goes through it
+    return unpickled, (ancestors, *_state(node), *node.arguments), attributes_of(node) or None
+
+
+class _Ancestors:
+    """All that a node was made from, for a pickler, which then finds every operand in its memo: no recursion."""
+
+    def __init__(self, node: ValueNode) -> None:
+        self._node = node
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (), None, self._nodes()
+
+    def _nodes(self) -> Iterator[ValueNode]:
+        ancestors = topological_order(self._node)[:-1]
+        listed: frozenset[int] = getattr(_pickling, "listed", frozenset())
+        _pickling.listed = listed.union([id(node) for node in ancestors])
+        try:
+            yield from ancestors
+        finally:
+            _pickling.listed = listed
+
+
+def unpickled(ancestors: list[Any] | None, *state: Any) -> Any:
+    """The node that a pickle describes.
+
+    Args:
+        ancestors: Only had to be there before the operands.
+        state: What `_state` gave, then the node's arguments.
+
+    Returns:
+        A node of the class that was pickled.
+    """
+    partials = state[7]
+    return _restored(state[: 8 + partials], state[8 + partials :])
+
+
+def _state(node: ValueNode) -> tuple[Any, ...]:
+    """All about a node but its operands and closure, by names that another version of the table knows."""
+    name = NAMES[node._opcode] if node._opcode > 0 else ""
+    partials: tuple[float, ...] = (node._pa, node._pb)
+    if node._special:
+        partials = tuple([node._details.partials[i] for i in range(len(node._details.arguments))])
+    symbol = node._details.symbol if node._details is not None else ""
+    kind = "unconnected" if node._opcode == nodes.UNCONNECTED else "wide" if node._special else ""
+    return type(node), name, node._primal, node._grad, node.label, symbol, kind, len(partials), *partials
+
+
+@cython.cfunc
+def _restored(state: tuple, arguments: tuple) -> ValueNode:
+    """A node from its `_state` and what it is to be made from."""
+    cls, name, data, grad, label, symbol, kind, _, *partials = state
+    out: ValueNode = cls.__new__(cls)  # past what a subclass does with its arguments
+    nodes.set_leaf(out, data, modes.depth())
+    out._grad = grad
+    if label:
+        out.label = label
+    if modes.remembers_lines():
+        nodes.details_of(out).source = users_line()
+    out._opcode = NAMES.index(name) if name else nodes.UNCONNECTED if kind == "unconnected" else 0
+    if kind == "wide":
+        nodes.widen(out, list(arguments))
+        out._details.symbol = symbol
+        for i in range(len(arguments)):
+            out._details.partials[i] = partials[i]
+    elif arguments:
+        out._level = max([cython.cast(ValueNode, x)._level for x in arguments if isinstance(x, ValueNode)])
+        out._pa, out._pb = partials
+        if isinstance(arguments[0], ValueNode):
+            out._a = arguments[0]
+        if len(arguments) == 2 and isinstance(arguments[1], ValueNode):
+            out._b = arguments[1]
+    return out
+
+
+def _set_attributes(node: Any, attributes: dict[str, Any]) -> None:
+    for name, value in attributes.items():
+        setattr(node, name, value)
