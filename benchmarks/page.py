@@ -140,7 +140,7 @@ class Browser:
     def file(self, name: str, root: Value | None) -> Path:
         """A page on disk."""
         path = self.folder / f"{name}.html"
-        path.write_text(page(None if root is None else walk(root), name), encoding="utf-8")
+        path.write_text(page(None if root is None else walk(root).essence(), name), encoding="utf-8")
         return path
 
     def opened(self, path: Path) -> Any:

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradwalk import math, nn
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
 from gradwalk.backend.thread_pool import threads
@@ -34,9 +32,6 @@ from gradwalk.value.order import topological_order
 from gradwalk.value.refresh import refresh
 from gradwalk.value.value import Value
 
-if TYPE_CHECKING:
-    from gradwalk.explain.page.notebook import WalkWidget
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -45,6 +40,7 @@ __all__ = [
     "ProgramError",
     "RecordingError",
     "Value",
+    "Walk",
     "as_micrograd",
     "check",
     "checkpoint",
@@ -82,14 +78,3 @@ __all__ = [
     "walk",
     "zero_grad",
 ]
-
-
-def _widget(walk: Walk) -> WalkWidget:
-    from gradwalk.explain.page.notebook import (
-        WalkWidget,  # when the first is shown: anywidget takes longer to import than gradwalk
-    )
-
-    return WalkWidget(walk)
-
-
-Walk.make_widget = staticmethod(_widget)

@@ -328,7 +328,7 @@ def test_scripts_that_end_otherwise(tmp_path, text, code, problem):
     result = gradwalk("walk", script(tmp_path, text))
     assert result.returncode == code
     assert problem in result.stderr
-    assert 'gradwalk/cli/main.py", line' not in result.stderr
+    assert "gradwalk/cli/" not in result.stderr
 
 
 def test_scripts_that_exit_with_success_are_walked(tmp_path):
@@ -349,6 +349,34 @@ b.backward()
     assert result.returncode == 0, result.stderr
     assert "There is no check: v2 is 4.0, and * of its operands is 9.0" in result.stdout
     assert json.loads(gradwalk("walk", "--json", script(tmp_path, text)).stdout)["check"] is None
+
+
+REPLACED = """
+from gradwalk import Value
+original = Value.backward
+def backward(self):
+    print("mine")
+    original(self)
+Value.backward = backward
+(Value(2.0, label="a") * 3.0).backward()
+"""
+SUBCLASSED = """
+from gradwalk import Value
+class Mine(Value):
+    def backward(self):
+        print("mine")
+        super().backward()
+a = Value(2.0, label="a")
+Mine(a.data * 3.0, (a,), "thrice").backward()
+"""
+
+
+@pytest.mark.parametrize(("text", "symbol"), [(REPLACED, "a * 3"), (SUBCLASSED, "thrice(a)")])
+def test_scripts_with_a_backward_of_their_own_are_walked(tmp_path, text, symbol):
+    result = gradwalk("walk", script(tmp_path, text))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("mine\n")
+    assert symbol in result.stdout
 
 
 def test_scripts_that_are_not_there():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 from html.parser import HTMLParser
 
@@ -22,7 +23,7 @@ from graphs_of_the_lesson import (
 
 from gradwalk import Graph, Value, check, topological_order, walk
 from gradwalk.explain.draw.raster import PictureError
-from gradwalk.explain.walk import OrderError
+from gradwalk.explain.visit_order import OrderError
 
 
 @pytest.mark.parametrize("make", GRADIENTS)
@@ -286,3 +287,12 @@ def test_all_orders_of_a_small_graph():
     for order in itertools.permutations("fa"):
         walked = walk(root, order)
         assert walked.is_legal == (order == ("f", "a")) == (walked.gradients["a"] == 6.0)
+
+
+def test_plain_data_is_what_the_json_says():
+    for walked in (walk(diamond(), "dacb"), walk(Value(math.inf, label="a") * 0.0)):
+        assert json.loads(walked.to_json()) == walked.to_dict()
+        assert walked.essence().items() <= walked.to_dict().items()
+        assert json.loads(walked.graph.to_json()) == walked.graph.to_dict() == walked.essence()["graph"]
+    found = check(diamond())
+    assert json.loads(found.to_json()) == found.to_dict()

@@ -14,7 +14,7 @@ from programs import EVERY, EXTREME, ORDINARY, as_values, programs
 from references import jsonschema
 
 from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
-from gradwalk.graph.graph import GraphError
+from gradwalk.graph.node import GraphError
 from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.value.value import sumprod
 
@@ -66,7 +66,7 @@ def test_nodes_of_every_kind():
     assert hand_made.partials == (2.0, 0.0, 1.0, 0.0)  # a stands there twice: the total at its first place
     assert hand_made.row is None
     where = next(node for node in graph.nodes if node.symbol == "where")
-    assert where.inert == (0,)
+    assert where.non_differentiable == (0,)
     assert where.arguments[2] == math.inf
     assert where.partials[:2] == (0.0, 1.0)
     assert math.isnan(where.partials[2])

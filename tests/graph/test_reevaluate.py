@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_values, programs
 
 from gradwalk import Graph, Value, refresh, topological_order
-from gradwalk.graph.graph import GraphError
-from gradwalk.graph.reevaluate import Replay
+from gradwalk.graph.node import GraphError
+from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.value.value import sumprod
 
 
@@ -25,7 +25,7 @@ def equal(a: float, b: float) -> bool:
 def test_changed_leaves(program, number, data):
     values, root = as_values(program)
     graph = Graph.record(root)
-    replay = Replay(graph, graph.root)
+    replay = Reevaluator(graph, graph.root)
     order = topological_order(root)
     assert all(equal(replay.recomputed(place), node.data) for place, node in enumerate(order))
     for value in values:
@@ -47,7 +47,7 @@ def test_intermediates_and_sums_of_products():
     root = c * c + a
     graph = Graph.record(root)
     order = topological_order(root)
-    replay = Replay(graph, graph.root)
+    replay = Reevaluator(graph, graph.root)
     replay.select(order.index(c))
     assert replay.root_with(31.0) == 31.0**2 + 2.0
     replay.select(order.index(a))
@@ -61,7 +61,7 @@ def test_hand_made_nodes_stand_in_the_way_of_what_is_before_them():
     a = Value(2.0)
     h = Value(4.0, (a,), "square")
     root = h * 3
-    replay = Replay(Graph.record(root), 2)
+    replay = Reevaluator(Graph.record(root), 2)
     assert replay.select(0) == 1
     assert replay.select(1) == -1
     assert replay.root_with(5.0) == 15.0
@@ -70,7 +70,7 @@ def test_hand_made_nodes_stand_in_the_way_of_what_is_before_them():
 def test_noise_counts_what_is_run_again():
     a, b = Value(2.0), Value(3.0)
     graph = Graph.record((a * 2) * (b * 3))  # 4 * 9
-    replay = Replay(graph, graph.root)
+    replay = Reevaluator(graph, graph.root)
     replay.select(0)
     assert replay.noise(numpy.array([1.0, 10.0, 100.0, 1000.0, 1.0])) == 10.0 * 4 + 36
     replay.root_with(-1.0)
@@ -82,13 +82,13 @@ def test_noise_counts_what_is_run_again():
 def test_ill_formed_graphs_are_refused_before_c_sees_them():
     graph = Graph.record(Value(1.0) * 2.0)
     with pytest.raises(GraphError, match="node 1 has node 7 as operand"):
-        Replay(dataclasses.replace(graph, operands=numpy.array([7, -1], numpy.int32)), 1)
+        Reevaluator(dataclasses.replace(graph, operands=numpy.array([7, -1], numpy.int32)), 1)
 
 
 def test_special_numbers_raise_nothing():
     x = Value(1.0)
     graph = Graph.record((1 / x).log().exp() * x**0.5)
-    replay = Replay(graph, graph.root)
+    replay = Reevaluator(graph, graph.root)
     replay.select(0)
     for number in (0.0, -1.0, math.inf, -math.inf, math.nan, 1e-320):
         assert isinstance(replay.root_with(number), float)

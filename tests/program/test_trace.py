@@ -11,7 +11,7 @@ from programs import EVERY, EXTREME, OPCODES, fewer, programs
 
 import gradwalk.math as gm
 from gradwalk import Value, grad, no_grad, source_lines, zero_grad
-from gradwalk.graph.graph import GraphError
+from gradwalk.graph.node import GraphError
 from gradwalk.program.trace import Recording, evaluated, named
 from gradwalk.trees.tree import Parameters
 from gradwalk.value.modes import depth

@@ -48,12 +48,14 @@ def program(folder: Path) -> Path:
     script = written(folder / "train.py", PROGRAM)
     with source_lines():
         loss = runpy.run_path(str(script))["loss"]
-    return written(folder / "program.html", page(walk(loss), "train.py"))
+    return written(folder / "program.html", page(walk(loss).essence(), "train.py"))
 
 
 def network(folder: Path) -> Path:
     """A loss of about 5,000 nodes, whose parameters say by their labels where they belong."""
-    return written(folder / "network.html", page(walk(loss_of_network(samples=68)), "the loss of a perceptron"))
+    return written(
+        folder / "network.html", page(walk(loss_of_network(samples=68)).essence(), "the loss of a perceptron")
+    )
 
 
 def loss_of_network(samples: int) -> Value:

@@ -194,7 +194,7 @@ def test_a_tampered_link_that_opens_the_page(visit: Visit, fragment: str) -> Non
 # Files
 
 GRAPH = json.loads(Graph.record(pages.diamond()).to_json())
-WALK = json.loads(document(walk(pages.diamond())))
+WALK = json.loads(document(walk(pages.diamond()).essence()))
 
 
 def changed(json_: dict[str, Any], **changes: Any) -> str:
@@ -264,7 +264,7 @@ def test_labels_are_text(lesson: Lesson, tmp_path: Path) -> None:
     for leaf in leaves[2:]:
         root = root * leaf
     root.label = "toString"
-    described = json.loads(document(walk(root), MARKUP))
+    described = json.loads(document(walk(root).essence(), MARKUP))
     described["files"] = {f"{MARKUP}.py": f"x = 1\n{MARKUP}\n"}
     described["graph"]["nodes"][0]["source"] = {"file": f"{MARKUP}.py", "line": 2}
     lesson.open_file(pages.written(tmp_path / "labels.json", json.dumps(described)))
@@ -286,7 +286,7 @@ def test_labels_are_text(lesson: Lesson, tmp_path: Path) -> None:
 
 def test_labels_are_text_in_a_page_of_python(visit: Visit, tmp_path: Path) -> None:
     root = Value(2.0, label=MARKUP) * Value(3.0, label="</script><script>window.ran=1</script>")
-    path = pages.written(tmp_path / "markup.html", pages.page(walk(root), MARKUP))
+    path = pages.written(tmp_path / "markup.html", pages.page(walk(root).essence(), MARKUP))
     lesson = visit(path=path)
     assert list(lesson.rows)[:2] == [MARKUP, "</script><script>window.ran=1</script>"]
     expect(lesson.page).to_have_title(re.compile("<img src=x"))

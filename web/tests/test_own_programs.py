@@ -184,7 +184,7 @@ def test_a_programs_order_puzzle_and_links(visit: Visit, program: Path) -> None:
 
 def test_names_with_signs_that_links_use(visit: Visit, tmp_path: Path) -> None:
     x, y, z = Value(2.0, label="max(a, b)"), Value(3.0, label="t=1:0"), Value(4.0, label="100%2C")
-    path = pages.written(tmp_path / "names.html", pages.page(walk(x * y + z)))
+    path = pages.written(tmp_path / "names.html", pages.page(walk(x * y + z).essence()))
     lesson = visit(path=path)
     for name, text in (("max(a, b)", "5"), ("t=1:0", "7"), ("100%2C", "1")):
         lesson.edit(name, text)
@@ -200,7 +200,7 @@ def test_names_with_signs_that_links_use(visit: Visit, tmp_path: Path) -> None:
 
 
 def test_a_walk_in_a_wrong_order(visit: Visit, tmp_path: Path) -> None:
-    path = pages.written(tmp_path / "wrong.html", pages.page(walk(pages.diamond(), ["b", "d", "c", "a"])))
+    path = pages.written(tmp_path / "wrong.html", pages.page(walk(pages.diamond(), ["b", "d", "c", "a"]).essence()))
     lesson = visit("step=8&node=b", path)
     assert lesson.gradients == {"d": 1, "b": 6, "c": 3, "a": 9} | {"b": lesson.gradients["b"]}
     expect(lesson.inspector.locator(".why")).to_have_text("lost: d was visited after b")
@@ -302,7 +302,7 @@ def test_a_walk_from_a_file_and_another_after_it(lesson: Lesson, tmp_path: Path)
         )
         with source_lines():
             root = runpy.run_path(str(script))["root"]
-        path = pages.written(tmp_path / f"{name}.json", document(walk(root, overwrite=True), name))
+        path = pages.written(tmp_path / f"{name}.json", document(walk(root, overwrite=True).essence(), name))
         lesson.open_file(path)
         expect(lesson.page.locator("header .of")).to_have_text(name)
         expect(source(lesson).locator("h2")).to_have_text(name)

@@ -1,9 +1,9 @@
-"""Arithmetic written as text, such as `tanh(x*w + b)`, made into Values. It is parsed against the table, never run.
+"""Parses arithmetic such as `tanh(x*w + b)` against the table and evaluates it; it is never run as Python.
 
-A program has one part or several, between semicolons or on lines of their own: `e = a + b; f = e*c`. All but the last
-have a name, by which later parts use their result. The last is the root.
+A program consists of one or several parts, separated by semicolons or line ends: `e = a + b; f = e*c`. Every part but
+the last has a name, by which later parts use its result. The last part is the root.
 
-web/src/core/expression.js is the same parser for the page, and says the same of what is wrong: they change together.
+web/src/core/expression.js is this parser for the page, with the same error messages: the two change together.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 _FUNCTIONS = {row.name: row for row in TABLE if row.is_function}
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
-# What stands between two operands, and how tightly it binds. A sign binds less tightly than a power: -x**2 is -(x**2).
+# The precedence of each binary operator. A sign has less than a power, because -x**2 is -(x**2).
 _BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "**": 5}
 _SIGN = 4
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow"}
@@ -38,19 +38,19 @@ _TOKEN = re.compile(
     rf"|(?P<constant>{_NUMBER}[jJ]|'[^'\n]*'|\"[^\"\n]*\")"
     rf"|(?P<number>{_NUMBER})"
     r"|(?P<end>[;\n])"
-    r"|(?P<other>\*\*=|//|<<|>>|->|[-+*/=!:]=)"  # before what they begin with
+    r"|(?P<other>\*\*=|//|<<|>>|->|[-+*/=!:]=)"  # longer tokens come before their prefixes
     r"|(?P<symbol>\*\*|<=|>=|[-+*/<>(),=^])"
 )
 _BRACKET = re.compile(r"[^\S\n]*\(")
-_SHOWN = 100  # letters of a line that an error shows
-_LONGEST = 1000  # letters of a label: those of a long chain would take the square of its length
+_SHOWN = 100  # letters of the line that an error message shows
+_LONGEST = 1000  # letters of a label; without a limit the labels of a long chain would grow with its square
 
 _PLAIN_CALL = "call functions by their bare names, as in exp(x)"
 _ARITHMETIC = "there are numbers, names, + - * / **, one of < <= > >=, brackets and functions such as exp(x)"
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression, and where: the message shows the line with a caret under the place."""
+    """An expression is not valid: the message says why and shows the line with a caret under the place."""
 
     def __init__(self, problem: str, text: str = "", line: int = 1, column: int = 0, hint: str = "") -> None:
         place = ""
@@ -62,10 +62,16 @@ class ExpressionError(ValueError):
 
 
 class Step(NamedTuple):
-    """A step of the evaluation, which has a stack of results, and the part of the text that it came from.
+    """A step of the evaluation on a stack of results.
 
-    A number or a name is put on top; an operation or a comparison, which takes the topmost as its operands, puts its
-    own result there; an assignment names the topmost.
+    A number or a name is pushed. An operation or a comparison pops its operands and pushes its result. An assignment
+    names the result on top.
+
+    Attributes:
+        kind: Which of these it is.
+        what: The number, the name, the row of the table or the comparison.
+        start: Where the part of the text that it came from begins.
+        end: Where it ends.
     """
 
     kind: Literal["number", "name", "operation", "comparison", "assignment"]
@@ -76,7 +82,13 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Parsed:
-    """A program that has been found to be arithmetic: its steps, and its names that need values, as they appear."""
+    """A program that has been parsed.
+
+    Attributes:
+        text: The program.
+        steps: The steps of its evaluation.
+        names: The names that need values, in the order in which they appear.
+    """
 
     text: str
     steps: tuple[Step, ...]
@@ -84,14 +96,19 @@ class Parsed:
 
 
 def parse(text: str) -> Parsed:
-    """Read a program: numbers, names, + - * / **, brackets, comparisons, and the functions of the table.
+    """Parse a program: numbers, names, + - * / **, brackets, comparisons, and the functions of the table.
 
-    Operators bind as in Python. Raises `ExpressionError` for anything else.
+    Args:
+        text: The program. Operators have the precedence that they have in Python.
 
-    >>> parse("tanh(x*w + b)").names
-    ('x', 'w', 'b')
-    >>> parse("e = a + b; f = e*c").names
-    ('a', 'b', 'c')
+    Raises:
+        ExpressionError: The text is anything else.
+
+    Example:
+        >>> parse("tanh(x*w + b)").names
+        ('x', 'w', 'b')
+        >>> parse("e = a + b; f = e*c").names
+        ('a', 'b', 'c')
     """
     text = re.sub("\r\n?", "\n", text).strip()
     parts = _parts(text)
@@ -104,13 +121,22 @@ def parse(text: str) -> Parsed:
 
 
 def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[str, Value]]:
-    """The program's value, and its leaves by name. Every Value is labelled with its name or its part of the text.
+    """Evaluate a program with Values. Every Value is labelled with its name or its part of the text.
 
-    Raises `ExpressionError` where a name has no value, or a value no name in the program.
+    Args:
+        parsed: The program.
+        values: A number for each of its names.
 
-    >>> root, leaves = evaluate(parse("a*b"), {"a": 2.0, "b": -3.0})
-    >>> root
-    Value(data=-6.0, grad=0.0, label='a*b')
+    Returns:
+        The result of the last part, and the leaves by name.
+
+    Raises:
+        ExpressionError: A name has no value, or a value is given for a name that is not in the program.
+
+    Example:
+        >>> root, leaves = evaluate(parse("a*b"), {"a": 2.0, "b": -3.0})
+        >>> root
+        Value(data=-6.0, grad=0.0, label='a*b')
     """
     values = {_normal(name): value for name, value in values.items()}
     _check_values(parsed, values)
@@ -137,7 +163,7 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
 
 
 def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
-    """Raise `ExpressionError` where a value is given for no name, or for one that the program makes."""
+    """Raise `ExpressionError` if a value is given for an unknown name, or for one that the program makes."""
     made = {step.what for step in parsed.steps if step.kind == "assignment"}
     for name, value in values.items():
         if name in made:
@@ -148,7 +174,7 @@ def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
 
 
 def _found(step: Step, named: Mapping[str, Value | float], text: str) -> Value | float:
-    """What a name stands for."""
+    """Return what a name stands for."""
     name = step.what
     if name not in named:
         hint = f"give it one: {name}={getattr(math, name) if name in ('pi', 'e', 'tau') else 1.0}"
@@ -163,23 +189,23 @@ def _labelled(result: Value | float, label: str) -> Value | float:
 
 
 def _label_of_constant(parsed: Parsed) -> str:
-    """What to call a root that was made from numbers alone."""
+    """Return the label of a root that was made from numbers alone."""
     last = parsed.steps[-1]
     return last.what if last.kind == "assignment" else _source(last, parsed.text)
 
 
 def _source(step: Step, text: str) -> str:
-    """The part of the text that a step came from; nothing where it is too long for a label."""
+    """Return the part of the text that a step came from, or "" if it is too long for a label."""
     return text[step.start : step.end] if step.end - step.start <= _LONGEST else ""
 
 
 def _normal(name: str) -> str:
-    """A name as Python reads it: letters that only look different are the same."""
+    """Return a name as Python reads it: letters that only look different are the same."""
     return unicodedata.normalize("NFKC", name)
 
 
 def _error(problem: str, text: str, offset: int, hint: str = "") -> ExpressionError:
-    """An error at a place in the text."""
+    """Return an error at an offset of the text."""
     before = text[:offset]
     return ExpressionError(problem, text, before.count("\n") + 1, offset - (before.rfind("\n") + 1), hint)
 
@@ -188,10 +214,15 @@ def _error(problem: str, text: str, offset: int, hint: str = "") -> ExpressionEr
 
 
 class _Token(NamedTuple):
-    """A word or a sign of the text.
+    """A token of the text.
 
-    A "function" is a name with the bracket behind it, a "constant" one that is no real number, "end" stands behind a
-    part, and "other" is what is not of this grammar.
+    Attributes:
+        kind: "number", "name", "symbol", "function" for a name with the bracket behind it, "attribute", "constant" for
+            one that is not a real number, "end" for the end of a part, "space", or "other" for what is not of this
+            grammar.
+        text: The token; of a function its name.
+        start: Where it begins.
+        end: Where it ends.
     """
 
     kind: str
@@ -201,7 +232,7 @@ class _Token(NamedTuple):
 
 
 def _parts(text: str) -> list[list[_Token]]:
-    """The tokens of each part, its end among them. Empty parts are left out."""
+    """Return the tokens of each part, its end included, without empty parts."""
     parts: list[list[_Token]] = [[]]
     for token in _tokens(text):
         parts[-1].append(token)
@@ -211,7 +242,7 @@ def _parts(text: str) -> list[list[_Token]]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The tokens of a text, without spaces; line ends in brackets are such."""
+    """Yield the tokens of a text without spaces; line ends inside brackets count as spaces."""
     depth = position = 0
     while position < len(text):
         token = _token(text, position)
@@ -224,7 +255,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _token(text: str, start: int) -> _Token:
-    """The token that begins at a place, or the space."""
+    """Return the token, or the space, that begins at an offset."""
     end = _name_end(text, start)
     if end > start:
         return _word(text, start, end)
@@ -237,7 +268,7 @@ def _token(text: str, start: int) -> _Token:
 
 
 def _name_end(text: str, start: int) -> int:
-    """Where the name that begins at a place ends; that place where none does."""
+    """Return where the name that begins at an offset ends, or the offset itself if none begins there."""
     end = start
     while end < len(text) and (text[end].isidentifier() if end == start else f"_{text[end]}".isidentifier()):
         end += 1
@@ -245,6 +276,7 @@ def _name_end(text: str, start: int) -> int:
 
 
 def _word(text: str, start: int, end: int) -> _Token:
+    """Return the token of a word: a name, a function, or a keyword of Python."""
     word = text[start:end]
     if word in ("True", "False", "None"):
         return _Token("constant", word, start, end)
@@ -260,10 +292,13 @@ def _word(text: str, start: int, end: int) -> _Token:
 
 
 class _Waiting(NamedTuple):
-    """An operator or an opening bracket that waits for what stands behind it.
+    """An operator or an opening bracket that waits for its operands.
 
-    `what`: the row or comparison or function that it stands for, "+" for a sign that does nothing, "(" for a bracket.
-    `binding`: how tightly, 0 for brackets and functions. `operands`: how many it takes; of a function, those so far.
+    Attributes:
+        what: The row, comparison or function that it stands for; "+" for a sign that does nothing, "(" for a bracket.
+        token: The token.
+        binding: Its precedence, 0 for brackets and functions.
+        operands: How many operands it takes; for a function, how many it has so far.
     """
 
     what: str
@@ -273,10 +308,9 @@ class _Waiting(NamedTuple):
 
 
 class _Parser:
-    """Reads parts from left to right.
+    """Dijkstra's shunting-yard algorithm, which reads parts from left to right.
 
-    Operators and brackets wait on a stack until all of their operands have been read, so that no depth is too deep:
-    Dijkstra's shunting-yard algorithm.
+    Operators and brackets wait on a stack until all of their operands have been read, so nesting of any depth works.
     """
 
     def __init__(self, text: str) -> None:
@@ -285,10 +319,10 @@ class _Parser:
         self._made: set[str] = set()
         self._text = text
         self._waiting: list[_Waiting] = []
-        self._spans: list[tuple[int, int]] = []  # where the operands stand that wait, with their brackets
+        self._spans: list[tuple[int, int]] = []  # start and end of the waiting operands, with their brackets
 
     def read(self, tokens: Sequence[_Token], *, is_last: bool) -> None:
-        """Read a part, its end included."""
+        """Parse the tokens of a part, its end included."""
         first, begin = len(self.steps), tokens[0]
         if begin.kind == "name" and tokens[1].text == "=":
             if begin.text in self._made:
@@ -302,6 +336,7 @@ class _Parser:
                 raise self._error("the result of this part is not used", begin, hint)
 
     def _read_expression(self, tokens: Sequence[_Token]) -> None:
+        """Parse the tokens behind the name of a part."""
         wants_operand = True
         for token in tokens:
             wants_operand = self._operand(token) if wants_operand else self._operator(token)
@@ -323,7 +358,7 @@ class _Parser:
         self.steps.append(Step("assignment", name, token.start, token.end))
 
     def _operand(self, token: _Token) -> bool:
-        """Take a token where an operand begins; whether one is still to come."""
+        """Take a token where an operand should begin, and return whether one is still expected."""
         match token.kind, token.text:
             case "number", digits:
                 if digits.replace("_", "").isdigit() and math.isinf(float(digits)):
@@ -347,7 +382,7 @@ class _Parser:
         return True
 
     def _operator(self, token: _Token) -> bool:
-        """Take a token behind an operand; whether another operand is to come."""
+        """Take a token behind an operand, and return whether another operand is expected."""
         match token.kind, token.text:
             case "symbol", symbol if symbol in _BINARY:
                 self._binary(token)
@@ -396,7 +431,7 @@ class _Parser:
             self._apply(opened, opened.token.start, token.end)
 
     def _reduce(self, binding: int) -> None:
-        """Apply the operators that bind that tightly: all of their operands have been read."""
+        """Apply the waiting operators of at least this precedence: all of their operands have been read."""
         while self._waiting and self._waiting[-1].binding >= binding:
             operator = self._waiting.pop()
             start = operator.token.start if operator.operands == 1 else self._spans[-2][0]
@@ -425,7 +460,7 @@ class _Parser:
             raise self._error(f"{row.name}() takes {row.arity} {arguments}, not {given}", function.token)
 
     def _no_operand(self, token: _Token) -> ExpressionError:
-        """What is wrong with a token where an operand should begin."""
+        """Return what is wrong with a token where an operand should begin."""
         bracket = self._bracket()
         begins_argument = bracket is not None and bracket is self._waiting[-1] and bracket.what != "("
         if token.kind == "constant":
@@ -441,7 +476,7 @@ class _Parser:
         return self._error("syntax error: a number or a name is missing", token)
 
     def _no_operator(self, token: _Token) -> ExpressionError:
-        """What is wrong with a token that cannot stand behind an operand."""
+        """Return what is wrong with a token that cannot stand behind an operand."""
         bracket = self._bracket()
         operand = token._replace(start=self._spans[-1][0])
         if token.kind == "other":
@@ -461,7 +496,7 @@ class _Parser:
         return self._error("syntax error: an operator is missing", token, hint)
 
     def _bracket(self) -> _Waiting | None:
-        """The innermost bracket that is open."""
+        """Return the innermost bracket that is open."""
         return next((waiting for waiting in reversed(self._waiting) if waiting.binding == 0), None)
 
     def _never_closed(self, opened: _Waiting) -> ExpressionError:

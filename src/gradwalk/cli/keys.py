@@ -1,4 +1,4 @@
-"""Keys as they are pressed, for stepping through a walk; from a pipe, letters as they come."""
+"""Reads keys as they are pressed, for stepping through a walk; from a pipe, letters as they come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO.|.", re.DOTALL)
 
 
 def presses() -> Iterator[str]:
-    """What the keys mean that are pressed: "next", "back", "end" or "start". Ends with the input, or with q."""
+    """Yield the meanings of pressed keys, "next", "back", "end" or "start", until the input ends or q is pressed."""
     with_meaning = {key: meaning for meaning, group in _MEANINGS.items() for key in group}
     for key in _keys():
         meaning = with_meaning.get(key)
@@ -43,7 +43,7 @@ def _windows_keys() -> Iterator[str]:
 
 
 def _posix_keys() -> Iterator[str]:
-    """Keys without waiting for the end of a line. Several may come at once; arrows are three characters each."""
+    """Yield keys without waiting for the end of a line. Several may come at once; arrows are three characters each."""
     import os
     import termios
     import tty
@@ -51,7 +51,7 @@ def _posix_keys() -> Iterator[str]:
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     try:
-        tty.setcbreak(terminal, termios.TCSADRAIN)  # keeps what was typed ahead
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # TCSADRAIN keeps what was typed ahead
         while pressed := os.read(terminal, 1024):
             yield from _KEY.findall(pressed.decode(errors="replace"))
     finally:

@@ -6,19 +6,20 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-# A folder on the path rather than modules made on the fly: processes that the program spawns inherit the path.
+# A folder on the path, and not modules made on the fly, because processes that a program spawns inherit the path.
 _SHIMS = str(Path(__file__).with_name("shims"))
 
 
 def as_micrograd() -> None:
-    """Make `from micrograd.engine import Value` and `from micrograd.nn import MLP` mean gradwalk's, from now on.
+    """Make `from micrograd.engine import Value` and `from micrograd.nn import MLP` import gradwalk's, from now on.
 
-    For notebooks; the command line's `gradwalk run script.py` does the same for one script.
+    This is for notebooks; `gradwalk run script.py` on the command line does it for one script.
 
-    >>> as_micrograd()
-    >>> from micrograd.engine import Value
-    >>> Value.__module__
-    'gradwalk.value.value'
+    Example:
+        >>> as_micrograd()
+        >>> from micrograd.engine import Value
+        >>> Value.__module__
+        'gradwalk.value.value'
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == "micrograd"]:
         del sys.modules[name]
@@ -27,10 +28,20 @@ def as_micrograd() -> None:
 
 
 def run(script: str, arguments: list[str]) -> int:
-    """Run a script as `python script arguments...` would, with micrograd's names meaning gradwalk's; the exit code.
+    """Run a script as `python script arguments...` would, with micrograd's names meaning gradwalk's.
 
-    What the script raises is reported as Python would report it, by a traceback that begins in the script. Raises
-    `OSError` where the script cannot be read.
+    An exception of the script is reported as Python would report it, by a traceback that begins in the script.
+
+    Args:
+        script: The path of the script.
+        arguments: The script's own arguments.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        OSError: The script cannot be read.
+        SystemExit: The script raised it.
     """
     source = Path(script).read_bytes()
     main = ModuleType("__main__")
@@ -44,7 +55,8 @@ def run(script: str, arguments: list[str]) -> int:
     except SystemExit:
         raise
     except BaseException as error:
-        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without this very frame
+        # The traceback begins in the script, without the frame of this function.
+        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
         sys.excepthook(type(error), error, error.__traceback__)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0

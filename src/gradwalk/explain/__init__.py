@@ -1,1 +1,1 @@
-"""How a gradient came about: both passes in steps and sentences, pictures, numerical checks, the page."""
+"""Explains how a gradient came about: both passes in steps and sentences, pictures, numerical checks, the page."""

@@ -1,8 +1,8 @@
-"""What a backward pass loses in a wrong order, or by overwriting; and which orders are right.
+"""Explains what a backward pass loses in a wrong order or by overwriting, and which orders are right.
 
-A contribution is lost where the operand had been visited before it came, or where a later one overwrote it. Then the
-operand lacks it, and all behind the operand lack it times their derivative: a node's gradient is wrong by the sum, over
-everything lost, of the amount times d operand / d node. (The passes are linear, so that holds exactly.)
+A contribution is lost if the operand was visited before it came, or if a later one overwrote it. Then the operand lacks
+it, and every node that the operand was made from lacks it times a derivative: the gradient of a node is wrong by the
+sum, over everything lost, of the amount times d operand / d node. (The passes are linear, so this holds exactly.)
 """
 
 from __future__ import annotations
@@ -15,13 +15,22 @@ from gradwalk.explain.passes import BackwardStep, contribution, passing
 from gradwalk.explain.text import one_line, short
 from gradwalk.graph.graph import Graph
 
-_MOST_PLACES = 64  # with more nodes, legal orders are not counted
-_MOST_STATES = 50_000
-_MOST_REASONS = 5  # that a sentence gives
+_MOST_COUNTED = 64  # nodes; legal orders of more are not counted
+_MOST_STATES = 50_000  # sets of visited nodes that are kept while counting
+_MOST_REASONS = 5  # in one sentence
 
 
 class LostContribution(NamedTuple):
-    """What `taker` lost of what `giver` gave it, and why: in a word and in a sentence."""
+    """A contribution that was lost where it arrived.
+
+    Attributes:
+        giver: The index of the node that passed it back.
+        taker: The index of the operand that lost it.
+        position: The position of the operand.
+        amount: The contribution.
+        reason: "late" or "overwritten".
+        because: The reason in words.
+    """
 
     giver: int
     taker: int
@@ -32,10 +41,18 @@ class LostContribution(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """A contribution of `amount` from `giver` that `taker` lost.
+    """What a lost contribution means for the gradient of one node.
 
-    `reason`: "late" or "overwritten"; `because`: in words. The node that it is told of misses `missing` = `amount` ·
-    `derivative`, the latter being d taker / d node. `names`: of giver, taker and node.
+    Attributes:
+        giver: The index of the node that passed the contribution back.
+        taker: The index of the operand that lost it.
+        position: The position of the operand.
+        amount: The contribution.
+        reason: "late" or "overwritten".
+        because: The reason in words.
+        derivative: The derivative of the taker with respect to the node.
+        missing: What the gradient of the node lacks: `amount` times `derivative`.
+        names: The names of giver, taker and node.
     """
 
     giver: int
@@ -50,7 +67,7 @@ class Loss(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """All of it in words."""
+        """The loss in words."""
         giver, taker, node = self.names
         how = "came too late" if self.reason == "late" else "was lost"
         told = f"{giver}'s contribution {short(self.amount)} to {taker} {how}: {self.because}"
@@ -62,7 +79,16 @@ class Loss(NamedTuple):
 
 
 class WrongGradient(NamedTuple):
-    """A node that got a wrong gradient, and the losses that make up the difference `right` - `got`."""
+    """A node that got a wrong gradient.
+
+    Attributes:
+        place: The index of the node.
+        name: Its name in the graph.
+        got: The gradient of the walk.
+        right: The true gradient.
+        losses: What was lost; together it makes up the difference `right - got`.
+        sentence: All of it in words.
+    """
 
     place: int
     name: str
@@ -75,18 +101,28 @@ class WrongGradient(NamedTuple):
 def wrong_gradients(
     graph: Graph, steps: Sequence[BackwardStep], right: Sequence[float], overwrite: bool
 ) -> tuple[WrongGradient, ...]:
-    """The nodes whose gradient came out wrong, in the order of the visits, each with what it lost."""
+    """Find the nodes whose gradient came out wrong.
+
+    Args:
+        graph: The graph that was walked.
+        steps: The backward pass.
+        right: The true gradients by index.
+        overwrite: Whether contributions were written with `=` in place of `+=`.
+
+    Returns:
+        The nodes in the order of the visits, each with what it lost.
+    """
     lost = lost_contributions(steps, overwrite)
     wrong = []
     for step in steps:
         losses = tuple(_losses_of(step.place, lost, graph))
         if losses and _differ(step.upstream, right[step.place], losses):
-            wrong.append(_told(step, right[step.place], losses))
+            wrong.append(_explained(step, right[step.place], losses))
     return tuple(wrong)
 
 
 def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[LostContribution]:
-    """Every contribution that was lost where it arrived."""
+    """Find the contributions that were lost where they arrived."""
     lost = []
     kept: dict[int, tuple[int, int, float]] = {}
     for step in steps:
@@ -106,27 +142,34 @@ def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[L
 
 
 def _differ(got: float, right: float, losses: Sequence[Loss]) -> bool:
-    """Whether two gradients differ by more than rounding: what was lost can cancel."""
+    """Return whether two gradients differ by more than rounding; what was lost can cancel."""
     if math.isfinite(got) and math.isfinite(right):
         return abs(got - right) > 1e-13 * sum(abs(loss.missing) for loss in losses)
     return got != right and not (math.isnan(got) and math.isnan(right))
 
 
-def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
-    """In how many orders these nodes can be visited without a loss; None where there are too many to count.
+def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
+    """Count the orders in which nodes can be visited without a loss.
 
-    An order is legal where every node comes after all nodes that use it. Counted set by set: how many legal ways lead
-    to each set of nodes that can have been visited.
+    An order is legal if every node comes after all nodes that use it. The count goes from each set of nodes that can
+    have been visited to the sets with one node more, and keeps how many legal ways lead to each set.
+
+    Args:
+        graph: The graph.
+        indices: The nodes to visit.
+
+    Returns:
+        The number of legal orders; None if there are too many to count.
     """
-    if len(places) > _MOST_PLACES:
+    if len(indices) > _MOST_COUNTED:
         return None
-    position = {place: i for i, place in enumerate(places)}
-    users = [0] * len(places)  # as bits
-    for place in places:
-        for _, operand in passing(graph.nodes[place]):
-            users[position[operand]] |= 1 << position[place]
+    position = {index: i for i, index in enumerate(indices)}
+    users = [0] * len(indices)  # sets as bits: bit i stands for the i-th of the indices
+    for index in indices:
+        for _, operand in passing(graph.nodes[index]):
+            users[position[operand]] |= 1 << position[index]
     ways = {0: 1}
-    for _ in places:
+    for _ in indices:
         following: dict[int, int] = {}
         for visited, count in ways.items():
             for i, before in enumerate(users):
@@ -139,37 +182,38 @@ def legal_orders(graph: Graph, places: Sequence[int]) -> int | None:
 
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
-    """Whether every node is visited after all its users."""
-    visit = {place: i for i, place in enumerate(order)}
-    return all(visit[place] < visit[operand] for place in order for _, operand in passing(graph.nodes[place]))
+    """Return whether every node is visited after all nodes that use it."""
+    visit = {index: i for i, index in enumerate(order)}
+    return all(visit[index] < visit[operand] for index in order for _, operand in passing(graph.nodes[index]))
 
 
-def _losses_of(place: int, lost: Sequence[LostContribution], graph: Graph) -> list[Loss]:
-    """What of all that was lost concerns one node."""
+def _losses_of(index: int, lost: Sequence[LostContribution], graph: Graph) -> list[Loss]:
+    """Return the losses that the gradient of one node misses."""
     if not lost:
         return []
-    derivatives = _derivatives_by(place, graph)
+    derivatives = _derivatives_by(index, graph)
     losses = []
     for loss in lost:
         derivative = derivatives.get(loss.taker, 0.0)
-        missing = loss.amount if loss.taker == place else loss.amount * derivative
+        missing = loss.amount if loss.taker == index else loss.amount * derivative
         if derivative != 0.0:
-            names = tuple(one_line(graph.names[i]) for i in (loss.giver, loss.taker, place))
+            names = tuple(one_line(graph.names[i]) for i in (loss.giver, loss.taker, index))
             losses.append(Loss(*loss, derivative, missing, (names[0], names[1], names[2])))
     return losses
 
 
-def _derivatives_by(place: int, graph: Graph) -> dict[int, float]:
-    """d node / d place for every node that depends on it: a forward pass with tangent 1 there."""
-    tangents = {place: 1.0}
-    for node in graph.nodes[place + 1 :]:
+def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
+    """Compute the derivative with respect to one node of every node that depends on it, by a forward pass."""
+    tangents = {index: 1.0}
+    for node in graph.nodes[index + 1 :]:
         reached = [(i, x) for i, x in passing(node) if x in tangents]
         if reached:
             tangents[node.place] = sum(contribution(node, i, tangents[x]) for i, x in reached)
     return tangents
 
 
-def _told(step: BackwardStep, right: float, losses: tuple[Loss, ...]) -> WrongGradient:
+def _explained(step: BackwardStep, right: float, losses: tuple[Loss, ...]) -> WrongGradient:
+    """Say in words why a node got a wrong gradient."""
     reasons = ". ".join(loss.sentence for loss in losses[:_MOST_REASONS])
     more = f" And {len(losses) - _MOST_REASONS:,} more." if len(losses) > _MOST_REASONS else ""
     sentence = f"{one_line(step.name)} gets {short(step.upstream)} and should get {short(right)}. {reasons}.{more}"

@@ -1,8 +1,8 @@
-"""The forward and the backward pass over a graph as plain data: a step a node, a contribution an edge, all in words.
+"""The forward and the backward pass over a graph as plain data: one step for each node, one contribution for each edge.
 
 A step of the backward pass visits a node: its gradient is taken as it stands, and each operand gets its contribution,
-upstream times local derivative. Whoever visits in an order of their own, or overwrites where they should accumulate,
-gets wrong gradients: see `losses.py`.
+upstream times local derivative. Visiting in a wrong order, or overwriting instead of accumulating, makes wrong
+gradients: `lost_gradients.py` says which and why. Every step says in a sentence what it does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradwalk.explain import sentences
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 
 
 class ForwardStep(NamedTuple):
-    """A node gets its number."""
+    """A node gets its number.
+
+    Attributes:
+        place: The index of the node.
+        name: Its name in the graph.
+        operation: The symbol of its operation, "" for leaves.
+        operands: The names of its operands, and constants as text.
+        data: The number.
+        sentence: The step in words.
+    """
 
     place: int
     name: str
@@ -26,10 +36,20 @@ class ForwardStep(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What a node passes back to the operand at a position: `amount` = `upstream` · `local`.
+    """What a node passes back to one operand: `amount` is `upstream` times `local`.
 
-    `formula`: the local derivative in the operands x, y, z and the result out, empty for rules made by hand. `before`
-    and `after`: the operand's gradient. `late`: the operand had been visited, so the amount is lost.
+    Attributes:
+        place: The index of the operand.
+        name: Its name in the graph.
+        position: Its position among the operands of the node.
+        upstream: The gradient of the node.
+        local: The partial derivative of the node with respect to this operand.
+        formula: That derivative in terms of the operands x, y, z and the result out; "" for rules made by hand.
+        amount: The contribution.
+        before: The gradient of the operand before the contribution.
+        after: The gradient of the operand after it.
+        late: Whether the operand has been visited already, so that the amount is lost.
+        sentence: The contribution in words.
     """
 
     place: int
@@ -46,7 +66,16 @@ class Contribution(NamedTuple):
 
 
 class BackwardStep(NamedTuple):
-    """A node is visited with gradient `upstream`, and passes it back to its operands."""
+    """A node is visited and passes its gradient back to its operands.
+
+    Attributes:
+        place: The index of the node.
+        name: Its name in the graph.
+        operation: The symbol of its operation, "" for leaves.
+        upstream: Its gradient at the time of the visit.
+        contributions: What its operands get.
+        sentence: The step in words.
+    """
 
     place: int
     name: str
@@ -57,17 +86,18 @@ class BackwardStep(NamedTuple):
 
 
 def forward_steps(graph: Graph) -> tuple[ForwardStep, ...]:
-    """A step for every node, operands before results."""
+    """Return one step for every node, operands before results."""
     return tuple([_forward_step(node, graph) for node in graph.nodes])
 
 
 def _forward_step(node: Node, graph: Graph) -> ForwardStep:
+    """Describe how one node gets its number."""
     operands = tuple([graph.names[x] if isinstance(x, int) else repr(x) for x in node.arguments])
     return ForwardStep(node.place, node.name, node.symbol, operands, node.data, sentences.computed(node, graph))
 
 
 def swept(graph: Graph) -> tuple[int, ...]:
-    """The places that gradient flows to from the root, in the order of `backward`."""
+    """Return the indices of the nodes that gradient flows to from the root, in the order of `Value.backward`."""
     nodes = graph.nodes
     reached = bytearray(len(nodes))
     reached[graph.root] = True
@@ -81,38 +111,44 @@ def swept(graph: Graph) -> tuple[int, ...]:
 
 
 def passing(node: Node) -> list[tuple[int, int]]:
-    """The positions and places of the operands that a node passes its gradient to."""
-    inert = node.inert
-    return [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int) and i not in inert]
+    """Return the position and the index of every operand that a node passes its gradient to."""
+    blocked = node.non_differentiable
+    return [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int) and i not in blocked]
 
 
 def contribution(node: Node, position: int, upstream: float) -> float:
-    """What a node with gradient `upstream` passes back to the operand at a position."""
+    """Compute what a node with gradient `upstream` passes back to the operand at a position."""
     local = node.partials[position]
     if local == 0.0 and node.row is not None and node.row.selects:
-        return 0.0  # what it left out gets nothing, not even of an infinite gradient
+        return 0.0  # an operand that was not selected gets nothing, not even of an infinite gradient
     return local * upstream
 
 
 def gradients(graph: Graph) -> list[float]:
-    """d root / d node for every node, by place."""
+    """Compute the derivative of the root with respect to every node, by index."""
     found = [0.0] * len(graph)
     found[graph.root] = 1.0
-    for place in swept(graph):
-        node = graph.nodes[place]
+    for index in swept(graph):
+        node = graph.nodes[index]
         for position, operand in passing(node):
-            found[operand] += contribution(node, position, found[place])
+            found[operand] += contribution(node, position, found[index])
     return found
 
 
 def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple[BackwardStep, ...]:
-    """A step for every place in the order; `overwrite`: with `=` in place of `+=`."""
+    """Visit nodes in a given order and describe every visit.
+
+    Args:
+        graph: A graph with one root.
+        order: The indices of the nodes to visit.
+        overwrite: Write contributions with `=` in place of `+=`.
+    """
     sweep = _Sweep(graph, overwrite)
-    return tuple([sweep.visit(graph.nodes[place]) for place in order])
+    return tuple([sweep.visit(graph.nodes[index]) for index in order])
 
 
 class _Sweep:
-    """A backward pass in the middle: the gradients so far, and what has been visited or has got something."""
+    """The state of a backward pass: the gradients so far, and which nodes have been visited or have got something."""
 
     def __init__(self, graph: Graph, overwrite: bool) -> None:
         self._graph = graph
@@ -123,7 +159,7 @@ class _Sweep:
         self._touched = bytearray(len(graph))
 
     def visit(self, node: Node) -> BackwardStep:
-        """Take the node's gradient as it stands, and pass it back."""
+        """Take the node's gradient as it stands and pass it back."""
         self._visited[node.place] = True
         upstream = self._found[node.place]
         given = [self._contribute(node, position, operand, upstream) for position, operand in passing(node)]
@@ -134,7 +170,7 @@ class _Sweep:
         )
 
     def _contribute(self, node: Node, position: int, operand: int, upstream: float) -> tuple[Contribution, str, str]:
-        """Give an operand its contribution: that, and what was done, and to whom, in words."""
+        """Give an operand its contribution; return that, the verb of the sentence, and the clause about it."""
         local, amount = node.partials[position], contribution(node, position, upstream)
         before, late = self._found[operand], bool(self._visited[operand])
         after = before if late else amount if self._overwrite else before + amount

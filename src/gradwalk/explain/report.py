@@ -1,4 +1,4 @@
-"""Graphs, walks and what was wrong with them, printed."""
+"""Prints graphs, walks, and what was wrong with them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gradwalk.explain.lost_gradients import WrongGradient
 from gradwalk.explain.passes import BackwardStep, ForwardStep
-from gradwalk.explain.sentences import written
+from gradwalk.explain.sentences import operation_text
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.text import short
 from gradwalk.graph.clusters import grouped
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 
-_LARGEST_TREE = 60  # nodes, beyond which a graph is told by its groups
-LONGEST = 200  # steps, beyond which the rest is only counted
+_LARGEST_TREE = 60  # nodes; larger graphs are printed as groups
+LONGEST = 200  # rows of a table; the rest is only counted
 
 
 def print_graph(terminal: Terminal, graph: Graph) -> None:
-    """The graph as a tree from its root, every node told once; a large one as its modules and operation counts."""
+    """Print a graph as a tree from its root, every node once; a large one as modules with counts of operations."""
     if len(graph) > _LARGEST_TREE:
         terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
         groups, _ = grouped(graph)
@@ -37,7 +38,7 @@ def print_graph(terminal: Terminal, graph: Graph) -> None:
 
 
 def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
-    """A row for every value."""
+    """Print a table of the forward pass, one row for every node."""
     terminal.heading("Values, in forward order")
     rows = [[step.name, step.operation, ", ".join(step.operands), repr(step.data)] for step in steps[:LONGEST]]
     terminal.table(("node", "operation", "operands", "data"), rows)
@@ -45,14 +46,14 @@ def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
 
 
 def print_backward(terminal: Terminal, steps: Sequence[BackwardStep]) -> None:
-    """A sentence or more for every visit."""
+    """Print the backward pass in sentences, numbered by visits."""
     terminal.heading("Backward pass")
     terminal.numbered([step.sentence for step in steps[:LONGEST]])
     print_rest(terminal, len(steps))
 
 
 def print_gradients(terminal: Terminal, graph: Graph, steps: Sequence[BackwardStep]) -> None:
-    """A row for every gradient."""
+    """Print a table of the gradients, one row for every node."""
     terminal.heading("Gradients, in the order of the backward pass")
     rows = [
         [step.name, step.operation, repr(graph.nodes[step.place].data), repr(step.upstream)] for step in steps[:LONGEST]
@@ -67,7 +68,7 @@ def print_wrong(
     right: Mapping[str, float],
     wrong: Sequence[WrongGradient],
 ) -> None:
-    """Every gradient beside the right one, and for each that is wrong what was lost."""
+    """Print every gradient beside the right one, and what was lost for each that is wrong."""
     terminal.heading("Gradients, in the order of the visits")
     lost = {gradient.name for gradient in wrong}
     rows = [
@@ -82,21 +83,21 @@ def print_wrong(
 
 
 def print_rest(terminal: Terminal, count: int) -> None:
-    """How many rows were left out."""
+    """Print how many rows were left out, if any were."""
     if count > LONGEST:
         terminal.line(f"  and {count - LONGEST:,} more")
 
 
 def _tree(graph: Graph) -> Iterator[str]:
-    """Lines of an indented tree. A node that was told before is only named."""
+    """Yield the lines of an indented tree, in which a node that was printed before is only named."""
     told: set[int] = set()
-    pending = [(place, "", "") for place in reversed(graph.outputs)]
+    pending = [(index, "", "") for index in reversed(graph.outputs)]
     while pending:
-        place, lead, below = pending.pop()
-        node = graph.nodes[place]
+        index, lead, below = pending.pop()
+        node = graph.nodes[index]
         operands = [x for x in node.arguments if isinstance(x, int)]
-        again = place in told and operands
-        told.add(place)
+        again = index in told and operands
+        told.add(index)
         yield lead + (f"{node.name} (see above)" if again else _described(node, graph))
         if not again:
             for i, operand in reversed(list(enumerate(operands))):
@@ -105,7 +106,7 @@ def _tree(graph: Graph) -> Iterator[str]:
 
 
 def _described(node: Node, graph: Graph) -> str:
-    """A node with its operation on its operands, or its number."""
+    """Return a node's name, its operation on its operands, and its number."""
     if node.is_leaf:
         return f"{node.name} = {short(node.data)}"
-    return " = ".join(dict.fromkeys([node.name, written(node, graph), short(node.data)]))
+    return " = ".join(dict.fromkeys([node.name, operation_text(node, graph), short(node.data)]))

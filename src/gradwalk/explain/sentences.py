@@ -1,13 +1,14 @@
-"""What happens in a walk, said as a person would say it.
+"""Says in words what happens in a walk.
 
-All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
-scales, one that a condition chooses lets through or holds back, and any other scales.
+All of it follows from the formulas of the table. A local derivative of 1 "copies"; one that is the other operand "swaps
+and scales"; one of an operation that selects "lets through" or "holds back"; and any other "scales".
 """
 
 from __future__ import annotations
 
 from gradwalk.explain.text import one_line, short
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, text
@@ -17,23 +18,23 @@ _OPERANDS = ("x", "y", "z")
 
 
 def computed(node: Node, graph: Graph) -> str:
-    """How a node got its number."""
+    """Say how a node got its number."""
     if node.is_leaf:
         return f"{_said(node.name)} is given: {short(node.data)}"
     if node.row is None:
         return f"{_said(node.name)} = {_said(node.symbol)} of {len(node.arguments)} operands = {short(node.data)}"
     numbers = [short(graph.nodes[x].data) if isinstance(x, int) else short(x) for x in node.arguments]
-    parts = [_said(node.name), written(node, graph), applied(node, numbers), short(node.data)]
+    parts = [_said(node.name), operation_text(node, graph), _applied(node, numbers), short(node.data)]
     return " = ".join(dict.fromkeys(parts))
 
 
-def written(node: Node, graph: Graph) -> str:
-    """An operation on the names of its operands."""
-    return applied(node, [_said(graph.names[x]) if isinstance(x, int) else short(x) for x in node.arguments])
+def operation_text(node: Node, graph: Graph) -> str:
+    """Write a node's operation on the names of its operands, as in `a * b`."""
+    return _applied(node, [_said(graph.names[x]) if isinstance(x, int) else short(x) for x in node.arguments])
 
 
-def applied(node: Node, operands: list[str]) -> str:
-    """An operation on operands, written as Python writes it."""
+def _applied(node: Node, operands: list[str]) -> str:
+    """Write a node's operation on some operands, as Python writes it."""
     row = node.row
     if row is None or not row.operator or row.name == "abs":
         return f"{row.name if row else node.symbol}({', '.join(operands)})"
@@ -42,7 +43,7 @@ def applied(node: Node, operands: list[str]) -> str:
 
 
 def formula(node: Node, position: int) -> str:
-    """The local derivative as it stands in the table, in x, y, z and out; empty for rules made by hand."""
+    """Write the local derivative as the table has it, in x, y, z and out; "" for rules made by hand."""
     if node.by_hand or (node.row is None and node.opcode != SUMPROD):
         return ""
     if node.row is None:
@@ -51,13 +52,17 @@ def formula(node: Node, position: int) -> str:
 
 
 def _partner(node: Node, position: int) -> int:
-    """The position of the factor that stands beside another in a sum of products: start, p0, p1, ..., q0, q1, ..."""
+    """Return the position of the other factor of a product, the operands being start, p0, p1, ..., q0, q1, ..."""
     n = len(node.arguments) // 2
     return position + n if position <= n else position - n
 
 
 def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple[str, str]:
-    """What a rule does, and what the operand at a position gets by it."""
+    """Say what a rule does, and what the operand at a position gets by it.
+
+    Returns:
+        The verb, such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
+    """
     operand, local = node.arguments[position], node.partials[position]
     gets = f"{_said(graph.names[operand] if isinstance(operand, int) else '')} gets"
     scaled = f"{gets} upstream {short(upstream)} times"
@@ -83,11 +88,12 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
     partial = resolved(partial, _numbers(node, graph), ieee)
     if partial == variable("out"):
         return f"{symbol} scales", f"{scaled} {_said(node.name)}'s own value {short(node.data)}, {making}"
-    named = {x: _as_written(node.arguments[i], graph) for i, x in enumerate(_OPERANDS[: row.arity])}
+    named = {x: _as_formula(node.arguments[i], graph) for i, x in enumerate(_OPERANDS[: row.arity])}
     return f"{symbol} scales", f"{scaled} {text(folded(substituted(partial, named)))} ({short(local)}), {making}"
 
 
 def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[str, str]:
+    """Say what an operation that selects one of its operands does, such as `maximum`."""
     if local == 0.0:
         return f"{symbol} holds back", f"{gets} nothing of upstream {short(upstream)}"
     if local == 1.0:
@@ -99,6 +105,7 @@ def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[st
 
 
 def _value_of(node: Node, position: int, graph: Graph) -> str:
+    """Name an operand and its number."""
     argument = node.arguments[position]
     if isinstance(argument, float):
         return f"the constant {short(argument)}"
@@ -106,13 +113,13 @@ def _value_of(node: Node, position: int, graph: Graph) -> str:
 
 
 def _numbers(node: Node, graph: Graph) -> dict[str, float]:
-    """The numbers of x, y, z and out."""
+    """Return the numbers of x, y, z and out."""
     numbers = [x if isinstance(x, float) else graph.nodes[x].data for x in node.arguments]
     return {"out": node.data, **dict(zip(_OPERANDS, numbers, strict=False))}
 
 
-def _as_written(argument: int | float, graph: Graph) -> Formula:
-    """An operand inside a formula."""
+def _as_formula(argument: int | float, graph: Graph) -> Formula:
+    """Return an operand as a part of a formula."""
     if isinstance(argument, float):
         return number(argument)
     said = _said(graph.names[argument])
@@ -120,7 +127,7 @@ def _as_written(argument: int | float, graph: Graph) -> Formula:
 
 
 def received(before: float, after: float, late: bool, again: bool, overwrite: bool) -> str:
-    """What becomes of a contribution at an operand that was visited before, or that gets one again."""
+    """Say what becomes of a contribution at an operand that was visited before, or that already got another."""
     if late:
         return ", too late: it has been visited already"
     if not again:
@@ -129,7 +136,7 @@ def received(before: float, after: float, late: bool, again: bool, overwrite: bo
 
 
 def visited(node: Node, upstream: float, *, is_root: bool) -> str:
-    """Whose turn it is, and with what gradient."""
+    """Say which node is visited, and with what gradient."""
     who = _said(node.name)
     if is_root:
         return f"{who} is the root: its gradient is 1. "
@@ -139,7 +146,7 @@ def visited(node: Node, upstream: float, *, is_root: bool) -> str:
 
 
 def joined(spoken: list[tuple[str, str]]) -> str:
-    """Sentences out of what was done and to whom; one for all operands that the same was done to."""
+    """Join verbs and clauses into sentences, one for all operands that the same was done to."""
     sentences: dict[str, list[str]] = {}
     for verb, clause in spoken:
         sentences.setdefault(verb, []).append(clause)
@@ -147,4 +154,5 @@ def joined(spoken: list[tuple[str, str]]) -> str:
 
 
 def _said(name: str) -> str:
+    """Return a name on one line, or "?" for an empty one."""
     return one_line(name) or "?"

@@ -1,4 +1,4 @@
-"""Tables for the terminal: aligned, coloured where the terminal allows, plain where the output goes elsewhere."""
+"""Prints tables: aligned, coloured if the terminal allows it, plain if the output goes elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ _LONGEST_NAME = 40
 
 
 class Terminal:
-    """A stream to print tables on."""
+    """A stream to print tables on.
+
+    Args:
+        stream: Where to print. Colours depend on it, and on NO_COLOR, FORCE_COLOR and TERM in the environment.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -31,23 +35,23 @@ class Terminal:
         self._coloured = bool(forced or self._is_terminal) and not refused
 
     def heading(self, text: str) -> None:
-        """A line above what follows, apart from what was printed before."""
+        """Print a heading, with an empty line before it unless it is the first."""
         if self._printed:
             print(file=self._stream)
         self._printed = True
         print(self._in(_HEADING, text), file=self._stream)
 
     def line(self, text: str) -> None:
-        """A line of text."""
+        """Print one line of text."""
         print(one_line(text), file=self._stream)
 
     def tree(self, line: str) -> None:
-        """A line of a tree: its branches as they are, its text on one line."""
+        """Print one line of a tree, with its branches as they are."""
         text = line.lstrip("│├└─ ")
         print("  " + line[: len(line) - len(text)] + self._fitted(text), file=self._stream)
 
     def numbered(self, lines: Iterable[str]) -> None:
-        """Lines with their numbers, wrapped where a person reads them."""
+        """Print lines with their numbers, wrapped if they go to a terminal."""
         columns = shutil.get_terminal_size().columns if self._is_terminal else 0
         lines = list(lines)
         indent = " " * (len(str(len(lines))) + 4)
@@ -57,7 +61,7 @@ class Terminal:
             print(text, file=self._stream)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """A table of text; columns of numbers, such as data and grad, are aligned at the right."""
+        """Print a table; columns of numbers, such as data and grad, are aligned at the right."""
         cells = [list(columns), *([self._fitted(cell) for cell in row] for row in rows)]
         widths = [max(width(row[i]) for row in cells) for i in range(len(columns))]
         for number, row in enumerate(cells):
@@ -65,6 +69,7 @@ class Terminal:
             print("  " + "  ".join(parts).rstrip(), file=self._stream)
 
     def _cell(self, text: str, column: str, columns: int, is_heading: bool) -> str:
+        """Return the text of a cell, padded and coloured."""
         space = " " * (columns - width(text))
         padded = space + text if column in _NUMERIC else text + space
         if is_heading:
@@ -74,7 +79,7 @@ class Terminal:
         return padded
 
     def _fitted(self, text: str) -> str:
-        """Text on one line; a long one with its middle left out where a person reads it."""
+        """Return text on one line, shortened in the middle if it is long and goes to a terminal."""
         longest = max(_LONGEST_NAME, shutil.get_terminal_size().columns // 4)
         return shortened(one_line(text), longest) if self._is_terminal else one_line(text)
 

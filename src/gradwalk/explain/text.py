@@ -1,4 +1,4 @@
-"""Text for places where only so much of it fits: on one line, measured, shortened."""
+"""Fits text and numbers into limited room: on one line, measured, shortened."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import unicodedata
 
 
 def one_line(text: str) -> str:
-    r"""Text with what does not print, such as line ends and marks that turn its direction, as spaces.
+    r"""Replace characters that do not print, such as line ends and marks that turn its direction, by spaces.
 
-    >>> one_line("two\nlines")
-    'two lines'
+    Example:
+        >>> one_line("two\nlines")
+        'two lines'
     """
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def width(text: str) -> int:
-    """How many columns text takes: East Asian characters take two, combining ones none."""
+    """Count the columns that text takes: East Asian characters take two, combining ones none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def shortened(text: str, longest: int) -> str:
-    """Text of at most that many columns, its middle left out where it is longer.
+    """Leave out the middle of text that takes more than `longest` columns.
 
-    >>> shortened("layers.0.neurons.12.w.3", 12)
-    'layers…2.w.3'
+    Example:
+        >>> shortened("layers.0.neurons.12.w.3", 12)
+        'layers…2.w.3'
     """
     if width(text) <= longest:
         return text
@@ -36,19 +38,21 @@ def shortened(text: str, longest: int) -> str:
 
 
 def short(number: float) -> str:
-    """A number as a person would say it: six digits at most, and none that say nothing.
+    """Write a number with six digits at most and without trailing zeros.
 
-    >>> short(-1.0), short(0.49999999999999983), short(1e-12)
-    ('-1', '0.5', '1e-12')
+    Example:
+        >>> short(-1.0), short(0.49999999999999983), short(1e-12)
+        ('-1', '0.5', '1e-12')
     """
-    return _brief(f"{number + 0.0:.6g}")  # + 0.0 makes -0.0 plain
+    return _brief(f"{number + 0.0:.6g}")  # + 0.0 turns -0.0 into 0.0
 
 
 def fixed(number: float) -> str:
-    """A number as in a drawing: four digits after the point, or four digits in all where it is small or large.
+    """Write a number with four digits after the point, or four digits in all if it is very small or large.
 
-    >>> fixed(2.0), fixed(-1e-5)
-    ('2.0000', '-1e-5')
+    Example:
+        >>> fixed(2.0), fixed(-1e-5)
+        ('2.0000', '-1e-5')
     """
     if number == 0.0 or 1e-3 <= abs(number) < 1e5:
         return f"{number:.4f}"
@@ -56,4 +60,5 @@ def fixed(number: float) -> str:
 
 
 def _brief(number: str) -> str:
+    """Remove the zero that Python puts before an exponent of one digit."""
     return number.replace("e-0", "e-").replace("e+0", "e")

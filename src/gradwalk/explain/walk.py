@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-import html
 import io
-import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from gradwalk.explain import report
 from gradwalk.explain.draw.animation import Film
@@ -20,11 +17,12 @@ from gradwalk.explain.draw.draw import Drawing, draw
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.lost_gradients import WrongGradient, is_legal, legal_orders, lost_contributions, wrong_gradients
+from gradwalk.explain.page.static import static_html
 from gradwalk.explain.passes import BackwardStep, ForwardStep, backward_steps, forward_steps, gradients, swept
 from gradwalk.explain.terminal import Terminal
-from gradwalk.explain.text import one_line
-from gradwalk.graph.graph import Graph, as_graph, as_json
-from gradwalk.value.order import topological_order
+from gradwalk.explain.visit_order import visit_order
+from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.graph.plain_json import as_json, plain
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
@@ -32,42 +30,37 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of the JSON form
 
-_Bundle = dict[str, Any]  # by MIME type
+_Bundle = dict[str, Any]  # what a notebook can show, by MIME type
 
-_LONGEST_FILM = 60
-_LARGEST_PICTURE = 60
-_LONGEST_LIST = 200
-_MOST_NAMES = 20  # in an error message
-
-
-class OrderError(ValueError):
-    """Why an order of visits is none."""
+_LONGEST_FILM = 60  # nodes
+_LARGEST_PICTURE = 60  # nodes; larger graphs are not drawn in notebooks
 
 
 @dataclass(frozen=True, repr=False)
 class Walk:
     """The forward and the backward pass over a graph, step by step. It prints as text and shows itself in notebooks.
 
-    `order`: the places of the nodes in the order in which the backward pass visits them. `overwrite`: whether a
-    contribution is written over what an operand has, as `=` does, instead of added to it. A node that has been visited
-    is done with: what comes to it later is lost. (In a program it may still land in `.grad`; it is not passed on.)
+    A node that has been visited is finished: a contribution that comes to it later is lost. (In a program it may still
+    land in `.grad`; it is not passed on.)
+
+    Attributes:
+        graph: The graph that is walked.
+        order: The indices of the nodes in the order in which the backward pass visits them.
+        overwrite: Whether a contribution replaces what an operand has, as `=` does, instead of being added to it.
     """
 
     graph: Graph
     order: tuple[int, ...]
     overwrite: bool
 
-    # Makes the widget of a walk; gradwalk/__init__ sets it, for this module cannot import what stands above it.
-    make_widget: ClassVar[Callable[[Walk], WalkWidget]]
-
     @cached_property
     def forward(self) -> tuple[ForwardStep, ...]:
-        """The forward pass: a step a node, operands before results."""
+        """The forward pass: one step for each node, operands before results."""
         return forward_steps(self.graph)
 
     @cached_property
     def backward(self) -> tuple[BackwardStep, ...]:
-        """The backward pass: a step a node, each with its contributions to its operands."""
+        """The backward pass: one step for each node, with its contributions to its operands."""
         return backward_steps(self.graph, self.order, self.overwrite)
 
     @cached_property
@@ -77,14 +70,14 @@ class Walk:
 
     @cached_property
     def gradients(self) -> dict[str, float]:
-        """The gradient of every node by name, as this walk has it."""
+        """The gradient of every node by name, as this walk computes it."""
         return {step.name: step.upstream for step in self.backward}
 
     @cached_property
     def right_gradients(self) -> dict[str, float]:
-        """The same as they should be."""
+        """The true gradient of every node by name."""
         right = gradients(self.graph)
-        return {self.graph.names[place]: right[place] for place in self.order}
+        return {self.graph.names[index]: right[index] for index in self.order}
 
     @cached_property
     def wrong(self) -> tuple[WrongGradient, ...]:
@@ -100,19 +93,23 @@ class Walk:
 
     @cached_property
     def legal_orders(self) -> int | None:
-        """How many legal orders there are; None where they are too many to count."""
+        """How many legal orders there are; None if there are too many to count."""
         return legal_orders(self.graph, self.order)
 
     def start(self) -> Cursor:
-        """A place in the walk before its first step."""
+        """Return a cursor before the first step."""
         return Cursor(self, 0)
 
     def end(self) -> Cursor:
-        """A place in the walk after its last step."""
+        """Return a cursor after the last step."""
         return Cursor(self, len(self.steps))
 
     def moment(self, position: int) -> Moment:
-        """What is known after so many steps."""
+        """Return what is known after the first `position` steps.
+
+        Args:
+            position: The number of steps taken, from 0 to `len(walk.steps)`.
+        """
         taken = self.steps[:position]
         known = frozenset(step.place for step in taken if isinstance(step, ForwardStep))
         gradients: dict[int, float] = {}
@@ -129,15 +126,25 @@ class Walk:
         return Moment(known, gradients, contributions, lost, active, caption)
 
     def draw(self, *, theme: Theme = "auto", rankdir: str = "LR") -> Drawing:
-        """The graph with the gradients of this walk; contributions that were lost are dashed."""
+        """Draw the graph with the gradients of this walk; contributions that were lost are dashed.
+
+        Args:
+            theme: "light", "dark", or "auto" for what the viewer prefers.
+            rankdir: "LR" for left to right, "TB" for top to bottom.
+        """
         end = replace(self.moment(len(self.steps)), caption="", active=None)
         return draw(self.graph, theme=theme, rankdir=rankdir, moment=end)
 
     def film(self, *, seconds: float = 2.0, theme: Theme = "auto") -> Film:
-        """A picture after every step that computes something, each shown for so many seconds.
+        """Draw a picture after every step that computes something.
 
-        Raises `PictureError` for graphs of more than 60 nodes, which nobody would watch, `ValueError` where the seconds
-        are not between 0.02 and 60.
+        Args:
+            seconds: How long each picture is shown, from 0.02 to 60.
+            theme: "light", "dark", or "auto" for what the viewer prefers.
+
+        Raises:
+            PictureError: The graph has more than 60 nodes.
+            ValueError: `seconds` is out of range.
         """
         if not 0.02 <= seconds <= 60.0:
             raise ValueError(f"a picture is shown for 0.02 to 60 seconds, not {seconds!r}")
@@ -150,18 +157,21 @@ class Walk:
         return Film(self.graph, [self.moment(i) for i in dict.fromkeys([*positions, last])], seconds, theme)
 
     def essence(self) -> dict[str, Any]:
-        """What all else about the walk follows from, as it stands in JSON: the graph, the order, and the rule."""
+        """Describe the walk as plain data, in its JSON form: the graph, the order and the rule.
+
+        Everything else about the walk follows from these; the page computes it again.
+        """
         return {
             "gradwalk": "walk",
             "version": VERSION,
-            "graph": json.loads(self.graph.to_json()),
+            "graph": self.graph.to_dict(),
             "order": list(self.order),
             "overwrite": self.overwrite,
         }
 
-    def to_json(self) -> str:
-        """The walk as JSON, by docs/walk.schema.json: graph, order, steps, gradients, and what is wrong with them."""
-        walked = self.essence() | {
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the walk and what follows from it as plain data: what `to_json` writes, nan and inf as strings."""
+        derived = {
             "legal": self.is_legal,
             "legal_orders": self.legal_orders,
             "forward": [step._asdict() for step in self.forward],
@@ -176,7 +186,12 @@ class Walk:
                 for wrong in self.wrong
             ],
         }
-        return as_json(walked)
+        plain_data: dict[str, Any] = plain(derived)
+        return self.essence() | plain_data
+
+    def to_json(self) -> str:
+        """Write the walk as JSON, by docs/walk.schema.json: graph, order, steps, gradients and what is wrong."""
+        return as_json(self.to_dict())
 
     def __str__(self) -> str:
         stream = io.StringIO()
@@ -184,7 +199,7 @@ class Walk:
         return stream.getvalue()
 
     def print(self, terminal: Terminal) -> None:
-        """Print all of it: the graph, both passes, the gradients, and what is wrong with them."""
+        """Print the graph, both passes, the gradients, and what is wrong with them."""
         report.print_graph(terminal, self.graph)
         report.print_forward(terminal, self.forward)
         report.print_backward(terminal, self.backward)
@@ -201,35 +216,55 @@ class Walk:
         return f"<Walk over {self.graph!r}>"
 
     def widget(self) -> WalkWidget:
-        """The page of this walk as a widget, to have it in hand: `widget.state` says where the page stands.
+        """Return the page of this walk as a widget, whose `state` says where the page stands.
 
-        A walk that is the last line of a cell shows its widget anyway. Raises `ModuleNotFoundError` where anywidget is
-        not installed.
+        A walk that is the last line of a notebook cell shows its widget without this.
+
+        Raises:
+            ModuleNotFoundError: anywidget is not installed.
         """
-        return Walk.make_widget(self)
+        from gradwalk.explain.page.notebook import WalkWidget  # anywidget takes longer to import than gradwalk
+
+        return WalkWidget(self.essence())
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> _Bundle | tuple[_Bundle, _Bundle]:
         # Text and HTML stay in the notebook's file for programs that show it without a widget.
-        still = {"text/html": _as_html(self), "text/plain": str(self)}
+        still = {"text/html": self._html(), "text/plain": str(self)}
         if not (_has_widgets() and _has_front_end()):
             return still
         shown, metadata = self.widget()._repr_mimebundle_() or ({}, {})
         return shown | still, metadata
 
     def _display_(self) -> object:
-        """What marimo shows."""
-        return self.widget() if _has_widgets() else _Still(_as_html(self))
+        """Return what marimo shows."""
+        return self.widget() if _has_widgets() else _Still(self._html())
+
+    def _html(self) -> str:
+        """Return the picture, if it is small enough to be read, and the steps in words."""
+        picture = self.draw().svg if len(self.graph) <= _LARGEST_PICTURE else ""
+        lists = {
+            "Forward": [step.sentence for step in self.forward],
+            "Backward": [step.sentence for step in self.backward],
+        }
+        if self.wrong:
+            lists["Wrong gradients"] = [wrong.sentence for wrong in self.wrong]
+        return static_html(picture, lists)
 
 
 class Cursor:
-    """A place in a walk, between two of its steps. `position`: how many steps have been taken.
+    """A position in a walk, between two of its steps.
 
-    >>> a = Value(2.0, label="a")
-    >>> cursor = walk(a * a).start()
-    >>> cursor.next().sentence
-    'a is given: 2'
-    >>> cursor.back().sentence, cursor.back()
-    ('a is given: 2', None)
+    Attributes:
+        walk: The walk.
+        position: How many steps have been taken.
+
+    Example:
+        >>> a = Value(2.0, label="a")
+        >>> cursor = walk(a * a).start()
+        >>> cursor.next().sentence
+        'a is given: 2'
+        >>> cursor.back().sentence, cursor.back()
+        ('a is given: 2', None)
     """
 
     def __init__(self, walk: Walk, position: int) -> None:
@@ -237,14 +272,14 @@ class Cursor:
         self.position = position
 
     def next(self) -> ForwardStep | BackwardStep | None:
-        """Take the next step and return it; None at the end."""
+        """Take the next step and return it, or None at the end."""
         if self.position == len(self.walk.steps):
             return None
         self.position += 1
         return self.walk.steps[self.position - 1]
 
     def back(self) -> ForwardStep | BackwardStep | None:
-        """Take back the last step and return it; None at the start."""
+        """Take back the last step and return it, or None at the start."""
         if self.position == 0:
             return None
         self.position -= 1
@@ -252,70 +287,37 @@ class Cursor:
 
     @property
     def moment(self) -> Moment:
-        """What is known here."""
+        """What is known at this position."""
         return self.walk.moment(self.position)
 
 
 def walk(root: Value | Graph, order: Iterable[Value | str] | None = None, *, overwrite: bool = False) -> Walk:
-    """Walk through the computation of a Value: forward, then backward, a step a node.
+    """Walk through the computation of a Value: forward, then backward, one step for each node.
 
-    `order`: the nodes, or their names, in which the backward pass visits them; the right one if not given. `overwrite`:
-    with `=` in place of `+=`. Neither the Values nor their gradients are changed. Raises `OrderError` where the order
-    repeats, omits or invents nodes, `TypeError` where root is not a Value, `ValueError` for several roots.
+    Neither the Values nor their gradients are changed.
 
-    >>> a = Value(3.0, label="a")
-    >>> b = a + a
-    >>> walk(b).gradients["a"], walk(b, overwrite=True).gradients["a"]
-    (2.0, 1.0)
+    Args:
+        root: The Value whose gradients are made, or a Graph with one root.
+        order: The nodes, or their names, in the order in which the backward pass visits them; by default a right one.
+        overwrite: Write contributions with `=` in place of `+=`.
+
+    Returns:
+        The walk, which can be printed, drawn, stepped through and shown in a notebook.
+
+    Raises:
+        OrderError: The order repeats, omits or invents nodes.
+        TypeError: `root` is not a Value, or the order is not made of Values and names.
+        ValueError: There are several roots.
+
+    Example:
+        >>> a = Value(3.0, label="a")
+        >>> b = a + a
+        >>> walk(b).gradients["a"], walk(b, overwrite=True).gradients["a"]
+        (2.0, 1.0)
     """
     graph = as_graph(root)
-    visited = swept(graph)
-    places = visited if order is None else _places(root, graph, _listed(order), visited)
-    return Walk(graph, places, overwrite)
-
-
-def _listed(order: Iterable[Value | str]) -> list[Value | str]:
-    try:
-        return list(order)
-    except TypeError:
-        raise TypeError(f"an order is a list of Values or their names, not {type(order).__name__}") from None
-
-
-def _places(root: Value | Graph, graph: Graph, order: Sequence[Value | str], visited: Sequence[int]) -> tuple[int, ...]:
-    """An order as places. Raises `OrderError` where it is not an order of the nodes that gradient flows to."""
-    known: dict[object, int] = {name: place for place, name in enumerate(graph.names)}
-    if isinstance(root, Value):
-        known |= {value: place for place, value in enumerate(topological_order(root))}
-    places = [_place(item, known, graph) for item in order]
-    left = set(visited)
-    for place in places:
-        name = one_line(graph.names[place])
-        if place not in left:
-            twice = places.count(place) > 1
-            problem = "twice" if twice else "which no gradient flows to: it only decides what is chosen"
-            raise OrderError(f"the order visits {name}{' ' if twice else ', '}{problem}")
-        left.remove(place)
-    omitted = [one_line(graph.names[place]) for place in visited if place in left]
-    if omitted:
-        raise OrderError(f"the order omits {', '.join(omitted)}; it has to visit every node once, the root included")
-    return tuple(places)
-
-
-def _place(item: Value | str, known: dict[object, int], graph: Graph) -> int:
-    if not isinstance(item, (Value, str)):
-        raise TypeError(f"an order is made of Values or their names, not of {type(item).__name__}")
-    if item in known:
-        return known[item]
-    if isinstance(item, str):
-        close = difflib.get_close_matches(item, graph.names, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        known_names = ", ".join(map(one_line, graph.names[:_MOST_NAMES])) + (
-            ", ..." if graph.names[_MOST_NAMES:] else ""
-        )
-        raise OrderError(f"the order visits {item!r}, and there is no such node; {hint}there are: {known_names}")
-    if not any(isinstance(node, Value) for node in known):
-        raise OrderError("a Graph has no Values any more: give the order by names, such as " + repr(graph.names[0]))
-    raise OrderError(f"the order visits {item!r}, which is not part of this graph")
+    reached = swept(graph)
+    return Walk(graph, reached if order is None else visit_order(root, graph, order, reached), overwrite)
 
 
 def _has_widgets() -> bool:
@@ -331,26 +333,9 @@ def _has_front_end() -> bool:
 
 @dataclass(frozen=True)
 class _Still:
-    """A walk that cannot be stepped through, as an object: marimo takes no bundle."""
+    """HTML as an object that marimo shows; marimo takes no bundle."""
 
     html: str
 
     def _repr_html_(self) -> str:
         return self.html
-
-
-def _as_html(walk: Walk) -> str:
-    """The picture, if it can be read, and the steps in words."""
-    parts = []
-    if len(walk.graph) <= _LARGEST_PICTURE:
-        parts.append(f'<div style="overflow-x: auto">{walk.draw().svg}</div>')
-    parts += [_list("Forward", walk.forward), _list("Backward", walk.backward)]
-    if walk.wrong:
-        parts.append(_list("Wrong gradients", walk.wrong))
-    return "".join(parts)
-
-
-def _list(heading: str, items: Sequence[ForwardStep | BackwardStep | WrongGradient]) -> str:
-    shown = "".join(f"<li>{html.escape(item.sentence)}</li>" for item in items[:_LONGEST_LIST])
-    more = f"<p>and {len(items) - _LONGEST_LIST:,} more</p>" if len(items) > _LONGEST_LIST else ""
-    return f"<details open><summary>{heading}: {len(items):,}</summary><ol>{shown}</ol>{more}</details>"

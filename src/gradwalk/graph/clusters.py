@@ -1,8 +1,8 @@
-"""A large graph as a few groups: the modules whose parameters it uses, with how often each operation occurs in them.
+"""Summarises a large graph as a few groups: one for each module, with how often each operation occurs in it.
 
 The labels of parameters say what belongs together: `layers.0.neurons.2.b` is a parameter of the module
-`layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses, or
-to the one that made its only operand, such as a neuron's sum before its activation function.
+`layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses. A
+node with one operand, such as the activation function of a neuron, belongs to the module of that operand.
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.evaluate import SYMBOLS
 
 _MOST_GROUPS = 60
-_MOST_BUNDLES = 80  # lines between groups
+_MOST_BUNDLES = 80  # pairs of groups with edges between them
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Nodes that are drawn as one. `operations`: how many have each symbol; `largest`: the gradient of largest size."""
+    """Nodes that are drawn as one.
+
+    Attributes:
+        name: The name of the module, or "operations" or "inputs" for what belongs to none.
+        leaves: The number of leaves.
+        operations: The number of computed nodes by symbol.
+        largest: The gradient of the largest absolute value.
+    """
 
     name: str
     leaves: int
@@ -33,9 +40,13 @@ class Group:
 
 
 def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
-    """The groups of a graph, what comes first first, and the number of edges from one group to another.
+    """Divide a graph into groups, as finely as a picture can show.
 
-    Modules are told apart as finely as a picture can show.
+    Args:
+        graph: Any graph.
+
+    Returns:
+        The groups, in an order that most edges follow, and the number of edges between two groups by their positions.
     """
     names, members, edges = _divided(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
@@ -46,7 +57,7 @@ def grouped(graph: Graph) -> tuple[list[Group], Counter[tuple[int, int]]]:
 
 
 def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]]]:
-    """Names of groups, the group of every node, and the number of edges from one group to another."""
+    """Return the names of the groups, the group of every node, and the number of edges between groups."""
     paths, modules = _modules(graph)
     is_leaf = numpy.diff(graph.offsets) == 0
     best: tuple[list[str], Integers, Counter[tuple[int, int]]] = [], modules, Counter()
@@ -68,9 +79,9 @@ def _divided(graph: Graph) -> tuple[list[str], Integers, Counter[tuple[int, int]
 
 
 def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
-    """The groups in an order that most edges follow: those that nothing leads to first, those that lead nowhere last.
+    """Order the groups so that most edges lead forward: sources first, sinks last.
 
-    Where all are in cycles, the one that more leads out of than into comes first (Eades, Lin and Smyth, 1993).
+    If all are in cycles, the group with the largest surplus of outgoing edges comes first (Eades, Lin and Smyth, 1993).
     """
     first: list[int] = []
     last: list[int] = []
@@ -89,6 +100,7 @@ def _along(count: int, edges: Counter[tuple[int, int]]) -> list[int]:
 
 
 def _group(graph: Graph, name: str, inside: numpy.ndarray, is_leaf: numpy.ndarray) -> Group:
+    """Count what one group consists of."""
     counts = numpy.bincount(graph.opcodes[inside & ~is_leaf]).tolist()
     operations = Counter({SYMBOLS[opcode] or "by hand": count for opcode, count in enumerate(counts) if count})
     gradients = graph.grad[inside]
@@ -97,7 +109,7 @@ def _group(graph: Graph, name: str, inside: numpy.ndarray, is_leaf: numpy.ndarra
 
 
 def _edges(graph: Graph, members: numpy.ndarray) -> Counter[tuple[int, int]]:
-    """How many edges lead from one group to another."""
+    """Count the edges from one group to another."""
     several = int(members.max()) + 1
     results = numpy.repeat(members, numpy.diff(graph.offsets))
     real = graph.operands != CONSTANT
@@ -107,7 +119,7 @@ def _edges(graph: Graph, members: numpy.ndarray) -> Counter[tuple[int, int]]:
 
 
 def _modules(graph: Graph) -> tuple[list[Path], Integers]:
-    """The paths of all modules, and the module of every node by its place in that list, where the first is none."""
+    """Return the paths of all modules and the module of every node, an index of that list. The first path is empty."""
     arity = numpy.diff(graph.offsets)
     parameters = {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if "." in label and not arity[p]}
     paths = sorted({(), *parameters.values()})
@@ -118,7 +130,7 @@ def _modules(graph: Graph) -> tuple[list[Path], Integers]:
     computed = numpy.flatnonzero(arity)
     if parameters and len(computed):
         starts = graph.offsets[computed]
-        # the paths are sorted, so what the first and the last of some have in common, all of them have
+        # The paths are sorted, so a prefix that the first and the last share is shared by all between them.
         last = numpy.maximum.reduceat(used, starts)
         first = numpy.minimum.reduceat(numpy.where(used == 0, len(paths), used), starts)
         pairs, which = numpy.unique(first * (len(paths) + 1) + last, return_inverse=True)
@@ -127,13 +139,13 @@ def _modules(graph: Graph) -> tuple[list[Path], Integers]:
         paths = list(dict.fromkeys([*paths, *common]))
         number = {path: i for i, path in enumerate(paths)}
         modules[computed] = numpy.array([number[path] for path in common])[which]
-    for place in numpy.flatnonzero((arity == 1) & (modules == 0)).tolist():
-        modules[place] = modules[graph.operands[graph.offsets[place]]]
+    for index in numpy.flatnonzero((arity == 1) & (modules == 0)).tolist():
+        modules[index] = modules[graph.operands[graph.offsets[index]]]
     return paths, modules
 
 
 def _common(first: Path, last: Path) -> Path:
-    """The innermost module that holds both."""
+    """Return the path of the innermost module that contains both."""
     common = []
     for one, other in zip(first, last, strict=False):
         if one != other:

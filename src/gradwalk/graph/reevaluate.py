@@ -1,4 +1,4 @@
-"""A recorded graph, run again from a node whose number is changed: compiled, for checks rerun it many times."""
+"""Runs a recorded graph again with the number of one node changed. Compiled, because a check does so many times."""
 
 from __future__ import annotations
 
@@ -16,28 +16,35 @@ else:
 
 
 @cython.cclass
-class Replay:
-    """The arrays of a Graph with its root, ready to be run again. Raises `GraphError` where it is not well formed.
+class Reevaluator:
+    """Computes the root of a graph again for other numbers of a selected node.
 
-    `select(place)` chooses the node to change; `root_with(number)` is then the root's number for a number of that node.
+    `select(index)` chooses the node; `root_with(number)` then returns the root's number for a number of that node.
+
+    Args:
+        graph: A Graph.
+        root: The index of its root.
+
+    Raises:
+        GraphError: The graph is not well formed.
     """
 
     _opcodes: cython.p_int
     _offsets: cython.p_int
     _operands: cython.p_int
     _partials: cython.p_double
-    _data: cython.p_double  # the numbers as recorded
-    _numbers: cython.p_double  # the same, but for those being run again
-    _reached: cython.p_int  # whether a node depends on the selected one
-    _dependents: cython.p_int  # the nodes that do, in order
-    _count: cython.int  # how many there are
+    _data: cython.p_double  # the numbers, as recorded
+    _numbers: cython.p_double  # the numbers, with those that depend on the selected node computed again
+    _reached: cython.p_int  # whether each node depends on the selected one
+    _dependents: cython.p_int  # the indices of those that do, in order
+    _count: cython.int  # how many dependents there are
     _size: cython.int
     _root: cython.int
     _selected: cython.int
-    _arrays: Any  # keeps alive what the pointers point to
+    _arrays: Any  # keeps the arrays alive that the pointers point to
 
     def __init__(self, graph: Any, root: int) -> None:
-        graph.validate()  # from here on, C follows its numbers without looking
+        graph.validate()  # the compiled code below follows indices without checking them
         n = len(graph.opcodes)
         numbers, reached, dependents = graph.data.copy(), numpy.zeros(n, numpy.int32), numpy.zeros(n, numpy.int32)
         self._arrays = (graph, numbers, reached, dependents)
@@ -54,22 +61,24 @@ class Replay:
         self._root = root
         self._selected = 0
 
-    def select(self, place: cython.int) -> int:
-        """Choose the node to change, and find what depends on it and leads to the root.
+    def select(self, index: cython.int) -> int:
+        """Choose the node to change, and find the nodes that depend on it.
 
-        Returns -1 where all of that can be run again, else the place of a hand-made node that cannot.
+        Returns:
+            -1 if everything between the node and the root can be computed again, else the index of a hand-made node
+            in between, which cannot.
         """
         i: cython.int
         k: cython.int
         for i in range(self._count):
             self._numbers[self._dependents[i]] = self._data[self._dependents[i]]
         self._numbers[self._selected] = self._data[self._selected]
-        self._selected = place
+        self._selected = index
         self._count = 0
         for i in range(self._size):
-            self._reached[i] = i == place
+            self._reached[i] = i == index
         blocked: cython.int = -1
-        for i in range(place + 1, self._root + 1):
+        for i in range(index + 1, self._root + 1):
             for k in range(self._offsets[i], self._offsets[i + 1]):
                 if self._operands[k] >= 0 and self._reached[self._operands[k]]:
                     self._reached[i] = True
@@ -81,7 +90,7 @@ class Replay:
         return blocked if self._reached[self._root] else -1
 
     def root_with(self, number: cython.double) -> float:
-        """The root's number where the selected node has this one."""
+        """Compute the root's number for a number of the selected node."""
         i: cython.int
         self._numbers[self._selected] = number
         for i in range(self._count):
@@ -89,48 +98,50 @@ class Replay:
         return float(self._numbers[self._root])
 
     def noise(self, weights: Any) -> float:
-        """The sum of weight times size over the nodes that were run again, with the numbers that they have now.
+        """Sum weight times absolute number over the nodes that `root_with` computed last.
 
-        `weights`: an array by place. A weight of 0 makes 0, whatever the number.
+        Args:
+            weights: An array of float64, one weight for each node. A weight of 0 counts as 0, whatever the number.
         """
         i: cython.int
-        place: cython.int
+        index: cython.int
         total: cython.double = 0.0
         weight: cython.p_double = c_compat.doubles(weights)
         for i in range(self._count):
-            place = self._dependents[i]
-            if weight[place] != 0.0:
-                total += float(weight[place]) * ieee.fabs(float(self._numbers[place]))
+            index = self._dependents[i]
+            if weight[index] != 0.0:
+                total += float(weight[index]) * ieee.fabs(float(self._numbers[index]))
         return total
 
-    def depends(self, place: cython.int) -> bool:
-        """Whether a node is the selected one or depends on it."""
-        return self._reached[place] != 0
+    def depends(self, index: cython.int) -> bool:
+        """Return whether a node is the selected one or depends on it."""
+        return self._reached[index] != 0
 
-    def recomputed(self, place: cython.int) -> float:
-        """The number that a node's operation gives for its operands; for leaves and hand-made nodes, their own."""
-        return self._evaluated(place) if self._opcodes[place] > 0 else float(self._data[place])
+    def recomputed(self, index: cython.int) -> float:
+        """Compute a node from the recorded numbers of its operands; leaves and hand-made nodes keep their own."""
+        return self._evaluated(index) if self._opcodes[index] > 0 else float(self._data[index])
 
-    def local(self, place: cython.int, number: cython.double) -> float:
-        """What a node's own operation gives where the selected node has this number, and all else its recorded one."""
+    def local(self, index: cython.int, number: cython.double) -> float:
+        """Compute one node for a number of the selected node, all other operands having their recorded numbers."""
         self._numbers[self._selected] = number
-        return self._evaluated(place)
+        return self._evaluated(index)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _evaluated(self, place: cython.int) -> cython.double:
-        k: cython.int = self._offsets[place]
-        n: cython.int = self._offsets[place + 1] - k
+    def _evaluated(self, index: cython.int) -> cython.double:
+        """Apply the operation of a node to the numbers that its operands have now."""
+        k: cython.int = self._offsets[index]
+        n: cython.int = self._offsets[index + 1] - k
         i: cython.int
         total: cython.double
-        if self._opcodes[place] == SUMPROD:
+        if self._opcodes[index] == SUMPROD:
             n = n // 2
             total = self._operand(k)
             for i in range(k + 1, k + 1 + n):
                 total += self._operand(i) * self._operand(i + n)
             return total
         return evaluate.evaluate(
-            self._opcodes[place],
+            self._opcodes[index],
             self._operand(k),
             self._operand(k + 1) if n > 1 else 0.0,
             self._operand(k + 2) if n > 2 else 0.0,
@@ -140,6 +151,6 @@ class Replay:
     @cython.inline
     @cython.exceptval(check=False)
     def _operand(self, k: cython.int) -> cython.double:
-        """The number of the operand at an edge."""
-        # float() is for uncompiled runs, where the arrays hold NumPy's numbers, which warn of what IEEE allows
+        """Return the number of operand k of the flat array of operands."""
+        # When this runs uncompiled the arrays hold NumPy scalars, which warn about overflow where floats do not.
         return float(self._numbers[self._operands[k]] if self._operands[k] >= 0 else self._partials[k])

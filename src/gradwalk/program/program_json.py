@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.graph.graph import to_number
+from gradwalk.graph.plain_json import to_number
 from gradwalk.program.opcodes import INSTRUCTIONS, OPCODES, ProgramError, refuse_calls
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.graph.graph import GraphError
+from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_PLACE, Tape

@@ -87,7 +87,7 @@ def test_the_lesson_is_a_page_without_a_walk():
 
 
 def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else():
-    parsed = Page(page(walk(diamond())))
+    parsed = Page(page(walk(diamond()).essence()))
     assert parsed.texts["script"][1] == module()
     assert parsed.policy == {
         "default-src": "'none'",
@@ -102,7 +102,7 @@ def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else():
 
 
 def test_nothing_is_loaded():
-    loaded = [attrs.get("src") or attrs.get("href") for _, attrs in Page(page(walk(diamond()))).tags]
+    loaded = [attrs.get("src") or attrs.get("href") for _, attrs in Page(page(walk(diamond()).essence())).tags]
     assert [address for address in loaded if address] == ["data:,"]
 
 
@@ -116,8 +116,8 @@ def test_the_module_may_stand_inside_a_script():
 
 def test_the_document_is_that_of_the_walk():
     walked = walk(diamond(), "dacb", overwrite=True)
-    read = json.loads(Page(page(walked, "d")).texts["script"][0])
-    assert read == json.loads(document(walked, "d"))
+    read = json.loads(Page(page(walked.essence(), "d")).texts["script"][0])
+    assert read == json.loads(document(walked.essence(), "d"))
     assert read.items() <= (json.loads(walked.to_json()) | {"of": "d", "files": {}}).items()
     graph = Graph.from_json(json.dumps(read["graph"]))
     again = walk(graph, [graph.names[place] for place in read["order"]], overwrite=read["overwrite"])
@@ -128,7 +128,7 @@ def test_the_document_is_that_of_the_walk():
 def test_documents_and_walks_are_as_the_schema_says(program):
     _, root = as_values(program)
     for walked in (walk(root), walk(root, overwrite=True)):
-        for text in (document(walked), walked.to_json()):
+        for text in (document(walked.essence()), walked.to_json()):
             validator().validate(json.loads(text, parse_constant=pytest.fail))
 
 
@@ -139,7 +139,7 @@ def test_wrong_walks_are_as_the_schema_says():
 
 
 def test_what_is_no_walk_is_not_as_the_schema_says():
-    good = json.loads(document(walk(diamond())))
+    good = json.loads(document(walk(diamond()).essence()))
     for key, bad in (("gradwalk", "graph"), ("version", 2), ("order", [0, 0]), ("graph", {}), ("files", [1]), ("x", 1)):
         assert not validator().is_valid(good | {key: bad})
 
@@ -158,7 +158,7 @@ PROGRAM = "from gradwalk import Value\nroot = Value(2.0, label='a') * 3\n"
 
 def test_the_program_stands_beside_its_graph(tmp_path):
     walked = walk(made_in(tmp_path / "train.py", PROGRAM))
-    read = json.loads(document(walked, "train.py"))
+    read = json.loads(document(walked.essence(), "train.py"))
     assert read["files"] == {str(tmp_path / "train.py"): PROGRAM}
     assert {node["source"]["file"] for node in read["graph"]["nodes"]} == set(read["files"])
     validator().validate(read)
@@ -170,7 +170,7 @@ def test_cells_of_notebooks_are_programs(monkeypatch):
     names: dict[str, Value] = {}
     with source_lines():
         exec(compile(PROGRAM, name, "exec"), names)
-    assert json.loads(document(walk(names["root"])))["files"] == {name: PROGRAM}
+    assert json.loads(document(walk(names["root"]).essence()))["files"] == {name: PROGRAM}
 
 
 def test_programs_that_cannot_be_shown_are_left_out(tmp_path):
@@ -180,7 +180,7 @@ def test_programs_that_cannot_be_shown_are_left_out(tmp_path):
     with source_lines():
         exec(compile(PROGRAM, "<string>", "exec"), names := {})
     for root in (large, gone, names["root"], neuron()):
-        assert json.loads(document(walk(root)))["files"] == {}
+        assert json.loads(document(walk(root).essence()))["files"] == {}
 
 
 def test_only_programs_are_read(tmp_path):
@@ -189,14 +189,14 @@ def test_only_programs_are_read(tmp_path):
     described = json.loads(Graph.record(made_in(secret, PROGRAM)).to_json())
     graph = Graph.from_json(json.dumps(described))
     assert {line.filename for line in graph.sources.values()} == {str(secret)}
-    assert json.loads(document(walk(graph)))["files"] == {}
+    assert json.loads(document(walk(graph).essence()))["files"] == {}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_gets_out_of_its_place(text, tmp_path):
     made = made_in(tmp_path / "x.py", f"from gradwalk import Value\nroot = Value(1.0, label={text!a}) * 2\n# <script>")
-    plain = [tag for tag, _ in Page(page(walk(diamond()), "x")).tags]
-    shown = page(walk(made), text)
+    plain = [tag for tag, _ in Page(page(walk(diamond()).essence(), "x")).tags]
+    shown = page(walk(made).essence(), text)
     parsed = Page(shown)
     assert [tag for tag, _ in parsed.tags] == plain
     shown.encode()
@@ -207,13 +207,13 @@ def test_nothing_gets_out_of_its_place(text, tmp_path):
 
 
 def test_long_titles_are_shortened():
-    (title,) = Page(page(walk(diamond()), "+".join(["a"] * 500))).texts["title"]
+    (title,) = Page(page(walk(diamond()).essence(), "+".join(["a"] * 500))).texts["title"]
     assert len(title) < 100
 
 
 def test_the_same_walk_gives_the_same_page():
-    assert page(walk(neuron()), "o") == page(walk(neuron()), "o")
+    assert page(walk(neuron()).essence(), "o") == page(walk(neuron()).essence(), "o")
 
 
 def test_the_page_is_small():
-    assert len(page(walk(neuron())).encode()) < 1_500_000
+    assert len(page(walk(neuron()).essence()).encode()) < 1_500_000

@@ -20,8 +20,8 @@ from gradwalk import Graph, Value, nn, refresh, stop_gradient
 from gradwalk.cli.expression import ExpressionError, evaluate, parse
 from gradwalk.explain.passes import passing
 from gradwalk.explain.text import short
-from gradwalk.graph.graph import GraphError
-from gradwalk.graph.reevaluate import Replay
+from gradwalk.graph.node import GraphError
+from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, text
 from gradwalk.ops.table import TABLE
@@ -38,7 +38,7 @@ import { resolved, text, valueOf } from "./src/core/formula.js";
 import { Graph, passing } from "./src/core/graph.js";
 import * as ieee from "./src/core/ieee.js";
 import { plain, readNumber, short, toNumber } from "./src/core/numbers.js";
-import { Replay } from "./src/walk/replay.js";
+import { Reevaluator } from "./src/walk/replay.js";
 import { BY_NAME, TABLE } from "./src/core/table.js";
 
 const given = JSON.parse(await new Response(process.stdin).text(), (_, item) =>
@@ -69,7 +69,7 @@ const answers = {
     return graph.nodes.flatMap(({ data, partials }) => [data, ...partials]);
   })),
   reruns: given.reruns.map(([json, reruns]) => {
-    const replay = new Replay(Graph.fromDocument(json));
+    const replay = new Reevaluator(Graph.fromDocument(json));
     return reruns.map(([place, number]) => replay.select(place) ? null : replay.rootWith(number));
   }),
 };
@@ -471,11 +471,11 @@ def remade(document: Any) -> list[Value]:
 
 @cache
 def reruns() -> list[tuple[Any, list[tuple[int, float, float | None]]]]:
-    """Graphs with the root's number where a node has another one, by `Replay`; None where that is not known."""
+    """Graphs with the root's number where a node has another one, by `Reevaluator`; None where that is not known."""
     draw = random.Random(9)
     found = []
     for graph in graphs():
-        replay = Replay(graph, graph.root)
+        replay = Reevaluator(graph, graph.root)
         runs: list[tuple[int, float, float | None]] = []
         for place in range(len(graph)):
             x = draw.uniform(0.2, 2)

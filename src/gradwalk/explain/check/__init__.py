@@ -1,1 +1,1 @@
-"""Every gradient beside a difference quotient, with a bound on the error of both."""
+"""Checks every gradient against a difference quotient, with a bound on the error of both."""

@@ -1,4 +1,4 @@
-"""`check(root)` and `gradcheck(f, ...)`: every gradient beside a difference quotient."""
+"""`check(root)` and `gradcheck(f, ...)`: compare every gradient with a difference quotient."""
 
 from __future__ import annotations
 
@@ -18,31 +18,48 @@ from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quot
 from gradwalk.explain.passes import gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
-from gradwalk.graph.graph import Floats, Graph, Node, as_graph, as_json
-from gradwalk.graph.reevaluate import Replay
+from gradwalk.graph.graph import Floats, Graph, as_graph
+from gradwalk.graph.node import Node
+from gradwalk.graph.plain_json import as_json, plain
+from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, tupled
 from gradwalk.value.modes import source_lines
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import SourceLine
 from gradwalk.value.value import Value
 
-_TOLERANCE = 1e-7  # of the gradient: an error below that is no wrong derivative
-_KINK_SLACK = 1e-3  # of the gap between the slopes at a kink: slopes over a finite step are off by that much
-_TOO_VAGUE = 1e-2  # of the gradient: a quotient that is not known better than that says nothing
+_TOLERANCE = 1e-7  # relative to the gradient: smaller errors do not make a derivative wrong
+_KINK_SLACK = 1e-3  # relative to the gap between the slopes at a kink, because slopes over a finite step are inexact
+_TOO_VAGUE = 1e-2  # relative to the gradient: a quotient that is known less well decides nothing
 
 
 class StaleError(ValueError):
-    """Which number is not what its operation gives, so that the graph cannot be run again."""
+    """A number is not what its operation gives, so the graph cannot be run again: the message says which."""
 
 
 class Checked(NamedTuple):
-    """A gradient and its check. `bound`: how far off the quotient can be by its own error; `h`: its step.
+    """A gradient and its check.
 
-    `verdict`: "right" or "wrong"; or why that cannot be told. "kink": the slopes to both sides differ, and the gradient
-    lies between them; or the way to the root leads through a kink, where rules choose. "jump": the root's value jumps.
-    "rounding": rounding errors leave less than two digits. "not finite": the gradient or the slope is not, or the root
-    has no number on one side and another slope on the other. "by hand": a hand-made node stands in between, which has
-    no rule to compute it again by. "stopped": gradient and slope differ, and a `stop_gradient` stands in between.
+    The verdict is "right" or "wrong", or why that cannot be decided:
+
+    - "kink": the slopes on both sides differ and the gradient lies between them, or the way to the root leads through
+      a kink, where rules choose.
+    - "jump": the root's value jumps.
+    - "rounding": rounding errors leave less than two digits.
+    - "not finite": the gradient or the slope is not finite, or the root has no number on one side and another slope on
+      the other.
+    - "by hand": a hand-made node stands in between, which cannot be computed again.
+    - "stopped": gradient and slope differ, and a `stop_gradient` stands in between.
+
+    Attributes:
+        name: The name of the node, or of the number in the arguments.
+        operation: The symbol of the node's operation, "" for leaves.
+        source: The line of the user's program that made the node, if it is known.
+        backprop: The gradient.
+        quotient: The difference quotient.
+        bound: How far off the quotient can be by its own error.
+        h: The step of the quotient.
+        verdict: The verdict, as above.
     """
 
     name: str
@@ -56,17 +73,17 @@ class Checked(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How far gradient and quotient are apart."""
+        """The absolute difference of gradient and quotient."""
         return abs(self.backprop - self.quotient)
 
     @property
     def relative_error(self) -> float:
-        """The same in relation to the larger of both."""
+        """The absolute difference divided by the larger absolute value of both."""
         size = max(abs(self.backprop), abs(self.quotient))
         return self.error / size if size else 0.0
 
     def cells(self) -> list[str]:
-        """The row of a table."""
+        """Return the cells of this row in the printed table."""
         line = f"{Path(self.source.filename).name}:{self.source.number}" if self.source else ""
         numbers = [f"{self.backprop:.10g}", f"{self.quotient:.10g}", f"{self.error:.1e}"]
         return [self.name, self.operation, *numbers, self.verdict, line]
@@ -78,7 +95,16 @@ class Checked(NamedTuple):
 
 
 class Culprit(NamedTuple):
-    """A local derivative that is wrong: that of a node with respect to one of its operands."""
+    """A wrong local derivative: that of a node with respect to one of its operands.
+
+    Attributes:
+        name: The name of the node.
+        operation: The symbol of its operation.
+        source: The line of the user's program that made it, if it is known.
+        operand: The name of the operand.
+        local: The derivative as recorded.
+        quotient: The difference quotient.
+    """
 
     name: str
     operation: str
@@ -88,16 +114,21 @@ class Culprit(NamedTuple):
     quotient: float
 
     def __str__(self) -> str:
-        place = f", {self.source}" if self.source else ""
+        line = f", {self.source}" if self.source else ""
         return (
             f"d {self.name} / d {self.operand} is {self.local!r} and should be about {self.quotient:.10g}:"
-            f" the derivative of {self.operation} is wrong{place}"
+            f" the derivative of {self.operation} is wrong{line}"
         )
 
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """What a check found, a row a node. It is true where no gradient is wrong, and prints as a table."""
+    """What a check found. It is true if no gradient is wrong, and prints as a table.
+
+    Attributes:
+        rows: The checked gradients, one for each node or number.
+        culprits: The local derivatives behind the wrong gradients.
+    """
 
     rows: tuple[Checked, ...]
     culprits: tuple[Culprit, ...]
@@ -109,17 +140,22 @@ class Check:
 
     @property
     def worst(self) -> Checked | None:
-        """The row with the largest relative error: of those that are wrong, or else of those that are right."""
+        """The row with the largest relative error among the wrong ones or, if there are none, among the right ones."""
         wanted = "right" if self.ok else "wrong"
         return max(
             (row for row in self.rows if row.verdict == wanted), key=lambda row: row.relative_error, default=None
         )
 
-    def to_json(self) -> str:
-        """The check as JSON: a row a gradient, and what is to blame for the wrong ones."""
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the check as plain data: what `to_json` writes, nan and inf as strings."""
         rows = [row._asdict() | {"error": row.error} for row in self.rows]
         culprits = [culprit._asdict() for culprit in self.culprits]
-        return as_json({"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits})
+        described: dict[str, Any] = plain({"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits})
+        return described
+
+    def to_json(self) -> str:
+        """Write the check as JSON: a row for each gradient, and the local derivatives behind the wrong ones."""
+        return as_json(self.to_dict())
 
     def __bool__(self) -> bool:
         return self.ok
@@ -130,7 +166,7 @@ class Check:
         return stream.getvalue()
 
     def print(self, terminal: Terminal) -> None:
-        """Print the table, the worst row, and the local derivatives that are to blame."""
+        """Print the table, the worst row, and the local derivatives behind wrong gradients."""
         terminal.heading("Check: gradients beside difference quotients")
         columns = ("node", "operation", "backprop", "quotient", "error", "verdict", "line")
         with_lines = any(row.source for row in self.rows)
@@ -154,59 +190,50 @@ class Check:
 
 
 def check(root: Value | Graph, *, method: Method = "central", h: float | None = None) -> Check:
-    """Nudge every node of a graph, leaves and intermediates, and compare what becomes of the root with its gradient.
+    """Compare the gradient of every node, leaves and intermediates, with a difference quotient.
 
-    `method`: "central" or "forward". `h`: the step of the quotients; if not given, one is found for each node. The
-    Values and their gradients are not changed. Raises `StaleError` where a number is not what the operation gives
-    for the operands, for then nothing can be run again, and `ValueError` where `h` is not positive.
+    Each node is nudged, and what becomes of the root is computed again. The Values and their gradients do not change.
 
-    >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
-    >>> found = check(a * b + a)
-    >>> found.ok, [row.name for row in found.rows]
-    (True, ['a', 'b', 'v3', 'v4'])
+    Args:
+        root: The Value whose graph is checked, or a Graph with one root.
+        method: "central" or "forward" differences.
+        h: The step of the quotients; by default a good one is found for each node.
+
+    Returns:
+        The result, which is true if no gradient is wrong.
+
+    Raises:
+        StaleError: A number is not what its operation gives for its operands, so nothing can be computed again.
+        ValueError: `h` is not positive, or `method` is something else.
+
+    Example:
+        >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
+        >>> found = check(a * b + a)
+        >>> found.ok, [row.name for row in found.rows]
+        (True, ['a', 'b', 'v3', 'v4'])
     """
     step = _checked_step(method, h)
-    graph = as_graph(root)
-    replay = Replay(graph, graph.root)
-    _refuse_stale(graph, replay)
-    found = gradients(graph)
-    weights, own = noise_weights(graph, found), gradient_errors(graph, found)
-    conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
-    stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
-    users = _users(graph)
-    rows: dict[int, Checked] = {}
-    for place in swept(graph):  # users before what they use
-        node = graph.nodes[place]
-        about = _About(node.name, node.symbol, node.source, found[place], own[place])
-        if replay.select(place) >= 0:
-            rows[place] = Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
-            continue
-
-        def nudged(number: float) -> tuple[float, float]:
-            return replay.root_with(number), replay.noise(weights)
-
-        def is_chosen(place: int = place) -> bool:
-            return (
-                any(replay.depends(condition) for condition in conditions)
-                or any(rows[user.place].verdict in ("kink", "jump") for user in users[place])
-                or any(_is_at_kink(graph, user, place, replay) for user in users[place])
-            )
-
-        row = _judged(about, nudged, node.data, method, step, is_chosen)
-        is_stopped = row.verdict == "wrong" and any(replay.depends(operand) for operand in stopped)
-        rows[place] = row._replace(verdict="stopped") if is_stopped else row
-    ordered = {place: rows[place] for place in sorted(rows)}
-    return Check(tuple(ordered.values()), tuple(_culprits(graph, ordered, users, replay)))
+    return _GraphChecker(as_graph(root), method, step).check()
 
 
 def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: float | None = None) -> Check:
-    """Compare the gradient of a function with difference quotients, a row an argument.
+    """Compare the gradient of a function with difference quotients, one for each number in its arguments.
 
-    `f` takes numbers, or lists, tuples, dicts and arrays of numbers, nested, and returns a Value; it is called with
-    Values, many times. `method` and `h`: as for `check`. Raises `TypeError` where f returns something else, or where an
-    argument has something else in it.
+    Args:
+        f: A function that takes Values and returns a Value. It is called many times.
+        *args: Its arguments: numbers, or lists, tuples, dicts and arrays of numbers, nested.
+        method: "central" or "forward" differences.
+        h: The step of the quotients; by default a good one is found for each number.
 
-    >>> assert gradcheck(lambda x, y: (x * y).tanh(), 0.5, 2.0)
+    Returns:
+        The result, which is true if no gradient is wrong.
+
+    Raises:
+        TypeError: `f` returns something else than a Value, or an argument contains something else than numbers.
+        ValueError: `h` is not positive, or `method` is something else.
+
+    Example:
+        >>> assert gradcheck(lambda x, y: (x * y).tanh(), 0.5, 2.0)
     """
     step = _checked_step(method, h)
     if not callable(f):
@@ -216,7 +243,7 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
         values = [Value(number, label=name) for name, number in named]
         root = _called(f, structure, values)
     graph = Graph.record(root)
-    places = {id(value): place for place, value in enumerate(topological_order(root))}
+    indices = {id(value): index for index, value in enumerate(topological_order(root))}
     found = gradients(graph)
     weights, own = noise_weights(graph, found), gradient_errors(graph, found)
     by_backward = _swept_gradients(root, values)
@@ -228,23 +255,23 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
             numbers[i] = to
             return _noisy(_called(f, structure, [Value(x) for x in numbers]), weights)
 
-        place = places.get(id(values[i]))
-        known = (by_backward[i], 0.0 if place is None else own[place])
-        is_chosen = partial(_is_kink, graph, place)
+        index = indices.get(id(values[i]))
+        known = (by_backward[i], 0.0 if index is None else own[index])
+        is_chosen = partial(_is_kink, graph, index)
         about = _About(name, "", values[i].source, *known)
         rows.append(_judged(about, nudged, number, method, step, is_chosen))
     return Check(tuple(rows), ())
 
 
-def _is_kink(graph: Graph, place: int | None) -> bool:
-    """Whether a check of the graph, which knows what is inside, tells that a node reaches the root by way of a kink."""
+def _is_kink(graph: Graph, index: int | None) -> bool:
+    """Return whether a check of the graph finds that a node reaches the root by way of a kink."""
     return (
-        place is not None and dict(zip(sorted(swept(graph)), check(graph).rows, strict=True))[place].verdict == "kink"
+        index is not None and dict(zip(sorted(swept(graph)), check(graph).rows, strict=True))[index].verdict == "kink"
     )
 
 
 def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
-    """What `backward` really gives to some leaves: a rule made by hand may overwrite. All else is left as it was."""
+    """Run `backward` itself, because a rule made by hand may overwrite, and restore all gradients."""
     nodes = topological_order(root)
     before = [node.grad for node in nodes]
     try:
@@ -256,7 +283,7 @@ def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
 
 
 def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], Structure]:
-    """The numbers in the arguments of a function, with their names; and how they make up the tuple of arguments."""
+    """Return the numbers in the arguments with their names, and how they make up the tuple of arguments."""
     names = Parameters(f).first(len(args))
     numbers: list[tuple[str, float]] = []
     structures = []
@@ -269,7 +296,7 @@ def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tup
 
 
 def _called(f: Callable[..., Any], structure: Structure, values: Sequence[Value]) -> Value:
-    """f of its arguments with Values in place of their numbers."""
+    """Call f with Values in place of the numbers in its arguments."""
     result = f(*structure.filled(values))
     if not isinstance(result, Value):
         raise TypeError(f"gradcheck is for functions that return a Value; this one returned {type(result).__name__}")
@@ -277,7 +304,10 @@ def _called(f: Callable[..., Any], structure: Structure, values: Sequence[Value]
 
 
 def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
-    """A root's number, and a bound on its rounding error; `weights`: those of a graph that is likely the same."""
+    """Return a root's number and a bound on its rounding error.
+
+    `weights` are those of an earlier graph, and are computed again only if this one has another size.
+    """
     graph = Graph.record(root)
     if len(graph) != len(weights):
         weights = noise_weights(graph, gradients(graph))
@@ -286,7 +316,7 @@ def _noisy(root: Value, weights: Floats) -> tuple[float, float]:
 
 
 class _About(NamedTuple):
-    """Whose gradient is checked, what it is, and how far off it can be by rounding."""
+    """The gradient that is checked: whose it is, its number, and its rounding error `own`."""
 
     name: str
     operation: str
@@ -298,10 +328,10 @@ class _About(NamedTuple):
 def _judged(
     about: _About, f: Noisy, x: float, method: Method, h: float, is_chosen: Callable[[], bool] = lambda: False
 ) -> Checked:
-    """A gradient beside the slope of what it should be the gradient of.
+    """Compare a gradient with the slope of the function that it should be the gradient of.
 
-    `is_chosen`: whether the gradient has come by way of a kink, where a rule chose it. That is asked where the slope is
-    smooth and another one: two kinks can undo each other.
+    `is_chosen` returns whether the gradient has come by way of a kink, where a rule chose it. It is only asked if the
+    slope is smooth and differs from the gradient, because two kinks can cancel each other.
     """
     found = slope(f, x, method)
     verdict = _verdict(about.gradient, found, found.bound + about.own, is_chosen)
@@ -310,12 +340,12 @@ def _judged(
 
 
 def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[], bool]) -> str:
-    """`bound`: on the errors of gradient and slope together."""
+    """Decide on a verdict; `bound` limits the errors of gradient and slope together."""
     if found.shape == "undefined":
         return "not finite"
     has_settled = found.shape == "smooth" and found.bound < _TOO_VAGUE * abs(found.estimate)
     if not has_settled and abs(gradient) > 2 * found.steepest > 0.0:
-        return "rounding"  # such as sin at 1e99: the function changes faster than numbers near x follow each other
+        return "rounding"  # such as sin at 1e99, which changes faster than floats near x are spaced
     if found.shape == "jump":
         return "jump"
     if found.shape == "kink":
@@ -334,66 +364,113 @@ def _verdict(gradient: float, found: Slope, bound: float, is_chosen: Callable[[]
     return "rounding" if error and 4 * bound > _TOO_VAGUE * size else "right"
 
 
+class _GraphChecker:
+    """Checks every node of one graph, users before what they use, because a kink at a user matters to its operands.
+
+    Raises:
+        StaleError: A number of the graph is not what its operation gives.
+    """
+
+    def __init__(self, graph: Graph, method: Method, step: float) -> None:
+        self._graph = graph
+        self._method = method
+        self._step = step
+        self._reevaluator = Reevaluator(graph, graph.root)
+        self._refuse_stale()
+        self._gradients = gradients(graph)
+        self._weights = noise_weights(graph, self._gradients)
+        self._errors = gradient_errors(graph, self._gradients)
+        self._conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
+        self._stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
+        self._users = _users(graph)
+        self._rows: dict[int, Checked] = {}
+
+    def check(self) -> Check:
+        """Check all nodes that gradient flows to."""
+        for index in swept(self._graph):
+            self._rows[index] = self._checked(index)
+        rows = {index: self._rows[index] for index in sorted(self._rows)}
+        return Check(tuple(rows.values()), tuple(self._culprits(rows)))
+
+    def _checked(self, index: int) -> Checked:
+        """Check the gradient of one node."""
+        node = self._graph.nodes[index]
+        about = _About(node.name, node.symbol, node.source, self._gradients[index], self._errors[index])
+        if self._reevaluator.select(index) >= 0:
+            return Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
+        row = _judged(about, self._nudged, node.data, self._method, self._step, partial(self._is_chosen, index))
+        if row.verdict == "wrong" and any(self._reevaluator.depends(operand) for operand in self._stopped):
+            return row._replace(verdict="stopped")
+        return row
+
+    def _nudged(self, number: float) -> tuple[float, float]:
+        """Return the root for a number of the selected node, and a bound on its rounding error."""
+        return self._reevaluator.root_with(number), self._reevaluator.noise(self._weights)
+
+    def _is_chosen(self, index: int) -> bool:
+        """Return whether the selected node reaches the root by way of a kink or a condition at its threshold."""
+        users = self._users[index]
+        return (
+            any(self._reevaluator.depends(condition) for condition in self._conditions)
+            or any(self._rows[user.place].verdict in ("kink", "jump") for user in users)
+            or any(self._is_at_kink(user, index) for user in users)
+        )
+
+    def _is_at_kink(self, user: Node, operand: int) -> bool:
+        """Return whether an operation has a kink at the number of its operand, where its rule chooses a derivative."""
+        if not user.opcode:
+            return False
+        return slope(self._local(user, operand), self._graph.nodes[operand].data).shape in ("kink", "jump")
+
+    def _culprits(self, rows: Mapping[int, Checked]) -> Iterator[Culprit]:
+        """Find the local derivatives behind wrong gradients: a node is wrong, and none of the nodes that use it is."""
+        for index, row in rows.items():
+            users = self._users[index]
+            if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users):
+                for user in users:
+                    if user.opcode:
+                        yield from self._local_culprit(user, index)
+
+    def _local_culprit(self, user: Node, operand: int) -> Iterator[Culprit]:
+        """Yield the derivative of a node with respect to one of its operands if it is wrong."""
+        local = sum(user.partials[position] for position, index in passing(user) if index == operand)
+        about = _About(user.name, user.symbol, user.source, local, 0.0)
+        row = _judged(about, self._local(user, operand), self._graph.nodes[operand].data, "central", 0.0)
+        if row.verdict == "wrong":
+            yield Culprit(*about[:3], self._graph.names[operand], local, row.quotient)
+
+    def _local(self, user: Node, operand: int) -> Noisy:
+        """Return a node's number as a function of one of its operands."""
+        self._reevaluator.select(operand)
+
+        def nudged(number: float) -> tuple[float, float]:
+            result = self._reevaluator.local(user.place, number)
+            return result, EPSILON * abs(result)
+
+        return nudged
+
+    def _refuse_stale(self) -> None:
+        """Raise `StaleError` if a number is not what its operation gives."""
+        for node in self._graph.nodes:
+            again = self._reevaluator.recomputed(node.place)
+            if again != node.data and not (math.isnan(again) and math.isnan(node.data)):
+                raise StaleError(
+                    f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
+                    " since it was computed. Call refresh(root) first"
+                )
+
+
 def _users(graph: Graph) -> list[list[Node]]:
-    """By place, the nodes that a gradient flows through to that one."""
+    """Return, for every node by index, the nodes that gradient flows through to it."""
     users: list[list[Node]] = [[] for _ in range(len(graph))]
-    for place in swept(graph):
-        for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[place])):
-            users[operand].append(graph.nodes[place])
+    for index in swept(graph):
+        for operand in dict.fromkeys(operand for _, operand in passing(graph.nodes[index])):
+            users[operand].append(graph.nodes[index])
     return users
 
 
-def _culprits(
-    graph: Graph, rows: Mapping[int, Checked], users: Sequence[Sequence[Node]], replay: Replay
-) -> Iterator[Culprit]:
-    """The local derivatives behind wrong gradients: where a node is wrong, and none of the nodes that use it is."""
-    for place, row in rows.items():
-        if row.verdict == "wrong" and not any(rows[user.place].verdict == "wrong" for user in users[place]):
-            for user in users[place]:
-                if user.opcode:
-                    yield from _local_culprit(graph, user, place, replay)
-
-
-def _local_culprit(graph: Graph, user: Node, operand: int, replay: Replay) -> Iterator[Culprit]:
-    """The derivative of a node by one of its operands, if that is wrong."""
-    local = sum(user.partials[position] for position, place in passing(user) if place == operand)
-    about = _About(user.name, user.symbol, user.source, local, 0.0)
-    row = _judged(about, _local(user, operand, replay), graph.nodes[operand].data, "central", 0.0)
-    if row.verdict == "wrong":
-        yield Culprit(*about[:3], graph.names[operand], local, row.quotient)
-
-
-def _is_at_kink(graph: Graph, user: Node, operand: int, replay: Replay) -> bool:
-    """Whether an operation has a kink just where its operand is; there its rule chooses a derivative."""
-    if not user.opcode:
-        return False
-    return slope(_local(user, operand, replay), graph.nodes[operand].data).shape in ("kink", "jump")
-
-
-def _local(user: Node, operand: int, replay: Replay) -> Noisy:
-    """A node's number as a function of one of its operands'."""
-    replay.select(operand)
-
-    def nudged(number: float) -> tuple[float, float]:
-        result = replay.local(user.place, number)
-        return result, EPSILON * abs(result)
-
-    return nudged
-
-
-def _refuse_stale(graph: Graph, replay: Replay) -> None:
-    """Raise `StaleError` where a number is not what its operation gives."""
-    for node in graph.nodes:
-        again = replay.recomputed(node.place)
-        if again != node.data and not (math.isnan(again) and math.isnan(node.data)):
-            raise StaleError(
-                f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
-                " since it was computed. Call refresh(root) first"
-            )
-
-
 def _checked_step(method: object, h: object) -> float:
-    """The step, 0.0 for one that is to be found."""
+    """Return the step, or 0.0 if one has to be found."""
     if method not in ("central", "forward"):
         raise ValueError(f"method is 'central' or 'forward', not {method!r}")
     if h is None:

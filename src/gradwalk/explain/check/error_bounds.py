@@ -1,4 +1,4 @@
-"""How far rounding can put a graph's numbers and gradients off, to first order."""
+"""Bounds, to first order, on how far rounding can put a graph's numbers and gradients off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from functools import cache
 import numpy
 
 from gradwalk.explain.passes import contribution, passing, swept
-from gradwalk.graph.graph import Floats, Graph, Node
+from gradwalk.graph.graph import Floats, Graph
+from gradwalk.graph.node import Node
 from gradwalk.ops.formula import variables
 from gradwalk.ops.table import TABLE
 
@@ -19,9 +20,16 @@ _OPERANDS = "xyz"
 
 
 def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
-    """By place: what the root can be off by for each unit of a node's number, because that is rounded.
+    """Compute how far off the root can be, for each unit of a node's number, because that number is rounded.
 
-    An ulp of the number, times the node's gradient. Leaves are exact.
+    That is an ulp times the node's gradient. Leaves are exact.
+
+    Args:
+        graph: A graph with one root.
+        gradients: The true gradients by index.
+
+    Returns:
+        One weight for each node.
     """
     weights: Floats = numpy.nan_to_num(numpy.abs(numpy.array(gradients)) * EPSILON, nan=0.0, posinf=math.inf)
     weights[numpy.diff(graph.offsets) == 0] = 0.0
@@ -29,24 +37,32 @@ def noise_weights(graph: Graph, gradients: Sequence[float]) -> Floats:
 
 
 def gradient_errors(graph: Graph, gradients: Sequence[float]) -> list[float]:
-    """How far off each gradient can be by rounding: cancellation in a number makes the derivatives behind it vague.
+    """Bound how far off each gradient can be by rounding; cancellation in a number makes derivatives inexact.
 
-    Forward, an operation passes on the errors of its operands, times its partials, and adds one of its own. Backward,
-    a contribution has the relative errors of its upstream gradient and of all that its partial is computed from.
+    In the forward pass an operation passes on the errors of its operands, times its partials, and adds one of its own.
+    In the backward pass a contribution has the relative errors of its upstream gradient and of everything that its
+    partial is computed from.
+
+    Args:
+        graph: A graph with one root.
+        gradients: The true gradients by index.
+
+    Returns:
+        One bound for each node.
     """
     relative = _relative_errors(graph)
     errors = [0.0] * len(graph)
-    for place in swept(graph):
-        node = graph.nodes[place]
+    for index in swept(graph):
+        node = graph.nodes[index]
         for position, operand in passing(node):
             vague = sum(relative[x] for x in _needed(node, position)) + EPSILON
-            passed_on = _known(abs(node.partials[position]) * errors[place])
-            errors[operand] += passed_on + _known(abs(contribution(node, position, gradients[place])) * vague)
+            passed_on = _known(abs(node.partials[position]) * errors[index])
+            errors[operand] += passed_on + _known(abs(contribution(node, position, gradients[index])) * vague)
     return errors
 
 
 def _relative_errors(graph: Graph) -> list[float]:
-    """How far off the number of every node can be, in relation to it."""
+    """Bound the relative error of every node's number."""
     errors = [0.0] * len(graph)
     for node in graph.nodes:
         if not node.is_leaf:
@@ -56,12 +72,12 @@ def _relative_errors(graph: Graph) -> list[float]:
 
 
 def _known(error: float) -> float:
-    """An error, or nothing where it is not a number: what is nan or inf is not judged by its rounding."""
+    """Return an error, or 0 for nan and inf, which are not judged by their rounding."""
     return error if math.isfinite(error) else 0.0
 
 
 def _needed(node: Node, position: int) -> Iterator[int]:
-    """The nodes whose numbers a partial is computed from: operands, or the node itself."""
+    """Yield the nodes whose numbers a partial is computed from: operands, or the node itself."""
     if node.row is None:
         yield from (x for x in node.arguments if isinstance(x, int))
     elif not node.row.selects:

@@ -1,10 +1,10 @@
-"""Derivatives of a function of one number by difference quotients, with what is known of their error.
+"""Derivatives of a function of one number by difference quotients, with a bound on their error.
 
 A quotient over a step h is off by truncation, which shrinks with h, and by rounding, which grows as h shrinks. So many
-steps are tried, each an eighth of the one before, and the quotient with the smallest bound on both is taken: truncation
-is judged by how much the quotient changed from the step before, rounding by a bound on the function's own rounding
-error; and no quotient is believed that smaller steps contradict. (Numerical Recipes, 3rd edition, section 5.7, says why
-no step can be known to be good beforehand.)
+steps are tried, each an eighth of the one before, and the quotient with the smallest bound on both is taken. Truncation
+is estimated from the change since the step before, rounding from a bound on the function's own rounding error, and a
+quotient that smaller steps contradict is rejected. (Numerical Recipes, 3rd edition, section 5.7, says why no step can
+be known to be good beforehand.)
 """
 
 from __future__ import annotations
@@ -17,21 +17,27 @@ from typing import Literal, NamedTuple
 Method = Literal["central", "forward"]
 Noisy = Callable[[float], tuple[float, float]]  # a function's number, and a bound on its rounding error
 
-_RATIO = 8.0
-_STEPS = 9
+_RATIO = 8.0  # of a step to the next
+_STEPS = 9  # steps that are tried in any case
 _MOST_STEPS = 16
-_SETTLED = 1e-3  # of the quotient: what changes by less from step to step has settled
-_SHARP = 1e-5  # of the quotient: a bound that needs no more steps
-_SIGNIFICANT = 20.0  # how many times its rounding error a difference of slopes has to be to mean something
+_SETTLED = 1e-3  # relative to the quotient: it has settled if it changes by less from step to step
+_SHARP = 1e-5  # relative to the quotient: a smaller bound needs no more steps
+_SIGNIFICANT = 20.0  # a difference of slopes counts if it is this many times its rounding error
 
 
 class Slope(NamedTuple):
-    """A derivative as found: `estimate`, within `bound` of the truth; slopes to the `left` and `right`.
+    """A derivative as difference quotients show it.
 
-    `resolution`: the rounding error of a smaller step that agrees: what differs by less from the estimate may be as
-    right. `h`: the step of the estimate. `shape`: "smooth", or "kink" where the slopes to both sides differ, or "jump"
-    where the function does, or "edge" where it has finite numbers on one side only, or "undefined" where on none, or no
-    finite slope. `steepest`: the largest slope that the smallest step showed.
+    Attributes:
+        estimate: The derivative.
+        bound: How far it can be from the truth.
+        resolution: The rounding error of a smaller step that agrees; numbers closer to the estimate may be as right.
+        h: The step of the estimate.
+        left: The slope on the left.
+        right: The slope on the right.
+        shape: "smooth"; "kink" if the slopes on both sides differ; "jump" if the function jumps; "edge" if it is finite
+            on one side only; "undefined" if it is finite on neither side or has no finite slope.
+        steepest: The largest slope that the smallest step showed.
     """
 
     estimate: float
@@ -45,7 +51,7 @@ class Slope(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """The quotients over one step, and a bound on the error that rounding makes in them."""
+    """The quotients over one step, and a bound on their rounding error."""
 
     h: float
     quotient: float
@@ -59,13 +65,19 @@ class _Trial(NamedTuple):
 
 
 def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
-    """The derivative of f at x.
+    """Estimate the derivative of f at x.
 
-    >>> found = slope(lambda t: (math.sin(t), 1e-16), 1.0)
-    >>> abs(found.estimate - math.cos(1.0)) < found.bound < 1e-9
-    True
-    >>> slope(lambda t: (abs(t), 0.0), 0.0).shape
-    'kink'
+    Args:
+        f: A function that returns a number and a bound on its rounding error.
+        x: Where to differentiate.
+        method: "central" or "forward" differences.
+
+    Example:
+        >>> found = slope(lambda t: (math.sin(t), 1e-16), 1.0)
+        >>> abs(found.estimate - math.cos(1.0)) < found.bound < 1e-9
+        True
+        >>> slope(lambda t: (abs(t), 0.0), 0.0).shape
+        'kink'
     """
     middle = f(x)
     scale = abs(x) if 0.0 < abs(x) < math.inf else 1.0
@@ -82,14 +94,14 @@ def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
 
 
 def quotient(f: Noisy, x: float, h: float, method: Method) -> float:
-    """The difference quotient over a step h, which is taken as it is even where it is a bad one."""
+    """Compute the difference quotient over a given step, even if it is a bad one."""
     return _trial(f, x, f(x), h, method).quotient
 
 
 def _towards_one(scale: float, tried: int) -> range:
-    """Powers of more steps, for functions that do not change on the scale of x but on that of 1.
+    """Return the powers of further steps, for functions that change on the scale of 1 and not on that of x.
 
-    Larger steps for a small x, down from an eighth; smaller ones for a large x.
+    For a small x these are larger steps, down from an eighth; for a large x smaller ones.
     """
     apart = math.ceil(abs(math.log(scale, _RATIO)))
     if scale < 1.0:
@@ -98,12 +110,12 @@ def _towards_one(scale: float, tried: int) -> range:
 
 
 def _trial(f: Noisy, x: float, middle: tuple[float, float], h: float, method: Method) -> _Trial:
-    """The quotients over one step, by the steps that are really taken: x + h is rounded."""
+    """Compute the quotients over one step, dividing by the steps that are really taken, because x + h is rounded."""
     above, below = x + h, x - h
     (up, noise_up), (down, noise_down) = f(above), f(below) if above > x > below else (math.nan, 0.0)
     right = _divided(up - middle[0], above - x)
     left = _divided(middle[0] - down, x - below)
-    noise = max(middle[1], noise_up, noise_down) + math.ulp(0.0)  # the least that anything is rounded by
+    noise = max(middle[1], noise_up, noise_down) + math.ulp(0.0)  # the smallest possible rounding error
     if method == "forward" or not (math.isfinite(left) and math.isfinite(right)):
         one_sided = right if method == "forward" or math.isfinite(right) else left
         return _Trial(h, one_sided, left, right, _divided(2 * noise, h))
@@ -115,18 +127,18 @@ def _divided(difference: float, step: float) -> float:
 
 
 def _have_settled(trials: Sequence[_Trial]) -> bool:
-    """Whether the last step changed the quotient by little, or by no more than rounding does; the slopes likewise."""
+    """Return whether the last step changed the quotient and the slopes by little, or by no more than rounding."""
     if len(trials) < 3:
         return False
     before, last = trials[-2:]
     change = abs(last.quotient - before.quotient)
     if last.gap > max(before.gap / 2, 2 * _SIGNIFICANT * last.rounding):
-        return False  # left and right do not come together: x may lie on something narrower than the step
+        return False  # left and right stay apart: x may lie on something narrower than the step
     return change <= max(_SETTLED * abs(last.quotient), 4 * last.rounding)
 
 
 def _best(trials: Sequence[_Trial]) -> Slope:
-    """What the quotients, from the largest step to the smallest, say together."""
+    """Combine the quotients, from the largest step to the smallest, into one estimate."""
     trials = [trial for trial in trials if math.isfinite(trial.quotient)]
     if not trials:
         return Slope(math.nan, math.inf, math.inf, 0.0, math.nan, math.nan, "undefined", math.inf)
@@ -144,7 +156,7 @@ def _best(trials: Sequence[_Trial]) -> Slope:
 
 
 def _bounds(trials: Sequence[_Trial]) -> list[float]:
-    """How far off each quotient can be: by its truncation and rounding, or by what smaller steps say of it."""
+    """Bound the error of each quotient by its truncation and rounding, and by what smaller steps show."""
     bounds = [math.inf]
     for before, trial in pairwise(trials):
         ratio = before.h / trial.h
@@ -157,21 +169,21 @@ def _bounds(trials: Sequence[_Trial]) -> list[float]:
 
 
 def _diverge(trials: Sequence[_Trial]) -> bool:
-    """Whether the quotients tend to infinity as the step shrinks, as those of x log x at 0: ever on, by equal steps."""
+    """Return whether the quotients grow without bound as the step shrinks, as those of x log x at 0 do."""
     changes: list[float] = []
     for before, after in pairwise(trials):
         change = abs(after.quotient - before.quotient)
         if changes and _SIGNIFICANT * after.rounding > changes[-1] / 2:
-            break  # from here on, rounding would hide it
+            break  # from here on rounding hides the growth
         changes.append(change)
     last = changes[-4:]
     return len(last) == 4 and last[-1] > 0.0 and all(after > 0.8 * before for before, after in pairwise(last))
 
 
 def _shape(trials: Sequence[_Trial]) -> tuple[str, _Trial]:
-    """Whether the slopes to both sides come together as the step shrinks; and the step where that was seen.
+    """Decide whether the slopes on both sides come together as the step shrinks, and return the step that shows it.
 
-    Where f is smooth their gap shrinks with the step, at a kink it stays, at a jump it grows.
+    If f is smooth the gap between them shrinks with the step; at a kink it stays, at a jump it grows.
     """
     finite = [trial for trial in trials if math.isfinite(trial.gap)]
     for i in range(len(finite) - 1, 0, -1):
@@ -179,7 +191,7 @@ def _shape(trials: Sequence[_Trial]) -> tuple[str, _Trial]:
         if trial.gap <= _SIGNIFICANT * 2 * trial.rounding or trial.gap <= 1e-9 * (abs(trial.left) + abs(trial.right)):
             continue
         if any(trial.gap / 2 > _SIGNIFICANT * 2 * smaller.rounding for smaller in finite[i + 1 :]):
-            break  # the gap would be seen with a smaller step too, were it there: the kink lies beside x
+            break  # smaller steps would show a gap at x too, so the kink lies beside x
         ratio = before.h / trial.h
         if trial.gap > before.gap * max(ratio / 2, 1.1):
             return "jump", trial

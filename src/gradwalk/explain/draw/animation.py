@@ -1,4 +1,4 @@
-"""A walk as a film, for slides: a picture after every step."""
+"""`Film`: a walk as pictures that follow each other, for slides."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ _GAP = 10.0  # between the pictures of a strip
 
 @dataclass(frozen=True, repr=False)
 class Film:
-    """Pictures of one graph at several moments. It plays by itself in notebooks, browsers and slides; `save` writes it.
+    """Pictures of one graph at several moments, which play by themselves in notebooks, browsers and slides.
 
-    `seconds`: how long each picture stays.
+    Attributes:
+        graph: The graph.
+        moments: The moments of a walk, one for each picture.
+        seconds: How long each picture is shown.
+        theme: "light", "dark", or "auto" for what the viewer prefers.
     """
 
     graph: Graph
@@ -30,7 +34,7 @@ class Film:
 
     @cached_property
     def svg(self) -> str:
-        """The film as one animated SVG file. Where motion is not wanted, its last picture stands still."""
+        """The film as one animated SVG file, which shows only its last picture to viewers who prefer no motion."""
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
         share = 100 / len(self.moments)
         canvas.style(
@@ -49,12 +53,12 @@ class Film:
 
     @cached_property
     def strip(self) -> str:
-        """All pictures in one SVG file that does not move, in rows from left to right."""
+        """All pictures in one SVG file without motion, in rows from left to right."""
         wide, high = self._scene.paint(Canvas.file(self.theme, ""), self.moments[0], self._largest)
         return self._sheet(max(1, ceil(sqrt(len(self.moments) * high / wide * 1.6))), _GAP)
 
     def _sheet(self, columns: int, gap: float) -> str:
-        """All pictures in one file, in so many columns."""
+        """Return all pictures in one SVG file, in a given number of columns."""
         canvas = Canvas.file(self.theme, f"{title(self.graph)}, step by step")
         paper = canvas.group()
         wide, high = 0.0, 0.0
@@ -68,10 +72,15 @@ class Film:
         return canvas.finished(*size)
 
     def save(self, path: str | Path) -> None:
-        """Write the film as .svg or .gif, or all its pictures side by side as .png.
+        """Write the film to a file.
 
-        Raises `PictureError` for other names, `ModuleNotFoundError` where GIF and PNG files need a package that is not
-        installed, `OSError` where the file cannot be written.
+        Args:
+            path: A name that ends with .svg or .gif, or with .png for all pictures side by side.
+
+        Raises:
+            PictureError: The name ends otherwise, or the pictures are too large for pixels.
+            ModuleNotFoundError: The package that GIF and PNG files need is not installed.
+            OSError: The file cannot be written.
         """
         raster.write(path, {".svg": lambda: self.svg, ".gif": self._gif, ".png": lambda: raster.as_png(self.strip)})
 

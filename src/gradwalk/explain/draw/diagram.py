@@ -1,4 +1,4 @@
-"""A graph laid out for drawing, and painted as it is at one moment of a walk."""
+"""Lays out a graph for drawing, and paints it as it is at one moment of a walk."""
 
 from __future__ import annotations
 
@@ -12,29 +12,36 @@ from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
 from gradwalk.explain.passes import contribution, passing
 from gradwalk.explain.text import fixed, one_line, short, shortened, width
 from gradwalk.graph.clusters import Group, grouped
-from gradwalk.graph.graph import Graph, Node
+from gradwalk.graph.graph import Graph
+from gradwalk.graph.node import Node
 
 _MARGIN = 18.0
 _LINE = 17.0  # from one line of text to the next
-_HEAD = 30.0  # of a drawing by module
-_FOOT = 34.0  # of one with a legend
-_NARROWEST = 380.0  # drawing with a caption or legend, without its margins
+_HEAD = 30.0  # above a drawing by module
+_FOOT = 34.0  # below a drawing with a legend
+_NARROWEST = 380.0  # width of a drawing with a caption or legend, without its margins
 _FONT = 12.0
 _BOX = 30.0  # the height of a box
-_PILL = 28.0  # and of an operation
+_PILL = 28.0  # the height of an operation
 _LINK = 16.0  # between an operation and its result
-_PORT = 8.0  # between the ends of the edges at one operation, if there is room
-_TALLEST = 240.0  # an operation on many operands
+_PORT = 8.0  # between the ends of edges at one operation, if there is room
+_TALLEST = 240.0  # height of an operation on many operands
 _GAP = 54.0  # between layers
-_BUNDLE_GAP = 130.0  # the same where edges bear numbers
+_BUNDLE_GAP = 130.0  # between layers if edges have numbers on them
 _LONGEST_LABEL = 26
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What is known at one moment: whose number, which gradients, what each edge passed back, who is being visited.
+    """What is known at one moment of a walk.
 
-    `contributions`: by place of the result and position of the operand; those in `lost` came to nothing.
+    Attributes:
+        known: The indices of the nodes whose number is known.
+        gradients: The gradients so far, by index.
+        contributions: What each edge passed back, by the index of the result and the position of the operand.
+        lost: The edges whose contribution was lost.
+        active: The index of the node that is being visited.
+        caption: The last step in words.
     """
 
     known: frozenset[int]
@@ -46,7 +53,7 @@ class Moment:
 
 
 def recorded(graph: Graph) -> Moment:
-    """All that a graph was recorded with."""
+    """Return everything that a graph was recorded with as a moment."""
     contributions = {}
     for node in graph.nodes:
         for position, _ in passing(node):
@@ -56,9 +63,14 @@ def recorded(graph: Graph) -> Moment:
 
 @dataclass(frozen=True)
 class _Unit:
-    """A value's box with its operation before it: text and widths of its parts.
+    """A value's box with its operation before it.
 
-    `side`: the length of that side of the operation where edges end.
+    Attributes:
+        label: The name in the box.
+        cells: The widths of the three parts of the box.
+        symbol: The text of the operation.
+        pill: The width of the operation, 0 for leaves.
+        side: The length of the side of the operation at which edges end.
     """
 
     label: str
@@ -73,7 +85,12 @@ class _Unit:
 
 
 class Scene:
-    """Every node of a graph in its place. `rankdir`: "LR" for left to right, "TB" for top to bottom."""
+    """A graph laid out, to be painted at any moment of a walk.
+
+    Args:
+        graph: The graph.
+        rankdir: "LR" for left to right, "TB" for top to bottom.
+    """
 
     def __init__(self, graph: Graph, rankdir: str = "LR") -> None:
         self._graph = graph
@@ -92,12 +109,21 @@ class Scene:
         self._layout = _turned(layout) if self._downward else layout
 
     def painted(self, moment: Moment, theme: Theme) -> str:
-        """The SVG file."""
+        """Return the text of an SVG file that shows one moment."""
         canvas = Canvas.file(theme, title(self._graph))
         return canvas.finished(*self.paint(canvas, moment, largest_of(moment)))
 
     def paint(self, canvas: Canvas, moment: Moment, largest: float) -> Point:
-        """Draw into a canvas, `largest` being the gradient that is drawn heaviest; the size of the drawing."""
+        """Draw one moment into a canvas.
+
+        Args:
+            canvas: Where to draw.
+            moment: What to draw.
+            largest: The gradient that is drawn with the heaviest line.
+
+        Returns:
+            The width and height of the drawing.
+        """
         head = 2 * _LINE if moment.caption else 0.0
         foot = _FOOT if largest else 0.0
         wide = max(self._layout.width, _NARROWEST if moment.caption or largest else 0.0) + 2 * _MARGIN
@@ -118,16 +144,17 @@ class Scene:
         return wide, high
 
     def _size(self, unit: _Unit) -> tuple[float, float]:
+        """Return the width and height of a box with its operation."""
         if not unit.pill:
             return unit.box, _BOX
         if self._downward:
             return max(unit.box, unit.pill, unit.side), _BOX + _LINK + _PILL
         return unit.box + _LINK + unit.pill, max(_BOX, unit.side)
 
-    def _anchors(self, place: int) -> tuple[Point, Point, Point]:
-        """The centre of a node's operation, the centre of its box, and where its edges leave."""
-        x, y = self._layout.centres[place]
-        unit = self._units[place]
+    def _anchors(self, index: int) -> tuple[Point, Point, Point]:
+        """Return the centre of a node's operation, the centre of its box, and the point where its edges leave."""
+        x, y = self._layout.centres[index]
+        unit = self._units[index]
         wide, high = self._size(unit)
         if self._downward:
             return (x, y - high / 2 + _PILL / 2), (x, y + high / 2 - _BOX / 2), (x, y + high / 2)
@@ -136,6 +163,7 @@ class Scene:
     def _paint_edge(
         self, canvas: Canvas, edge: tuple[int, int, int], route: Sequence[Point], moment: Moment, largest: float
     ) -> None:
+        """Draw the edge from an operand to an operation."""
         start, end, position = edge
         node = self._graph.nodes[end]
         ports = sum(isinstance(x, int) for x in node.arguments)
@@ -155,7 +183,7 @@ class Scene:
         group.path(arrowhead(tip, self._downward, float(weight)), fill=role)
 
     def _through_columns(self, start: int, end: int, route: Sequence[Point], tip: Point) -> list[Point]:
-        """The route with straight lines inside the layers of both ends, so that it passes by what is wider there."""
+        """Add straight lines inside the layers of both ends to a route, so that it passes by wider nodes there."""
         (x, y), (_, leaves), (enters, _) = (
             self._anchors(start)[2],
             self._layout.columns[start],
@@ -166,6 +194,7 @@ class Scene:
         return [(leaves, y), *route, (enters, tip[1])]
 
     def _paint_node(self, canvas: Canvas, node: Node, unit: _Unit, moment: Moment, largest: float) -> None:
+        """Draw the box of a value and the operation before it."""
         group = canvas.group(_node_title(node, moment))
         operation, (x, y), _ = self._anchors(node.place)
         gradient = moment.gradients.get(node.place)
@@ -192,6 +221,7 @@ class Scene:
         _paint_cell(group, left + unit.cells[0] + unit.cells[1], unit.cells[2], baseline, "grad", number)
 
     def _paint_operation(self, group: Canvas, unit: _Unit, centre: Point, box: Point, role: str, weight: str) -> None:
+        """Draw an operation and the line to its result."""
         x, y = centre
         if self._downward:
             group.path(f"M{x:.1f},{y + _PILL / 2:.1f}V{box[1] - _BOX / 2:.1f}", stroke=role, stroke_width=weight)
@@ -205,7 +235,7 @@ class Scene:
 
 
 def paint_groups(graph: Graph, theme: Theme) -> str:
-    """The SVG file of a graph too large to be drawn node by node: its groups, and how many edges lead where."""
+    """Return the text of an SVG file that shows a large graph by its groups and the number of edges between them."""
     groups, edges = grouped(graph)
     texts = [list(_described(group)) for group in groups]
     sizes = [(max(map(width, lines)) * _FONT * LETTER + 24, _LINE * len(lines) + 16) for lines in texts]
@@ -234,7 +264,7 @@ def _paint_group(canvas: Canvas, lines: Sequence[str], box: tuple[float, float, 
 
 
 def _paint_bundle(canvas: Canvas, count: int, back: bool, points: list[Point]) -> None:
-    """All edges between two groups as one line; one that leads back to an earlier group is dashed."""
+    """Draw all edges between two groups as one line, dashed if it leads back to an earlier group."""
     weight = f"{1 + math.log10(count):.1f}"
     dash = {"stroke_dasharray": "5 4"} if back else {}
     group = canvas.group(f"{count:,} edges" + (", leading back" if back else ""))
@@ -256,6 +286,7 @@ def _ends(
 
 
 def _described(group: Group) -> Iterator[str]:
+    """Yield the lines of text in the box of a group."""
     yield shortened(one_line(group.name), 40)
     if group.leaves:
         yield f"{group.leaves:,} {_leaves(group)}"
@@ -274,6 +305,7 @@ def _leaves(group: Group) -> str:
 
 
 def _unit(node: Node) -> _Unit:
+    """Measure the box of a node and the operation before it."""
     label = shortened(one_line(node.name), _LONGEST_LABEL)
     numbers = [max(len(fixed(number)), 7) + 5 for number in (node.data, node.grad)]
     cells = [columns * _FONT * LETTER + 14 for columns in (max(width(label), 1), *numbers)]
@@ -284,7 +316,7 @@ def _unit(node: Node) -> _Unit:
 
 
 def _symbol(node: Node) -> str:
-    """The operation with its constants in their places, as in `2 *` and `max(·, 0)`."""
+    """Return the operation with its constants in their places, as in `2 *` and `max(·, 0)`."""
     symbol = shortened(one_line(node.symbol), 20) or "?"
     if len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
         return symbol
@@ -295,8 +327,8 @@ def _symbol(node: Node) -> str:
 
 
 def _stroke(amount: float | None, largest: float, node: Node, position: int) -> tuple[str, str, dict[str, str]]:
-    """Colour, weight and dashes of a line by what flows along it."""
-    if position in node.inert:
+    """Return the colour, weight and dashes of a line by what flows along it."""
+    if position in node.non_differentiable:
         return "line", "1", {"stroke_dasharray": "2 4"}
     if amount is None or amount == 0.0:
         return "line", "1.2", {}
@@ -306,17 +338,19 @@ def _stroke(amount: float | None, largest: float, node: Node, position: int) -> 
 
 
 def largest_of(moment: Moment) -> float:
-    """The largest size of a finite gradient or contribution."""
+    """Return the largest absolute value of a finite gradient or contribution."""
     numbers = [abs(x) for x in (*moment.gradients.values(), *moment.contributions.values()) if math.isfinite(x)]
     return max(numbers, default=0.0)
 
 
 def _paint_cell(canvas: Canvas, left: float, wide: float, baseline: float, key: str, number: str) -> None:
+    """Draw a key and its number into a part of a box."""
     canvas.text(left + 7, baseline, key, "faint")
     canvas.text(left + wide - 7, baseline, number, anchor="end")
 
 
 def _paint_legend(canvas: Canvas, largest: float) -> None:
+    """Draw the lines of the largest positive and negative gradient, and of none."""
     canvas.text(0, 4, "gradient", "faint")
     x = 70.0
     for amount, words in ((largest, f"+{short(largest)}"), (-largest, f"-{short(largest)}"), (0.0, "0")):
@@ -328,12 +362,13 @@ def _paint_legend(canvas: Canvas, largest: float) -> None:
 
 
 def _rounded_right(x: float, y: float, w: float, h: float, r: float) -> str:
+    """Return the path of a rectangle whose right corners are rounded."""
     turn = f"a{r:g},{r:g} 0 0 1"
     return f"M{x:.1f},{y:.1f}h{w - r:.1f}{turn} {r:g},{r:g}v{h - 2 * r:g}{turn} -{r:g},{r:g}h{r - w:.1f}z"
 
 
 def _turned(layout: Layout) -> Layout:
-    """The layout with its flow downward."""
+    """Turn a layout from left-to-right to top-to-bottom."""
     return Layout(
         tuple([(x, y) for y, x in layout.centres]),
         layout.columns,
@@ -344,12 +379,13 @@ def _turned(layout: Layout) -> Layout:
 
 
 def title(graph: Graph) -> str:
-    """What the picture of a graph shows."""
-    roots = ", ".join(graph.labels.get(place, f"v{place + 1}") for place in graph.outputs)
+    """Return the title of a picture of a graph."""
+    roots = ", ".join(graph.labels.get(index, f"v{index + 1}") for index in graph.outputs)
     return f"How {shortened(one_line(roots), 60)} was computed: {len(graph):,} nodes"
 
 
 def _node_title(node: Node, moment: Moment) -> str:
+    """Return what shows when the pointer rests on a node."""
     known = f" = {node.data!r}" if node.place in moment.known else ""
     gradient = moment.gradients.get(node.place)
     grad = "" if gradient is None else f", gradient {gradient!r}"
@@ -358,10 +394,11 @@ def _node_title(node: Node, moment: Moment) -> str:
 
 
 def _edge_title(graph: Graph, edge: tuple[int, int, int], amount: float | None) -> str:
+    """Return what shows when the pointer rests on an edge."""
     start, end, position = edge
     node = graph.nodes[end]
     names = f"{graph.names[start]} to {graph.names[end]}, operand {position + 1}"
-    if position in node.inert:
+    if position in node.non_differentiable:
         return f"{names}: no gradient passes"
     passed = "" if amount is None else f", contribution {amount!r}"
     return f"{names}: local derivative {node.partials[position]!r}{passed}"

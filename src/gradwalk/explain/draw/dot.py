@@ -1,4 +1,4 @@
-"""A graph in Graphviz's language, as micrograd's notebooks have it."""
+"""A graph in Graphviz's language, as micrograd's notebooks draw it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradwalk.graph.graph import Graph
 
 
 def as_dot(graph: Graph, rankdir: str = "LR") -> str:
-    """DOT text: a record of label, data and gradient for a value, an ellipse for an operation before its result."""
+    """Write DOT text: a record of label, data and gradient for each value, an ellipse for the operation before it."""
     return "\n".join(_lines(graph, rankdir)) + "\n"
 
 
@@ -30,5 +30,5 @@ def _lines(graph: Graph, rankdir: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text in a quoted label, where records give some characters a meaning of their own."""
+    """Escape text for a quoted label, in which records give some characters a meaning of their own."""
     return "".join(f"\\{c}" if c in '\\"{}|<> ' else c for c in one_line(text))

@@ -1,4 +1,4 @@
-"""A graph as a picture: values as boxes, operations before their results, an edge an operand, gradients in colour."""
+"""`draw(root)`: a graph as a picture, with values as boxes, operations before their results, gradients in colour."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ _DIRECTIONS = ("LR", "TB")
 
 @dataclass(frozen=True, repr=False)
 class Drawing:
-    """A picture of a graph, which shows itself in notebooks. `save` writes it, `svg` and `dot` are its text."""
+    """A picture of a graph, which shows itself in notebooks.
+
+    Attributes:
+        graph: The graph.
+        max_nodes: The size from which on modules are drawn instead of nodes.
+        theme: "light", "dark", or "auto" for what the viewer prefers.
+        rankdir: "LR" for left to right, "TB" for top to bottom.
+        moment: The moment of a walk that is shown, or None for the recorded numbers.
+    """
 
     graph: Graph
     max_nodes: int
@@ -42,10 +50,15 @@ class Drawing:
         return as_dot(self.graph, self.rankdir)
 
     def save(self, path: str | Path) -> None:
-        """Write the file, in the format that its name ends with: .svg, .png, .dot or .gv.
+        """Write the picture to a file.
 
-        Raises `PictureError` for other names, `ModuleNotFoundError` where a PNG file needs a package that is not
-        installed, `OSError` where the file cannot be written.
+        Args:
+            path: A name that ends with .svg, .png, .dot or .gv, which decides on the format.
+
+        Raises:
+            PictureError: The name ends otherwise, or the picture is too large for pixels.
+            ModuleNotFoundError: The package that PNG files need is not installed.
+            OSError: The file cannot be written.
         """
         dot = lambda: self.dot  # noqa: E731
         raster.write(path, {".svg": lambda: self.svg, ".png": self._png, ".dot": dot, ".gv": dot})
@@ -62,7 +75,11 @@ class Drawing:
 
 @dataclass(frozen=True, repr=False)
 class DotDrawing(Drawing):
-    """A drawing with what micrograd's notebooks use of the graphviz package's Digraph. `format`: "svg" or "png"."""
+    """A drawing with those methods of the graphviz package's Digraph that micrograd's notebooks use.
+
+    Attributes:
+        format: "svg" or "png".
+    """
 
     format: str
 
@@ -72,12 +89,25 @@ class DotDrawing(Drawing):
         return self.dot
 
     def pipe(self, format: str | None = None) -> bytes:  # noqa: A002  graphviz's name
-        """The picture as the bytes of a file."""
+        """Return the picture as the bytes of a file.
+
+        Args:
+            format: "svg" or "png"; by default that of the drawing.
+        """
         wanted = _checked_format(format or self.format)
         return self._png() if wanted == "png" else self.svg.encode()
 
     def render(self, filename: str = "Digraph.gv", directory: str = "", format: str | None = None) -> str:  # noqa: A002
-        """Write the text in Graphviz's language to `filename`, and the picture beside it; the picture's path."""
+        """Write the text in Graphviz's language to a file, and the picture beside it.
+
+        Args:
+            filename: The name of the text's file; the picture's has the format appended.
+            directory: Where to put both.
+            format: "svg" or "png"; by default that of the drawing.
+
+        Returns:
+            The path of the picture.
+        """
         wanted = _checked_format(format or self.format)
         picture = self.pipe(wanted)
         path = Path(directory, filename)
@@ -98,15 +128,26 @@ def draw(
 ) -> Drawing:
     """Draw the graph of a Value, or of several, with numbers and gradients as they are now.
 
-    A graph of more than `max_nodes` nodes is drawn as its modules and operation counts. `theme`: "light", "dark", or
-    "auto" for what the viewer prefers. `rankdir`: "LR" for left to right, "TB" for top to bottom. `moment`: of a walk,
-    to show that in place of the recorded numbers.
+    Args:
+        root: A Value, several Values, or a Graph.
+        max_nodes: A graph of more nodes is drawn as its modules with counts of operations.
+        theme: "light", "dark", or "auto" for what the viewer prefers.
+        rankdir: "LR" for left to right, "TB" for top to bottom.
+        moment: A moment of a walk, to show that in place of the recorded numbers.
 
-    >>> a = Value(2.0, label="a")
-    >>> loss = a * a
-    >>> loss.backward()
-    >>> draw(loss).svg[:4]
-    '<svg'
+    Returns:
+        The drawing, which shows itself in notebooks and can be saved.
+
+    Raises:
+        TypeError: `root` is something else.
+        ValueError: An option has none of the values above.
+
+    Example:
+        >>> a = Value(2.0, label="a")
+        >>> loss = a * a
+        >>> loss.backward()
+        >>> draw(loss).svg[:4]
+        '<svg'
     """
     if theme not in _THEMES:
         raise ValueError(f"theme is one of {', '.join(_THEMES)}, not {theme!r}")
@@ -118,7 +159,16 @@ def draw(
 
 
 def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawing:  # noqa: A002  micrograd's name
-    """The drawing under the name and with the arguments of micrograd's notebooks."""
+    """Draw the graph of a Value, under the name and with the arguments that micrograd's notebooks use.
+
+    Args:
+        root: The Value.
+        format: "svg" or "png".
+        rankdir: "LR" for left to right, "TB" for top to bottom.
+
+    Raises:
+        ValueError: `format` or `rankdir` is something else.
+    """
     drawing = draw(root, rankdir=rankdir)
     return DotDrawing(
         drawing.graph, drawing.max_nodes, drawing.theme, drawing.rankdir, drawing.moment, _checked_format(format)
@@ -126,7 +176,14 @@ def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawin
 
 
 def trace(root: Value) -> tuple[set[Value], set[tuple[Value, Value]]]:
-    """All Values that root was made from, and root, and the pairs of operand and result, as in micrograd."""
+    """Return the nodes and edges of a graph as sets, as micrograd's notebooks do.
+
+    Args:
+        root: The Value.
+
+    Returns:
+        All Values that root was made from, root included, and all pairs of an operand and its result.
+    """
     nodes = set(topological_order(root))
     return nodes, {(operand, node) for node in nodes for operand in node.operands}
 

@@ -1,7 +1,9 @@
-"""Where the nodes of a layered drawing stand: Sugiyama's method, left to right.
+"""Places the nodes of a layered drawing from left to right, by Sugiyama's method.
 
-Layers by longest path; long edges as chains of bends, one a layer, shared by the edges of one node; few crossings by
-sorting each layer by its neighbours' average; heights by least squares, which in one layer is isotonic regression.
+1. Each node gets a layer by the longest path that leads to it.
+2. Edges over several layers become chains of bends, one in each layer, which the edges of one node share.
+3. Each layer is sorted by the average rank of its neighbours, so that few edges cross.
+4. Heights are found by least squares; within one layer this is isotonic regression.
 """
 
 from __future__ import annotations
@@ -13,18 +15,23 @@ from itertools import pairwise
 
 Point = tuple[float, float]
 
-_GAP = 16.0  # between nodes of a layer
-_BEND_GAP = 9.0
+_GAP = 16.0  # between two nodes of a layer
+_BEND_GAP = 9.0  # between a bend and its neighbours
 _SORTING_ROUNDS = 8
 _LEVELLING_ROUNDS = 12
-_STIFFNESS = 4.0  # how much more than a node a bend wants to lie level with its neighbours
+_STIFFNESS = 4.0  # the weight of a bend beside that of a node when heights are balanced
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`centres`: of the nodes; `columns`: where the layer of each begins and ends; the size of it all.
+    """The positions of all nodes and edges.
 
-    `routes`: for each edge, the points it passes between its ends.
+    Attributes:
+        centres: The centre of each node.
+        columns: Where the layer of each node begins and ends.
+        routes: For each edge, the points that it passes between its ends.
+        width: The width of the whole drawing.
+        height: The height of the whole drawing.
     """
 
     centres: tuple[Point, ...]
@@ -35,12 +42,16 @@ class Layout:
 
 
 def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], gap: float) -> Layout:
-    """Place nodes of the given widths and heights so that all edges lead to the right, with a gap between layers.
+    """Place nodes so that all edges lead to the right.
 
-    Edges go from a node to one with a higher number. Two edges between the same nodes have the same route.
+    Args:
+        sizes: The width and height of each node.
+        edges: Pairs of nodes, each from a lower to a higher number. Edges between the same nodes share their route.
+        gap: The distance between layers.
 
-    >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centres
-    ((5.0, 5.0), (65.0, 5.0))
+    Example:
+        >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centres
+        ((5.0, 5.0), (65.0, 5.0))
     """
     ranks = _ranks(len(sizes), edges)
     plan = _Plan(ranks, edges)
@@ -63,7 +74,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """The layer of every node: as far left as its operands allow, leaves as far right as their users do."""
+    """Return the layer of every node: as far left as its operands allow, or for leaves as far right as possible."""
     ranks = [0] * count
     has_operands = [False] * count
     for start, end in sorted(edges, key=lambda edge: edge[1]):
@@ -79,7 +90,7 @@ def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 class _Plan:
-    """Layers of nodes and bends. Bends are numbered on from the last node."""
+    """Layers of nodes and bends. The numbers of bends follow those of the nodes."""
 
     def __init__(self, ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> None:
         self.ranks = list(ranks)
@@ -130,23 +141,23 @@ def _sort(plan: _Plan) -> None:
 
 
 def _sort_layer(plan: _Plan, layer: list[int], neighbours: list[list[int]]) -> None:
-    """By the average place of the neighbours on one side; what has none keeps its place."""
-    place = {item: i for fixed in plan.layers for i, item in enumerate(fixed)}
+    """Sort one layer by the average rank of the neighbours on one side; items without neighbours keep their rank."""
+    rank = {item: i for fixed in plan.layers for i, item in enumerate(fixed)}
     averages = {
-        item: sum(place[n] for n in neighbours[item]) / len(neighbours[item]) for item in layer if neighbours[item]
+        item: sum(rank[n] for n in neighbours[item]) / len(neighbours[item]) for item in layer if neighbours[item]
     }
     sortable = iter(sorted(averages, key=averages.__getitem__))
     layer[:] = [next(sortable) if item in averages else item for item in layer]
 
 
 def _crossings(plan: _Plan) -> int:
-    """How many pairs of edges between neighbouring layers cross."""
+    """Count the pairs of edges between neighbouring layers that cross."""
     crossings = 0
     for left, right in pairwise(plan.layers):
-        place = {item: i for i, item in enumerate(right)}
+        rank = {item: i for i, item in enumerate(right)}
         seen: list[int] = []
         for item in left:
-            ends = sorted(place[end] for end in plan.after[item])
+            ends = sorted(rank[end] for end in plan.after[item])
             crossings += sum(len(seen) - bisect_right(seen, end) for end in ends)
             for end in ends:
                 insort(seen, end)
@@ -154,10 +165,10 @@ def _crossings(plan: _Plan) -> int:
 
 
 def _levels(plan: _Plan, heights: Sequence[float]) -> list[float]:
-    """The height at which everything stands: level with its neighbours, as far as there is room."""
+    """Return the height of every node and bend: level with its neighbours, as far as there is room."""
     ys = [0.0] * len(heights)
     for layer in plan.layers:
-        _spread(plan, layer, [0.0] * len(layer), heights, ys)
+        _align(plan, layer, [0.0] * len(layer), heights, ys)
     forward, backward = plan.layers[1:], plan.layers[-2::-1]
     for round_ in range(_LEVELLING_ROUNDS):
         last = round_ == _LEVELLING_ROUNDS - 1
@@ -167,7 +178,7 @@ def _levels(plan: _Plan, heights: Sequence[float]) -> list[float]:
         ):
             for layer in layers:
                 wanted = [_average([ys[n] for side in sides for n in side[item]], ys[item]) for item in layer]
-                _spread(plan, layer, wanted, heights, ys)
+                _align(plan, layer, wanted, heights, ys)
     top = min((y - h / 2 for y, h in zip(ys, heights, strict=True)), default=0.0)
     return [y - top for y in ys]
 
@@ -176,7 +187,7 @@ def _average(numbers: list[float], otherwise: float) -> float:
     return sum(numbers) / len(numbers) if numbers else otherwise
 
 
-def _spread(
+def _align(
     plan: _Plan, layer: Sequence[int], wanted: Sequence[float], heights: Sequence[float], ys: list[float]
 ) -> None:
     """Set the heights of a layer as near to the wanted ones as its order and gaps allow, by least squares."""
@@ -192,8 +203,8 @@ def _spread(
 
 
 def _isotonic(wanted: Sequence[float], weights: Sequence[float]) -> Iterable[float]:
-    """The numbers nearest to the wanted ones that do not fall: pool adjacent violators."""
-    pools: list[tuple[float, float, int]] = []  # mean, weight, how many
+    """Return the nearest numbers that do not decrease, by pooling adjacent violators."""
+    pools: list[tuple[float, float, int]] = []  # mean, weight and size
     for number, weight in zip(wanted, weights, strict=True):
         pool = (number, weight, 1)
         while pools and pools[-1][0] > pool[0]:

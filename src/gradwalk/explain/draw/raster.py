@@ -1,4 +1,4 @@
-"""Picture files; pixels out of SVG, by resvg and Pillow, which only this module imports."""
+"""Writes picture files, and makes pixels of SVG by resvg and Pillow, which only this module imports."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
-_SCALE = 2.0  # pixels a unit of SVG: sharp on a screen of high density
-_COARSEST = 0.4  # below that, letters cannot be read
+_SCALE = 2.0  # pixels for each unit of SVG, sharp on screens of high density
+_COARSEST = 0.4  # pixels for each unit; below that letters cannot be read
 _MOST_PIXELS = 40e6
 
 
 class PictureError(ValueError):
-    """Why there is no such picture."""
+    """A picture cannot be made: the message says why."""
 
 
 def write(path: str | Path, formats: Mapping[str, Callable[[], str | bytes]]) -> None:
-    """Write a file in the format that its name ends with; `formats` has a function that makes it for each.
+    """Write a file in the format that its name ends with.
 
-    Raises `PictureError` for other names, and `OSError` where the file cannot be written.
+    Args:
+        path: The name of the file.
+        formats: A function that makes the content, by suffix.
+
+    Raises:
+        PictureError: The name ends with none of the suffixes.
+        OSError: The file cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in formats:
@@ -30,9 +36,14 @@ def write(path: str | Path, formats: Mapping[str, Callable[[], str | bytes]]) ->
 
 
 def as_png(svg: str) -> bytes:
-    """A PNG file, of two pixels a unit, or fewer where it would have too many.
+    """Make a PNG file, with two pixels for each unit, or fewer if there would be too many.
 
-    Raises `ModuleNotFoundError` where resvg is not installed, `PictureError` where nobody could read it.
+    Args:
+        svg: The text of an SVG file.
+
+    Raises:
+        ModuleNotFoundError: resvg is not installed.
+        PictureError: The picture is so large that nobody could read it.
     """
     try:
         import resvg_py
@@ -47,7 +58,17 @@ def as_png(svg: str) -> bytes:
 
 
 def as_gif(column: str, count: int, seconds: float) -> bytes:
-    """A GIF file that shows so many parts of an SVG file, which stand in a column, one after the other without end."""
+    """Make a GIF file that shows the parts of an SVG file one after the other, endlessly.
+
+    Args:
+        column: The text of an SVG file whose parts stand below each other.
+        count: The number of parts, which are equally high.
+        seconds: How long each part is shown.
+
+    Raises:
+        ModuleNotFoundError: Pillow or resvg is not installed.
+        PictureError: The picture is so large that nobody could read it.
+    """
     try:
         from PIL import Image
     except ModuleNotFoundError:

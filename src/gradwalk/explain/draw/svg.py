@@ -1,4 +1,4 @@
-"""An SVG file, element by element. Colours go by roles, which a theme gives colours to, in light and in dark."""
+"""`Canvas`: writes an SVG file element by element, with colours by roles that a light or dark theme assigns."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ DARK = {
     "active": "#ffd54d",
 }
 FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-LETTER = 0.602  # the width of a letter of those fonts, in font sizes
-SCOPE = "gradwalk-scope"  # in rules: the class of this file alone, for many may stand in one page
-# What text inherits from the page that the file stands in, if the file does not say otherwise.
+LETTER = 0.602  # the width of a letter of these fonts, relative to the font size
+SCOPE = "gradwalk-scope"  # stands for the class of this file in its style rules, because a page may contain many files
+# Text would inherit these from the page around the file.
 _TEXT = {
     "direction": "ltr",
     "letter-spacing": "0",
@@ -50,7 +50,12 @@ _TEXT = {
 
 
 class Canvas:
-    """An SVG element to draw into: the file itself, or a group of it."""
+    """An SVG element to draw into: the file itself, or a group in it.
+
+    Args:
+        element: The element.
+        palette: Colours by role.
+    """
 
     def __init__(self, element: Element, palette: dict[str, str]) -> None:
         self.element = element
@@ -58,7 +63,12 @@ class Canvas:
 
     @classmethod
     def file(cls, theme: Theme, title: str) -> Canvas:
-        """An empty file."""
+        """Return an empty file.
+
+        Args:
+            theme: "light", "dark", or "auto" for what the viewer prefers.
+            title: What a screen reader says of it.
+        """
         palette = DARK if theme == "dark" else LIGHT
         root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "class": SCOPE, "role": "img"})
         for name, value in {"font-family": FONT, "font-size": "12", **_TEXT}.items():
@@ -69,18 +79,18 @@ class Canvas:
         return cls(root, palette)
 
     def group(self, title: str = "", **attributes: str) -> Canvas:
-        """A group of elements, with a title that shows where the pointer rests on it."""
+        """Add a group of elements and return it; its title shows when the pointer rests on it."""
         element = SubElement(self.element, "g", attributes)
         if title:
             SubElement(element, "title").text = one_line(title)
         return Canvas(element, self._palette)
 
     def move(self, x: float, y: float) -> None:
-        """Put a group's origin there."""
+        """Move the origin of a group to (x, y)."""
         self.element.set("transform", f"translate({_number(x)},{_number(y)})")
 
     def style(self, rules: str) -> None:
-        """Rules of CSS for what is in the file."""
+        """Add rules of CSS for the whole file."""
         SubElement(self.element, "style").text = rules
 
     def rectangle(
@@ -94,23 +104,23 @@ class Canvas:
         radius: float = 0,
         **more: str,
     ) -> None:
-        """A rectangle with its upper left corner at (x, y)."""
+        """Add a rectangle with its upper left corner at (x, y); `fill` and `stroke` are roles."""
         attributes = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
         if radius:
             attributes["rx"] = _number(radius)
         self._add("rect", attributes | more, fill, stroke)
 
     def path(self, commands: str, fill: str = "", stroke: str = "", **more: str) -> None:
-        """A path of SVG's commands; `more`: attributes with _ in place of -."""
+        """Add a path of SVG's commands; `more` are attributes with _ in place of -."""
         self._add("path", {"d": commands} | more, fill, stroke)
 
     def text(self, x: float, y: float, text: str, fill: str = "ink", anchor: str = "start", **more: str) -> None:
-        """Text on one line, its baseline at (x, y)."""
+        """Add text on one line, its baseline at (x, y)."""
         attributes = {"x": _number(x), "y": _number(y), "text-anchor": anchor}
         self._add("text", attributes | more, fill, "").text = one_line(text)
 
     def finished(self, width: float, height: float) -> str:
-        """The text of the file, with its size, and with a class of its own."""
+        """Return the text of the file, with its size and a class that no other file has."""
         self.element.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         self.element.set("width", _number(width))
         self.element.set("height", _number(height))
@@ -118,6 +128,7 @@ class Canvas:
         return text.replace(SCOPE, f"gradwalk-{crc32(text.encode(errors='replace')):08x}")
 
     def _add(self, tag: str, attributes: dict[str, str], fill: str, stroke: str) -> Element:
+        """Add an element, coloured by roles."""
         element = SubElement(self.element, tag, {name.replace("_", "-"): v for name, v in attributes.items()})
         element.set("fill", self._palette[fill] if fill else "none")
         classes = [f"fill-{fill}"] if fill else []
@@ -130,9 +141,12 @@ class Canvas:
 
 
 def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.0) -> str:
-    """A path through points that leaves and enters them along the flow of the drawing.
+    """Return the commands of a path through points that follows the flow of the drawing.
 
-    `bow`: how far its last part but one is bent aside, which is the one that lies between two layers.
+    Args:
+        points: At least two points.
+        downward: Whether the drawing flows from top to bottom.
+        bow: How far the last part but one, which lies between two layers, is bent aside.
     """
     commands = [f"M{_number(points[0][0])},{_number(points[0][1])}"]
     for i, ((x1, y1), (x2, y2)) in enumerate(pairwise(points)):
@@ -148,7 +162,7 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 
 
 def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
-    """A path: a triangle that points along the flow, for a line of a given weight."""
+    """Return the commands of a triangle that points along the flow, for a line of a given weight."""
     x, y = (_number(value) for value in tip)
     half, long = _number(2.5 + weight), _number(6 + weight)
     back = f"h{_number(2 * float(half))}" if downward else f"v{_number(2 * float(half))}"
@@ -156,6 +170,7 @@ def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
 
 
 def _rules(palette: dict[str, str]) -> str:
+    """Return rules of CSS that give every role its colour."""
     return " ".join(
         f".{SCOPE} .fill-{role} {{ fill: {colour} }} .{SCOPE} .stroke-{role} {{ stroke: {colour} }}"
         for role, colour in palette.items()

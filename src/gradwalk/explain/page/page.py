@@ -1,4 +1,8 @@
-"""A walk as a page: one HTML file that needs no network. Its document and its module are the notebook widget's too."""
+"""The page: a walk as one HTML file that needs no network.
+
+It takes a walk as plain data, what `Walk.essence()` returns, so that walk.py can stand above it. The notebook widget
+shows the same document with the same module.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,16 @@ import html
 import json
 import linecache
 import re
+from collections.abc import Iterable, Mapping
 from importlib import resources
+from typing import Any
 
 from gradwalk.explain.text import one_line, shortened
-from gradwalk.explain.walk import Walk
-from gradwalk.graph.graph import Graph
 
-_LARGEST_FILE = 1_000_000  # characters of a program that is shown beside its graph
+_LARGEST_FILE = 1_000_000  # characters; longer programs are not shown beside their graph
 _LONGEST_TITLE = 80
 
-# What would end the script that the document stands in, or that no file can hold: JSON has escapes for them.
+# Letters that would end the script element around the document, or that no file can hold. JSON has escapes for them.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 _STYLE = "body { margin: 0 }"
@@ -43,50 +47,62 @@ _PAGE = """\
 """
 
 
-def page(walk: Walk | None = None, of: str = "") -> str:
-    """The text of an HTML file that shows a walk, or the lesson where there is none.
+def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
+    """Write an HTML file that shows a walk, or the lesson if there is none.
 
-    `of`: what was walked, such as an expression or the name of a script. All that the file needs is inside it, the
-    lines of the program that made the graph included, and its policy lets it load and run nothing else.
+    Everything that the file needs is inside it, the lines of the program that made the graph included, and its policy
+    lets it load and run nothing else.
 
-    >>> page().splitlines()[0]
-    '<!doctype html>'
+    Args:
+        essence: What the page shows, as `Walk.essence()` returns it; None for the lesson.
+        of: What was walked, such as an expression or the name of a script.
+
+    Returns:
+        The text of the file.
+
+    Example:
+        >>> page().splitlines()[0]
+        '<!doctype html>'
     """
-    data = (
-        ""
-        if walk is None
-        else f'<script type="application/json" data-gradwalk-document>{document(walk, of)}</script>\n'
-    )
+    data = ""
+    if essence is not None:
+        data = f'<script type="application/json" data-gradwalk-document>{document(essence, of)}</script>\n'
     title = f"{shortened(one_line(of), _LONGEST_TITLE)} · gradwalk" if of else "gradwalk: how gradients are made"
     return _PAGE.format(
         policy=_policy(module(), _STYLE), title=html.escape(title), style=_STYLE, data=data, module=module()
     )
 
 
-def document(walk: Walk, of: str = "") -> str:
-    """A walk as the JSON that the page reads, by docs/walk.schema.json, in letters that may stand inside HTML."""
-    described = walk.essence() | {"of": of, "files": _files(walk.graph)}
+def document(essence: Mapping[str, Any], of: str = "") -> str:
+    """Write what the page reads: a walk as JSON, by docs/walk.schema.json, in letters that may stand inside HTML.
+
+    Args:
+        essence: What the page shows, as `Walk.essence()` returns it.
+        of: What was walked.
+    """
+    described = {**essence, "of": of, "files": _files(essence["graph"]["nodes"])}
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def module() -> str:
-    """The page's program: one ES module, made of web/src by `npm run build`."""
+    """Return the page's program: one ES module, built from web/src by `npm run build`."""
     return resources.files("gradwalk.explain.page").joinpath("page.js").read_text(encoding="utf-8")
 
 
-def _files(graph: Graph) -> dict[str, str]:
-    """The programs whose lines made the graph, by filename: those that can be read, cells of notebooks included.
+def _files(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Read the programs whose lines made the nodes, by filename, cells of notebooks included.
 
-    Only Python: a graph that came from elsewhere may name any file of this machine.
+    Only Python files are read: a graph that came from elsewhere may name any file of this machine.
     """
-    names = {line.filename for line in graph.sources.values() if line.filename.endswith((".py", ">"))}
-    texts = {name: "".join(linecache.getlines(name)) for name in sorted(names)}
+    names = {node["source"]["file"] for node in nodes if "source" in node}
+    programs = sorted(name for name in names if name.endswith((".py", ">")))
+    texts = {name: "".join(linecache.getlines(name)) for name in programs}
     return {name: text for name, text in texts.items() if 0 < len(text) <= _LARGEST_FILE}
 
 
 def _policy(script: str, style: str) -> str:
-    """The Content-Security-Policy under which this script and this style run, and nothing else does."""
+    """Return the Content-Security-Policy under which this script and this style run, and nothing else does."""
     return (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"

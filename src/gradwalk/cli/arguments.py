@@ -1,0 +1,111 @@
+"""The arguments of the command line, and what its help says."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+FILES = ("svg", "film", "page")  # the options of `walk` that name a file to write
+_WITH_VALUE = ("--order", *(f"--{option}" for option in FILES))
+
+_EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.8813735870195432'
+
+
+def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
+    """Parse the arguments of a call; `command` of the result is "walk", "lesson" or "run".
+
+    Prints help or what is wrong, and raises `SystemExit`, as argparse does.
+    """
+    parser = argparse.ArgumentParser(
+        prog="gradwalk", description="Scalar reverse-mode automatic differentiation, to watch and to use."
+    )
+    parser.add_argument("--version", action="version", version=f"gradwalk {version}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    _add_walk(commands)
+    _add_lesson(commands)
+    _add_run(commands)
+    return parser.parse_args(_options_first(arguments))
+
+
+def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    walk = commands.add_parser(
+        "walk",
+        help="watch the gradients of an expression, or of a script, being made",
+        description="Print the graph of an expression, its values in forward order, the backward pass step by step, the"
+        " gradients, and a numerical check of each. Of a script: those of its last backward().",
+        epilog=f"example: {_EXAMPLE}",
+    )
+    walk.add_argument(
+        "what",
+        metavar="expression|script.py",
+        help="such as 'tanh(x*w + b)' or 'e = a + b; f = e*c', which is never run as Python; or a script, which is run",
+    )
+    walk.add_argument(
+        "values", nargs="*", metavar="name=value", help="a number for each name; or the script's arguments"
+    )
+    _add_order(walk)
+    _add_outputs(walk)
+
+
+def _add_order(walk: argparse.ArgumentParser) -> None:
+    """Add the options that say how the backward pass goes."""
+    walk.add_argument(
+        "--order", metavar="d,b,c,a", help="visit the nodes in this order in the backward pass, and see what is lost"
+    )
+    walk.add_argument("--overwrite", action="store_true", help="write gradients with = in place of +=")
+
+
+def _add_outputs(walk: argparse.ArgumentParser) -> None:
+    """Add the options that say what is printed and written; `output.py` has a function for each."""
+    walk.add_argument(
+        "--svg", metavar="FILE", help="draw the graph; a name that ends with .png or .dot is taken at its word"
+    )
+    walk.add_argument(
+        "--film", metavar="FILE", help="a picture after each step: an animated .svg or .gif, or a .png of all"
+    )
+    walk.add_argument(
+        "--page", metavar="FILE", help="an .html file to walk through in a browser, with the lines of the script"
+    )
+    walk.add_argument(
+        "--step", action="store_true", help="take the steps one at a time, forward and back, a key a step"
+    )
+    walk.add_argument("--json", action="store_true", help="print JSON for programs; nan and inf as strings")
+
+
+def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    lesson = commands.add_parser(
+        "lesson",
+        help="learn how gradients are made, in a browser",
+        description="Write the lesson as one HTML file, which needs no network, and open it in the browser.",
+    )
+    lesson.add_argument("file", nargs="?", default="gradwalk-lesson.html", help="%(default)s, if not given")
+    lesson.add_argument("--no-open", action="store_true", help="only write the file")
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = commands.add_parser(
+        "run",
+        help="run a script that was written for micrograd",
+        description="Run a script with `micrograd` meaning gradwalk: the same program, faster, and at any depth.",
+    )
+    run.add_argument("script")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")
+
+
+def _options_first(arguments: Sequence[str]) -> list[str]:
+    """Put the options of `walk` first and the rest behind a --, because an expression may begin with a minus.
+
+    Everything behind the name of a script belongs to the script.
+    """
+    if not arguments or arguments[0] != "walk":
+        return list(arguments)
+    options, others = [], []
+    rest = iter(arguments[1:])
+    for argument in rest:
+        if argument.startswith("--") or argument == "-h":
+            value = next(rest, None) if argument in _WITH_VALUE else None
+            options.append(argument if value is None else f"{argument}={value}")
+        else:
+            others.append(argument)
+            others.extend(rest if argument.endswith(".py") and len(others) == 1 else ())
+    return ["walk", *options, "--", *others]

@@ -1,0 +1,121 @@
+"""Everything that `gradwalk walk` prints or writes: one function for each format.
+
+To add a format, add an option to `arguments.py` and its function here: to `write_files` if it is a file, to
+`print_walk` if it is what is printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from argparse import Namespace
+
+from gradwalk.cli import keys
+from gradwalk.cli.arguments import FILES
+from gradwalk.explain import report
+from gradwalk.explain.check.check import StaleError, check
+from gradwalk.explain.draw import raster
+from gradwalk.explain.draw.raster import PictureError
+from gradwalk.explain.page.page import page
+from gradwalk.explain.terminal import Terminal
+from gradwalk.explain.walk import Walk
+from gradwalk.graph.plain_json import as_json
+
+_LARGEST = 1000  # nodes whose steps are printed and whose gradients are checked
+
+
+def refuse_empty_names(options: Namespace) -> None:
+    """Raise `PictureError` if an option that names a file was given an empty name."""
+    for option in FILES:
+        if getattr(options, option) == "":
+            raise PictureError(f"--{option} needs the name of a file")
+
+
+def write_files(options: Namespace, walked: Walk) -> None:
+    """Write the files that the options name."""
+    if options.svg:
+        walked.draw().save(options.svg)
+    if options.film:
+        walked.film().save(options.film)
+    if options.page:
+        write_page(options.page, page(walked.essence(), options.what))
+
+
+def write_page(path: str, text: str) -> None:
+    """Write the text of an HTML page, to a file whose name ends with .html."""
+    raster.write(path, {".html": lambda: text})
+
+
+def print_walk(options: Namespace, walked: Walk) -> None:
+    """Print the walk in the form that the options ask for."""
+    if options.json:
+        _print_json(options.what, walked)
+    elif options.step:
+        _print_stepwise(walked)
+    elif len(walked.graph) > _LARGEST:
+        _print_large(walked)
+    else:
+        _print_text(walked)
+
+
+def _print_json(what: str, walked: Walk) -> None:
+    """Print the walk and its check as one JSON object; no check of a large graph, or of stale numbers."""
+    document = walked.to_dict() | {"of": what, "check": None}
+    if len(walked.graph) <= _LARGEST:
+        with contextlib.suppress(StaleError):
+            document["check"] = check(walked.graph).to_dict()
+    print(as_json(document))
+
+
+def _print_text(walked: Walk) -> None:
+    """Print the whole walk as tables and sentences, and the numerical check of every gradient."""
+    terminal = Terminal(sys.stdout)
+    walked.print(terminal)
+    if walked.overwrite or not walked.is_legal:
+        terminal.heading("The check is of the right gradients")
+    try:
+        found = check(walked.graph)
+    except StaleError as error:
+        terminal.heading(f"There is no check: {error}.")
+    else:
+        found.print(terminal)
+
+
+def _print_large(walked: Walk) -> None:
+    """Print what can be read of a graph with many nodes: its modules, and the gradients of leaves with a label."""
+    graph = walked.graph
+    terminal = Terminal(sys.stdout)
+    report.print_graph(terminal, graph)
+    terminal.heading("Gradients of leaves with a label")
+    leaves = [node for node in graph.nodes if node.is_leaf and node.label]
+    terminal.table(
+        ("node", "data", "grad"), [[leaf.name, repr(leaf.data), repr(leaf.grad)] for leaf in leaves[: report.LONGEST]]
+    )
+    report.print_rest(terminal, len(leaves))
+    terminal.line(
+        f"Steps and checks are printed for at most {_LARGEST:,} nodes; --json has all steps, --svg a picture."
+    )
+
+
+def _print_stepwise(walked: Walk) -> None:
+    """Take one step for each key that is pressed, and print it."""
+    terminal = Terminal(sys.stdout)
+    report.print_graph(terminal, walked.graph)
+    cursor = walked.start()
+    last = len(walked.steps)
+    terminal.heading("space: next step   b: back   e: to the end   s: to the start   q: quit")
+    sys.stdout.flush()
+    for key in keys.presses():
+        if key == "next":
+            step = cursor.next()
+            terminal.line(f"{cursor.position}/{last} {step.sentence}" if step else "This is the end.")
+        elif key == "back":
+            step = cursor.back()
+            terminal.line(f"{cursor.position}/{last} taken back: {step.sentence}" if step else "This is the start.")
+        elif key == "end":
+            while step := cursor.next():
+                terminal.line(f"{cursor.position}/{last} {step.sentence}")
+        elif key == "start":
+            cursor = walked.start()
+            terminal.line(f"0/{last} Nothing is known yet.")
+        sys.stdout.flush()

@@ -1,0 +1,74 @@
+"""`Node`: one node of a graph as readers see it, and `GraphError`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.ops.table import BY_NAME, Operation
+from gradwalk.value.source_line import SourceLine
+
+
+class GraphError(ValueError):
+    """A graph is not well formed: the message says what is wrong, and at which node."""
+
+
+class Node(NamedTuple):
+    """One node of a graph.
+
+    Attributes:
+        place: The index of the node in the graph; the JSON form of walks calls it that.
+        name: A name that no other node has.
+        label: The label that the user gave, or "".
+        symbol: The symbol of the operation, "" for leaves.
+        opcode: The number of the operation; 0 for leaves and hand-made nodes.
+        arguments: The operands in order: the index of a node as an int, a constant as a float.
+        partials: The partial derivative with respect to each argument; nan for constants.
+        data: The number.
+        grad: The gradient, as recorded.
+        source: The line of the user's program that made the node, if it is known.
+        by_hand: Whether its `_backward` was set by hand.
+    """
+
+    place: int
+    name: str
+    label: str
+    symbol: str
+    opcode: int
+    arguments: tuple[int | float, ...]
+    partials: tuple[float, ...]
+    data: float
+    grad: float
+    source: SourceLine | None
+    by_hand: bool
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has no operands."""
+        return not self.arguments
+
+    @property
+    def row(self) -> Operation | None:
+        """Its row in the table of operations; None for leaves, hand-made nodes and sums of products."""
+        return BY_NAME.get(NAMES[self.opcode])
+
+    @property
+    def non_differentiable(self) -> tuple[int, ...]:
+        """The positions of operands that get no gradient, such as the condition of `where`.
+
+        A rule made by hand cannot tell several positions of one operand apart, so only the first of them counts.
+        """
+        if self.by_hand:
+            return tuple(i for i, x in enumerate(self.arguments) if isinstance(x, int) and x in self.arguments[:i])
+        return self.row.inert if self.row else ()
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """The indices of the nodes among its arguments."""
+        return tuple(x for x in self.arguments if isinstance(x, int))
+
+    @property
+    def condition_operands(self) -> tuple[int, ...]:
+        """The indices of the operands that only decide, such as the condition of `where`."""
+        operands = (self.arguments[i] for i in self.row.inert) if self.row else ()
+        return tuple(x for x in operands if isinstance(x, int))
