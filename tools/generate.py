@@ -2,7 +2,8 @@
 
 usage: python tools/generate.py [--check]
 
-With --check nothing is written, and the exit code is 1 where a file is not what the table says.
+With --check nothing is written, and the exit code is 1 where a file is not what the table says. Either way, a table
+that cannot be printed is refused with a list of everything that is wrong with it.
 """
 
 from __future__ import annotations
@@ -13,94 +14,153 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "src"))
 
-from gradwalk.ops.formula import C_HELPERS, Formula, c, code, javascript, text, variables  # noqa: E402  after the path to it
-from gradwalk.ops.table import TABLE, Operation  # noqa: E402
+# Import `gradwalk.ops` alone: the rest of the package holds the code that is about to be generated.
+package = ModuleType("gradwalk")
+package.__path__ = [str(ROOT / "src/gradwalk")]
+sys.modules["gradwalk"] = package
+
+from table_checks import problems  # noqa: E402  these need the line above
+
+from gradwalk.ops.formula import Formula, name, substituted, variables  # noqa: E402
+from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
+from gradwalk.ops.printers import C_HELPERS, c, javascript, python, text  # noqa: E402
+from gradwalk.ops.table import FUSED, ROWS, TABLE, Fused, Operation  # noqa: E402
+
+Lines = Iterator[str]
 
 OPERANDS = "xyz"
-INSTRUCTIONS = ("MULADD", "MULSUB", "SUBMUL", "LOAD", "STORE", "SUM", "DOT")  # the first three stand in programs, too
 
 
-def rules() -> Iterator[str]:
-    """The block of rules.py: names, values and partials by opcode."""
+# Python: evaluate.py
+
+
+def evaluate() -> Lines:
+    """The block of evaluate.py: names, values and partials by opcode."""
+    yield from _constants()
+    yield from _value_function()
+    yield from _partial_function()
+    yield from _facts()
+    yield from _fused_function()
+
+
+def _constants() -> Lines:
     yield from _words("NAMES", [*(row.name for row in TABLE), "sumprod"])
     yield from _words("SYMBOLS", [*(row.symbol for row in TABLE), "sumprod"])
-    arities = f"0{''.join(str(row.arity) for row in TABLE)}0"
-    yield f'ARITIES = tuple(map(int, "{arities}"))'
+    yield f'ARITIES = tuple(map(int, "{_arities()}"))'
     yield from _words("_UFUNCS", [row.ufunc or "-" for row in TABLE])
     yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}"
-    yield f"SUMPROD = {len(TABLE) + 1}"
-    yield from ("", "")
-    yield from _rule("evaluate(opcode: cython.int, x: cython.double, y: cython.double, z: cython.double)")
-    yield '    """The value of an operation."""'
-    for opcode, row in _numbered():
-        yield f"    {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
-        yield f"        return {code(row.forward)}"
+    yield f"SUMPROD = {OPCODES['sumprod']}"
+    yield f"FUSED = ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
+
+
+def _arities() -> str:
+    """A digit for each opcode; 0 for leaves, sums of products and calls, which have no fixed number of operands."""
+    digits = ["0"] * (1 + max(OPCODES[row.name] for row in FUSED))
+    for row in ROWS:
+        digits[OPCODES[row.name]] = str(row.arity)
+    return "".join(digits)
+
+
+def _words(constant: str, words: list[str]) -> Lines:
+    """A tuple of words by opcode, several to a line."""
+    yield f"{constant} = ("
+    yield '    "",'
+    yield "    *("
+    yield from (f'        "{line} "' for line in textwrap.wrap(" ".join(words), 104))
+    yield "    ).split(),"
+    yield ")"
+
+
+def _value_function() -> Lines:
+    yield from _c_function("value(opcode: cython.int, x: cython.double, y: cython.double, z: cython.double)", "double")
+    yield '    """Return the value of a row for its operands; those that it does not take are ignored."""'
+    for row in TABLE:
+        yield from _case(row, "    ")
+        yield f"        return {python(row.forward)}"
     yield "    return 0.0"
-    yield from ("", "")
-    yield from _rule("partial(")
-    yield '    """The derivative of an operation with respect to the operand at a position."""'
-    for opcode, row in _numbered():
-        yield f"    {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
+
+
+def _partial_function() -> Lines:
+    parameters = ["opcode: cython.int", "position: cython.int", *(f"{x}: cython.double" for x in (*OPERANDS, "out"))]
+    signature = "".join(f"    {parameter},\n" for parameter in parameters)
+    yield from _c_function(f"partial(\n{signature})", "double")
+    yield '    """Return the derivative of a row with respect to the operand at a position, given its result `out`."""'
+    for row in TABLE:
+        yield from _case(row, "    ")
         for position in range(row.arity - 1):
             yield f"        if position == {position}:"
-            yield f"            return {code(row.partial(position))}"
-        yield f"        return {code(row.partial(row.arity - 1))}"
+            yield f"            return {python(row.partial(position))}"
+        yield f"        return {python(row.partial(row.arity - 1))}"
     yield "    return 0.0"
-    yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
-    yield "def selects(opcode: cython.int) -> cython.bint:"
-    yield '    """Whether an operation leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""'
-    selecting = [str(opcode) for opcode, row in _numbered() if row.selects or row.inert]
+
+
+def _facts() -> Lines:
+    """What the sweeps have to know of a row, besides its numbers."""
+    yield from _c_function("selects(opcode: cython.int)", "bint")
+    yield '    """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""'
+    selecting = [str(OPCODES[row.name]) for row in TABLE if row.selects or row.non_differentiable]
     yield f"    return opcode in ({', '.join(selecting)})"
-    yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
-    yield "def inert(opcode: cython.int) -> cython.int:"
-    yield '    """The operands that an operation never passes anything to: bit i for the one at position i."""'
-    for opcode, row in _numbered():
-        if row.inert:
-            yield f"    if opcode == {opcode}:  # {row.name}"
-            yield f"        return {sum(1 << position for position in row.inert)}"
+    yield from _c_function("non_differentiable(opcode: cython.int)", "int")
+    yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
+    for row in TABLE:
+        if row.non_differentiable:
+            yield f"    if opcode == {OPCODES[row.name]}:  # {row.name}"
+            yield f"        return {sum(1 << position for position in row.non_differentiable)}"
     yield "    return 0"
-    yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
-    yield "def arity(opcode: cython.int) -> cython.int:"
-    yield '    """How many operands a row takes; 0 for leaves, and for sums of products, which take any number."""'
-    yield f'    arities: cython.p_char = b"{arities}"'
+    yield from _c_function("arity(opcode: cython.int)", "int")
+    yield '    """Return the number of operands; 0 for leaves, sums of products and calls, which have no fixed one."""'
+    yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
+
+
+def _fused_function() -> Lines:
+    yield from ("", "")
+    yield "def fused(opcode: cython.int, x: Any, y: Any, z: Any) -> Any:"
+    yield '    """Return the value of a fused instruction, for any operands that have +, - and *: Values, or arrays."""'
+    for row in FUSED:
+        yield from _case(row, "    ", first=FUSED[0])
+        yield f"        return {python(row.forward)}"
+    yield '    raise ValueError(f"{opcode} is no fused instruction")'
     yield from ("", "")
 
 
-def run() -> Iterator[str]:
-    """The block of program.py: an instruction, by opcode."""
-    for opcode, row in _numbered():
-        yield f"        {'if' if opcode == 1 else 'elif'} opcode == {opcode}:  # {row.name}"
-        yield f"            out = {code(row.forward)}"
+def _c_function(signature: str, result: str) -> Lines:
+    """The head of a function that compiled modules call as a function of C."""
+    yield from ("", "", "@cython.cfunc", "@cython.exceptval(check=False)")
+    yield f"def {signature} -> cython.{result}:"
 
 
-def instructions() -> Iterator[str]:
-    """The block of lanes.h: the numbers of instructions that are no rows, as program.py counts them."""
-    first = len(TABLE) + 3  # past sums of products and calls
-    numbers = [f"{name} = {opcode}" for opcode, name in enumerate(INSTRUCTIONS, start=first)]
-    yield f"enum {{ {', '.join(numbers)} }};"
+def _case(row: Operation | Fused, indent: str, first: Operation | Fused = TABLE[0]) -> Lines:
+    """The test of an opcode, as one of a chain that is a switch when compiled."""
+    yield f"{indent}{'if' if row == first else 'elif'} opcode == {OPCODES[row.name]}:  # {row.name}"
 
 
-def lanes() -> Iterator[str]:
-    """The block of lane_loops.h: a loop for each form of each operation."""
-    for opcode, row in _numbered():
-        value = re.sub(r"\b(\d[\d.]*(?:e[-+]?\d+)?)", r"R(\1)", c(row.forward))
-        value = re.sub(r"\b([a-z]\w*)\(", _function, value)
-        yield f"        {('ONE', 'TWO', 'THREE')[row.arity - 1]}({opcode}, {value}) /* {row.name} */"
+# Python: program.py, value.py and math.py
 
 
-def _function(call: re.Match[str]) -> str:
-    """A function of C's library by its name for the type, or a macro of lane_loops.h in place of a helper."""
-    return f"{call[1].upper()}(" if call[1] in C_HELPERS else f"F({call[1]})("
+def run() -> Lines:
+    """The block of program.py: what an instruction computes, by opcode."""
+    commonest = FUSED[0]
+    fields = {operand: name(f"value[code[k + {i}]]") for i, operand in enumerate(OPERANDS, start=1)}
+    yield "        # The commonest instruction comes before the switch: the processor then predicts branches better."
+    yield from _case(commonest, "        ", first=commonest)
+    yield f"            value[place] = {python(substituted(commonest.forward, fields))}"
+    yield "            place += 1"
+    yield "            continue"
+    yield from (f"        {operand} = {field.atom}" for operand, field in fields.items())
+    for row in [row for row in ROWS if row != commonest]:
+        yield from _case(row, "        ")
+        yield f"            out = {python(row.forward)}"
 
 
-def methods() -> Iterator[str]:
-    """The block of engine.py in the body of `Value`: operators and methods."""
-    for opcode, row in _numbered():
+def methods() -> Lines:
+    """The block in the body of `Value`: operators and methods."""
+    for row in TABLE:
+        opcode = OPCODES[row.name]
         if row.operator and row.arity == 1:
             yield from (f"    def __{row.operator}__(self) -> Value:", f"        return _unary({opcode}, self)", "")
         elif row.operator == "pow":
@@ -111,21 +171,99 @@ def methods() -> Iterator[str]:
             yield from _method(opcode, row)
 
 
-def functions() -> Iterator[str]:
+def _binary_operator(opcode: int, row: Operation) -> Lines:
+    """An operator, with the row's own formulas where both operands are Values: the speed of chains depends on it."""
+    yield f"    def __{row.operator}__(self, other: Value | float) -> Value:"
+    yield "        if isinstance(other, Value):"
+    yield "            x: cython.double = self._primal"
+    yield "            y: cython.double = cython.cast(Value, other)._primal"
+    yield f"            out: cython.double = {python(row.forward)}"
+    yield f"            return _node({opcode}, self, other, out, {python(row.partial(0))}, {python(row.partial(1))})"
+    yield f"        return _binary({opcode}, self, other)"
+    yield ""
+    yield f"    def __r{row.operator}__(self, other: Value | float) -> Value:"
+    yield f"        return _binary({opcode}, other, self)"
+    yield ""
+
+
+def _power(opcode: int) -> Lines:
+    """Python's power takes a modulus, which real numbers do not have."""
+    for reflected, operands in (("", "self, other"), ("r", "other, self")):
+        yield f"    def __{reflected}pow__(self, other: Value | float, modulus: None = None) -> Value:"
+        yield "        if modulus is not None:"
+        yield '            raise TypeError("pow() of a Value takes no modulus")'
+        yield f"        return _binary({opcode}, {operands})"
+        yield ""
+
+
+def _method(opcode: int, row: Operation) -> Lines:
+    """A method under the name of the row, and under that of the ufunc, by which NumPy calls it for arrays of Values."""
+    others = OPERANDS[1 : row.arity]
+    parameters = "".join(f", {other}: Value | float" for other in others)
+    for method in dict.fromkeys([row.name, row.ufunc or row.name]):
+        if row.operator and method != row.name:
+            continue
+        yield f"    def {method}(self{parameters}) -> Value:"
+        yield from _docstring(row, "        ", others, "A new `Value`.")
+        if others:
+            yield f"        result: Value = apply({opcode}, self, {', '.join(others)})"
+            yield "        return result"
+        else:
+            yield f"        return _unary({opcode}, self)"
+        yield ""
+
+
+def functions() -> Lines:
     """The block of math.py."""
-    for opcode, row in _numbered():
+    for row in TABLE:
         if row.is_function:
             operands = OPERANDS[: row.arity]
             scalar = "Scalar" if row.arity == 1 else "Scalar | float"
             yield from ("", "")
             yield f"def {row.name}({', '.join(f'{x}: {scalar}' for x in operands)}) -> Scalar:"
-            yield from _described(row, "    ")
-            yield f"    result: Scalar = apply({opcode}, {', '.join(operands)})"
+            yield from _docstring(row, "    ", operands, "A new `Value`, or a float if no operand is a `Value`.")
+            yield f"    result: Scalar = apply({OPCODES[row.name]}, {', '.join(operands)})"
             yield "    return result"
     yield from ("", "")
 
 
-def reference() -> Iterator[str]:
+def _docstring(row: Operation, indent: str, parameters: str, result: str) -> Lines:
+    """The docstring of a method or function: what it computes, its derivatives, its parameters and its result."""
+    first = row.words.split()[0]
+    begins_with_a_word = len(first) > 1 and "(" not in first
+    lines = [f'"""{row.words[0].upper() + row.words[1:] if begins_with_a_word else row.words}.', ""]
+    lines += [f"d/d{operand} = {text(row.partial(i))}" for i, operand in enumerate(OPERANDS[: row.arity])]
+    if parameters:
+        lines += ["", "Args:", *(f"    {parameter}: A `Value` or a real number." for parameter in parameters)]
+    lines += ["", "Returns:", f"    {result}", '"""']
+    yield from (f"{indent}{line}".rstrip() for line in lines)
+
+
+# C: lanes.h and lane_loops.h
+
+
+def instructions() -> Lines:
+    """The block of lanes.h: the numbers of the instructions that only schedules have, which it knows by name."""
+    yield f"enum {{ {', '.join(f'{name.upper()} = {OPCODES[name]}' for name in SCHEDULED)} }};"
+
+
+def lanes() -> Lines:
+    """The block of lane_loops.h: a loop for each form of each operation."""
+    for row in ROWS:
+        value = re.sub(r"\b(\d[\d.]*(?:e[-+]?\d+)?)", r"R(\1)", c(row.forward))
+        value = re.sub(r"\b([a-z]\w*)\(", _lane_function, value)
+        yield f"        {('ONE', 'TWO', 'THREE')[row.arity - 1]}({OPCODES[row.name]}, {value}) /* {row.name} */"
+
+
+def _lane_function(call: re.Match[str]) -> str:
+    """A function of C's library by its name for the type, or a macro of lane_loops.h in place of a helper."""
+    return f"{call[1].upper()}(" if call[1] in C_HELPERS else f"F({call[1]})("
+
+
+# The reference and the page
+
+
+def reference() -> Lines:
     """The table of docs/operations.md."""
     yield ""
     yield "| name | symbol | value | d out / dx | d out / dy | d out / dz | what it is |"
@@ -136,9 +274,9 @@ def reference() -> Iterator[str]:
     yield ""
 
 
-def page() -> Iterator[str]:
+def page() -> Lines:
     """The whole of the page's table.js: `TABLE`, a list of Row as web/src/types.js has it, and `BY_NAME`."""
-    yield "// What gradwalk knows about its operations, one row each. Generated by tools/generate.py: edit ops.py."
+    yield "// What gradwalk knows about its operations, one row each. Generated by tools/generate.py from ops/table.py."
     yield ""
     yield '/** @import { Row } from "../types.js" */'
     yield ""
@@ -147,141 +285,30 @@ def page() -> Iterator[str]:
     yield "/** @type {readonly Row[]} */"
     yield "export const TABLE = ["
     for row in TABLE:
-        yield "  {"
-        for key, value in (
-            ("name", row.name),
-            ("symbol", row.symbol),
-            ("arity", row.arity),
-            ("isOperator", bool(row.operator) and row.symbol != row.name),
-            ("isFunction", row.is_function),
-            ("selects", row.selects),
-            ("inert", row.inert),
-            ("isExact", row.is_exact),
-            ("words", row.words),
-        ):
-            yield f"    {key}: {json.dumps(value, ensure_ascii=False)},"
-        partials = [row.partial(position) for position in range(row.arity)]
-        yield f"    forward: {_arrow(row.forward)},"
-        yield from _list("partials", [_arrow(partial) for partial in partials])
-        yield from _list("formulas", [_literal(partial) for partial in partials])
-        yield "  },"
+        yield from ("  {", *_page_row(row), "  },")
     yield "];"
     yield ""
     yield "/** @type {ReadonlyMap<string, Row>} */"
     yield "export const BY_NAME = new Map(TABLE.map((row) => [row.name, row]));"
 
 
-BLOCKS: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
-    ("src/gradwalk/ops/evaluate.py", "rules", rules),
-    ("src/gradwalk/value/value.py", "methods", methods),
-    ("src/gradwalk/program/program.py", "run", run),
-    ("src/gradwalk/backend/cpu/lanes.h", "instructions", instructions),
-    ("src/gradwalk/backend/cpu/lane_loops.h", "lanes", lanes),
-    ("src/gradwalk/math.py", "functions", functions),
-    ("docs/operations.md", "reference", reference),
-]
-FILES: list[tuple[str, Callable[[], Iterator[str]]]] = [("web/src/core/table.js", page)]
-
-
-def main() -> int:
-    """Write the files, or check them; the exit code."""
-    stale = []
-    for name, file, new in _generated():
-        path = ROOT / file
-        if not path.exists() or path.read_text(encoding="utf-8") != new:
-            stale.append(name)
-            if "--check" not in sys.argv:
-                path.write_text(new, encoding="utf-8")
-    if stale and "--check" in sys.argv:
-        print("not what ops.py says:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _generated() -> Iterator[tuple[str, str, str]]:
-    """What to call it, where it stands, and what stands there, one after the other: a file may have several blocks."""
-    for file, block, lines in BLOCKS:
-        old = (ROOT / file).read_text(encoding="utf-8")
-        yield f"{file} ({block})", file, _with_block(old, block, "\n".join(lines()).lstrip("\n"))
-    for file, lines in FILES:
-        yield file, file, "\n".join(lines()) + "\n"
-
-
-def _with_block(file: str, block: str, content: str) -> str:
-    # up to the first end mark: a lost mark must not cost the code between two blocks
-    pattern = rf"(generated by tools/generate\.py from ops\.py: {block} -[^\n]*\n).*?([^\n]*- end of generated code -)"
-    if not re.search(pattern, file, re.S):
-        sys.exit(f"generate.py: no block '{block}' to write into")
-    return re.sub(pattern, lambda match: match.group(1) + content + "\n" + match.group(2), file, count=1, flags=re.S)
-
-
-def _numbered() -> Iterator[tuple[int, Operation]]:
-    return enumerate(TABLE, start=1)
-
-
-def _words(constant: str, words: list[str]) -> Iterator[str]:
-    """A tuple of words by opcode, several to a line."""
-    yield f"{constant} = ("
-    yield '    "",'
-    lines = textwrap.wrap(" ".join(words), 104)
-    yield "    *("
-    yield from (f'        "{line} "' for line in lines)
-    yield "    ).split(),"
-    yield ")"
-
-
-def _rule(signature: str) -> Iterator[str]:
-    yield "@cython.cfunc"
-    yield "@cython.exceptval(check=False)"
-    if signature.endswith("("):
-        yield f"def {signature}"
-        yield "    opcode: cython.int,"
-        yield "    position: cython.int,"
-        yield from (f"    {operand}: cython.double," for operand in (*OPERANDS, "out"))
-        yield ") -> cython.double:"
-    else:
-        yield f"def {signature} -> cython.double:"
-
-
-def _binary_operator(opcode: int, row: Operation) -> Iterator[str]:
-    """An operator: by its own formulas where both operands are Values, which is what speed hangs on."""
-    yield f"    def __{row.operator}__(self, other: Value | float) -> Value:"
-    yield "        if isinstance(other, Value):"
-    yield "            x: cython.double = self._primal"
-    yield "            y: cython.double = cython.cast(Value, other)._primal"
-    yield f"            out: cython.double = {code(row.forward)}"
-    yield f"            return _node({opcode}, self, other, out, {code(row.partial(0))}, {code(row.partial(1))})"
-    yield f"        return _binary({opcode}, self, other)"
-    yield ""
-    yield f"    def __r{row.operator}__(self, other: Value | float) -> Value:"
-    yield f"        return _binary({opcode}, other, self)"
-    yield ""
-
-
-def _power(opcode: int) -> Iterator[str]:
-    """Python's power takes a modulus, which real numbers do not have."""
-    for reflected, operands in (("", "self, other"), ("r", "other, self")):
-        yield f"    def __{reflected}pow__(self, other: Value | float, modulus: None = None) -> Value:"
-        yield "        if modulus is not None:"
-        yield '            raise TypeError("pow() of a Value takes no modulus")'
-        yield f"        return _binary({opcode}, {operands})"
-        yield ""
-
-
-def _method(opcode: int, row: Operation) -> Iterator[str]:
-    others = OPERANDS[1 : row.arity]
-    parameters = "".join(f", {other}: Value | float" for other in others)
-    for method in dict.fromkeys([row.name, row.ufunc or row.name]):
-        if row.operator and method != row.name:
-            continue
-        yield f"    def {method}(self{parameters}) -> Value:"
-        yield from _described(row, "        ")
-        if others:
-            yield f"        result: Value = apply({opcode}, self, {', '.join(others)})"
-            yield "        return result"
-        else:
-            yield f"        return _unary({opcode}, self)"
-        yield ""
+def _page_row(row: Operation) -> Lines:
+    properties = {
+        "name": row.name,
+        "symbol": row.symbol,
+        "arity": row.arity,
+        "isOperator": bool(row.operator) and row.symbol != row.name,
+        "isFunction": row.is_function,
+        "selects": row.selects,
+        "inert": row.non_differentiable,
+        "isExact": row.is_exact,
+        "words": row.words,
+    }
+    yield from (f"    {key}: {json.dumps(value, ensure_ascii=False)}," for key, value in properties.items())
+    partials = [row.partial(position) for position in range(row.arity)]
+    yield f"    forward: {_arrow(row.forward)},"
+    yield from _list("partials", [_arrow(partial) for partial in partials])
+    yield from _list("formulas", [_literal(partial) for partial in partials])
 
 
 def _arrow(formula: Formula) -> str:
@@ -302,8 +329,8 @@ def _literal(formula: Formula) -> str:
     return f"[{', '.join(parts)}]" if formula.arguments else parts[0]
 
 
-def _list(key: str, items: list[str]) -> Iterator[str]:
-    """A list in a row of table.js: on a line, or on a line an item where it is long."""
+def _list(key: str, items: list[str]) -> Lines:
+    """A list in a row of table.js: on one line, or with an item a line where that is too long."""
     line = f"    {key}: [{', '.join(items)}],"
     if len(line) <= 120:
         yield line
@@ -313,15 +340,54 @@ def _list(key: str, items: list[str]) -> Iterator[str]:
         yield "    ],"
 
 
-def _described(row: Operation, indent: str) -> Iterator[str]:
-    """The docstring of a method or function: what it is, and its derivatives on lines of their own."""
-    first = row.words.split()[0]
-    begins_with_a_word = len(first) > 1 and "(" not in first
-    yield f'{indent}"""{row.words[0].upper() + row.words[1:] if begins_with_a_word else row.words}.'
-    yield ""
-    for position, operand in enumerate(OPERANDS[: row.arity]):
-        yield f"{indent}d/d{operand} = {text(row.partial(position))}"
-    yield f'{indent}"""'
+# Writing
+
+BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
+    ("src/gradwalk/ops/evaluate.py", evaluate),
+    ("src/gradwalk/value/value.py", methods),
+    ("src/gradwalk/program/program.py", run),
+    ("src/gradwalk/backend/cpu/lanes.h", instructions),
+    ("src/gradwalk/backend/cpu/lane_loops.h", lanes),
+    ("src/gradwalk/math.py", functions),
+    ("docs/operations.md", reference),
+]
+FILES: list[tuple[str, Callable[[], Lines]]] = [("web/src/core/table.js", page)]
+
+
+def main() -> int:
+    """Write the files, or check them; the exit code."""
+    if wrong := problems(ROOT):
+        print("generate.py refuses ops/table.py:", *wrong, sep="\n  ", file=sys.stderr)
+        return 1
+    checking = "--check" in sys.argv
+    stale = []
+    for described, file, new in _generated():
+        path = ROOT / file
+        if not path.exists() or path.read_text(encoding="utf-8") != new:
+            stale.append(described)
+            if not checking:
+                path.write_text(new, encoding="utf-8")
+    if stale and checking:
+        print("not what ops/table.py says:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
+    return 1 if stale and checking else 0
+
+
+def _generated() -> Iterator[tuple[str, str, str]]:
+    """What each block or file is called, where it stands, and its new text. A file may have several blocks."""
+    for file, block in BLOCKS:
+        old = (ROOT / file).read_text(encoding="utf-8")
+        content = "\n".join(block()).lstrip("\n")
+        yield f"{file} ({block.__name__})", file, _with_block(old, block.__name__, content)
+    for file, whole in FILES:
+        yield file, file, "\n".join(whole()) + "\n"
+
+
+def _with_block(file: str, block: str, content: str) -> str:
+    # Up to the first end mark: a lost mark must not cost the code between two blocks.
+    pattern = rf"(generated by tools/generate\.py from \S+: {block} -[^\n]*\n).*?([^\n]*- end of generated code -)"
+    if not re.search(pattern, file, re.S):
+        sys.exit(f"generate.py: no block '{block}' to write into")
+    return re.sub(pattern, lambda match: match.group(1) + content + "\n" + match.group(2), file, count=1, flags=re.S)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,12 @@ from gradwalk.explain.draw.draw import draw, draw_dot, trace
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
 from gradwalk.program.program import Program, ProgramError
-from gradwalk.transforms.custom_derivatives import checkpoint, primitive, stop_gradient
-from gradwalk.transforms.grad import grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
+from gradwalk.transforms.checkpoint import checkpoint
+from gradwalk.transforms.custom_derivatives import primitive, stop_gradient
+from gradwalk.transforms.grad import grad, value_and_grad
+from gradwalk.transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from gradwalk.transforms.jit import jit
+from gradwalk.transforms.jvp import hvp, jvp, vjp
 from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
 from gradwalk.value.backward import zero_grad
 from gradwalk.value.modes import RecordingError, debug_nans, no_grad, source_lines

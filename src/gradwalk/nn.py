@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
 
 from gradwalk.value.value import Value, sumprod
+
+if TYPE_CHECKING:  # what type checkers know of before Python 3.13 has it
+    from typing_extensions import TypeVar
+
+    Parameter = TypeVar("Parameter", default=Value)
+else:
+    from typing import TypeVar
+
+    Parameter = TypeVar("Parameter")
 
 Activation = Callable[[Value], Value]
 
@@ -23,32 +32,39 @@ class Numbers(numpy.ndarray):
     """An array in place of a parameter, where there is a number for each of several results or samples."""
 
 
-class Module:
-    """What has parameters: attributes that are Values, Modules, or lists, tuples, dicts and arrays of them.
+class Module(Generic[Parameter]):
+    """A part of a network with parameters: attributes that are Values, Modules, or containers of them.
 
-    Given to a function that is differentiated, recorded or batched, it is a tree of its parameters' numbers, and a
-    result that is like it is a Module with numbers in their places. All other attributes belong to its structure:
-    where they differ, such as in another activation, `jit` records anew.
+    Containers are lists, tuples, dicts and arrays. Given to a function that is differentiated, recorded or batched, a
+    Module is a tree of the numbers of its parameters; a result that is like it is a Module with numbers in their
+    places. All other attributes belong to its structure: where they differ, such as in another activation, `jit`
+    records anew.
 
-    >>> from gradwalk import grad
-    >>> neuron = Neuron(2, nonlin=False)
-    >>> gradient = grad(lambda neuron, x: neuron(x))(neuron, [3.0, 4.0])
-    >>> gradient, gradient.parameters()
-    (LinearNeuron(2), [3.0, 4.0, 1.0])
-    >>> for p, g in zip(neuron.parameters(), gradient.parameters()):
-    ...     p.data -= 0.1 * g
+    For type checkers a Module has a type of parameters. `Module`, and each subclass that does not say otherwise, has
+    Values: that is what one makes, trains and sets to zero. A gradient has the class of its Module at run time, but
+    numbers as parameters, so the transforms promise `Any` for it; annotate it as `Module[Number]`, or `Module[Numbers]`
+    for that of several results or samples, and `parameters()` is a list of these.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> neuron = Neuron(2, nonlin=False)
+        >>> gradient: Module[Number] = grad(lambda neuron, x: neuron(x))(neuron, [3.0, 4.0])
+        >>> gradient, gradient.parameters()
+        (LinearNeuron(2), [3.0, 4.0, 1.0])
+        >>> for p, g in zip(neuron.parameters(), gradient.parameters()):
+        ...     p.data -= 0.1 * g
     """
 
-    def zero_grad(self) -> None:
+    def zero_grad(self: Module[Value]) -> None:
         """Set the gradient of every parameter to zero."""
         for parameter in self.parameters():
             parameter.grad = 0.0
 
-    def parameters(self) -> list[Value]:
-        """All parameters, in the order of `named_parameters`."""
+    def parameters(self) -> list[Parameter]:
+        """Return all parameters, in the order of `named_parameters`."""
         return [parameter for _, parameter in self.named_parameters()]
 
-    def label_parameters(self) -> None:
+    def label_parameters(self: Module[Value]) -> None:
         """Label every parameter with its path, by which drawings and checks name it and know its module.
 
         Neurons, layers and MLPs do so when they are made; a module of your own can at the end of its `__init__`.
@@ -56,11 +72,14 @@ class Module:
         for path, parameter in self.named_parameters():
             parameter.label = path
 
-    def named_parameters(self) -> Iterator[tuple[str, Value]]:
-        """Every parameter once, with its path, such as `"layers.0.neurons.2.w.1"`, in the order of the attributes.
+    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        """Iterate over all parameters with their paths, in the order of the attributes, each parameter once.
 
         Leaf Values count as parameters; Values that were computed do not. In a Module that is the gradient of another
-        one, or otherwise the result of a transform, the numbers that stand in their places do.
+        one, or otherwise the result of a transform, the numbers that stand in their places count.
+
+        Yields:
+            A path such as `"layers.0.neurons.2.w.1"`, and the parameter.
         """
         seen: set[int] = set()
         pending: list[tuple[str, object]] = [("", self)]
@@ -69,7 +88,7 @@ class Module:
             if isinstance(item, (Value, Number, Numbers)):
                 if id(item) not in seen and not (isinstance(item, Value) and item.operands):
                     seen.add(id(item))
-                    yield path, item  # type: ignore[misc]  # Values, but in the results of transforms
+                    yield path, item  # type: ignore[misc]  # what stands in a Module decides its type of parameters
             elif id(item) not in seen:
                 children = _children(item)
                 if children:
@@ -92,12 +111,19 @@ def _children(item: object) -> list[tuple[object, object]]:
 
 
 class Neuron(Module):
-    """`activation(w · x + b)`, with `nin` weights drawn by `random.uniform(-1, 1)` and a bias of 0.
+    """A neuron: `activation(w · x + b)`, with weights drawn by `random.uniform(-1, 1)` and a bias of 0.
 
-    `nonlin`: whether there is an activation; `activation`: which, relu unless another function of a Value is given.
+    Args:
+        nin: The number of inputs, and of weights.
+        nonlin: Whether there is an activation.
+        activation: The activation, a function of a Value.
 
-    >>> Neuron(2)
-    ReLUNeuron(2)
+    Raises:
+        TypeError: The activation is no function.
+
+    Example:
+        >>> Neuron(2)
+        ReLUNeuron(2)
     """
 
     def __init__(self, nin: int, nonlin: bool = True, activation: Activation = Value.relu) -> None:
@@ -110,7 +136,7 @@ class Neuron(Module):
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
-        """The output for inputs `x`. Raises `ValueError` where there are not as many as weights."""
+        """Return the output for inputs `x`. Raises `ValueError` where there are not as many as weights."""
         try:
             act: Value = sumprod(self.w, x, self.b)
         except ValueError:
@@ -118,7 +144,7 @@ class Neuron(Module):
         return self.activation(act) if self.nonlin else act
 
     def parameters(self) -> list[Value]:
-        """The weights, then the bias."""
+        """Return the weights, then the bias."""
         return [*self.w, self.b]
 
     def __repr__(self) -> str:
@@ -127,19 +153,26 @@ class Neuron(Module):
 
 
 class Layer(Module):
-    """`nout` neurons on the same `nin` inputs. Further arguments are those of `Neuron`."""
+    """A layer of neurons on the same inputs.
+
+    Args:
+        nin: The number of inputs.
+        nout: The number of neurons.
+        nonlin: Whether the neurons have an activation.
+        activation: The activation, a function of a Value.
+    """
 
     def __init__(self, nin: int, nout: int, nonlin: bool = True, activation: Activation = Value.relu) -> None:
         self.neurons = [Neuron(nin, nonlin, activation) for _ in range(nout)]
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
-        """A list of outputs; of a single neuron, its output itself."""
+        """Return a list of outputs, or the output itself of a single neuron."""
         out = [n(x) for n in self.neurons]
         return out[0] if len(out) == 1 else out
 
     def parameters(self) -> list[Value]:
-        """The parameters of one neuron after the other."""
+        """Return the parameters of one neuron after the other."""
         return [p for n in self.neurons for p in n.parameters()]
 
     def __repr__(self) -> str:
@@ -147,12 +180,18 @@ class Layer(Module):
 
 
 class MLP(Module):
-    """A multi-layer perceptron: layers of `nouts` neurons on `nin` inputs, the last one linear.
+    """A multi-layer perceptron, whose last layer is linear.
 
-    >>> random.seed(1337)
-    >>> model = MLP(2, [16, 16, 1])
-    >>> len(model.parameters())
-    337
+    Args:
+        nin: The number of inputs.
+        nouts: The number of neurons in each layer.
+        activation: The activation of all other layers, a function of a Value.
+
+    Example:
+        >>> random.seed(1337)
+        >>> model = MLP(2, [16, 16, 1])
+        >>> len(model.parameters())
+        337
     """
 
     def __init__(self, nin: int, nouts: Sequence[int], activation: Activation = Value.relu) -> None:
@@ -163,7 +202,7 @@ class MLP(Module):
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
-        """The output of the last layer: a list, or a Value where that layer has one neuron."""
+        """Return the output of the last layer: a list, or a Value where that layer has one neuron."""
         out: Any = x
         for layer in self.layers:
             out = layer(out)
@@ -171,7 +210,7 @@ class MLP(Module):
         return result
 
     def parameters(self) -> list[Value]:
-        """The parameters of one layer after the other."""
+        """Return the parameters of one layer after the other."""
         return [p for layer in self.layers for p in layer.parameters()]
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from programs import fewer
 from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
 from gradwalk.program.program import MULADD, Program
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.custom_derivatives import Call
+from gradwalk.transforms.call import Call
 
 ADD, MUL, SIN = opcode("add"), opcode("mul"), opcode("sin")
 

@@ -16,7 +16,7 @@ from references import jax
 import gradwalk.math as gm
 from gradwalk import RecordingError, Value, grad, jacobian, jit, value_and_grad, vectorize
 from gradwalk.backend import thread_pool
-from gradwalk.batching.vmap import Vmap
+from gradwalk.batching.axes import Batching
 
 LAYOUTS = {
     "plain": lambda array: array,
@@ -156,7 +156,8 @@ def test_kinds_of_numbers():
 
 def test_arrays_are_not_copied_where_strides_can_say_what_is_meant(monkeypatch):
     taken = []
-    monkeypatch.setattr(Vmap, "__call__", lambda self, *args: taken.extend(args) or args[0])
+    batch = Batching.batch
+    monkeypatch.setattr(Batching, "batch", lambda self, args, kwargs: taken.extend(args) or batch(self, args, kwargs))
     x, y = numpy.ones((3, 4)), numpy.ones((3, 1))
     vectorize(lambda x, y, z: x)(x, numpy.broadcast_to(y[0], (3, 4)), 2.0)
     assert numpy.shares_memory(taken[0], x)

@@ -9,8 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
+
 import gradwalk
-from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS, UFUNCS
+from gradwalk.ops import table
+from gradwalk.ops.evaluate import ARITIES, FUSED, NAMES, SUMPROD, SYMBOLS, UFUNCS, fused
+from gradwalk.ops.numbering import INSTRUCTIONS, OPCODES
+from gradwalk.program.opcodes import CALL, DOT, LOAD, MULADD, MULSUB, STORE, SUBMUL, SUM
 
 PROGRAM = """
 import itertools, math, random
@@ -45,5 +50,21 @@ def run(path: Path) -> list[str]:
 
 
 def test_tables_are_of_one_length():
-    assert len(NAMES) == len(SYMBOLS) == len(ARITIES)
+    assert len(NAMES) == len(SYMBOLS) == SUMPROD + 1
+    assert len(ARITIES) == max(FUSED) + 1
     assert NAMES[UFUNCS["arcsin"]] == "asin"
+
+
+def test_instructions_are_numbered_once():
+    assert list(OPCODES.values()) == list(range(1, len(INSTRUCTIONS) + 1))
+    assert [OPCODES[name] for name in NAMES[1:]] == list(range(1, SUMPROD + 1))
+    assert tuple(OPCODES[row.name] for row in table.FUSED) == FUSED
+    assert (OPCODES["call"], *FUSED) == (CALL, MULADD, MULSUB, SUBMUL)
+    assert tuple(OPCODES[name] for name in ("load", "store", "sum", "dot")) == (LOAD, STORE, SUM, DOT)
+
+
+def test_fused_instructions_round_each_of_their_operations():
+    x, y, z = (numpy.full(2, number, numpy.float32) for number in (1 + 2**-12, 1 + 2**-12, -1))
+    assert (fused(MULADD, x, y, z) == numpy.float32(2**-11)).all()  # without rounding: 2**-11 + 2**-24
+    assert fused(MULSUB, 3.0, 4.0, 5.0) == 7.0
+    assert fused(SUBMUL, 3.0, 4.0, 5.0) == -7.0

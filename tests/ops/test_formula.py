@@ -6,19 +6,8 @@ import math
 
 import pytest
 
-from gradwalk.ops.formula import (
-    Functions,
-    as_formula,
-    c,
-    code,
-    equal,
-    is_choice_of_numbers,
-    javascript,
-    name,
-    number,
-    text,
-    where,
-)
+from gradwalk.ops.formula import Functions, as_formula, equal, functions, is_choice_of_numbers, name, number, where
+from gradwalk.ops.printers import c, javascript, python, text
 from gradwalk.ops.table import BY_NAME, TABLE
 
 x, y, out = name("x"), name("y"), name("out")
@@ -52,7 +41,7 @@ f = Functions()
     ],
 )
 def test_printers(formula, as_code, as_text):
-    assert code(formula) == as_code
+    assert python(formula) == as_code
     assert text(formula) == as_text
 
 
@@ -106,6 +95,11 @@ def test_javascript(formula, expected):
 )
 def test_c(formula, expected):
     assert c(formula) == expected
+
+
+def test_functions_are_named_once_and_operators_are_none():
+    assert functions(where(x < 0, f.exp(-f.fabs(x)), f.pow(f.exp(y), 2) / 3)) == ("exp", "fabs", "pow")
+    assert functions(-(x + y) * number(2)) == ()
 
 
 def test_choices_of_numbers():

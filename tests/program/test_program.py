@@ -23,7 +23,7 @@ from gradwalk import Value
 from gradwalk.ops.table import TABLE
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.custom_derivatives import Call
+from gradwalk.transforms.call import Call
 from gradwalk.value.value import apply
 
 FINITE = st.floats(-1e100, 1e100)

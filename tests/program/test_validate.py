@@ -15,7 +15,7 @@ from gradwalk.ops.table import BY_NAME
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.validate import validate
-from gradwalk.transforms.custom_derivatives import Call
+from gradwalk.transforms.call import Call
 
 ADD, SIN = [next(code for code, row in INSTRUCTIONS.items() if row.name == name) for name in ("add", "sin")]
 

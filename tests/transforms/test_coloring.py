@@ -13,8 +13,8 @@ from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.program import CALL, MULADD, MULSUB, SUBMUL, Program
 from gradwalk.program.tape import Tape
+from gradwalk.transforms.call import Call
 from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
-from gradwalk.transforms.custom_derivatives import Call
 
 
 @st.composite
@@ -42,7 +42,7 @@ def dependencies(program: Program) -> list[set[int]]:
             operands = places
         else:
             row = BY_NAME[NAMES[opcode]]
-            operands = [place for i, place in enumerate(places[: row.arity]) if i not in row.inert]
+            operands = [place for i, place in enumerate(places[: row.arity]) if i not in row.non_differentiable]
         sets.append(set().union(*[sets[place] for place in operands]))
     return [sets[place] for place in program.outputs]
 

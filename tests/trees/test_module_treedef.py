@@ -110,45 +110,45 @@ class TestTakenApart:
     @fewer(2)
     @given(MODULES)
     def test_has_the_parameters_that_the_module_names(self, module):
-        numbers, skeleton = parted(module)
+        numbers, treedef = parted(module)
         named = list(module.named_parameters())
         assert numbers == [parameter.data for _, parameter in named]
-        assert [type(number) for number in numbers] == [float] * skeleton.size
-        assert [codified(name) for name in skeleton.names("")] == [path for path, _ in named]
+        assert [type(number) for number in numbers] == [float] * treedef.size
+        assert [codified(name) for name in treedef.names("")] == [path for path, _ in named]
 
     @fewer(2)
     @given(MODULES)
     def test_every_name_leads_to_its_parameter(self, module):
-        skeleton = parted(module)[1]
-        for name, parameter in zip(skeleton.names("net"), module.parameters(), strict=True):
+        treedef = parted(module)[1]
+        for name, parameter in zip(treedef.names("net"), module.parameters(), strict=True):
             assert eval(name, {"net": module}) is parameter
 
     @fewer(2)
     @given(MODULES)
     def test_and_put_together_it_is_the_same_and_shares_nothing_that_could_change(self, module):
-        numbers, skeleton = parted(module)
-        again = skeleton.unflatten(numbers)
+        numbers, treedef = parted(module)
+        again = treedef.unflatten(numbers)
         assert written(again) == written(module)
         assert again.parameters() == numbers
         assert not {id(item) for item in containers(again)} & {id(item) for item in containers(module)}
-        assert parted(again)[1] == skeleton
+        assert parted(again)[1] == treedef
 
     @fewer(2)
     @given(MODULES)
     def test_values_stay_what_they_are(self, module):
-        skeleton = parted(module)[1]
-        values = [Value(i) for i in range(skeleton.size)]
-        assert skeleton.unflatten(values).parameters() == values
+        treedef = parted(module)[1]
+        values = [Value(i) for i in range(treedef.size)]
+        assert treedef.unflatten(values).parameters() == values
 
     @fewer(2)
     @given(MODULES, MODULES)
-    def test_skeletons_are_equal_where_numbers_alone_differ(self, module, other):
-        skeleton, other_skeleton = parted(module)[1], parted(other)[1]
-        assert (skeleton == other_skeleton) == (written(module) == written(other))
+    def test_treedefs_are_equal_where_numbers_alone_differ(self, module, other):
+        treedef, other_treedef = parted(module)[1], parted(other)[1]
+        assert (treedef == other_treedef) == (written(module) == written(other))
         for parameter in module.parameters():
             parameter.data += 1.0
-        assert parted(module)[1] == skeleton
-        assert hash(parted(module)[1]) == hash(skeleton)
+        assert parted(module)[1] == treedef
+        assert hash(parted(module)[1]) == hash(treedef)
 
 
 class TestWhatIsKept:
@@ -164,13 +164,13 @@ class TestWhatIsKept:
         module = Net(w=Value(2.0), parts=[])
         module.me = module
         module.parts.append((module, module.parts))
-        numbers, skeleton = parted(module)
-        again = skeleton.unflatten([3.0])
+        numbers, treedef = parted(module)
+        again = treedef.unflatten([3.0])
         assert (numbers, again.parameters()) == ([2.0], [3.0])
         assert again.me is again
         assert again.parts[0][0] is again
         assert again.parts[0][1] is again.parts
-        assert parted(again)[1] == skeleton
+        assert parted(again)[1] == treedef
 
     def test_no_initialiser_is_run(self):
         again = parted(Line(Value(2.0), Value(1.0)))[1].unflatten([3.0, 4.0])
@@ -180,21 +180,21 @@ class TestWhatIsKept:
         module = Net(w=Value(0.0))
         for i in range(20_000):
             module = Net(w=Value(i), inner=module)
-        numbers, skeleton = parted(module)
-        again = skeleton.unflatten(numbers)
-        assert len(again.parameters()) == skeleton.size == 20_001
-        assert skeleton.names("net")[-1].count(".inner") == 20_000
+        numbers, treedef = parted(module)
+        again = treedef.unflatten(numbers)
+        assert len(again.parameters()) == treedef.size == 20_001
+        assert treedef.names("net")[-1].count(".inner") == 20_000
         while vars(module):  # taken apart by hand, for Python frees it by recursion
             module, again = vars(module).pop("inner", Net()), vars(again).pop("inner", Net())
 
     def test_values_that_were_computed_are_no_parameters(self):
         w = Value(2.0)
         module = Net(w=w, square=w * w)
-        numbers, skeleton = parted(module)
+        numbers, treedef = parted(module)
         assert numbers == [2.0]
-        assert skeleton.unflatten([3.0]).square is module.square
-        assert parted(module)[1] == skeleton
-        assert parted(Net(w=w, square=w * w))[1] != skeleton
+        assert treedef.unflatten([3.0]).square is module.square
+        assert parted(module)[1] == treedef
+        assert parted(Net(w=w, square=w * w))[1] != treedef
 
 
 class TestStructure:
@@ -208,27 +208,27 @@ class TestStructure:
             lambda: Neuron(2),
             lambda: Neuron(2, nonlin=False),
         ]
-        skeletons = [parted(model())[1] for model in models]
-        assert len(set(skeletons)) == len(models)
-        assert [parted(model())[1] for model in models] == skeletons
-        assert skeletons[0] != "MLP"
+        treedefs = [parted(model())[1] for model in models]
+        assert len(set(treedefs)) == len(models)
+        assert [parted(model())[1] for model in models] == treedefs
+        assert treedefs[0] != "MLP"
 
     def test_goes_to_other_processes(self):
-        skeleton = parted(MLP(2, [3, 1], activation=Value.tanh))[1]
-        hash(skeleton)
-        again = pickle.loads(pickle.dumps(skeleton))
+        treedef = parted(MLP(2, [3, 1], activation=Value.tanh))[1]
+        hash(treedef)
+        again = pickle.loads(pickle.dumps(treedef))
         assert again._hash is None
-        assert (again, hash(again)) == (skeleton, hash(skeleton))
+        assert (again, hash(again)) == (treedef, hash(treedef))
         assert pickle.loads(pickle.dumps(grad(squared_error)(MLP(1, [1]), [2.0], 1.0))).parameters()
 
     def test_in_words(self):
         assert str(parted(MLP(2, [16, 16, 1]))[1]) == "MLP with 337 parameters"
 
     def test_that_cannot_be_hashed_is_refused(self):
-        skeleton = parted(Net(parts=[Net(w=Value(1.0), seen={3})]))[1]
-        assert skeleton.unflatten([2.0]).parameters() == [2.0]
+        treedef = parted(Net(parts=[Net(w=Value(1.0), seen={3})]))[1]
+        assert treedef.unflatten([2.0]).parameters() == [2.0]
         with pytest.raises(TypeError, match=r"Net\.parts\[0\]\.seen is a set, which cannot be hashed"):
-            hash(skeleton)
+            hash(treedef)
 
 
 def squared_error(model: Any, x: Any, y: Any) -> Any:
@@ -330,7 +330,7 @@ class TestInFunctions:
         assert gradient["x"] == 2.0
         step = jit(lambda tree: tree["line"](tree["x"]))
         assert step(tree) == 11.0
-        assert step._latest.names == ["tree['line'].slope", "tree['line'].offset", "tree['x']"]
+        assert step.program.input_names == ["tree['line'].slope", "tree['line'].offset", "tree['x']"]
 
     def test_inside_a_recording_parameters_are_not_frozen(self):
         line = Line(Value(2.0), Value(5.0))

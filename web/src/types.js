@@ -6,7 +6,7 @@
  */
 
 /**
- * A row of the table, as tools/generate.py prints it from ops.py.
+ * A row of the table, as tools/generate.py prints it from ops/table.py.
  * @typedef {object} Row
  * @property {string} name
  * @property {string} symbol what a drawing shows

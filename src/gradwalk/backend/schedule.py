@@ -14,19 +14,13 @@ import numpy
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import ARITIES, NAMES
 from gradwalk.program.listing import instructions, spelled
-from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD, SUBMUL
+from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, LOAD, MULADD, STORE, SUM
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
 else:
     import cython
-
-# Instructions that only schedules have.
-LOAD = SUBMUL + 1  # the numbers of a column
-STORE = SUBMUL + 2  # to an output
-SUM = SUBMUL + 3  # of a row, added to an output's total
-DOT = SUBMUL + 4  # the same of the products of two rows, or of a row and a scalar
 
 _MUL = cython.declare(cython.int, NAMES.index("mul"))
 _MULADD = cython.declare(cython.int, MULADD)
@@ -220,7 +214,7 @@ class Schedule:
         computed = code[:, 0] != CALL
         code[computed, 1:] = moved[code[computed, 1:]]
         # operands that are not there are 0: so they stay
-        arities = numpy.array([*ARITIES, 0, 3, 3, 3])[code[:, 0]]
+        arities = numpy.array(ARITIES)[code[:, 0]]
         for position in (2, 3):
             code[computed & (arities < position), position] = 0
         calls = [

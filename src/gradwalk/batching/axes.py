@@ -1,4 +1,4 @@
-"""Arguments and results of functions over batches: which of their axes the samples are along."""
+"""Batches: the arguments and results of functions of many samples, and along which of their axes these are."""
 
 from __future__ import annotations
 
@@ -14,56 +14,60 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.trees.tree import SCALAR, Parameters, Shape, Structure, flattened, scalars
+from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flattened, scalars
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
-Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # of a tree, or of all trees in it
+Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # an axis, None for no axis, or a tree of these
 REDUCTIONS = ("sum", "mean")
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Arguments, taken apart.
+    """The arguments of one call, taken apart.
 
-    `leaves`: of all of them, with the batch as first axis; `varies`: which of them have one, the others being the same
-    for all samples. `elements`: what the arguments of one sample are like. `positional`: how many are no keywords.
-    `size`: how many samples.
+    Attributes:
+        leaves: The leaves of all arguments; those that vary have the batch as first axis.
+        varies: For each leaf, whether it has a batch axis. The others are the same for all samples.
+        names: What the arguments are called.
+        elements: The structure of each argument of one sample.
+        positional: How many arguments are positional; the rest are keywords.
+        size: How many samples there are.
     """
 
     leaves: list[Any]
     varies: list[bool]
     names: list[str]
-    elements: list[Structure]
+    elements: list[TreeDef]
     positional: int
     size: int
 
     @property
     def key(self) -> Any:
-        """What a recording can be found again by."""
+        """What tells the recordings of a function apart: the structure of a sample, and what of it varies."""
         return self.positional, *self.names, *self.elements, *self.varies
 
     @property
     def shapes(self) -> list[Shape]:
-        """Of all leaves of one sample."""
+        """The shapes of all leaves of one sample."""
         return [shape for element in self.elements for shape in element.shapes]
 
     def sample(self, i: int) -> list[Any]:
-        """The leaves of one sample."""
+        """Return the leaves of one sample."""
         return [leaf[i] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
 
     def rows(self, start: int, end: int) -> Batch:
-        """The same with some of its samples only, which are not copied."""
+        """Return some of the samples, from `start` up to `end`, without a copy."""
         leaves = [leaf[start:end] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
         return replace(self, leaves=leaves, size=len(range(self.size)[start:end]))
 
     def example(self) -> list[Any]:
-        """The arguments of the first sample; zeros where the batch is empty."""
+        """Return the arguments of the first sample, zeros where the batch is empty."""
         leaves = iter(self.first())
         return [element.with_leaves([_plain(next(leaves)) for _ in element.shapes]) for element in self.elements]
 
     def first(self) -> list[Any]:
-        """The leaves of the first sample; zeros where the batch is empty."""
+        """Return the leaves of the first sample, zeros where the batch is empty."""
         if self.size:
             return self.sample(0)
         return [numpy.zeros(x.shape[1:])[()] if v else x for x, v in zip(self.leaves, self.varies, strict=True)]
@@ -79,29 +83,37 @@ class Batch:
     @cached_property
     def arrays(self) -> list[NDArray[Any]]:
         """The leaves that are arrays."""
-        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # the parameters of a Module are many floats
+        others = [leaf for leaf in self.leaves if type(leaf) is not float]  # a Module has many floats
         return [leaf for leaf in others if isinstance(leaf, numpy.ndarray)]
 
     @cached_property
     def kind(self) -> type[numpy.floating[Any]]:
-        """The type of numbers to compute with: float32 where all arrays are, else float64, as for NumPy."""
+        """The type of numbers to compute with: float32 where all arrays are float32, else float64."""
         kinds = {array.dtype.type for array in self.arrays}
         return numpy.float32 if kinds == {numpy.float32} else numpy.float64
 
     def columns(self) -> list[NDArray[Any]]:
-        """The leaves that vary, as arrays of that type: copied only where they are of another one."""
+        """Return the leaves that vary, as arrays of `kind`. They are copied only where they are of another type."""
         kind = self.kind
         varying = [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if varies]
-        with numpy.errstate(over="ignore"):  # of numbers that are too large for the type
+        with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
             return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in varying]
 
     def shared(self) -> list[Any]:
-        """The leaves that do not vary."""
+        """Return the leaves that do not vary."""
         return [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if not varies]
 
 
 class Batching(NamedTuple):
-    """How a function is batched: its name, its parameters, and what `vmap` was told."""
+    """How a function is batched.
+
+    Attributes:
+        name: What messages call the function.
+        parameters: The names of its parameters.
+        in_axes: Where the samples are in the arguments: see `vmap`.
+        out_axes: Where the samples are in the results: see `vmap`.
+        reduce: How results are reduced over the batch: "sum", "mean", or None.
+    """
 
     name: str
     parameters: Parameters
@@ -110,7 +122,7 @@ class Batching(NamedTuple):
     reduce: str | None
 
     def checked(self) -> Batching:
-        """The same. Raises `TypeError` and `ValueError` where it makes no sense."""
+        """Return this. Raises `TypeError` and `ValueError` where `in_axes`, `out_axes` and `reduce` make no sense."""
         if self.in_axes is not None and not isinstance(self.in_axes, (int, tuple, list)):
             raise TypeError(f"in_axes takes an int, None, or a tuple with one for each argument, not {self.in_axes!r}")
         if self.reduce is not None and self.reduce not in REDUCTIONS:
@@ -122,30 +134,26 @@ class Batching(NamedTuple):
         return self
 
     def batch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Batch:
-        """The arguments, taken apart. Raises `TypeError` and `ValueError` where they do not fit `in_axes`."""
+        """Take the arguments of one call apart.
+
+        Args:
+            args: The positional arguments.
+            kwargs: The keyword arguments, which have the batch as axis 0.
+
+        Returns:
+            The batch that they are.
+
+        Raises:
+            TypeError: An argument holds something else than numbers, or a number where a batch is needed.
+            ValueError: Arguments do not fit `in_axes`, or have batches of different sizes.
+        """
         keywords = sorted(kwargs)
         names = [*self.parameters.first(len(args)), *keywords]
         batch = Batch([], [], names, [], len(args), 0)
-        sizes: dict[int, str] = {}
+        sizes: dict[int, str] = {}  # what has a batch of this size, for messages
         axes = [*self.axes(len(args)), *[0] * len(keywords)]
         for arg, name, arg_axes in zip([*args, *map(kwargs.__getitem__, keywords)], names, axes, strict=True):
-            leaves, structure = flattened(_as_numpy(arg), name)
-            if arg_axes is None:
-                batch.leaves.extend(leaves)
-                batch.varies.extend([False] * len(leaves))
-                batch.elements.append(structure)
-                continue
-            shapes: list[Shape] = []
-            for leaf, axis in zip(leaves, spread(arg_axes, structure, f"in_axes of {name}"), strict=True):
-                moved = leaf if axis is None else _moved(leaf, axis, name)
-                batch.leaves.append(moved)
-                batch.varies.append(axis is not None)
-                if axis is None:
-                    shapes.append(leaf.shape if isinstance(leaf, numpy.ndarray) else SCALAR.shapes[0])
-                else:
-                    shapes.append(moved.shape[1:] or SCALAR.shapes[0])
-                    sizes.setdefault(len(moved), f"{name}, of shape {leaf.shape}, has {len(moved)} along axis {axis}")
-            batch.elements.append(Structure(structure.spec, tuple(shapes)))
+            _append(batch, sizes, arg, name, arg_axes)
         if not sizes:
             raise ValueError(
                 f"in_axes={self.in_axes!r} of {self.name}, called with {len(names)} argument{'s' * (len(names) != 1)}: "
@@ -159,7 +167,7 @@ class Batching(NamedTuple):
         return replace(batch, size=next(iter(sizes)))
 
     def axes(self, count: int) -> list[Any]:
-        """The axes of so many positional arguments."""
+        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` fit another count."""
         if self.in_axes is None or isinstance(self.in_axes, int):
             return [self.in_axes] * count
         if len(self.in_axes) != count:
@@ -170,39 +178,51 @@ class Batching(NamedTuple):
         return list(self.in_axes)
 
     def of_sums(self, sums: Any, count: int) -> Any:
-        """The sums over a batch, or the means: nan for an empty one."""
+        """Return what `reduce` makes of sums over `count` samples: themselves, or the means, nan for no samples."""
         with numpy.errstate(all="ignore"):
             return sums / numpy.float64(count) if self.reduce == "mean" else sums
 
 
 class Outputs:
-    """Arrays for the results of a batch. `columns`: the same with the batch as first axis.
+    """Arrays for the results of a batch.
 
-    A result that has no batch axis, its axis being None, has a batch of one here.
+    Args:
+        treedef: The structure of the result for one sample.
+        out_axes: Where the samples are to be in the results: see `vmap`.
+        count: How many samples there are.
+        kind: The type of the numbers.
+
+    Attributes:
+        columns: A view of each array with the batch as first axis. A result whose axis is None has a batch of one here.
     """
 
-    def __init__(self, structure: Structure, out_axes: Axes, count: int, kind: Any) -> None:
-        self._structure = structure
-        self._axes = spread(out_axes, structure, "out_axes")
-        shapes = [() if isinstance(shape, str) else shape for shape in structure.shapes]
+    def __init__(self, treedef: TreeDef, out_axes: Axes, count: int, kind: Any) -> None:
+        self._treedef = treedef
+        self._axes = spread(out_axes, treedef, "out_axes")
+        shapes = [() if isinstance(shape, str) else shape for shape in treedef.shapes]
         self.columns = [
             _with_batch_axis(shape, axis, count, kind) for shape, axis in zip(shapes, self._axes, strict=True)
         ]
         self._ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
 
     def fill(self, position: int, numbers: Any) -> None:
-        """Set one number of the result, for all samples: to an array, or to the same for all."""
+        """Set one number of the result for all samples.
+
+        Args:
+            position: Which number, counted over all leaves.
+            numbers: A number for each sample, or one for all of them.
+        """
         leaf = bisect.bisect_right(self._ends, position)
         column = self.columns[leaf]
         start = self._ends[leaf] - math.prod(column.shape[1:])
         at: Any = numpy.unravel_index(position - start, column.shape[1:])
-        with numpy.errstate(over="ignore"):  # inf is what float32 has for larger numbers
+        with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
             column[:, *at] = numbers
 
     def refuse_varying(self, fixed: Sequence[int]) -> None:
-        """Raise `ValueError` where a result without a batch axis is not the same for all samples."""
+        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not."""
         start = 0
-        for end, axis, name in zip(self._ends, self._axes, self._structure.paths("the result"), strict=True):
+        for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
             if axis is None and not set(range(start, end)) <= set(fixed):
                 raise ValueError(
                     f"out_axes has None, which is for results that are the same for all samples, and {name} varies: "
@@ -211,30 +231,57 @@ class Outputs:
             start = end
 
     def tree(self) -> Any:
-        """The result."""
+        """Return the tree of results."""
         leaves = [
             _plain(column[0]) if axis is None else numpy.moveaxis(column, 0, axis)
             for column, axis in zip(self.columns, self._axes, strict=True)
         ]
-        return self._structure.with_leaves(leaves)
+        return self._treedef.with_leaves(leaves)
 
 
-def spread(axes: Axes, structure: Structure, what: str) -> list[int | None]:
-    """An axis for each leaf of a tree. `axes` is a tree of axes, each for all that stands in its place.
+def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
+    """Return an axis for each leaf of a tree.
 
-    Raises `TypeError` and `ValueError` where these differ in structure.
+    Args:
+        axes: A tree of axes, each of which is for all leaves that stand in its place.
+        treedef: The structure of the tree.
+        what: What messages call the axes.
+
+    Raises:
+        ValueError: The axes do not fit the structure.
     """
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
-        return [axes] * len(structure.shapes)
+        return [axes] * len(treedef.shapes)
     given = _parts(axes)
-    parts = structure.children()
-    if given is None or given.keys() != parts.keys() or (structure.shapes and not parts):
-        raise ValueError(f"{what} is {axes!r}, which does not fit {structure}: give an int, None, or a tree like it")
+    parts = treedef.children()
+    if given is None or given.keys() != parts.keys() or (treedef.shapes and not parts):
+        raise ValueError(f"{what} is {axes!r}, which does not fit {treedef}: give an int, None, or a tree like it")
     return [axis for key, part in parts.items() for axis in spread(given[key], part, f"{what}[{key!r}]")]
 
 
+def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes) -> None:
+    """Append an argument to a batch that is being put together, and the sizes of its batch axes to `sizes`."""
+    leaves, treedef = flattened(_as_numpy(arg), name)
+    if axes is None:
+        batch.leaves.extend(leaves)
+        batch.varies.extend([False] * len(leaves))
+        batch.elements.append(treedef)
+        return
+    shapes: list[Shape] = []
+    for leaf, axis in zip(leaves, spread(axes, treedef, f"in_axes of {name}"), strict=True):
+        moved = leaf if axis is None else _moved(leaf, axis, name)
+        batch.leaves.append(moved)
+        batch.varies.append(axis is not None)
+        if axis is None:
+            shapes.append(leaf.shape if isinstance(leaf, numpy.ndarray) else SCALAR.shapes[0])
+        else:
+            shapes.append(moved.shape[1:] or SCALAR.shapes[0])
+            sizes.setdefault(len(moved), f"{name}, of shape {leaf.shape}, has {len(moved)} along axis {axis}")
+    batch.elements.append(TreeDef(treedef.spec, tuple(shapes)))
+
+
 def _parts(axes: Any) -> Mapping[Any, Any] | None:
-    """What a tree of axes holds, as `Structure.children` has it; None for what is no tree."""
+    """What a tree of axes holds, by the keys of `TreeDef.children`; None for what is no tree."""
     if isinstance(axes, Mapping):
         return axes
     if isinstance(axes, (tuple, list)):
@@ -245,13 +292,13 @@ def _parts(axes: Any) -> Mapping[Any, Any] | None:
 
 
 def _as_numpy(arg: Any) -> Any:
-    """An array of NumPy in place of one of another library, such as pandas, PyTorch and JAX have."""
+    """A NumPy array in place of one of another library, such as pandas, PyTorch and JAX have."""
     is_foreign = hasattr(arg, "__array__") and not isinstance(arg, (numpy.ndarray, numpy.generic, Value))
     return numpy.asarray(arg) if is_foreign else arg
 
 
 def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
-    """An array with this axis first."""
+    """A view of an array with this axis first."""
     if not isinstance(leaf, numpy.ndarray):
         raise TypeError(
             f"{name} is or holds a number, which has no axis {axis}: a batch is a NumPy array with one number or array "
@@ -266,7 +313,7 @@ def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
 
 
 def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind: Any) -> NDArray[Any]:
-    """An empty array that has the batch at `axis`, but seen with the batch as first axis."""
+    """An empty array that has the batch at `axis`, as a view with the batch as first axis."""
     if axis is None:
         return numpy.empty((1, *shape), kind)
     if not -len(shape) - 1 <= axis <= len(shape):
@@ -280,27 +327,27 @@ def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind:
 
 
 def shown(key: Any) -> str:
-    """What a sample is like, for messages: from the key of a batch."""
-    return ", ".join(str(part) for part in key if isinstance(part, Structure))
+    """Return, for messages, what a sample is like, from the key of its batch."""
+    return ", ".join(str(part) for part in key if isinstance(part, TreeDef))
 
 
 def _plain(item: Any) -> Any:
-    """A number in place of NumPy's or of an array without axes."""
+    """A Python number in place of one of NumPy's."""
     return item.item() if isinstance(item, numpy.generic) else item
 
 
 def plain_numbers(leaves: Sequence[Any]) -> list[float]:
-    """All numbers of the leaves, those of Values too."""
+    """Return all numbers of the leaves, for a Value the number that it holds."""
     return [primal_of(x) if isinstance(x, Value) else x for x in scalars(leaves)]
 
 
 def _of_numbers(array: NDArray[Any]) -> NDArray[Any]:
-    """An array of objects as one of float64."""
+    """A float64 array of the numbers in an array of objects."""
     return numpy.array(plain_numbers([array]), numpy.float64).reshape(array.shape)
 
 
 def as_array(numbers: Sequence[Any]) -> NDArray[Any]:
-    """A one-dimensional array, of objects where there are Values among the numbers."""
+    """Return a one-dimensional array of numbers: of objects where there are Values among them, else of float64."""
     if not any(isinstance(x, Value) for x in numbers):
         return numpy.array(numbers, numpy.float64)
     array = numpy.empty(len(numbers), object)

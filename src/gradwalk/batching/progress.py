@@ -1,4 +1,4 @@
-"""A bar that says how far a long computation has come, by tqdm, which only this module imports."""
+"""A progress bar for long computations, by tqdm, which only this module imports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(total: int | None, unit: str) -> Iterator[Callable[[int], object]]:
-    """Within it a bar is shown, which the function that it gives moves on by a count.
+    """Show a progress bar within a `with` block.
 
-    `total`: how many units there are, None where that is not known. Raises `ImportError` where tqdm is not installed.
+    Args:
+        total: How many units there are, None where that is not known.
+        unit: What a unit is called.
+
+    Yields:
+        A function that moves the bar on by a number of units.
+
+    Raises:
+        ImportError: tqdm is not installed.
     """
     try:
         from tqdm.auto import tqdm

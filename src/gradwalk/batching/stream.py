@@ -1,4 +1,4 @@
-"""`stream`: batches that are larger than memory, computed a chunk at a time."""
+"""`stream`: run a vmapped function on batches that are larger than memory, a chunk at a time."""
 
 from __future__ import annotations
 
@@ -20,30 +20,37 @@ T = TypeVar("T")
 _ENDED = object()
 
 
-def stream(f: Callable[..., Any], *args: Any, rows: int | None = None, progress: bool = False) -> Any:
-    """What a vmapped function makes of a batch that is larger than memory, a chunk at a time.
+def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
+    """Run a vmapped function on a batch that is larger than memory, a chunk at a time.
 
-    `f` is `vmap(...)`, `jit(vmap(...))`, or what their `lower` returns; `args` are its arguments. Those with a batch
-    axis are either arrays, such as a `numpy.memmap`, all of them, and are cut into chunks of `rows` samples without a
-    copy; or iterators, all of them, which are read in step: each of their chunks is such an argument, of any number of
-    samples. The others are the same for all chunks.
+    Arguments with a batch axis are either all arrays, such as a `numpy.memmap`, which are cut into chunks without a
+    copy; or all iterators, which are read in step: each of their chunks is such an argument, of any number of samples.
+    Arguments without a batch axis are the same for all chunks.
 
-    Returns the sum or the mean over all samples, where `f` has `reduce`: sums keep what rounding takes away, so their
-    error does not grow with the number of chunks. Elsewhere returns an iterator of the results for each chunk, each
-    computed when it is asked for.
+    Args:
+        f: `vmap(...)`, `jit(vmap(...))`, or what their `lower` returns.
+        *args: The arguments of `f`.
+        rows: How many samples a chunk has, where arrays are given.
+        progress: Whether to show a bar that counts samples. It takes tqdm: pip install 'gradwalk[progress]'.
 
-    With `progress`, a bar counts samples; it takes tqdm: pip install 'gradwalk[progress]'.
+    Returns:
+        Where `f` has `reduce`, the sum or the mean over all samples. What rounding takes away from sums is kept, so
+        their error does not grow with the number of chunks. Elsewhere an iterator of the results for each chunk, each
+        computed when it is asked for.
 
-    Raises `TypeError` where `f` is not vmapped, where arrays and iterators come together, and where sums hold Values;
-    `ValueError` where `rows` is missing or less than 1, where one iterator ends before another, and where a sum has
-    none to know its structure by. What is wrong with a chunk is raised with its number.
+    Raises:
+        TypeError: `f` is not vmapped, arrays and iterators come together, or sums hold Values.
+        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there is no chunk to know
+            the structure of a sum by. What is wrong with a chunk is raised with its number.
 
-    >>> from gradwalk import jit, vmap
-    >>> squares = jit(vmap(lambda x: x * x, reduce="sum"))
-    >>> stream(squares, numpy.arange(1_000_000.0), rows=10_000)
-    3.333328333335e+17
-    >>> stream(squares, (numpy.full(n, 2.0) for n in (3, 1, 2)))
-    24.0
+    Example:
+        >>> import numpy
+        >>> from gradwalk import jit, vmap
+        >>> squares = jit(vmap(lambda x: x * x, reduce="sum"))
+        >>> stream(squares, numpy.arange(1_000_000.0), rows=10_000)
+        3.333328333335e+17
+        >>> stream(squares, (numpy.full(n, 2.0) for n in (3, 1, 2)))
+        24.0
     """
     if not isinstance(f, (Vmap, Lowered)):
         raise TypeError(f"stream() takes a vmapped function, such as jit(vmap(f)), not {f!r:.60}")
@@ -52,18 +59,18 @@ def stream(f: Callable[..., Any], *args: Any, rows: int | None = None, progress:
     counter = bar(total, "samples") if progress else nullcontext(lambda _: None)
     if batched.batching.reduce is not None:
         return _reduced(batched, batches, counter)
-    return _each(lambda batch: batched.recorded(batch).results(batch, batched.batching), batches, counter)
+    return _each(lambda batch: batched.trace(batch).results(batch, batched.batching), batches, counter)
 
 
 class _Totals:
-    """Sums, and what rounding has taken away from each of them: Neumaier's summation."""
+    """Sums by Neumaier's summation, which keeps what rounding takes away from each of them."""
 
     def __init__(self, count: int) -> None:
         self._sums = numpy.zeros(count)
         self._lost = numpy.zeros(count)
 
     def add(self, numbers: NDArray[Any]) -> None:
-        """Add a number to each sum."""
+        """Add one number to each sum."""
         with numpy.errstate(all="ignore"):
             sums = self._sums + numbers
             is_larger = abs(self._sums) >= abs(numbers)
@@ -72,41 +79,41 @@ class _Totals:
         self._sums = sums
 
     def rounded(self) -> NDArray[Any]:
-        """The sums."""
-        with numpy.errstate(all="ignore"):  # inf takes all else away
+        """Return the sums, what was taken away added again."""
+        with numpy.errstate(all="ignore"):  # of a sum that is inf, the rest is nan
             return numpy.where(numpy.isfinite(self._lost), self._sums + self._lost, self._sums)
 
 
-def _reduced(batched: Vmap | Lowered, batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Any:
-    """The sums or means over all batches."""
+def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Any:
+    """Sum, or average, over all chunks."""
     batching = batched.batching
     totals = last = None
     count = 0
-    for batch, recorded, sums in _each(lambda batch: _summed(batched, batch), batches, counter):
+    for batch, trace, sums in _each(lambda batch: _summed(batched, batch), batches, counter):
         totals = totals or _Totals(len(sums))
         totals.add(sums)
-        last = recorded, batch.kind
+        last = trace, batch.kind
         count += batch.size
     if totals is None or last is None:
         raise ValueError(f"there is no chunk, so nothing says what the {batching.reduce} of {batching.name} is like")
-    recorded, kind = last
-    return recorded.filled(batching.of_sums(totals.rounded(), count), kind)
+    trace, kind = last
+    return trace.unflatten(batching.of_sums(totals.rounded(), count), kind)
 
 
-def _summed(batched: Vmap | Lowered, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:
-    """A batch, its recording and its sums. Raises `TypeError` where these hold Values."""
-    recorded = batched.recorded(batch)
-    sums = recorded.sums(batch)
+def _summed(batched: Vmap[...] | Lowered, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:
+    """Return a chunk, its recording and its sums. Raises `TypeError` where these hold Values."""
+    trace = batched.trace(batch)
+    sums = trace.sums(batch)
     if sums.dtype == object:
         raise TypeError(
             f"the {batched.batching.reduce} of {batched.batching.name} holds Values, which keep all that they were "
             "computed from: differentiate inside, as in vmap(grad(f)), or call stream() under no_grad()"
         )
-    return batch, recorded, sums
+    return batch, trace, sums
 
 
 def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Iterator[T]:
-    """What is computed from each batch, when it is asked for."""
+    """Compute something from each chunk, when it is asked for."""
     with counter as advance:
         for batch in batches:
             yield compute(batch)
@@ -114,7 +121,7 @@ def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], counter: Abst
 
 
 def _batches(batching: Batching, args: Sequence[Any], rows: int | None) -> tuple[Iterator[Batch], int | None]:
-    """The chunks, and how many samples they have, where that is known beforehand."""
+    """Return the chunks, and how many samples they have together where that is known beforehand."""
     iterators = [i for i, arg in enumerate(args) if isinstance(arg, Iterator)]
     if iterators:
         if rows is not None:
@@ -128,12 +135,12 @@ def _batches(batching: Batching, args: Sequence[Any], rows: int | None) -> tuple
     if operator.index(rows) < 1:
         raise ValueError(f"rows={rows}: a chunk has at least one sample")
     whole = batching.batch(args, {})
-    starts = range(0, whole.size or 1, rows)  # an empty batch is one chunk: it has a structure
+    starts = range(0, whole.size or 1, rows)  # an empty batch is one empty chunk, which has a structure
     return (whole.rows(start, start + rows) for start in starts), whole.size
 
 
 def _refuse_arrays(batching: Batching, args: Sequence[Any], iterators: Sequence[int]) -> None:
-    """Raise `TypeError` where an argument is an iterator and has no batch axis, or has one and is none."""
+    """Raise `TypeError` for iterators that have no batch axis, and for arrays that have one."""
     names = batching.parameters.first(len(args))
     for i, (arg, name, axes) in enumerate(zip(args, names, batching.axes(len(args)), strict=True)):
         if i in iterators:
@@ -147,7 +154,7 @@ def _refuse_arrays(batching: Batching, args: Sequence[Any], iterators: Sequence[
 
 
 def _read(batching: Batching, args: Sequence[Any], iterators: Sequence[int]) -> Iterator[Batch]:
-    """The chunks that iterators give."""
+    """Read chunks from iterators."""
     names = batching.parameters.first(len(args))
     key = None
     for number in itertools.count():

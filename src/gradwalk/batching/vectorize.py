@@ -1,4 +1,4 @@
-"""`vectorize`: a function of numbers, or of small arrays, over arrays of any shapes, by NumPy's broadcasting."""
+"""`vectorize`: a function of numbers or small arrays, over arrays of any shapes, by NumPy's broadcasting."""
 
 from __future__ import annotations
 
@@ -7,35 +7,53 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, overload
 
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.batching.vmap import Vmap
+from gradwalk.batching.axes import Batching
+from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.program.trace import named, reduced
+from gradwalk.program.trace_cache import TraceCache
 from gradwalk.trees.tree import Parameters, flattened
 
-Dimensions = tuple[str, ...]  # the names of those that an operand or result has of its own
+P = ParamSpec("P")
+Dimensions = tuple[str, ...]  # the names of the core dimensions of an operand or a result
 
 _GROUP = r"\((?:\w+(?:,\w+)*)?\)"
 _GROUPS = rf"{_GROUP}(?:,{_GROUP})*"
 
 
 class Signature(NamedTuple):
-    """Which dimensions operands and results have of their own. Those of one name are equally long."""
+    """The core dimensions of operands and results. Those of one name are equally long.
+
+    Attributes:
+        text: The signature as it was given, such as "(i),(i)->()".
+        operands: The core dimensions of each operand.
+        results: The core dimensions of each result.
+    """
 
     text: str
     operands: list[Dimensions]
     results: list[Dimensions]
 
 
-class Vectorized:
-    """A function of arrays that broadcast: see `vectorize`."""
+class Vectorized(Generic[P]):
+    """A function of arrays that broadcast, as `vectorize` makes it.
+
+    Type checkers know the parameters `P` of the function of numbers. Each may be given as an array too, which `P`
+    cannot say: so any arguments pass the check.
+
+    Args:
+        f: The function of numbers.
+        signature: See `vectorize`.
+        excluded: See `vectorize`.
+    """
 
     __name__ = "function"
 
-    def __init__(self, f: Callable[..., Any], signature: str | None, excluded: Iterable[int | str]) -> None:
+    def __init__(self, f: Callable[P, Any], signature: str | None, excluded: Iterable[int | str]) -> None:
         if not callable(f):
             raise TypeError(f"vectorize() takes a function, not {type(f).__name__}: {f!r:.60}")
         functools.update_wrapper(self, f, updated=())
@@ -43,10 +61,14 @@ class Vectorized:
         self._signature = None if signature is None else _parsed(signature)
         self._excluded = frozenset([i if isinstance(i, int) else _position(f, i) for i in excluded])
         self._parameters = Parameters(f)
-        self._batched: dict[tuple[int | None, ...], Vmap] = {}  # by in_axes
+        self._cache: TraceCache[BatchedTrace] = TraceCache()
 
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The results for arrays that broadcast together."""
+        """Return the results for arrays that broadcast together."""
         if kwargs:
             args = _positional(self._f, args, kwargs)
         names = self._parameters.first(len(args))
@@ -54,8 +76,8 @@ class Vectorized:
         operands = [_operand(args[i], names[i]) for i in taken]
         sizes: dict[str, int] = {}
         loops = [
-            _loop(operand.shape, own, sizes, names[i])
-            for i, operand, own in zip(taken, operands, self._own(len(taken)), strict=True)
+            _loop(operand.shape, core, sizes, names[i])
+            for i, operand, core in zip(taken, operands, self._core(len(taken)), strict=True)
         ]
         loop = _broadcast(loops, [names[i] for i in taken])
         axes: list[int | None] = [None] * len(args)
@@ -63,7 +85,7 @@ class Vectorized:
         for i, operand, shape in zip(taken, operands, loops, strict=True):
             axes[i] = None if math.prod(shape) == 1 != math.prod(loop) else 0
             given[i] = _batch(operand, shape, loop if axes[i] == 0 else None)
-        return self._shaped(self._vmap(tuple(axes))(*given), loop, sizes)
+        return self._shaped(self._run(given, axes), loop, sizes)
 
     def __reduce__(self) -> Any:
         text = None if self._signature is None else self._signature.text
@@ -72,8 +94,8 @@ class Vectorized:
     def __repr__(self) -> str:
         return f"<vectorize of {named(self._f)}>"
 
-    def _own(self, count: int) -> list[Dimensions]:
-        """The dimensions that so many operands have of their own."""
+    def _core(self, count: int) -> list[Dimensions]:
+        """The core dimensions of so many operands."""
         if self._signature is None:
             return [()] * count
         if len(self._signature.operands) != count:
@@ -83,58 +105,77 @@ class Vectorized:
             )
         return self._signature.operands
 
-    def _vmap(self, axes: tuple[int | None, ...]) -> Vmap:
-        """The function for batches that are along these axes."""
-        if axes not in self._batched:
-            self._batched[axes] = Vmap(self._f, axes, 0, None, keeps=True)
-        return self._batched[axes]
+    def _run(self, args: Sequence[Any], axes: Sequence[int | None]) -> Any:
+        """The results for operands whose loop is along one axis, or that have none."""
+        batching = Batching(named(self._f), self._parameters, tuple(axes), 0, None)
+        batch = batching.batch(args, {})
+        trace = self._cache.find(batch.key)
+        if trace is None:
+            trace = self._cache.add(batch.key, record_sample(self._f, batch, reduced=False))
+        return trace.results(batch, batching)
 
     def _shaped(self, result: Any, loop: tuple[int, ...], sizes: dict[str, int]) -> Any:
-        """The result of a batch, its first axis shaped as the loop. Raises `ValueError` where it has other own ones."""
-        leaves, structure = flattened(result, f"the result of {named(self._f)}")
+        """The result of a batch with the loop in place of its first axis, checked against the signature."""
+        leaves, treedef = flattened(result, f"the result of {named(self._f)}")
         shaped = [leaf.reshape(loop + leaf.shape[1:])[()] for leaf in leaves]
         if self._signature is None:
-            return structure.with_leaves(shaped)
+            return treedef.with_leaves(shaped)
         if len(leaves) != len(self._signature.results):
             raise ValueError(
                 f"signature={self._signature.text!r} has {len(self._signature.results)} results, and {named(self._f)} "
                 f"returned {len(leaves)} numbers or arrays (an array of numbers is made by numpy.array)"
             )
-        for i, (leaf, own) in enumerate(zip(leaves, self._signature.results, strict=True)):
+        for i, (leaf, core) in enumerate(zip(leaves, self._signature.results, strict=True)):
             what = f"result {i} of {named(self._f)}"
-            if _loop(leaf.shape[1:], own, sizes, what) != ():
-                raise ValueError(f"{what} has shape {leaf.shape[1:]}, and the signature says {_shown(own)}")
+            if _loop(leaf.shape[1:], core, sizes, what) != ():
+                raise ValueError(f"{what} has shape {leaf.shape[1:]}, and the signature says {_shown(core)}")
         return shaped[0] if len(shaped) == 1 else tuple(shaped)
 
 
+@overload
+def vectorize(
+    f: Callable[P, Any], *, signature: str | None = None, excluded: Iterable[int | str] = ()
+) -> Vectorized[P]: ...
+@overload
+def vectorize(
+    f: None = None, *, signature: str | None = None, excluded: Iterable[int | str] = ()
+) -> Callable[[Callable[P, Any]], Vectorized[P]]: ...
 def vectorize(
     f: Callable[..., Any] | None = None, *, signature: str | None = None, excluded: Iterable[int | str] = ()
 ) -> Any:
-    """A function that computes `f`, one of numbers, for arrays that broadcast: `numpy.vectorize`, recorded and batched.
-
-    With a `signature` such as "(i),(),(i)->()", operands and results have dimensions of their own, the last ones, and
-    `f` gets arrays of these. Those of one name are equally long. What stands before is broadcast. Results are then an
-    array, or a tuple of all arrays that `f` returns, however nested; without a signature they are a tree as `f` returns
-    it. Arrays are float64, or float32 where all arrays that are given are; without anything to loop over, numbers are
-    NumPy's.
-
-    Arguments that are `excluded`, by position or name, are the same for all: numbers in any tree that `vmap` takes.
+    """Compute a function of numbers for arrays that broadcast, as `numpy.vectorize`, but recorded and batched.
 
     `f` is recorded as by `jit(vmap(f))`, once for each structure of its arguments, and again where others of them are
-    broadcast; what is the same in the whole call is computed once. A function made by `grad` and its kin will do, and
-    so does a ufunc's place: `dask.array.apply_gufunc(vectorize(f, signature=s), s, x, y)`.
+    broadcast; what is the same in the whole call is computed once. A function made by `grad` and its kin is taken too.
+    The result stands in for a ufunc: `dask.array.apply_gufunc(vectorize(f, signature=s), s, x, y)`.
 
-    Raises `ValueError` where the signature makes no sense, and where shapes do not fit it or do not broadcast;
-    `TypeError` where an operand holds no numbers, or their number is not that of the signature.
+    Args:
+        f: A function of numbers; with a signature, of arrays of the core dimensions. Leave it out to set the others by
+            a decorator, as in `@vectorize(signature="(i),(i)->()")`.
+        signature: The core dimensions of operands and results, such as "(i),(),(i)->()": the last ones, of which those
+            of one name are equally long. All dimensions before them are broadcast. None where there are none.
+        excluded: Positions and names of arguments that are not broadcast: trees of numbers, as `vmap` takes them.
 
-    >>> from gradwalk import grad
-    >>> vectorize(lambda x, y: x * y)([[1.0], [2.0]], [3.0, 4.0, 5.0])
-    array([[ 3.,  4.,  5.],
-           [ 6.,  8., 10.]])
-    >>> vectorize(grad(lambda x: x * x * x))(numpy.array([1.0, 2.0]))
-    array([ 3., 12.])
-    >>> vectorize(lambda x, y: x @ y, signature="(i),(i)->()")(numpy.ones((4, 3)), [1.0, 2.0, 3.0])
-    array([6., 6., 6., 6.])
+    Returns:
+        A function of arrays. It returns a tree as `f` does; with a signature an array, or a tuple of all arrays that
+        `f` returns, however nested. Arrays are float64, or float32 where all arrays that are given are; without
+        anything to loop over, numbers are NumPy's. It raises `ValueError` where shapes do not fit the signature or do
+        not broadcast, `TypeError` where an operand holds no numbers, or their count is not that of the signature.
+
+    Raises:
+        TypeError: `f` is no function.
+        ValueError: The signature cannot be read, or `excluded` names no parameter.
+
+    Example:
+        >>> import numpy
+        >>> from gradwalk import grad
+        >>> vectorize(lambda x, y: x * y)([[1.0], [2.0]], [3.0, 4.0, 5.0])
+        array([[ 3.,  4.,  5.],
+               [ 6.,  8., 10.]])
+        >>> vectorize(grad(lambda x: x * x * x))(numpy.array([1.0, 2.0]))
+        array([ 3., 12.])
+        >>> vectorize(lambda x, y: x @ y, signature="(i),(i)->()")(numpy.ones((4, 3)), [1.0, 2.0, 3.0])
+        array([6., 6., 6., 6.])
     """
     if f is None:
         return functools.partial(vectorize, signature=signature, excluded=excluded)
@@ -150,7 +191,7 @@ def _parsed(text: str) -> Signature:
 
 
 def _position(f: Callable[..., Any], name: str) -> int:
-    """Where the parameter of a name stands."""
+    """The position of the parameter of a name."""
     parameters = list(inspect.signature(f).parameters)
     if name not in parameters:
         raise ValueError(f"excluded has {name!r}, and the parameters of {named(f)} are {', '.join(parameters)}")
@@ -158,7 +199,7 @@ def _position(f: Callable[..., Any], name: str) -> int:
 
 
 def _positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """All arguments by position, those that have been left out as well."""
+    """All arguments by position, with the defaults of those that have been left out."""
     bound = inspect.signature(f).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:
@@ -175,12 +216,12 @@ def _operand(arg: Any, name: str) -> NDArray[Any]:
     return numpy.asarray(array)
 
 
-def _loop(shape: tuple[int, ...], own: Dimensions, sizes: dict[str, int], what: str) -> tuple[int, ...]:
-    """What of a shape stands before the dimensions of its own, whose sizes are noted, or compared with those noted."""
-    start = len(shape) - len(own)
+def _loop(shape: tuple[int, ...], core: Dimensions, sizes: dict[str, int], what: str) -> tuple[int, ...]:
+    """The dimensions before the core ones, whose sizes are noted in `sizes` or compared with those noted there."""
+    start = len(shape) - len(core)
     if start < 0:
-        raise ValueError(f"{what} has shape {shape}, and the signature says {_shown(own)}")
-    for name, size in zip(own, shape[start:], strict=True):
+        raise ValueError(f"{what} has shape {shape}, and the signature says {_shown(core)}")
+    for name, size in zip(core, shape[start:], strict=True):
         if sizes.setdefault(name, size) != size:
             raise ValueError(f"{what} has shape {shape}: {name} is {size} there, and {sizes[name]} elsewhere")
     return shape[:start]
@@ -195,12 +236,15 @@ def _broadcast(loops: list[tuple[int, ...]], names: list[str]) -> tuple[int, ...
 
 
 def _batch(operand: NDArray[Any], own_loop: tuple[int, ...], loop: tuple[int, ...] | None) -> Any:
-    """An operand with its loop along one axis, copied only where strides cannot say that; or without one."""
-    own = operand.shape[len(own_loop) :]
+    """An operand with the whole loop along its first axis, or without a loop where `loop` is None.
+
+    It is copied only where strides cannot express the broadcasting.
+    """
+    core = operand.shape[len(own_loop) :]
     if loop is None:
-        return operand.reshape(own)[()]
-    return numpy.broadcast_to(operand, loop + own).reshape((math.prod(loop), *own))
+        return operand.reshape(core)[()]
+    return numpy.broadcast_to(operand, loop + core).reshape((math.prod(loop), *core))
 
 
-def _shown(own: Dimensions) -> str:
-    return f"({','.join(own)})"
+def _shown(core: Dimensions) -> str:
+    return f"({','.join(core)})"

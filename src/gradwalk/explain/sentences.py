@@ -11,8 +11,9 @@ from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import SUMPROD
-from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, text
+from gradwalk.ops.formula import Formula, folded, number, resolved, substituted
 from gradwalk.ops.formula import name as variable
+from gradwalk.ops.printers import text
 
 _OPERANDS = ("x", "y", "z")
 

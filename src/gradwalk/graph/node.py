@@ -60,7 +60,7 @@ class Node(NamedTuple):
         """
         if self.by_hand:
             return tuple(i for i, x in enumerate(self.arguments) if isinstance(x, int) and x in self.arguments[:i])
-        return self.row.inert if self.row else ()
+        return self.row.non_differentiable if self.row else ()
 
     @property
     def operands(self) -> tuple[int, ...]:
@@ -70,5 +70,5 @@ class Node(NamedTuple):
     @property
     def condition_operands(self) -> tuple[int, ...]:
         """The indices of the operands that only decide, such as the condition of `where`."""
-        operands = (self.arguments[i] for i in self.row.inert) if self.row else ()
+        operands = (self.arguments[i] for i in self.row.non_differentiable) if self.row else ()
         return tuple(x for x in operands if isinstance(x, int))

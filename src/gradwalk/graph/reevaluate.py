@@ -140,7 +140,7 @@ class Reevaluator:
             for i in range(k + 1, k + 1 + n):
                 total += self._operand(i) * self._operand(i + n)
             return total
-        return evaluate.evaluate(
+        return evaluate.value(
             self._opcodes[index],
             self._operand(k),
             self._operand(k + 1) if n > 1 else 0.0,

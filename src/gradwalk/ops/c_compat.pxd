@@ -1,4 +1,4 @@
-# What compiled modules see under the names of native.py.
+# What compiled modules see under the names of c_compat.py.
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 cdef extern from *:

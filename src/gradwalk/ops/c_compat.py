@@ -1,4 +1,7 @@
-"""What C has and Python has otherwise, for uncompiled runs. Compiled modules use `native.pxd` beside this file."""
+"""What C does and Python does otherwise, for uncompiled runs: arrays of doubles, bits of numbers, type objects.
+
+Compiled modules use `c_compat.pxd` beside this file instead, where the same names are functions in C.
+"""
 
 import struct
 from collections.abc import Callable
@@ -8,55 +11,124 @@ NO_FLOATS: list[float] = []
 
 
 def allocate(length: int) -> list[float]:
-    """A row of `length` zeros, to be given back with `release`: an array in C."""
+    """Return an array of zeros, to be freed by `release`.
+
+    Args:
+        length: The number of doubles.
+
+    Returns:
+        A list; in C, a pointer.
+    """
     return [0.0] * length
 
 
 def release(row: list[float]) -> None:
-    """Give a row back. Python does that by itself for lists."""
+    """Free an array that `allocate` returned. Lists are freed by Python itself.
+
+    Args:
+        row: The array.
+    """
 
 
 def borrowed(length: int) -> list[float]:
-    """The same, with any numbers, for C functions that have no interpreter lock: NULL without memory."""
+    """Return an array of doubles for functions that run without the interpreter lock, to be freed by `give_back`.
+
+    Args:
+        length: The number of doubles.
+
+    Returns:
+        A list; in C, a pointer to numbers of any value, or NULL where there is no memory.
+    """
     return allocate(length)
 
 
 def give_back(row: list[float]) -> None:
-    """Give such a row back."""
+    """Free an array that `borrowed` returned. Lists are freed by Python itself.
+
+    Args:
+        row: The array.
+    """
 
 
 def low_bits(number: float) -> int:
-    """The lower half of a float64 as an int32."""
+    """Return the lower half of a float64.
+
+    Args:
+        number: The float64.
+
+    Returns:
+        The lower 32 bits as an int32.
+    """
     return int(struct.unpack("<ii", struct.pack("<d", number))[0])
 
 
 def high_bits(number: float) -> int:
-    """The upper half."""
+    """Return the upper half of a float64.
+
+    Args:
+        number: The float64.
+
+    Returns:
+        The upper 32 bits as an int32.
+    """
     return int(struct.unpack("<ii", struct.pack("<d", number))[1])
 
 
 def from_bits(low: int, high: int) -> float:
-    """The float64 of two halves."""
+    """Return the float64 that consists of two halves.
+
+    Args:
+        low: The lower 32 bits as an int32.
+        high: The upper 32 bits as an int32.
+
+    Returns:
+        The float64.
+    """
     return float(struct.unpack("<d", struct.pack("<ii", low, high))[0])
 
 
 def cells(array: Any) -> Any:
-    """What an array holds: a pointer in C."""
+    """Return the memory of a contiguous array.
+
+    Args:
+        array: The array. It has to be kept for as long as its memory is used.
+
+    Returns:
+        The array itself; in C, a pointer without a type.
+    """
     return array
 
 
 def doubles(array: Any) -> Any:
-    """The cells of a contiguous array of float64: a pointer in C. The array has to be kept as long as that is used."""
+    """Return the memory of a contiguous array of float64.
+
+    Args:
+        array: The array. It has to be kept for as long as its memory is used.
+
+    Returns:
+        A view; in C, a pointer.
+    """
     return memoryview(array)
 
 
 def integers(array: Any) -> Any:
-    """The same for an array of int32."""
+    """Return the memory of a contiguous array of int32.
+
+    Args:
+        array: The array. It has to be kept for as long as its memory is used.
+
+    Returns:
+        A view; in C, a pointer.
+    """
     return memoryview(array)
 
 
 def untrack(container: object) -> None:
-    """Take a container that is in no cycle out of the garbage collector's lists. Uncompiled, it may stay there."""
+    """Take a container that is in no cycle out of the garbage collector's lists. In Python it stays there.
+
+    Args:
+        container: A dict, list or tuple.
+    """
 
 
 def construct_by(cls: type, function: Callable[[Any], Any]) -> None:
@@ -64,7 +136,10 @@ def construct_by(cls: type, function: Callable[[Any], Any]) -> None:
 
 
 def open_to_assignment(cls: type) -> None:
-    """Let attributes of a class and its instances be set, as in `Value.cube = lambda v: v**3` and `v.name = "v"`.
+    """Allow attributes of a class and of its instances to be set, as in `Value.cube = lambda v: v**3`.
 
-    Python's own classes allow that anyway.
+    Extension types refuse that by themselves, while Python's own classes always allow it.
+
+    Args:
+        cls: The class.
     """

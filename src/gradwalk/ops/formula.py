@@ -1,20 +1,16 @@
-"""The little expression language that the rows of `ops.py` are written in, and its printers.
+"""The small expression language that the rows of `table.py` are written in.
 
-A `Formula` is built by ordinary Python: `1 - out * out` with `out` a `Formula` is a `Formula`. It can then be
-printed as code for the engine (`code`), the page (`javascript`) and C (`c`), or as mathematics for a reader (`text`).
+A `Formula` is built by ordinary Python: where `out` is a `Formula`, so is `1 - out * out`. This file builds formulas
+and computes with them; `printers.py` prints them in Python, C and JavaScript, and for a reader.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-# How tightly an operator binds, for brackets. Calls, names and numbers bind tightest.
-_BINDING = {"and": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "negative": 6}
-_TIGHTEST = 9
 _OPERATORS: dict[str, Callable[..., float]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -27,25 +23,28 @@ _OPERATORS: dict[str, Callable[..., float]] = {
     "==": operator.eq,
     "and": lambda left, right: left and right,
 }
-_FUNCTIONS = {"/": "div"}
-_CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
-_IN_JAVASCRIPT = {"==": "===", "!=": "!==", "and": "&&"}
-_IN_C = {"and": "&&", "pow": "power"}
-
-# What `c` uses and <math.h> has not, by name: the same as in ieee.py.
-C_HELPERS = {
-    "power": "static inline double power(double x, double y) { return y == 2.0 ? x * x : pow(x, y); }",
-    "sign": "static inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }",
-}
+# All that the language has besides calls of functions.
+_SYNTAX = {*_OPERATORS, "/", "where", "name", "number"}
 
 
 @dataclass(frozen=True)
 class Formula:
-    """An operator (or function name, or `name`, or `number`) applied to arguments.
+    """An expression: an operator or function applied to arguments, a variable, or a constant.
 
-    >>> x = name("x")
-    >>> text(1 - x * x)
-    '1 - x²'
+    Formulas are immutable and compare by structure. The operators of Python build larger ones.
+
+    Attributes:
+        operator: The operator as Python spells it, `"negative"`, `"where"`, the name of a function, or `"name"` or
+            `"number"` for a variable or a constant.
+        arguments: The operands, themselves formulas.
+        atom: The name of a variable, or the value of a constant.
+
+    Example:
+        >>> x = name("x")
+        >>> (1 - x).operator
+        '-'
+        >>> 1 - x == number(1) - name("x")
+        True
     """
 
     operator: str
@@ -95,50 +94,161 @@ class Formula:
         return _apply("and", self, other)
 
 
+# Building formulas
+
+
 def name(symbol: str) -> Formula:
-    """A variable: an operand, or the result."""
+    """Return a variable: an operand, or the result.
+
+    Args:
+        symbol: What it is called.
+
+    Returns:
+        The formula that consists of this variable alone.
+    """
     return Formula("name", atom=symbol)
 
 
 def number(value: float) -> Formula:
-    """A constant."""
+    """Return a constant.
+
+    Args:
+        value: Any real number; it is kept as a float.
+
+    Returns:
+        The formula that consists of this constant alone.
+    """
     return Formula("number", atom=float(value))
 
 
 def as_formula(value: Formula | float) -> Formula:
-    """A `Formula` as it is, a number as a constant."""
+    """Convert a number to a constant, and leave a formula as it is.
+
+    Args:
+        value: A formula or a real number.
+
+    Returns:
+        A formula.
+    """
     return value if isinstance(value, Formula) else number(value)
 
 
 class Functions:
-    """The functions of `ieee.py`, by name: `Functions().exp(x)` is the formula exp(x)."""
+    """The functions of `ieee.py` as attributes that build formulas.
+
+    Any name is accepted here. `tools/generate.py` refuses a table that calls a function which some printer lacks.
+
+    Example:
+        >>> Functions().exp(name("x")).operator
+        'exp'
+    """
 
     def __getattr__(self, function: str) -> Callable[..., Formula]:
         return partial(_apply, function)
 
 
 def equal(left: Formula, right: Formula | float) -> Formula:
-    """Whether both sides have the same value. (`==` itself compares formulas as Python objects.)"""
+    """Return the condition that both sides have the same value.
+
+    Python's `==` is not this: it compares two formulas as objects.
+
+    Args:
+        left: One side.
+        right: The other side.
+
+    Returns:
+        The condition, as a formula.
+    """
     return _apply("==", left, right)
 
 
 def where(condition: Formula, chosen: Formula | float, otherwise: Formula | float) -> Formula:
-    """`chosen` where the condition holds (is not zero), else `otherwise`; the other one is not evaluated."""
+    """Return a choice between two formulas, of which only the chosen one is evaluated.
+
+    Args:
+        condition: A comparison, or a number that is tested against zero.
+        chosen: The value where the condition holds or the number is not zero.
+        otherwise: The value elsewhere.
+
+    Returns:
+        The choice, as a formula.
+    """
     return _apply("where", condition, chosen, otherwise)
 
 
+def _apply(operator: str, *arguments: Formula | float) -> Formula:
+    return Formula(operator, tuple(as_formula(argument) for argument in arguments))
+
+
+# Reading formulas
+
+
+def variables(formula: Formula) -> tuple[str, ...]:
+    """Return the names of the variables in a formula.
+
+    Args:
+        formula: The formula to read.
+
+    Returns:
+        Each name once, in order of appearance.
+
+    Example:
+        >>> variables(1 - name("out") * name("out"))
+        ('out',)
+    """
+    if formula.operator == "name":
+        return (str(formula.atom),)
+    return tuple(dict.fromkeys(variable for part in formula.arguments for variable in variables(part)))
+
+
+def functions(formula: Formula) -> tuple[str, ...]:
+    """Return the names of the functions that a formula calls.
+
+    Args:
+        formula: The formula to read.
+
+    Returns:
+        Each name once, outer functions first. Operators and choices are not functions.
+
+    Example:
+        >>> f = Functions()
+        >>> functions(1 / f.log1p(f.exp(name("x"))))
+        ('log1p', 'exp')
+    """
+    own = () if formula.operator in _SYNTAX else (formula.operator,)
+    return tuple(dict.fromkeys([*own, *(function for part in formula.arguments for function in functions(part))]))
+
+
 def is_choice_of_numbers(formula: Formula) -> bool:
-    """Whether it is a number, or a choice among numbers by conditions."""
+    """Return whether a formula is a constant, or a choice among constants by conditions.
+
+    Args:
+        formula: The formula to read.
+
+    Returns:
+        True for `where(x < 0, 0, 1)`, False for `where(x < 0, 0, x)`.
+    """
     if formula.operator == "where":
         return all(is_choice_of_numbers(branch) for branch in formula.arguments[1:])
     return formula.operator == "number"
 
 
-def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
-    """The formula with other formulas in place of some of its names.
+# Computing with formulas
 
-    >>> text(substituted(1 / name("y"), {"y": name("b")}))
-    '1 / b'
+
+def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
+    """Return a formula with other formulas in place of some of its variables.
+
+    Args:
+        formula: The formula to start from.
+        values: The replacements by name. Variables without one stay.
+
+    Returns:
+        A new formula.
+
+    Example:
+        >>> substituted(1 / name("y"), {"y": name("b")}) == 1 / name("b")
+        True
     """
     if formula.operator == "name":
         return values.get(str(formula.atom), formula)
@@ -146,10 +256,17 @@ def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
 
 
 def folded(formula: Formula) -> Formula:
-    """The formula with sums and products of its numbers worked out, and a first power as what it is a power of.
+    """Return a formula with its constant sums and products computed, and first powers replaced by their base.
 
-    >>> text(folded(2 * Functions().pow(name("x"), number(2) - 1)))
-    '2 · x'
+    Args:
+        formula: The formula to simplify.
+
+    Returns:
+        A formula of the same value.
+
+    Example:
+        >>> folded(2 * Functions().pow(name("x"), number(2) - 1)) == 2 * name("x")
+        True
     """
     parts = tuple(folded(part) for part in formula.arguments)
     numbers = [float(part.atom) for part in parts if part.operator == "number"]
@@ -161,10 +278,21 @@ def folded(formula: Formula) -> Formula:
 
 
 def evaluated(formula: Formula, values: Mapping[str, float], functions: object) -> float:
-    """The number that a formula gives for numbers of its names; `functions` has its functions and `div` by name.
+    """Return the value of a formula for numbers in place of its variables.
 
-    >>> evaluated(1 - name("out") * name("out"), {"out": 0.5}, math)
-    0.75
+    Args:
+        formula: The formula to evaluate.
+        values: A number for each of its variables.
+        functions: An object whose attributes are the functions that the formula calls, and `div` for division: the
+            module `gradwalk.ops.ieee`, for example.
+
+    Returns:
+        The value as a float.
+
+    Example:
+        >>> import math
+        >>> evaluated(1 - name("out") * name("out"), {"out": 0.5}, math)
+        0.75
     """
     if formula.operator == "name":
         return values[str(formula.atom)]
@@ -173,16 +301,27 @@ def evaluated(formula: Formula, values: Mapping[str, float], functions: object) 
     if formula.operator == "where":
         return evaluated(_branch(formula, values, functions), values, functions)
     parts = [evaluated(part, values, functions) for part in formula.arguments]
-    result = _OPERATORS.get(formula.operator) or getattr(functions, _FUNCTIONS.get(formula.operator, formula.operator))
+    function = "div" if formula.operator == "/" else formula.operator
+    result = _OPERATORS.get(function) or getattr(functions, function)
     return float(result(*parts))
 
 
 def resolved(formula: Formula, values: Mapping[str, float], functions: object) -> Formula:
-    """The formula with its choices made, as they are for these numbers.
+    """Return a formula with each of its choices replaced by the branch that is taken.
 
-    >>> x = name("x")
-    >>> text(resolved(where(x < 0, -x, x * x), {"x": 3.0}, math))
-    'x²'
+    Args:
+        formula: The formula to resolve.
+        values: A number for each variable that its conditions need.
+        functions: An object whose attributes are the functions that the conditions call, as for `evaluated`.
+
+    Returns:
+        A formula without choices.
+
+    Example:
+        >>> import math
+        >>> x = name("x")
+        >>> resolved(where(x < 0, -x, x * x), {"x": 3.0}, math) == x * x
+        True
     """
     if formula.operator == "where":
         return resolved(_branch(formula, values, functions), values, functions)
@@ -192,135 +331,3 @@ def resolved(formula: Formula, values: Mapping[str, float], functions: object) -
 def _branch(formula: Formula, values: Mapping[str, float], functions: object) -> Formula:
     condition, chosen, otherwise = formula.arguments
     return chosen if evaluated(condition, values, functions) else otherwise
-
-
-def variables(formula: Formula) -> tuple[str, ...]:
-    """The names in a formula, each once.
-
-    >>> variables(1 - name("out") * name("out"))
-    ('out',)
-    """
-    if formula.operator == "name":
-        return (str(formula.atom),)
-    return tuple(dict.fromkeys(variable for part in formula.arguments for variable in variables(part)))
-
-
-def _apply(operator: str, *arguments: Formula | float) -> Formula:
-    return Formula(operator, tuple(as_formula(argument) for argument in arguments))
-
-
-def code(formula: Formula) -> str:
-    """The formula as an expression in Python, which Cython turns into C.
-
-    Division and functions go through `ieee`, so that they never raise: Python itself would for 1/0 or log(0).
-
-    >>> code(1 / name("x"))
-    'ieee.div(1.0, x)'
-    """
-    if formula.operator == "name":
-        return str(formula.atom)
-    if formula.operator == "number":
-        return repr(formula.atom)
-    parts = formula.arguments
-    if formula.operator == "where":
-        condition, chosen, otherwise = parts
-        branches = [_bracketed(branch, formula, code, right=True) for branch in (chosen, otherwise)]
-        return f"{branches[0]} if {_condition(condition)} else {branches[1]}"
-    if formula.operator == "/":
-        return f"ieee.div({code(parts[0])}, {code(parts[1])})"
-    if formula.operator == "negative":
-        return f"-{_bracketed(parts[0], formula, code)}"
-    if formula.operator in _BINDING:
-        left, right = (_bracketed(part, formula, code, right=part is parts[1]) for part in parts)
-        return f"{left} {formula.operator} {right}"
-    return f"ieee.{formula.operator}({', '.join(code(part) for part in parts)})"
-
-
-def javascript(formula: Formula) -> str:
-    """The formula as an expression in JavaScript, whose division never raises. Functions go through its `ieee`.
-
-    >>> javascript(where(name("x") < 0, 0, 1 / name("x")))
-    'x < 0 ? 0 : 1 / x'
-    """
-    if formula.operator == "number":
-        return repr(formula.atom).removesuffix(".0")
-    return _as_in_c(formula, javascript, _IN_JAVASCRIPT, "ieee.")
-
-
-def c(formula: Formula) -> str:
-    """The formula as an expression in C of doubles. It needs <math.h> and, where it names them, `C_HELPERS`.
-
-    Nothing in it has side effects, so that both branches of a choice may be evaluated.
-
-    >>> c(where(name("x") < 0, 0, Functions().pow(name("x"), name("y"))))
-    'x < 0.0 ? 0.0 : power(x, y)'
-    """
-    if formula.operator == "number":
-        return repr(formula.atom)
-    return _as_in_c(formula, c, _IN_C)
-
-
-def _as_in_c(formula: Formula, printer: Callable[[Formula], str], spelling: Mapping[str, str], prefix: str = "") -> str:
-    """What languages with C's syntax write alike. `spelling`: of operators and functions; `prefix`: of functions."""
-    if formula.operator == "name":
-        return str(formula.atom)
-    parts = formula.arguments
-    spelled = spelling.get(formula.operator, formula.operator)
-    if formula.operator == "where":
-        condition, *branches = parts
-        chosen, otherwise = (_bracketed(branch, formula, printer, right=True) for branch in branches)
-        is_test = condition.operator in _CONDITIONS
-        unequal = "" if is_test else f" {spelling.get('!=', '!=')} {printer(number(0))}"
-        return f"{printer(condition)}{unequal} ? {chosen} : {otherwise}"
-    if formula.operator == "negative":
-        return f"-{_bracketed(parts[0], formula, printer, right=True)}"  # right: -- is another operator there
-    if formula.operator in _BINDING:
-        left, right = (_bracketed(part, formula, printer, right=part is parts[1]) for part in parts)
-        return f"{left} {spelled} {right}"
-    return f"{prefix}{spelled}({', '.join(printer(part) for part in parts)})"
-
-
-def text(formula: Formula) -> str:
-    """The formula as a person would write it.
-
-    >>> x, y = name("x"), name("y")
-    >>> text(x / (x * x + y * y))
-    'x / (x² + y²)'
-    """
-    if formula.operator == "name":
-        return str(formula.atom)
-    if formula.operator == "number":
-        return "π" if formula.atom == math.pi else f"{formula.atom:g}"
-    parts = formula.arguments
-    if formula.operator == "where":
-        condition, chosen, otherwise = (text(part) for part in parts)
-        return f"{chosen} if {condition}, else {otherwise}"
-    if formula.operator == "negative":
-        return f"-{_bracketed(parts[0], formula, text)}"
-    if formula.operator == "*" and parts[0] == parts[1] and parts[0].operator == "name":
-        return f"{text(parts[0])}²"
-    if formula.operator in _BINDING:
-        left, right = (_bracketed(part, formula, text, right=part is parts[1]) for part in parts)
-        return f"{left} {formula.operator.replace('==', '=').replace('*', '·')} {right}"
-    return f"{formula.operator}({', '.join(text(part) for part in parts)})"
-
-
-def _bracketed(part: Formula, whole: Formula, printer: Callable[[Formula], str], *, right: bool = False) -> str:
-    """`part` printed as an operand of `whole`, in brackets where it binds less tightly."""
-    inside, outside = _binding(part), _binding(whole)
-    associative = whole.operator in ("+", "*", "and") and part.operator == whole.operator
-    needed = inside < outside or (right and inside == outside and not (associative and printer is text))
-    return f"({printer(part)})" if needed else printer(part)
-
-
-def _binding(formula: Formula) -> int:
-    if formula.operator == "where":
-        return 0
-    if formula.operator == "number" and isinstance(formula.atom, float) and formula.atom < 0:
-        return _BINDING["negative"]
-    return _BINDING.get(formula.operator, _TIGHTEST)
-
-
-def _condition(formula: Formula) -> str:
-    """A condition as code: a comparison as it is, a number as a test against zero."""
-    return code(formula) if formula.operator in _CONDITIONS else f"{code(formula)} != 0.0"

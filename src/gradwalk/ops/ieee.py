@@ -1,8 +1,8 @@
 """Division and functions of real numbers that never raise: 1/0 is inf, log(-1) is nan, exp(1000) is inf.
 
 This file serves uncompiled runs. Compiled modules use `ieee.pxd` beside it instead, where the same names are the C
-library's functions, which behave this way by themselves. Python's `math` computes with the same C library but raises
-on exactly the cases that IEEE 754 gives a value; those cases are handed to NumPy.
+library's functions, which behave this way by themselves. Python's `math` computes with the same C library, but raises
+in exactly the cases to which IEEE 754 gives a value. In those cases NumPy computes it.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy
 
 
 def _quiet(function: Callable[..., float], ufunc: numpy.ufunc) -> Callable[..., float]:
-    """`function`, with the results that it would refuse to give taken from NumPy."""
+    """Return `function` with NumPy's result wherever it raises."""
 
     def quiet(*operands: float) -> float:
         try:
@@ -40,7 +40,7 @@ asin = _quiet(math.asin, numpy.arcsin)
 acos = _quiet(math.acos, numpy.arccos)
 sinh = _quiet(math.sinh, numpy.sinh)
 cosh = _quiet(math.cosh, numpy.cosh)
-# abs of a complex number is the C library's hypot; math.hypot is another algorithm, with other last bits.
+# The abs of a complex number is the C library's hypot. Python's math.hypot is another algorithm: its last bits differ.
 hypot = _quiet(lambda x, y: abs(complex(x, y)), numpy.hypot)
 atan = math.atan
 atan2 = math.atan2
@@ -50,10 +50,27 @@ fabs = math.fabs
 
 
 def pow(x: float, y: float) -> float:  # noqa: A001  the C library's name
-    """x to the power of y. Squares are products: the C library's may differ in the last bit, and takes far longer."""
+    """Return x to the power of y.
+
+    Squares are computed as products: the C library's may differ in the last bit, and take far longer.
+
+    Args:
+        x: The base.
+        y: The exponent.
+
+    Returns:
+        The power; nan for a negative base and an exponent that is not an integer.
+    """
     return x * x if y == 2.0 else _power(x, y)
 
 
 def sign(x: float) -> float:
-    """-1.0, 0.0 or 1.0; nan for nan."""
+    """Return the sign of a number.
+
+    Args:
+        x: Any float.
+
+    Returns:
+        -1.0 or 1.0; zeros and nan are returned as they are.
+    """
     return math.copysign(1.0, x) if x != 0.0 and x == x else x

@@ -1,11 +1,17 @@
-"""THE TABLE: everything gradwalk knows about its operations, one row each.
+"""The table of operations: the value and the local derivatives of each, one row an operation.
 
-A row gives the value and the local derivative with respect to every operand, written in the operands `x`, `y`, `z` and
-in the result `out`. All else follows from it: the method of `Value`, the operator, the function in `gradwalk.math`,
-NumPy's ufunc, the command line's grammar, the reference and the tests. To add an operation, add a row and run
-`python tools/generate.py`.
+A row is written in its operands `x`, `y` and `z`, and its partials also in its result `out`. The row
 
-At a kink a row chooses: relu'(0) = 0, abs'(0) = 0, and maximum and minimum of equal operands split the gradient evenly.
+    Operation("tanh", "tanh", f.tanh(x), [1 - out * out], [REAL], "hyperbolic tangent", ufunc="tanh")
+
+says that out = tanh(x) and d out / dx = 1 - out². Everything else about an operation follows from its row: the method
+of `Value`, the operator, the function in `gradwalk.math`, the derivatives of programs, the loops over batches, the C
+source, NumPy's ufunc, the grammar of the command line, the page, the reference and the tests.
+
+To add an operation, add a row and run `python tools/generate.py`. It names what is missing where the row calls a
+function that some language lacks, or where its derivative needs an operation that the table lacks.
+
+Where an operation has a kink, its row chooses a subgradient: relu'(0) = 0 and abs'(0) = 0.
 """
 
 from __future__ import annotations
@@ -15,7 +21,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gradwalk.ops.formula import Formula, Functions, as_formula, equal, is_choice_of_numbers, name, number, where
+from gradwalk.ops.formula import (
+    Formula,
+    Functions,
+    as_formula,
+    equal,
+    is_choice_of_numbers,
+    name,
+    number,
+    variables,
+    where,
+)
 
 Interval = tuple[float, float]
 
@@ -26,13 +42,18 @@ UNIT: Interval = (-0.999, 0.999)
 
 @dataclass(frozen=True)
 class Operation:
-    """One row.
+    """A row of the table.
 
-    `name`: what the method and the function are called; `symbol`: what a drawing shows; `forward`: the value;
-    `partials`: d out / d operand, one an operand; `domain`: for each operand, the interval that tests draw from;
-    `operator`: Python's special method without its underscores, where there is one; `ufunc`: the name of NumPy's
-    (or SciPy's) ufunc, where there is one; `words`: what it is, for a reader; `is_exact`: whether the partials are the
-    derivatives of `forward`, as they are but for `stop_gradient`.
+    Attributes:
+        name: What the method and the function are called.
+        symbol: What a drawing shows.
+        forward: The value, as a formula of the operands.
+        partials: The local derivative with respect to each operand, as formulas of the operands and `out`.
+        domain: For each operand, the interval that tests draw from.
+        words: What it computes, in words for a reader.
+        operator: Python's special method without its underscores, or "" if it has none.
+        ufunc: The name of NumPy's (or SciPy's) ufunc, or "" if there is none.
+        is_exact: Whether the partials are the derivatives of `forward`. Those of `stop_gradient` are not.
     """
 
     name: str
@@ -47,40 +68,76 @@ class Operation:
 
     @property
     def arity(self) -> int:
-        """How many operands it takes."""
+        """The number of operands."""
         return len(self.partials)
 
     @property
     def is_function(self) -> bool:
-        """Whether it is called by its name: as a method and in `gradwalk.math` (`a + b` is not)."""
+        """Whether it is called by its name, as a method and in `gradwalk.math`; `a + b` is not."""
         return not self.operator or self.name in ("pow", "abs")
 
     @cached_property
     def selects(self) -> bool:
         """Whether it passes on one operand and leaves out the others, as relu, maximum and where do.
 
-        Its partials are constants, chosen by a condition. What is left out gets no gradient, not even 0 · inf = nan.
+        Its partials are then constants, chosen by a condition. An operand that is left out gets a gradient of exactly
+        0, even where the upstream gradient is infinite and 0 · inf would be nan.
         """
         partials = [self.partial(position) for position in range(self.arity)]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
     @cached_property
-    def inert(self) -> tuple[int, ...]:
-        """The positions of operands that it never passes anything to, such as the condition of `where`."""
+    def non_differentiable(self) -> tuple[int, ...]:
+        """The positions of operands that never get a gradient, such as the condition of `where`."""
         return tuple(i for i in range(self.arity) if self.partial(i) == number(0))
 
     def partial(self, position: int) -> Formula:
-        """The local derivative with respect to the operand at `position`."""
+        """Return the local derivative with respect to one operand.
+
+        Args:
+            position: Which operand, counted from 0.
+
+        Returns:
+            The derivative, as a formula of the operands and `out`.
+
+        Example:
+            >>> BY_NAME["mul"].partial(0) == name("y")
+            True
+        """
         return as_formula(self.partials[position])
+
+
+@dataclass(frozen=True)
+class Fused:
+    """An instruction of programs that does the work of several rows at once.
+
+    Recorded functions are full of sums of products, and one instruction costs less than two. Every operation of the
+    formula rounds as its own row would, so that fusing changes no result. Programs are taken apart into rows before
+    they are differentiated: a fused instruction needs no partials.
+
+    Attributes:
+        name: What program files call it.
+        forward: The value, as a formula of the operands in +, - and * alone.
+    """
+
+    name: str
+    forward: Formula
+    is_function = False  # listings show the formula, not a call
+
+    @property
+    def arity(self) -> int:
+        """The number of operands."""
+        return len(variables(self.forward))
 
 
 f = Functions()
 x, y, z, out = name("x"), name("y"), name("z"), name("out")
-e = f.exp(-f.fabs(x))  # in [0, 1], so that what is built from it never overflows
+e = f.exp(-f.fabs(x))  # lies in [0, 1], so that what is built from it never overflows
 length = f.hypot(x, y)
 logistic = where(x < 0, e, 1) / (1 + e)
 
 TABLE: tuple[Operation, ...] = (
+    # Arithmetic.
     Operation("add", "+", x + y, [1, 1], [REAL, REAL], "sum", operator="add", ufunc="add"),
     Operation("sub", "-", x - y, [1, -1], [REAL, REAL], "difference", operator="sub", ufunc="subtract"),
     Operation("mul", "*", x * y, [y, x], [REAL, REAL], "product", operator="mul", ufunc="multiply"),
@@ -100,6 +157,7 @@ TABLE: tuple[Operation, ...] = (
     ),
     Operation("neg", "-", -x, [-1], [REAL], "negative", operator="neg", ufunc="negative"),
     Operation("abs", "abs", f.fabs(x), [f.sign(x)], [REAL], "absolute value", operator="abs", ufunc="absolute"),
+    # Exponentials, logarithms and roots.
     Operation("exp", "exp", f.exp(x), [out], [REAL], "exponential", ufunc="exp"),
     Operation("expm1", "expm1", f.expm1(x), [f.exp(x)], [REAL], "exp(x) - 1, accurate near 0", ufunc="expm1"),
     Operation("log", "log", f.log(x), [1 / x], [POSITIVE], "natural logarithm", ufunc="log"),
@@ -109,6 +167,7 @@ TABLE: tuple[Operation, ...] = (
         "log1p", "log1p", f.log1p(x), [1 / (1 + x)], [(-0.999, 20.0)], "log(1 + x), accurate near 0", ufunc="log1p"
     ),
     Operation("sqrt", "sqrt", f.sqrt(x), [0.5 / out], [POSITIVE], "square root", ufunc="sqrt"),
+    # Trigonometry, and the hyperbolic functions.
     Operation("sin", "sin", f.sin(x), [f.cos(x)], [REAL], "sine of an angle in radians", ufunc="sin"),
     Operation("cos", "cos", f.cos(x), [-f.sin(x)], [REAL], "cosine of an angle in radians", ufunc="cos"),
     Operation("tan", "tan", f.tan(x), [1 + out * out], [REAL], "tangent of an angle in radians", ufunc="tan"),
@@ -128,6 +187,7 @@ TABLE: tuple[Operation, ...] = (
     Operation("sinh", "sinh", f.sinh(x), [f.cosh(x)], [REAL], "hyperbolic sine", ufunc="sinh"),
     Operation("cosh", "cosh", f.cosh(x), [f.sinh(x)], [REAL], "hyperbolic cosine", ufunc="cosh"),
     Operation("tanh", "tanh", f.tanh(x), [1 - out * out], [REAL], "hyperbolic tangent", ufunc="tanh"),
+    # Activations of neural networks, and the error function.
     Operation("sigmoid", "sigmoid", logistic, [out * (1 - out)], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
     Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
     Operation("softplus", "softplus", where(x > 0, x, 0) + f.log1p(e), [logistic], [REAL], "log(1 + exp(x))"),
@@ -140,6 +200,7 @@ TABLE: tuple[Operation, ...] = (
         "error function",
         ufunc="erf",
     ),
+    # Polar coordinates.
     Operation(
         "atan2",
         "atan2",
@@ -152,6 +213,7 @@ TABLE: tuple[Operation, ...] = (
     Operation(
         "hypot", "hypot", f.hypot(x, y), [x / out, y / out], [REAL, REAL], "length of the vector (x, y)", ufunc="hypot"
     ),
+    # Choices. Equal operands of `maximum` and `minimum` share the gradient evenly.
     Operation(
         "maximum",
         "max",
@@ -178,11 +240,22 @@ TABLE: tuple[Operation, ...] = (
         [REAL, REAL, REAL],
         "y where x is not zero, else z",
     ),
+    # What is constant between its jumps. Comparisons give 1.0 for true and 0.0 for false.
     Operation("sign", "sign", f.sign(x), [0], [REAL], "-1, 0 or 1 by the sign of x", ufunc="sign"),
     Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
     Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
     Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
+    # The identity forward, and zero backward.
     Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
 )
+
+FUSED: tuple[Fused, ...] = (
+    Fused("muladd", x * y + z),
+    Fused("mulsub", x * y - z),
+    Fused("submul", z - x * y),
+)
+
+# Every instruction that a formula computes.
+ROWS: tuple[Operation | Fused, ...] = (*TABLE, *FUSED)
 
 BY_NAME = {operation.name: operation for operation in TABLE}

@@ -1,32 +1,45 @@
-"""What a row of the table passes back, traced once into a template: a few operations of the table, to be stamped out.
+"""What each row passes back to its operands, written in rows of the table itself.
 
-The derivative of a recorded graph is again a graph, because every formula of the table can be written in its rows.
+The derivative of a recorded program is again a program, because every partial can be written in the table's rows. Each
+row is traced once, for each operand, into a `Template`: a few instructions that the tape instantiates wherever it
+differentiates that row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
 from gradwalk.ops.formula import Formula, name, number, where
-from gradwalk.ops.table import TABLE, Operation
+from gradwalk.ops.numbering import OPCODES
+from gradwalk.ops.table import BY_NAME, TABLE, Operation
 
-# What an instruction of a template refers to: an earlier one by its place, or one of these.
+# An instruction of a template refers to an earlier one by its index, or to one of these.
 OPERANDS = {"x": -1, "y": -2, "z": -3}
 OUT = -4
 ADJOINT = -5
-_NAMES = {**OPERANDS, "out": OUT, "adjoint": ADJOINT}
+_REFERENCES = {**OPERANDS, "out": OUT, "adjoint": ADJOINT}
 
-_OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
-_FUNCTIONS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "negative": "neg", "fabs": "abs", "and": "mul"}
-_COMPARISONS = {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal"}
-_WHOLE = {row.forward: row for row in TABLE if row.is_exact}  # a formula that is a row's own needs one instruction
+# The rows that compute what formulas spell in another way. Conditions are 1.0 or 0.0, so that `and` is a product.
+_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "negative": "neg", "fabs": "abs", "and": "mul"}
+_ROWS |= {"<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "==": "equal"}
+_SWAPPED = (">", ">=")  # computed by the opposite comparison of swapped operands
+
+# A formula that is the whole of some row needs one instruction: sigmoid in the derivative of softplus, for example.
+_WHOLE = {row.forward: row for row in TABLE if row.is_exact}
 
 adjoint = name("adjoint")
 
 
 class Instruction(NamedTuple):
-    """An operation and what it is applied to; opcode 0 stands for the constant `number`."""
+    """An operation of a template and what it is applied to.
+
+    Attributes:
+        opcode: The row, or 0 for the constant `number`.
+        operands: A reference for each operand.
+        number: The constant, where the opcode is 0.
+    """
 
     opcode: int
     operands: tuple[int, ...] = ()
@@ -34,7 +47,12 @@ class Instruction(NamedTuple):
 
 
 class Template(NamedTuple):
-    """Instructions, operands first, and which of them is the result (or one of the references above)."""
+    """What a row passes back to one operand, as instructions.
+
+    Attributes:
+        instructions: The instructions, each after those that it refers to.
+        result: The reference to what is passed back.
+    """
 
     instructions: tuple[Instruction, ...]
     result: int
@@ -42,23 +60,47 @@ class Template(NamedTuple):
 
 @cache
 def template(opcode: int, position: int) -> Template | None:
-    """What a row passes to the operand at `position`, for the adjoint of its result; None where that is nothing.
+    """Return what a row passes back to an operand, given the adjoint of its result.
 
-    Read forward it is what the operand's tangent adds to that of the result, with the tangent in place of the adjoint.
+    The same template serves forward mode. With the operand's tangent in place of the adjoint, it gives what the operand
+    contributes to the tangent of the result.
 
-    >>> template(_OPCODES["mul"], 0)
-    Template(instructions=(Instruction(opcode=3, operands=(-5, -2), number=0.0),), result=0)
+    Args:
+        opcode: The row.
+        position: Which of its operands, counted from 0.
+
+    Returns:
+        The template, or None where the row never passes anything to that operand.
+
+    Example:
+        >>> template(OPCODES["mul"], 0)
+        Template(instructions=(Instruction(opcode=3, operands=(-5, -2), number=0.0),), result=0)
     """
     row = TABLE[opcode - 1]
-    if position in row.inert:
+    if position in row.non_differentiable:
         return None
     instructions: list[Instruction] = []
     result = _traced(_contribution(row, position), instructions)
     return Template(tuple(instructions), result)
 
 
+def missing_rows(row: Operation) -> list[str]:
+    """Return the operations that the derivative of a row needs and that no row of the table computes.
+
+    Args:
+        row: The row to look at.
+
+    Returns:
+        The names of the functions, in order of appearance. The table has to be changed until there are none:
+        `template` does not work for the row before.
+    """
+    positions = [i for i in range(row.arity) if i not in row.non_differentiable]
+    needed = [operation for position in positions for operation in _needed(_contribution(row, position))]
+    return [operation for operation in dict.fromkeys(needed) if operation not in BY_NAME]
+
+
 def _contribution(row: Operation, position: int) -> Formula:
-    """The adjoint times the partial. A row that selects passes the adjoint itself, or exactly 0, never 0 · inf."""
+    """Return the adjoint times the partial; of a row that selects, the adjoint itself or exactly 0, never 0 · inf."""
     partial = row.partial(position)
     return _chosen(partial) if row.selects else _scaled(partial)
 
@@ -77,31 +119,38 @@ def _scaled(partial: Formula) -> Formula:
 
 
 def _traced(formula: Formula, instructions: list[Instruction]) -> int:
-    """The reference to a formula's value, its instructions appended where they do not stand there yet."""
+    """Append the instructions that compute a formula, but for those already there, and return the reference to it."""
     if formula.operator == "name":
-        return _NAMES[str(formula.atom)]
+        return _REFERENCES[str(formula.atom)]
     if formula.operator == "number":
-        return _placed(Instruction(0, (), float(formula.atom)), instructions)
+        return _appended(Instruction(0, (), float(formula.atom)), instructions)
     operands = [_traced(part, instructions) for part in _operands(formula)]
-    return _placed(Instruction(_OPCODES[_row(formula)], tuple(operands)), instructions)
+    return _appended(Instruction(OPCODES[_row(formula)], tuple(operands)), instructions)
+
+
+def _needed(formula: Formula) -> Iterator[str]:
+    """Yield the name of the row for each instruction that `_traced` would append."""
+    if formula.operator not in ("name", "number"):
+        yield _row(formula)
+        for part in _operands(formula):
+            yield from _needed(part)
 
 
 def _row(formula: Formula) -> str:
-    """The name of the row that computes the outermost operation of a formula."""
+    """Return the name of the row that computes the outermost operation of a formula."""
     if formula in _WHOLE:
         return _WHOLE[formula].name
-    operator = formula.operator
-    return _COMPARISONS.get(operator) or _FUNCTIONS.get(operator, operator)
+    return _ROWS.get(formula.operator, formula.operator)
 
 
 def _operands(formula: Formula) -> tuple[Formula, ...]:
-    """What that row is to be applied to."""
+    """Return what that row is to be applied to."""
     if formula in _WHOLE:
         return tuple(name(operand) for operand in list(OPERANDS)[: _WHOLE[formula].arity])
-    return formula.arguments[::-1] if formula.operator in (">", ">=") else formula.arguments
+    return formula.arguments[::-1] if formula.operator in _SWAPPED else formula.arguments
 
 
-def _placed(instruction: Instruction, instructions: list[Instruction]) -> int:
+def _appended(instruction: Instruction, instructions: list[Instruction]) -> int:
     if instruction not in instructions:
         instructions.append(instruction)
     return instructions.index(instruction)

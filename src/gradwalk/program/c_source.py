@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradwalk.ops.formula import C_HELPERS
+from gradwalk.ops.printers import C_HELPERS
 from gradwalk.program.opcodes import INSTRUCTIONS, refuse_calls
 
 if TYPE_CHECKING:

@@ -1,34 +1,41 @@
-"""What programs are made of: the rows of the table by opcode, and three that do two operations at once."""
+"""The instructions that programs are made of, by opcode: what files call them, how they are shown, what they are in C.
+
+All of it is derived from the rows of the table, those of fused instructions included.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradwalk.ops.evaluate import SUMPROD
-from gradwalk.ops.formula import Formula, c, name, substituted
-from gradwalk.ops.table import TABLE
+from gradwalk.ops import numbering
+from gradwalk.ops.formula import name, substituted
+from gradwalk.ops.printers import c
+from gradwalk.ops.table import ROWS, Fused, Operation
 
 if TYPE_CHECKING:
     from gradwalk.program.program import Program
 
-CALL = SUMPROD + 1  # a result of a function of Python
-MULADD = SUMPROD + 2  # x * y + z. Both round, as they do apart
-MULSUB = SUMPROD + 3  # x * y - z
-SUBMUL = SUMPROD + 4  # z - x * y
+CALL = numbering.OPCODES["call"]  # a result of a function of Python
+MULADD = numbering.OPCODES["muladd"]
+MULSUB = numbering.OPCODES["mulsub"]
+SUBMUL = numbering.OPCODES["submul"]
+LOAD, STORE, SUM, DOT = [numbering.OPCODES[instruction] for instruction in numbering.SCHEDULED]  # only in schedules
 
-_x, _y, _z = name("x"), name("y"), name("z")
 _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}
 
 
 class ProgramError(ValueError):
-    """What is wrong with a program, and at which instruction."""
+    """A program that is not well formed, or that cannot be used in the way asked for."""
 
 
-class Instruction(NamedTuple):
-    """An operation as programs know it.
+class OpcodeInfo(NamedTuple):
+    """An instruction as programs know it.
 
-    `name`: what files call it; `arity`: how many operands it has. `text` and `c`: how it is shown, and what it is in C,
-    with {0}, {1} and {2} for the operands.
+    Attributes:
+        name: What files call it.
+        arity: The number of its operands.
+        text: How it is shown, with {0}, {1} and {2} for the operands.
+        c: The expression in C, with the same fields.
     """
 
     name: str
@@ -37,26 +44,27 @@ class Instruction(NamedTuple):
     c: str
 
 
-def _instruction(name: str, arity: int, formula: Formula, *, is_function: bool) -> Instruction:
-    in_c = c(substituted(formula, _FIELDS))
-    operands = ", ".join(f"{{{position}}}" for position in range(arity))
-    return Instruction(name, arity, f"{name}({operands})" if is_function else in_c, in_c)
+def _described(row: Operation | Fused) -> OpcodeInfo:
+    in_c = c(substituted(row.forward, _FIELDS))
+    operands = ", ".join(f"{{{position}}}" for position in range(row.arity))
+    return OpcodeInfo(row.name, row.arity, f"{row.name}({operands})" if row.is_function else in_c, in_c)
 
 
-INSTRUCTIONS = {
-    opcode: _instruction(row.name, row.arity, row.forward, is_function=row.is_function)
-    for opcode, row in enumerate(TABLE, start=1)
-} | {
-    MULADD: _instruction("muladd", 3, _x * _y + _z, is_function=False),
-    MULSUB: _instruction("mulsub", 3, _x * _y - _z, is_function=False),
-    SUBMUL: _instruction("submul", 3, _z - _x * _y, is_function=False),
-}
+INSTRUCTIONS = {numbering.OPCODES[row.name]: _described(row) for row in ROWS}
 NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}
 
 
 def refuse_calls(program: Program, which: str) -> None:
-    """Raise `ProgramError` where a program calls a function of Python, saying what is wrong with that."""
+    """Raise an error if a program calls a function of Python.
+
+    Args:
+        program: The program to look at.
+        which: What is wrong with such a function here, as a relative clause for the message.
+
+    Raises:
+        ProgramError: If the program has calls. The message names the first one and says how to avoid it.
+    """
     if program.calls:
         name = program.calls[0][0].name
         raise ProgramError(

@@ -135,7 +135,7 @@ class Tape:
             y = 0
         if self._opcode[x] == CONSTANT and (arity < 2 or self._opcode[y] == CONSTANT):
             if arity < 3:
-                return self._constant(evaluate.evaluate(opcode, self._number(x), self._number(y), 0.0))
+                return self._constant(evaluate.value(opcode, self._number(x), self._number(y), 0.0))
             return y if self._number(x) != 0.0 else z
         simpler: cython.int = self._simpler(opcode, x, y, z)
         if simpler != NONE:
@@ -431,7 +431,7 @@ class Tape:
                 for operand in self.calls[self._x[i]][1]:
                     active[i] |= active[operand]
             elif self._opcode[i] > 0 and active[i] == 0:
-                inert = evaluate.inert(self._opcode[i])
+                inert = evaluate.non_differentiable(self._opcode[i])
                 if (
                     (not inert & 1 and active[self._x[i]])
                     or (not inert & 2 and evaluate.arity(self._opcode[i]) > 1 and active[self._y[i]])

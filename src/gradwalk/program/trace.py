@@ -12,7 +12,7 @@ from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_PLACE, Tape
-from gradwalk.trees.tree import Structure, flattened, scalars
+from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import RecordingError, depth, recording
 from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
 from gradwalk.value.value import Value, inputs
@@ -49,7 +49,7 @@ class Recording:
                 names.append(name)
         return structure.filled(inputs)
 
-    def places(self, tree: Any) -> tuple[Places, Structure]:
+    def places(self, tree: Any) -> tuple[Places, TreeDef]:
         """The places of the inputs that an opened tree holds, and its structure."""
         leaves, structure = flattened(tree, "an argument")
         return [self._places[id(x)] for x in scalars(leaves)], structure
@@ -59,7 +59,7 @@ class Recording:
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
 
-    def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
         """Run a function, or apply a transformed one: the places of the numbers in its result, and its structure."""
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
@@ -70,7 +70,7 @@ class Recording:
         finally:
             close_inputs(self._inputs)
 
-    def result(self, f: Callable[..., Any], result: Any) -> tuple[Places, Structure]:
+    def result(self, f: Callable[..., Any], result: Any) -> tuple[Places, TreeDef]:
         """The places of the numbers in what a function has returned."""
         if result is None:
             raise TypeError(f"{named(f)} returned None; it has to return a number, or numbers: is a `return` missing?")
@@ -138,7 +138,7 @@ def evaluated(program: Program, operands: Sequence[Any]) -> Any:
 class Recordable:
     """A function that knows how to put itself onto a tape, such as the gradient of another one."""
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
         """The places of the numbers in its result, and their structure, for these arguments."""
         raise NotImplementedError
 

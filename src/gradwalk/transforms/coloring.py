@@ -156,7 +156,7 @@ class Dependencies:
                 self._operand[count] = operand
                 count += 1
             return count
-        inert: cython.int = evaluate.inert(opcode) if opcode < CALL else 0
+        inert: cython.int = evaluate.non_differentiable(opcode) if opcode < CALL else 0
         for i in range(evaluate.arity(opcode) if opcode < CALL else 3):
             if not inert >> i & 1:
                 self._operand[count] = self._code[k + 1 + i]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from types import MethodType
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
 
@@ -15,87 +14,81 @@ from gradwalk.batching.vmap import Vmap
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
 from gradwalk.program.program import Program
-from gradwalk.program.trace import Recordable, Recording, named, reduced
-from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, write
-from gradwalk.value.node import level_of, primal_of
+from gradwalk.program.trace import Recording, named
+from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache
+from gradwalk.program.wrapper import Wrapper
+from gradwalk.trees.tree import TreeDef, scalars, write
+from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
-
-class Statistics(NamedTuple):
-    """How a recorded function has been used: calls, recordings, and instructions in all recordings together."""
-
-    calls: int
-    recordings: int
-    instructions: int
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class Recorded(NamedTuple):
-    """A recording: what computes the result, for inputs of these names.
+@dataclass(frozen=True, eq=False)
+class JitTrace(Trace):
+    """A recording that `jit` has made.
 
-    `captured`: the Values that the function uses without being given them, whose numbers are read at every call, and
-    static numbers that it is differentiated by. They are the last inputs. `numbers`: those that it was recorded for.
+    Attributes:
+        treedef: The structure of the result.
+        names: The names of the inputs that are arguments.
+        numbers: The numbers of all inputs when it was recorded.
+        takes_floats: Whether all arguments are positional numbers, and all results numbers, so that a call with plain
+            floats needs no look-up.
     """
 
-    program: Program
-    structure: Structure
+    treedef: TreeDef
     names: list[str]
-    captured: list[Any]
     numbers: list[float]
+    takes_floats: bool
 
     @property
     def labels(self) -> list[str]:
-        """What all inputs are called; "" for those without a name."""
+        """The names of all inputs, "" for those without one."""
         return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
 
+    def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Return the numbers of the result where an operand is a Value: as Values."""
+        return self.program(list(operands))
 
-class Jit:
-    """A function that is recorded: see `jit`."""
+    def roots(self, numbers: Sequence[float]) -> list[Value]:
+        """Return the numbers of the result as Values, made from new leaves that are labelled."""
+        leaves = [Value(number, label=label) for number, label in zip(numbers, self.labels, strict=True)]
+        results = self.program(list(leaves))
+        return [x if isinstance(x, Value) else Value(x) for x in results]
 
-    __name__ = "function"
+
+class Jit(Wrapper[P, R]):
+    """A recorded function, as `jit` makes it.
+
+    Args:
+        f: The function.
+        static_argnums: See `jit`.
+        static_argnames: See `jit`.
+    """
+
+    _name = "jit"
 
     def __init__(
-        self, f: Callable[..., Any], static_argnums: int | Iterable[int], static_argnames: str | Iterable[str]
+        self, f: Callable[P, R], static_argnums: int | Iterable[int], static_argnames: str | Iterable[str]
     ) -> None:
-        if not callable(f):
-            raise TypeError(f"jit() takes a function, not {type(f).__name__}: {f!r:.60}")
-        functools.update_wrapper(self, f, updated=())
-        self._f = f
-        self._argnums = _all_of(int, static_argnums, "static_argnums")
-        self._argnames = _all_of(str, static_argnames, "static_argnames")
-        self._parameters = Parameters(f)
-        self._name_positions()
-        self._recordings: dict[Any, Recorded] = {}
-        self._latest: Recorded | None = None
-        self._on_floats: Recorded | None = None  # for positional arguments that are plain floats
-        self._calls = 0
+        super().__init__(f, self._name)
+        self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
+        self._cache: TraceCache[JitTrace] = TraceCache()
+        self._on_floats: JitTrace | None = None  # the latest recording that takes positional floats
         self._in_progress = threading.local()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The result for these arguments: replayed if there is a recording for their structure, else recorded first."""
-        self._calls += 1
-        if self._on_floats is not None and not kwargs:
-            outputs = self._on_floats.program.on_floats(args)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return the result for these arguments, by the recording for their structure, which is made if needed."""
+        self._cache.calls += 1
+        on_floats = self._on_floats
+        if on_floats is not None and not kwargs:
+            outputs = on_floats.program.on_floats(args)
             if outputs is not None:
-                structure = self._on_floats.structure
-                return outputs[0] if structure.is_scalar else structure.with_leaves(outputs)
-        recorded, leaves = self._recorded(args, kwargs)
-        if not recorded.captured:
-            row = numpy.empty(recorded.program.inputs)
-            if write(leaves, row):
-                return recorded.structure.filled(recorded.program.run(row))
-        operands = [*scalars(leaves), *recorded.captured]
-        if any(isinstance(operand, Value) for operand in operands):
-            return recorded.structure.filled(self._on_values(recorded.program, operands))
-        return recorded.structure.filled(recorded.program.run(numpy.array(operands)))
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __reduce__(self) -> Any:
-        return reduced(self, (self._f, tuple(self._argnums), tuple(self._argnames)))
-
-    def __repr__(self) -> str:
-        return f"<jit of {self._f if isinstance(self._f, Recordable) else named(self._f)}>"
+                treedef = on_floats.treedef
+                return outputs[0] if treedef.is_scalar else treedef.with_leaves(outputs)  # type: ignore[no-any-return]
+        trace, leaves = self._trace(args, kwargs)
+        return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Graph:
@@ -103,71 +96,76 @@ class Jit:
 
         Raises `ValueError` where there is none yet.
         """
-        recorded = self._found()
-        return Graph.record(self._roots(recorded, recorded.numbers))
+        trace = self._last()
+        return Graph.record(trace.roots(trace.numbers))
 
     @property
     def program(self) -> Program:
-        """The program of the latest recording, with names: of the arguments' numbers, and of Values that it captured.
+        """The program of the latest recording, with names for the numbers of arguments and the Values it captured.
 
         Raises `ValueError` where there is none yet.
         """
-        recorded = self._found()
-        return recorded.program.named(recorded.labels, recorded.structure.names("out"))
-
-    def walk(self, *args: Any, **kwargs: Any) -> Walk:
-        """The walk through its graph for these arguments. The result has to be one number."""
-        recorded, leaves = self._recorded(args, kwargs)
-        if not recorded.structure.is_scalar:
-            raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {recorded.structure}")
-        numbers = [*scalars(leaves), *recorded.captured]
-        return walk(self._roots(recorded, [primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
+        trace = self._last()
+        return trace.program.named(trace.labels, trace.treedef.names("out"))
 
     @property
     def statistics(self) -> Statistics:
-        """How it has been used."""
-        instructions = sum(len(recorded.program) for recorded in self._recordings.values())
-        return Statistics(self._calls, len(self._recordings), instructions)
+        """How often it was called and recorded, and the instructions of all recordings."""
+        return self._cache.statistics
 
-    def _on_values(self, program: Program, operands: Sequence[Any]) -> Sequence[Any]:
-        """The results where an operand is a Value."""
-        return program(list(operands))
+    def walk(self, *args: P.args, **kwargs: P.kwargs) -> Walk:
+        """Return the walk through its graph for these arguments.
 
-    @staticmethod
-    def _roots(recorded: Recorded, numbers: Sequence[float]) -> list[Value]:
-        """The results for these numbers as Values, made from labelled leaves."""
-        leaves = [Value(number, label=label) for number, label in zip(numbers, recorded.labels, strict=True)]
-        results = recorded.program(list(leaves))
-        return [x if isinstance(x, Value) else Value(x) for x in results]
+        Args:
+            *args: The positional arguments of the function.
+            **kwargs: Its keyword arguments.
 
-    def _found(self) -> Recorded:
-        if self._latest is None:
-            raise ValueError(f"{named(self._f)} has not been called yet, so there is no recording of it")
-        return self._latest
+        Returns:
+            The walk to the result.
 
-    def _recorded(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Recorded, list[Any]]:
+        Raises:
+            TypeError: The result is not one number.
+        """
+        trace, leaves = self._trace(args, kwargs)
+        if not trace.treedef.is_scalar:
+            raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {trace.treedef}")
+        numbers = [*scalars(leaves), *trace.captured]
+        return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
+
+    def _made_from(self) -> tuple[Any, ...]:
+        return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames)
+
+    def _last(self) -> JitTrace:
+        return self._cache.last(named(self._f))
+
+    def _advice(self, arg: Any, name: str) -> str:
+        if isinstance(arg, numpy.ndarray):  # which cannot be hashed, so it cannot be static
+            return ""
+        return f". {named(self._f)} can take it as a static argument: jit(f, static_argnames={name!r})"
+
+    def _numbers(self, trace: JitTrace, leaves: list[Any]) -> Any:
+        """The numbers of the result."""
+        if not trace.captured:
+            row = numpy.empty(trace.program.inputs)
+            if write(leaves, row):
+                return trace.program.run(row)
+        operands = [*scalars(leaves), *trace.captured]
+        if any(isinstance(operand, Value) for operand in operands):
+            return trace.apply(operands)
+        return trace.program.run(numpy.array(operands))
+
+    def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
         """The recording for arguments like these, made if there is none; and the leaves of those that vary."""
-        names = self._parameters.first(len(args))
-        leaves: list[Any] = []
-        key: list[Any] = []
-        for i, (name, arg) in enumerate([*zip(names, args, strict=True), *sorted(kwargs.items())]):
-            if (i < len(args) and i in self._argnums) or name in self._argnames:
-                key.append((name, _hashable(arg, name), _kinds(arg)))
-            else:
-                found, structure = _flattened(arg, name, self._f)
-                leaves += found
-                key.append((name, structure))
-        found_key = (len(args), *key)
-        if found_key not in self._recordings:
-            recorded = self._record(found_key, args, kwargs)
-            if any(isinstance(x, Value) and level_of(x) > 0 for x in recorded.captured):
-                return recorded, leaves  # it uses what belongs to a recording around this one, and serves only that
-            self._recordings[found_key] = self._latest = recorded
-            if self._takes_floats(self._latest, len(args), kwargs):
-                self._on_floats = self._latest
-        return self._recordings[found_key], leaves
+        key, leaves = self._keys.key(args, kwargs)
+        trace = self._cache.find(key)
+        if trace is None:
+            trace = self._cache.add(key, self._record_once(key, args, kwargs))
+            if trace.takes_floats:
+                self._on_floats = trace
+        return trace, leaves
 
-    def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Recorded:
+    def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
+        """Record the function, unless this thread is about to do so already."""
         in_progress = self._in_progress.__dict__.setdefault("keys", set())
         if key in in_progress:
             raise RecursionError(
@@ -176,80 +174,77 @@ class Jit:
             )
         in_progress.add(key)
         try:
-            return self._run(args, kwargs)
+            return self._record(args, kwargs)
         finally:
             in_progress.discard(key)
 
-    def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Recorded:
+    def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""
         recording = Recording(strict=True)
         names: list[str] = []
-        opened = []
-        for i, (name, arg) in enumerate(zip(self._parameters.first(len(args)), args, strict=True)):
-            opened.append(arg if i in self._argnums or name in self._argnames else recording.opened(arg, name, names))
-        keywords = {
-            name: arg if name in self._argnames else recording.opened(arg, name, names)
-            for name, arg in sorted(kwargs.items())
-        }
+        opened, keywords = self._keys.open(recording, args, kwargs, names)
         count = len(recording.operands)
-        places, structure = recording.run(self._f, opened, keywords)
+        outputs, treedef = recording.run(self._f, opened, keywords)
+        captured = recording.operands[count:]
         numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
-        return Recorded(recording.tape.program(places), structure, names, recording.operands[count:], numbers)
-
-    def _takes_floats(self, recorded: Recorded, count: int, kwargs: dict[str, Any]) -> bool:
-        """Whether a recording takes numbers and nothing else, and gives numbers, not arrays."""
-        if recorded.captured or kwargs or self._argnums or self._argnames:
-            return False
-        return recorded.names == self._parameters.first(count) and recorded.structure.has_scalars_only
-
-    def _name_positions(self) -> None:
-        """Know static arguments by name and by position, whichever they were given by."""
-        try:
-            parameters = inspect.signature(self._f).parameters
-        except (TypeError, ValueError):
-            return
-        kinds = {parameter.kind for parameter in parameters.values()}
-        for name in self._argnames - set(parameters):
-            if inspect.Parameter.VAR_KEYWORD not in kinds:
-                raise ValueError(
-                    f"static_argnames={name!r}: {named(self._f)} has the parameters {', '.join(parameters)}"
-                )
-        for i in self._argnums:
-            if not -len(parameters) <= i < len(parameters) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-                raise ValueError(f"static_argnums={i}: {named(self._f)} has {len(parameters)} parameters")
-        self._argnums = frozenset([i % len(parameters) if i < 0 else i for i in self._argnums])
-        self._argnames |= {name for i, name in enumerate(parameters) if i in self._argnums}
+        takes_floats = (
+            not (captured or kwargs or self._keys.has_static)
+            and names == self._keys.parameters.first(len(args))
+            and treedef.has_scalars_only
+        )
+        return JitTrace(recording.tape.program(outputs), captured, treedef, names, numbers, takes_floats)
 
 
+@overload
+def jit(f: Vmap[P]) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
+@overload
+def jit(
+    f: Callable[P, R], *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+) -> Jit[P, R]: ...
+@overload
+def jit(
+    f: None = None, *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+) -> Callable[[Callable[P, R]], Jit[P, R]]: ...
 def jit(
     f: Callable[..., Any] | None = None,
     *,
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
 ) -> Any:
-    """A function that records `f` at the first call for a structure of arguments, and replays it at later ones.
+    """Record a function at the first call for a structure of arguments, and replay the recording at later calls.
 
-    All arguments are numbers, or lists, tuples, dicts, dataclasses and arrays of them, but for those named static by
-    position or name: these are hashable, and `f` is recorded anew for every value of theirs. What `f` does besides
-    computing its result (printing, drawing random numbers, changing variables) happens when it is recorded, not when it
-    is replayed. Values that `f` uses without being given them are read at every call; other variables, arrays too, are
-    what they were when it was recorded.
+    What `f` does besides computing its result (printing, drawing random numbers, changing variables) happens when it
+    is recorded, not when it is replayed. Values that `f` uses without being given them are read at every call; other
+    variables, arrays too, are what they were when it was recorded.
 
     While it is recorded, `f` may compute with numbers but not ask for them. `x > 0` is a Value then, for
-    `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data`, `range(x)`.
-    The result has `.graph`, `.program`, `.walk(*args)` and `.statistics`; that of a vmapped function has `.program`,
-    `.kernel` and `.lower(*args)`.
+    `gradwalk.math.where`; a branch on it raises `RecordingError`, and so do `float(x)`, `x.data` and `range(x)`.
 
-    Also raises `TypeError` where an argument or the result holds something else than numbers or a static argument
-    cannot be hashed, `RecursionError` where `f` calls itself in the same way while it is recorded.
+    Args:
+        f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them; or what `vmap`
+            returns. Leave it out to set the others by a decorator, as in `@jit(static_argnames="steps")`.
+        static_argnums: Positions of static arguments. These are hashable and need not be numbers; `f` is recorded anew
+            for every value of theirs.
+        static_argnames: Names of static arguments.
 
-    >>> @jit
-    ... def area(width, height):
-    ...     return width * height
-    >>> area(2.0, 3.0), area(4.0, 5.0)
-    (6.0, 20.0)
-    >>> area.statistics
-    Statistics(calls=2, recordings=1, instructions=1)
+    Returns:
+        A function that takes what `f` takes and returns what `f` returns, with `.graph`, `.program`, `.walk(*args)`
+        and `.statistics`; for a vmapped function one with `.program`, `.kernel` and `.lower(*args)`. It raises
+        `TypeError` where an argument or the result holds something else than numbers or a static argument cannot be
+        hashed, and `RecursionError` where `f` calls itself in the same way while it is recorded.
+
+    Raises:
+        TypeError: `f` is no function, or vmapped and there are static arguments.
+        ValueError: `f` has no parameter of such a name or position.
+
+    Example:
+        >>> @jit
+        ... def area(width, height):
+        ...     return width * height
+        >>> area(2.0, 3.0), area(4.0, 5.0)
+        (6.0, 20.0)
+        >>> area.statistics
+        Statistics(calls=2, recordings=1, instructions=1)
     """
     if isinstance(f, Vmap):
         if static_argnums != () or static_argnames != ():
@@ -261,40 +256,3 @@ def jit(
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
     return Jit(f, static_argnums, static_argnames)
-
-
-def _flattened(arg: Any, name: str, f: Callable[..., Any]) -> tuple[list[Any], Structure]:
-    try:
-        return flattened(arg, name)
-    except TypeError as error:
-        if isinstance(arg, numpy.ndarray):  # which cannot be static
-            raise
-        raise TypeError(
-            f"{error}. {named(f)} can take it as a static argument: jit(f, static_argnames={name!r})"
-        ) from None
-
-
-def _all_of(kind: type, given: Any, what: str) -> frozenset[Any]:
-    """A setting that is one int or str, or several. Raises `TypeError` where it is something else."""
-    items = [given] if isinstance(given, kind) else list(given) if isinstance(given, Iterable) else [given]
-    if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
-        raise TypeError(f"{what} takes {kind.__name__}, or several, not {given!r}")
-    return frozenset(items)
-
-
-def _kinds(arg: Any) -> Any:
-    """What tells arguments apart that are equal: 1, 1.0 and True, or 0.0 and -0.0."""
-    if isinstance(arg, (tuple, frozenset)):
-        return tuple([_kinds(item) for item in arg])
-    return (type(arg), str(arg)) if isinstance(arg, float) else type(arg)
-
-
-def _hashable(arg: Any, name: str) -> Any:
-    try:
-        hash(arg)
-    except TypeError:
-        raise TypeError(
-            f"the static argument {name} is a {type(arg).__name__}, which cannot be hashed: its recording could not be "
-            "found again. Give a tuple, a number or a string"
-        ) from None
-    return arg

@@ -1,38 +1,46 @@
-"""Jacobians and Hessians that are mostly zeros, as SciPy's sparse arrays: `sparse_jacobian` and `sparse_hessian`.
+"""`sparse_jacobian` and `sparse_hessian`: derivatives that are mostly zeros, as SciPy's sparse arrays.
 
-The first call with arguments of a structure records the function, finds which derivatives can differ from 0, and
-colours them: columns that do not get in each other's way are differentiated together, by one sweep. All sweeps become
-one program, without anything that a tangent of 0 would be multiplied by, and later calls only run it. `sparsity` has
-the combinatorial part.
+The first call for a structure of arguments records the function, finds which derivatives can differ from 0, and
+colors them: columns without a row in common get one color and are differentiated together, by one sweep. All sweeps
+become one program, without anything that a tangent of 0 would be multiplied by, and later calls only run it.
+`coloring` has the combinatorial part.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, ParamSpec
 
 import numpy
 
 from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Places, Recording, named
+from gradwalk.program.trace import Places, Recording
+from gradwalk.program.trace_cache import ArgumentKeys, Trace, TraceCache
+from gradwalk.transforms.base import Argnums, Transform
 from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
-from gradwalk.transforms.grad import Argnums, Transform, grad
-from gradwalk.trees.tree import Structure, flattened, scalars, write
+from gradwalk.transforms.grad import grad
+from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
-_LARGEST = 10_000_000  # instructions on a tape; where all sweeps together would need more, one is run for each colour
+_LARGEST = 10_000_000  # Instructions on a tape. Where all sweeps together would need more, one is run for each color.
 
+P = ParamSpec("P")
 Pattern = tuple[Any, Any]
 
 
 class SparseStatistics(NamedTuple):
-    """What a recording came to: entries that can differ from 0, colours, and instructions of the program.
+    """What the recording of a sparse matrix came to.
 
-    Every colour is one sum of columns (or, in reverse mode, of rows), from which some of the entries are read.
+    Attributes:
+        nonzeros: The entries that can differ from 0.
+        colors: The colors of the columns, or of the rows in reverse mode. For each color there is one sweep, from which
+            some of the entries are read.
+        instructions: The instructions of the program.
     """
 
     nonzeros: int
@@ -41,11 +49,17 @@ class SparseStatistics(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """How to read a matrix off sums of its columns, or of its rows; one sweep of the tape gives one of these sums.
+    """How to read a matrix off sums of its columns, or of its rows. One sweep of the tape gives one of these sums.
 
-    `sweep`: the method of the tape. `seeds`: the places that are seeded, those of a colour by one sweep; `colors`:
-    theirs. `targets`: the places that the sweep is asked for. Entry k of the matrix is the number at targets[at[k]] in
-    the sweep of colour sum_of[k].
+    Entry k of the matrix is the number at `targets[at[k]]` in the sweep of color `sum_of[k]`.
+
+    Attributes:
+        sweep: The method of the tape that sweeps forward or in reverse.
+        seeds: The indices that are seeded, those of one color by one sweep.
+        colors: The colors of the seeds.
+        targets: The indices that a sweep is asked for.
+        sum_of: The color for each entry.
+        at: The position among the targets for each entry.
     """
 
     sweep: Callable[[list[tuple[int, int]], Places], Places]
@@ -56,25 +70,33 @@ class Sums(NamedTuple):
     at: Any
 
 
-class Replay(NamedTuple):
-    """A recording: the program that is run for the entries of the matrix, and a matrix whose numbers will be replaced.
+@dataclass(frozen=True, eq=False)
+class SparseTrace(Trace):
+    """A recording of a sparse matrix.
 
-    Inputs of the program are the numbers of the arguments; from place `first` on, those of the Values that the function
-    uses without being given them; and last the seeds. There are none where the program makes all sweeps at once.
-    Otherwise it is run for each of `groups`, with 1 for these seeds, and `places` says where the entries stand then:
-    the numbers of the runs, and places among the outputs.
+    Inputs of the program are the numbers of the arguments, those of the captured Values, and the seeds. There are no
+    seeds where the program makes all sweeps at once. Otherwise it is run once for each group of seeds, set to 1.
+
+    Attributes:
+        matrix: A matrix of this pattern, to be copied and given other numbers.
+        first: The index of the first captured Value among the inputs.
+        statistics: What the recording came to.
+        groups: The seeds of each color.
+        positions: For each entry, which run it is read from, and its position among the outputs of this run.
     """
 
-    program: Program
     matrix: Any
     first: int
-    captured: list[Value]
     statistics: SparseStatistics
     groups: list[Any]
-    places: tuple[Any, Any]
+    positions: tuple[Any, Any]
 
-    def numbers(self, row: Any) -> Any:
-        """The entries of the matrix for a row of inputs; those that are no arguments are 0."""
+    def entries(self, row: Any) -> Any:
+        """Return the entries of the matrix.
+
+        Args:
+            row: The inputs, of which those that are no arguments are 0 and will be written.
+        """
         if self.captured:
             row[self.first : self.first + len(self.captured)] = [primal_of(value) for value in self.captured]
         if not self.groups:
@@ -85,43 +107,41 @@ class Replay(NamedTuple):
             seeds[group] = 1.0
             runs.append(self.program.run(row))
             seeds[group] = 0.0
-        return numpy.array(runs)[self.places]
+        return numpy.array(runs)[self.positions]
 
 
-class Sparse(Transform):
-    """A function that returns a matrix of derivatives: see `sparse_jacobian` and `sparse_hessian`."""
+class Sparse(Transform[P, Any]):
+    """A function that returns a sparse matrix of derivatives.
+
+    Args:
+        f: The function to differentiate.
+        argnums: The positional arguments to differentiate by.
+    """
 
     _name = ""
     _dense = ""  # the function that takes Values too
 
-    def __init__(self, f: Callable[..., Any], argnums: Argnums) -> None:
-        if not callable(f):
-            raise TypeError(f"{self._name}() takes a function, not {type(f).__name__}: {f!r:.60}")
-        super().__init__(f, argnums)
-        self._replays: dict[Any, Replay] = {}
-        self._latest: Replay | None = None
+    def __init__(self, f: Callable[P, Any], argnums: Argnums) -> None:
+        super().__init__(f, argnums, self._name)
+        self._keys = ArgumentKeys(f, self._advice)
+        self._cache: TraceCache[SparseTrace] = TraceCache()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The matrix at these arguments: replayed if there is a recording for their structure, else recorded first."""
-        replay, leaves = self._replay(args, kwargs)
-        row = numpy.zeros(replay.program.inputs)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the matrix at these arguments, by the recording for their structure, which is made if needed."""
+        trace, leaves = self._trace(args, kwargs)
+        row = numpy.zeros(trace.program.inputs)
         self._write(leaves, row)
-        matrix = copy.copy(replay.matrix)  # a new one would be looked through for whether its structure is right
-        matrix.data, matrix.indices, matrix.indptr = replay.numbers(row), matrix.indices.copy(), matrix.indptr.copy()
+        matrix = copy.copy(trace.matrix)  # making a new one would check its structure again
+        matrix.data, matrix.indices, matrix.indptr = trace.entries(row), matrix.indices.copy(), matrix.indptr.copy()
         return matrix
-
-    def __repr__(self) -> str:
-        return f"<{self._name} of {named(self._f)}>"
 
     @property
     def statistics(self) -> SparseStatistics:
-        """Those of the latest recording. Raises `ValueError` where there is none yet."""
-        if self._latest is None:
-            raise ValueError(f"{self!r} has not been called yet, so there is no recording")
-        return self._latest.statistics
+        """What the latest recording came to. Raises `ValueError` where there is none yet."""
+        return self._cache.last(repr(self)).statistics
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, Structure]:
-        """Raises `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
+        """Raise `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
         raise self._refused()
 
     def _refused(self) -> TypeError:
@@ -129,6 +149,9 @@ class Sparse(Transform):
             f"{self!r} returns a SciPy array of numbers, which derivatives do not go through, so it takes no Values: "
             f"inside a differentiated or recorded function use {self._dense}; elsewhere give numbers, such as x.data"
         )
+
+    def _advice(self, arg: Any, name: str) -> str:
+        return f". An argument that is none can be set beforehand: {self._name}(lambda x: f(x, {name}))"
 
     def _write(self, leaves: list[Any], row: Any) -> None:
         """Write the numbers of the arguments to a row. Raises `TypeError` where one is a Value."""
@@ -138,35 +161,20 @@ class Sparse(Transform):
                 raise self._refused()
             row[: len(numbers)] = numbers
 
-    def _replay(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Replay, list[Any]]:
+    def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[SparseTrace, list[Any]]:
         """The recording for arguments like these, made if there is none; and the leaves of these."""
-        names = self._parameters.first(len(args))
-        leaves: list[Any] = []
-        key: list[Any] = [len(args)]
-        for name, arg in [*zip(names, args, strict=True), *sorted(kwargs.items())]:
-            found, structure = self._flattened(arg, name)
-            leaves += found
-            key.append((name, structure))
-        found_key = tuple(key)
-        if found_key not in self._replays:
+        key, leaves = self._keys.key(args, kwargs)
+        trace = self._cache.find(key)
+        if trace is None:
             self._write(leaves, numpy.empty(len(scalars(leaves))))
-            self._latest = self._replays[found_key] = self._recorded(names, args, kwargs)
-        return self._replays[found_key], leaves
+            trace = self._cache.add(key, self._record_matrix(args, kwargs))
+        return trace, leaves
 
-    def _flattened(self, arg: Any, name: str) -> tuple[list[Any], Structure]:
-        try:
-            return flattened(arg, name)
-        except TypeError as error:
-            raise TypeError(
-                f"{error}. An argument that is none can be set beforehand: {self._name}(lambda x: f(x, {name}))"
-            ) from None
-
-    def _recorded(self, names: list[str], args: Sequence[Any], kwargs: dict[str, Any]) -> Replay:
+    def _record_matrix(self, args: Sequence[Any], kwargs: dict[str, Any]) -> SparseTrace:
         """Record the function for these arguments."""
         csr_array = from_scipy("scipy.sparse", "csr_array", self._name)
         recording = Recording(strict=True)
-        opened = [recording.opened(arg, name) for name, arg in zip(names, args, strict=True)]
-        keywords = {name: recording.opened(arg, name) for name, arg in sorted(kwargs.items())}
+        opened, keywords = self._keys.open(recording, args, kwargs)
         inputs = self._inputs(recording, opened)
         first = len(recording.operands)
         outputs = self._outputs(recording, opened, keywords)
@@ -179,32 +187,32 @@ class Sparse(Transform):
         sums = self._sums(recording.tape, inputs, outputs, (indptr, indices))
         program, groups = _unrolled(recording.tape, sums) or _swept(recording, sums)
         statistics = SparseStatistics(len(indices), len(numpy.unique(sums.sum_of)), len(program))
-        return Replay(program, matrix, first, captured, statistics, groups, (sums.sum_of, sums.at))
+        return SparseTrace(program, captured, matrix, first, statistics, groups, (sums.sum_of, sums.at))
 
     def _inputs(self, recording: Recording, args: list[Any]) -> Places:
-        """The places of the numbers to differentiate by."""
+        """The indices of the numbers to differentiate by."""
         positions = self._positions(len(args))
         if len(set(positions)) < len(positions):
             raise ValueError(
                 f"argnums={self._argnums} of {self!r} has an argument twice: the matrix has its columns once"
             )
-        return [place for i in positions for place in recording.places(args[i])[0]]
+        return [index for i in positions for index in recording.places(args[i])[0]]
 
     def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
-        """The places of the numbers to be differentiated."""
+        """The indices of the numbers to differentiate."""
         raise NotImplementedError
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """The pattern of the matrix, from what has been found."""
+        """The pattern of the matrix, given what has been found of it."""
         return indptr, indices
 
     def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
-        """Few sums that the matrix can be read off."""
+        """As few sums as will do to read the matrix off them."""
         raise NotImplementedError
 
 
-class SparseJacobian(Sparse):
-    """All first derivatives of a function that can differ from 0."""
+class SparseJacobian(Sparse[P]):
+    """All first derivatives of a function that can differ from 0, as `sparse_jacobian` makes it."""
 
     _name = "sparse_jacobian"
     _dense = "jacobian"
@@ -221,8 +229,8 @@ class SparseJacobian(Sparse):
         return Sums(tape.reverse, outputs, colors, inputs, colors[rows], columns)
 
 
-class SparseHessian(Sparse):
-    """All second derivatives of a function that can differ from 0."""
+class SparseHessian(Sparse[P]):
+    """All second derivatives of a function that can differ from 0, as `sparse_hessian` makes it."""
 
     _name = "sparse_hessian"
     _dense = "hessian"
@@ -231,59 +239,81 @@ class SparseHessian(Sparse):
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
-        """Symmetric: where only one of a pair can differ from 0 by the look of the program, neither does."""
+        """Drop structural nonzeros that have no symmetric counterpart: they are 0 at every point."""
         return symmetric(indptr, indices)
 
     def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
-        """Sums of columns of the gradient's Jacobian, both entries of a pair from one of them."""
+        """Sums of columns of the gradient's Jacobian. Both entries of a symmetric pair are read off one of them."""
         colors, flipped = star_coloring(*pattern)
         rows, columns = _entries(pattern)
         sum_of = numpy.where(flipped, colors[rows], colors[columns])
         return Sums(tape.forward, inputs, colors, outputs, sum_of, numpy.where(flipped, columns, rows))
 
 
-def sparse_jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> SparseJacobian:
-    """A function that returns the Jacobian of `f` as a `scipy.sparse.csr_array` of float64.
-
-    Row i is the i-th number of the result of `f`, in the order of its tree, column j the j-th number of the argument,
-    or of all the arguments that `argnums` names. Arguments, keywords included, are numbers, or lists, tuples, dicts,
-    dataclasses and arrays of them. Entries that happen to be 0 are kept, so the structure is the same at every point.
+def sparse_jacobian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseJacobian[P]:
+    """Differentiate all results of a function, where most derivatives are always 0: a SciPy sparse array.
 
     `f` is recorded at the first call for a structure of arguments and replayed at later ones, by the rules of `jit`: it
-    may compute with numbers but not ask for them, since the pattern has to hold for all; a branch on one raises
-    `RecordingError`. Values that `f` uses without being given them are read at every call. The first call takes time in
-    proportion to colours times instructions, later ones about as much as the few sweeps in forward or reverse mode that
-    the colours stand for; `.statistics` says how many there are. A matrix without zeros is better left to `jacobian`.
+    may compute with numbers but not ask for them, since the pattern has to hold for all of them. Values that `f` uses
+    without being given them are read at every call.
 
-    The result raises `TypeError` where an argument is a Value or holds something else than numbers, `ValueError` where
-    `argnums` are out of range or repeated, and `ImportError` where SciPy is not installed.
+    The first call takes time in proportion to colors times instructions, later ones about as much as a sweep in forward
+    or reverse mode for each color; `.statistics` says how many there are. A matrix without zeros is better left to
+    `jacobian`.
 
-    >>> jacobian = sparse_jacobian(lambda x: [x[i] * x[i + 1] for i in range(3)])
-    >>> jacobian(numpy.array([1.0, 2.0, 3.0, 4.0])).toarray()
-    array([[2., 1., 0., 0.],
-           [0., 3., 2., 0.],
-           [0., 0., 4., 3.]])
-    >>> jacobian.statistics
-    SparseStatistics(nonzeros=6, colors=2, instructions=0)
+    Args:
+        f: A function that takes and returns numbers, or lists, tuples, dicts, dataclasses, Modules and arrays of them.
+        argnums: The position of the argument to differentiate by, or a sequence of different positions.
+
+    Returns:
+        A function that returns a `scipy.sparse.csr_array` of float64, with `.statistics`. Row i is the i-th number of
+        the result of `f`, in the order of its tree; column j is the j-th number of the argument, or of all the
+        arguments that `argnums` names. Entries that happen to be 0 are kept, so the structure is the same at every
+        point. It raises `TypeError` where an argument is a Value or holds something else than numbers, `ValueError`
+        where `argnums` are out of range or repeated, `RecordingError` where `f` branches on a number, and `ImportError`
+        where SciPy is not installed.
+
+    Raises:
+        TypeError: `f` is no function, or `argnums` are no ints.
+
+    Example:
+        >>> jacobian = sparse_jacobian(lambda x: [x[i] * x[i + 1] for i in range(3)])
+        >>> jacobian(numpy.array([1.0, 2.0, 3.0, 4.0])).toarray()
+        array([[2., 1., 0., 0.],
+               [0., 3., 2., 0.],
+               [0., 0., 4., 3.]])
+        >>> jacobian.statistics
+        SparseStatistics(nonzeros=6, colors=2, instructions=0)
     """
     return SparseJacobian(f, argnums)
 
 
-def sparse_hessian(f: Callable[..., Any], argnums: Argnums = 0) -> SparseHessian:
-    """A function that returns the Hessian of `f`, which returns one number, as a `scipy.sparse.csr_array` of float64.
+def sparse_hessian(f: Callable[P, Any], argnums: Argnums = 0) -> SparseHessian[P]:
+    """Compute all second derivatives of a function, where most of them are always 0: a SciPy sparse array.
 
-    Rows and columns are the numbers of the argument in the order of its tree, or of all the arguments that `argnums`
-    names. The matrix is symmetric to the last bit. Everything else is as `sparse_jacobian` says; colours are those of a
-    star colouring, of which a matrix with one dense row and column needs 2. SciPy's `minimize` takes the result as
-    `hess` for Newton-CG and trust-constr, and as hessp=lambda x, p: hessian(x) @ p for trust-krylov and trust-ncg.
+    `f` is recorded and replayed as by `sparse_jacobian`. Colors are those of a star coloring, of which a matrix with
+    one dense row and column needs 2. SciPy's `minimize` takes the result as `hess` for Newton-CG and trust-constr, and
+    as `hessp=lambda x, p: hessian(x) @ p` for trust-krylov and trust-ncg.
 
-    The result also raises `TypeError` where `f` does not return one number.
+    Args:
+        f: A function that returns one number: see `sparse_jacobian`.
+        argnums: The position of the argument to differentiate by, or a sequence of different positions.
 
-    >>> hessian = sparse_hessian(lambda x: x[0] * x[0] * x[1] + x[2] ** 3)
-    >>> hessian([2.0, 3.0, 1.0]).toarray()
-    array([[6., 4., 0.],
-           [4., 0., 0.],
-           [0., 0., 6.]])
+    Returns:
+        A function that returns a `scipy.sparse.csr_array` of float64 that is symmetric to the last bit, with
+        `.statistics`. Rows and columns are the numbers of the argument, in the order of its tree, or of all the
+        arguments that `argnums` names. It raises what the result of `sparse_jacobian` raises, and `TypeError` where
+        `f` does not return one number.
+
+    Raises:
+        TypeError: `f` is no function, or `argnums` are no ints.
+
+    Example:
+        >>> hessian = sparse_hessian(lambda x: x[0] * x[0] * x[1] + x[2] ** 3)
+        >>> hessian([2.0, 3.0, 1.0]).toarray()
+        array([[6., 4., 0.],
+               [4., 0., 0.],
+               [0., 0., 6.]])
     """
     return SparseHessian(f, argnums)
 
@@ -295,10 +325,11 @@ def _entries(pattern: Pattern) -> tuple[Any, Any]:
 
 
 def _fewest_colors(by_rows: Pattern, by_columns: Pattern) -> tuple[bool, Any]:
-    """Whether the columns are to be coloured rather than the rows, and those colours.
+    """Whether to color the columns rather than the rows, and the colors.
 
-    As many colours as the longest row has entries are the least that columns can do with. Where what is found first has
-    no more than that, colours for the other side are not looked for: it may have dense rows, which take long.
+    Columns need at least as many colors as the longest row has entries, and rows as the longest column. The side with
+    the lower bound is colored first, and the other one only where it could do with fewer: coloring a side with dense
+    rows takes long.
     """
     sides = [(by_rows, by_columns, True), (by_columns, by_rows, False)]
     sides.sort(key=lambda side: _longest(side[0]))
@@ -321,7 +352,7 @@ def _count(colors: Any) -> int:
 
 
 def _groups(colors: Any, count: int) -> list[Any]:
-    """For each colour, where it stands."""
+    """The positions of each color."""
     ends = numpy.cumsum(numpy.bincount(colors, minlength=count))
     return numpy.split(numpy.argsort(colors, kind="stable"), ends[:-1])
 
@@ -340,7 +371,7 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
 
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
-    """A program for any one sum, and for each of them which seeds are 1."""
+    """A program for any one sum, and for each color which seeds are 1."""
     seeds = recording.extra([0.0] * len(sums.seeds))
-    places = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
-    return recording.tape.program(places), _groups(sums.colors, _count(sums.colors))
+    outputs = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
+    return recording.tape.program(outputs), _groups(sums.colors, _count(sums.colors))

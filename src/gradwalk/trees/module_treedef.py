@@ -1,4 +1,4 @@
-"""Modules as trees: their parameters, and what is left of them. Compiled, for every call with a Module needs both."""
+"""Modules as trees: their parameters, and their structure. Compiled, since every call with a Module needs both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
-# What a part of a Module may be, by its class.
+# What a part of a Module may be, by its class: positions in _BASES.
 _VALUE = cython.declare(cython.int, 0)
 _NUMBER = cython.declare(cython.int, 1)
 _MODULE = cython.declare(cython.int, 2)
@@ -27,16 +27,20 @@ _TUPLE = cython.declare(cython.int, 5)
 _ARRAY = cython.declare(cython.int, 6)
 _FLOAT = cython.declare(cython.int, 7)
 _BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
-_kinds = cython.declare(dict, {})  # of the classes that have been met
+_kinds = cython.declare(dict, {})  # The kinds of the classes that have been met.
 
 
-class Skeleton:
-    """A Module without its parameters: the classes, the containers, and all other attributes.
+class ModuleTreeDef:
+    """The structure of a Module without its parameters: the classes, the containers, and all other attributes.
 
-    `nodes`: for each Module and container, the first one the Module itself, its class, the keys of its parts (the shape
-    of an array, None for a list or tuple), and a code for each part. That is the number of a parameter, from 0 on; that
-    of a node, from -1 on downward; or a tuple, whose last item stands there and whose others tell it from its equals.
-    Two skeletons are equal where Modules differ in the numbers of their parameters only.
+    Two are equal where Modules differ in the numbers of their parameters only.
+
+    Attributes:
+        nodes: For the Module itself, which is the first, and all Modules and containers in it: the class, the keys of
+            its parts (the shape of an array, None for a list or tuple), and a code for each part. A code is 0 or more
+            for the parameter of this index, and -1 - i for node i. For anything else it is a tuple, whose last item is
+            the part itself and whose other items tell it from parts that compare equal.
+        size: How many parameters there are.
     """
 
     def __init__(self, nodes: tuple[tuple[type, Any, tuple[Any, ...]], ...], size: int) -> None:
@@ -45,7 +49,7 @@ class Skeleton:
         self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Skeleton) and self.nodes == other.nodes
+        return isinstance(other, ModuleTreeDef) and self.nodes == other.nodes
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -56,30 +60,32 @@ class Skeleton:
         return self._hash
 
     def __reduce__(self) -> Any:
-        return Skeleton, (self.nodes, self.size)  # not the hash: another process has other ones
+        return ModuleTreeDef, (self.nodes, self.size)  # without the hash, which differs between processes
 
     def __str__(self) -> str:
         return f"{self.nodes[0][0].__name__} with {self.size} parameters"
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
-        """A new Module with these in place of its parameters. No `__init__` is run, and no container is shared."""
+        """Return a new Module with these parameters. No `__init__` is run, and no container is shared."""
         placed: list[Any] = [_placed(leaf) for leaf in leaves]
         built: list[Any] = [_shell(cls, keys) for cls, keys, _ in self.nodes]
         k: cython.int
-        for k in range(len(built) - 1, -1, -1):  # a tuple is made when all that it holds has been
+        for k in range(
+            len(built) - 1, -1, -1
+        ):  # backwards, since a tuple can only be made when all that it holds has been made
             cls, keys, codes = self.nodes[k]
             built[k] = _filled(built[k], cls, keys, [_part(code, placed, built) for code in codes])
         return built[0]
 
     def names(self, root: str) -> list[str]:
-        """A name for every parameter, such as model.layers[0].neurons[2].w[1]."""
+        """Return a name for every parameter, such as `model.layers[0].w[1]`, where the Module is called `root`."""
         names: dict[int, str] = {}
         for path, code in self._paths(root):
             names.setdefault(code, path)
         return [names[i] for i in range(self.size)]
 
     def _paths(self, root: str) -> Iterator[tuple[str, Any]]:
-        """Every part that is no node, with its path, in order; its code."""
+        """Iterate over the paths and the codes of all parts that are no nodes, in order."""
         seen: set[int] = set()
         pending: list[tuple[str, Any]] = [(root, -1)]
         while pending:
@@ -99,16 +105,22 @@ class Skeleton:
         )
 
 
-def parted(module: Module) -> tuple[list[Any], Skeleton]:
-    """The parameters of a Module, each once, in the order of `named_parameters`; and its skeleton.
+def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
+    """Take a Module apart.
 
     Outside of recorded functions, a parameter is the number that it holds. Inside, what was computed counts as well.
+
+    Args:
+        module: The Module.
+
+    Returns:
+        Its parameters, each once, in the order of `named_parameters`; and its structure.
     """
     as_numbers: cython.bint = depth() == 0
     kind: cython.int
     parameters: list[Any] = []
     nodes: list[Any] = []
-    met: dict[int, int] = {}  # the codes of all that can stand in two places, by id
+    met: dict[int, int] = {}  # The codes of everything that can stand in two places, by id.
     codes: list[Any] = []
     pending: list[Any] = [(iter((module,)), codes)]
     while pending:
@@ -127,7 +139,7 @@ def parted(module: Module) -> tuple[list[Any], Skeleton]:
                 parameters.append(number if as_numbers else part)
             elif kind in (_MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
                 codes.append(-1 - len(nodes))
-                if kind != _TUPLE:  # one is made when all that it holds has been, so it cannot be shared
+                if kind != _TUPLE:  # two uses of a tuple become two tuples
                     met[key] = -1 - len(nodes)
                 keys, inner = _opened(kind, part)
                 inner_codes: list[Any] = []
@@ -139,11 +151,11 @@ def parted(module: Module) -> tuple[list[Any], Skeleton]:
         else:
             pending.pop()
     frozen = tuple([(cls, keys, tuple(codes)) for cls, keys, codes in nodes])
-    return parameters, Skeleton(frozen, len(parameters))
+    return parameters, ModuleTreeDef(frozen, len(parameters))
 
 
 class _Constant:
-    """An array that is no parameter, compared by what it holds."""
+    """An array of numbers that are no parameters, compared by its contents."""
 
     def __init__(self, array: Any) -> None:
         self.array = array.copy()
@@ -162,13 +174,13 @@ class _Constant:
 def _kind(cls: Any) -> cython.int:
     if cls is not Value and cls not in _kinds:
         _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
-    kind: int = _VALUE if cls is Value else _kinds[cls]  # the commonest by the shortest way
+    kind: int = _VALUE if cls is Value else _kinds[cls]  # most parts are Values
     return kind
 
 
 @cython.cfunc
 def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
-    """The keys of the parts of a node, and these parts."""
+    """Return the keys of the parts of a node, and these parts."""
     if kind in (_LIST, _TUPLE):
         return None, part
     if kind == _ARRAY:
@@ -179,7 +191,7 @@ def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
 
 @cython.cfunc
 def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
-    """The code of what is no parameter. What is equal to it in Python's eyes may differ: 1 and True, 0.0 and -0.0."""
+    """Return the code of what is no parameter. It differs for parts that compare equal: 1 and True, 0.0 and -0.0."""
     name = type(part).__name__
     if kind == _FLOAT:
         return name, repr(part), part
@@ -193,7 +205,7 @@ def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
 @cython.cfunc
 @cython.inline
 def _placed(leaf: object) -> object:
-    """What stands for a parameter in a new Module."""
+    """Return what stands for a parameter in a new Module."""
     if isinstance(leaf, float):
         return Number(leaf)
     return leaf.view(Numbers) if isinstance(leaf, numpy.ndarray) else leaf
@@ -210,7 +222,7 @@ def _part(code: Any, placed: list[Any], built: list[Any]) -> object:
 
 @cython.cfunc
 def _shell(cls: Any, keys: Any) -> object:
-    """A new node without its parts."""
+    """Return a new node without its parts."""
     kind: cython.int = _kind(cls)
     if kind == _MODULE:
         return object.__new__(cls)
@@ -221,7 +233,7 @@ def _shell(cls: Any, keys: Any) -> object:
 
 @cython.cfunc
 def _filled(shell: Any, cls: Any, keys: Any, parts: list[Any]) -> object:
-    """The node, its parts put into the shell."""
+    """Put the parts into a new node, and return it."""
     kind: cython.int = _kind(cls)
     if kind == _TUPLE:
         return cls._make(parts) if hasattr(cls, "_make") else cls(parts)
@@ -245,7 +257,7 @@ def _unhashable(code: Any) -> bool:
 
 
 def _steps(path: str, cls: type, keys: Any, count: int) -> list[str]:
-    """The paths of the parts of a node."""
+    """Return the paths of the parts of a node."""
     if issubclass(cls, Module):
         return [f"{path}.{key}" for key in keys]
     if issubclass(cls, numpy.ndarray):

@@ -1,7 +1,7 @@
-"""Arguments and results that hold numbers: lists, tuples, dicts, dataclasses and arrays, nested as one likes.
+"""Trees: arguments and results that hold numbers, such as lists, dicts, dataclasses, arrays and Modules, nested freely.
 
-A number, a Value or a NumPy array is a leaf, and so is each parameter of an `nn.Module`. What else holds leaves is
-taken apart by optree, an extra: this is the only module that imports it, and only where something is nested.
+A number, a Value or a NumPy array is a leaf, and so is each parameter of an `nn.Module`. Tuples and Modules are taken
+apart here, all other containers by optree. This is the only module that imports it, at the first such container.
 """
 
 from __future__ import annotations
@@ -18,32 +18,34 @@ from typing import Any
 import numpy
 
 from gradwalk.nn import Module, Number
-from gradwalk.trees.module_treedef import Skeleton, parted
+from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value
 
-_NAMESPACE = "gradwalk"  # in which dataclasses are known to optree
-_registered: set[type] = set()  # those that are
+_NAMESPACE = "gradwalk"  # Where optree keeps what is registered here.
+_registered: set[type] = set()  # The dataclasses and Modules that optree knows.
 _registering = threading.Lock()
-_LONGEST = 100  # characters of a structure that messages show
-_SCALAR = "scalar"  # in place of a shape
+_LONGEST = 100  # The characters of a treedef that messages show.
+_SCALAR = "scalar"  # What stands for the shape of a number; () is that of an array without dimensions.
 
 Shape = tuple[int, ...] | str
 
 
 @dataclass(frozen=True)
-class Structure:
+class TreeDef:
     """How leaves make up a tree. Two are equal where their trees differ in numbers only.
 
-    `spec`: optree's, a Module's skeleton, or a tuple of structures; None where the tree is a leaf itself. `shapes`: of
-    the leaves.
+    Attributes:
+        spec: The containers: a treedef of optree's, that of a Module, or a tuple of treedefs; None where the tree is a
+            leaf itself.
+        shapes: The shapes of the leaves.
     """
 
     spec: Any
     shapes: tuple[Shape, ...]
 
     def __str__(self) -> str:
-        if isinstance(self.spec, Skeleton):
+        if isinstance(self.spec, ModuleTreeDef):
             return _with_article(str(self.spec))
         shown = repr(self.with_leaves([_Shown(shape) for shape in self.shapes]))
         if len(shown) > _LONGEST:
@@ -53,12 +55,13 @@ class Structure:
     def __reduce__(self) -> Any:
         if self.spec is None or isinstance(self.spec, tuple):
             return _unpickled, (self.spec, [], self.shapes)
-        # optree's specs hold what this process has registered, and skeletons what cannot be pickled: a tree has neither
+        # A tree is pickled in place of its treedef: optree's holds what this process has registered, and that of a
+        # Module may hold what cannot be pickled.
         return _unpickled, (None, [self.with_leaves([0.0] * len(self.shapes))], self.shapes)
 
     @property
     def size(self) -> int:
-        """How many numbers a tree has."""
+        """The count of numbers in a tree."""
         return sum(size(shape) for shape in self.shapes)
 
     @functools.cached_property
@@ -67,7 +70,11 @@ class Structure:
         return self.spec is None and self.shapes == (_SCALAR,)
 
     def filled(self, numbers: Any) -> Any:
-        """The tree of numbers, given in order: a float64 array, or a list with Values in it."""
+        """Return the tree of these numbers.
+
+        Args:
+            numbers: All numbers in order: a float64 array, or a list of floats and Values.
+        """
         if self.has_scalars_only:
             return self.with_leaves(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
@@ -86,11 +93,11 @@ class Structure:
 
     @functools.cached_property
     def _is_flat(self) -> bool:
-        """Whether it is a tuple of leaves."""
+        """Whether the tree is a tuple of leaves."""
         return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
 
     def with_leaves(self, leaves: Sequence[Any]) -> Any:
-        """The tree of these leaves."""
+        """Return the tree of these leaves."""
         if self.spec is None:
             return leaves[0]
         if not isinstance(self.spec, tuple):
@@ -105,42 +112,42 @@ class Structure:
             start = end
         return tuple(parts)
 
-    def with_numbers(self) -> Structure:
-        """The same with numbers in place of arrays without dimensions, of which NumPy often makes numbers by itself."""
+    def with_numbers(self) -> TreeDef:
+        """Return this with numbers for arrays without dimensions, which NumPy often turns into numbers by itself."""
         spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
-        return Structure(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
+        return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
 
-    def parts(self) -> list[Structure]:
-        """The structures of what a list or tuple holds; none for a leaf."""
+    def parts(self) -> list[TreeDef]:
+        """Return the treedefs of the items of a list or tuple; nothing for any other tree."""
         if self.spec is None or isinstance(self.spec, tuple):
             return list(self.spec or ())
-        if isinstance(self.spec, Skeleton) or self.spec.type not in (list, tuple):
+        if isinstance(self.spec, ModuleTreeDef) or self.spec.type not in (list, tuple):
             return []
         rest = iter(self.shapes)
         return [
-            Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            TreeDef(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
             for spec in self.spec.children()
         ]
 
-    def children(self) -> dict[Any, Structure]:
-        """The structures of what a tree holds, by index, key or name of a field; none for a leaf or a Module."""
-        if self.spec is None or isinstance(self.spec, (tuple, Skeleton)):
+    def children(self) -> dict[Any, TreeDef]:
+        """Return the treedefs of what a tree holds, by index, key or field; nothing for a leaf or a Module."""
+        if self.spec is None or isinstance(self.spec, (tuple, ModuleTreeDef)):
             return dict(enumerate(self.parts()))
         rest = iter(self.shapes)
         return {
-            key: Structure(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
+            key: TreeDef(None if spec.is_leaf() else spec, tuple(itertools.islice(rest, spec.num_leaves)))
             for key, spec in zip(self.spec.entries(), self.spec.children(), strict=True)
         }
 
     def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
-        """Where the numbers of each leaf stand among all of them, and its shape, which is () for a number."""
+        """Iterate over the leaves: the range of their numbers among all numbers, and the shape, () for a number."""
         start = 0
         for shape in self.shapes:
             yield slice(start, start + size(shape)), () if isinstance(shape, str) else shape
             start += size(shape)
 
     def names(self, root: str) -> list[str]:
-        """A name for every number, such as x, x[0] and x['rate'][1, 2]."""
+        """Return a name for every number, such as `x[0]` and `x['rate'][1, 2]`, where the tree is called `root`."""
         names = []
         for path, shape in zip(self.paths(root), self.shapes, strict=True):
             if isinstance(shape, str) or shape == ():
@@ -150,49 +157,58 @@ class Structure:
         return names
 
     def paths(self, root: str) -> list[str]:
-        """A name for every leaf, such as x, x[0] and x['rate']."""
+        """Return a name for every leaf, such as `x`, `x[0]` and `x['rate']`, where the tree is called `root`."""
         if isinstance(self.spec, tuple):
             return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
-        if isinstance(self.spec, Skeleton):
+        if isinstance(self.spec, ModuleTreeDef):
             return self.spec.names(root)
         return [root] if self.spec is None else [accessor.codify(root) for accessor in self.spec.accessors()]
 
 
 _FLOAT = frozenset([float])
-_SCALAR_TYPES = frozenset([float, int, Number, Value])  # the commonest leaves
+_SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common leaves, which need no closer look.
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
-SCALAR = Structure(None, (_SCALAR,))
+SCALAR = TreeDef(None, (_SCALAR,))
 
 
-def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> Structure:
-    """A structure as it was pickled: a spec, or a tree that has it."""
+def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
+    """A treedef from its pickled parts: a spec, or a tree that has it."""
     for tree in trees:
         spec = flattened(tree, "a pickled tree")[1].spec
-    return Structure(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
+    return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
 
 
-def tupled(parts: Sequence[Structure]) -> Structure:
-    """The structure of a tuple of trees."""
-    return Structure(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
+def tupled(parts: Sequence[TreeDef]) -> TreeDef:
+    """Return the treedef of a tuple of trees."""
+    return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
 
 
-def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
-    """The leaves of a tree, and how they make it up. `what` says in messages what the tree is.
+def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
+    """Take a tree apart.
 
-    Raises `TypeError` where a leaf holds no real numbers, `ImportError` where optree is needed and not there.
+    Args:
+        tree: The tree.
+        what: What messages call it.
+
+    Returns:
+        Its leaves, and how they make it up.
+
+    Raises:
+        TypeError: A leaf holds something else than real numbers.
+        ImportError: optree is needed and not installed.
     """
     if _is_leaf(tree):
-        return [tree], Structure(None, (_shape(tree, what),))
-    if type(tree) is tuple:  # as functions return several numbers: no need of optree for those
-        leaves, structures = [], []
+        return [tree], TreeDef(None, (_shape(tree, what),))
+    if type(tree) is tuple:  # what functions return most often, so that it needs no optree
+        leaves, treedefs = [], []
         for i, part in enumerate(tree):
-            found, structure = flattened(part, f"{what}[{i}]")
+            found, treedef = flattened(part, f"{what}[{i}]")
             leaves += found
-            structures.append(structure)
-        return leaves, tupled(structures)
+            treedefs.append(treedef)
+        return leaves, tupled(treedefs)
     if isinstance(tree, Module):
-        leaves, skeleton = parted(tree)
-        return leaves, Structure(skeleton, _shapes(leaves, what))
+        leaves, module_treedef = parted(tree)
+        return leaves, TreeDef(module_treedef, _shapes(leaves, what))
     optree = _optree(tree, what)
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
@@ -206,16 +222,24 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], Structure]:
         if not all(map(_is_leaf, leaves)):
             wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
             raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
-    return leaves, Structure(spec, _shapes(leaves, what))
+    return leaves, TreeDef(spec, _shapes(leaves, what))
 
 
 def scalars(leaves: Sequence[Any]) -> list[Any]:
-    """All numbers of the leaves, in order: floats and Values."""
+    """Return all numbers of the leaves in order: floats and Values."""
     return list(itertools.chain.from_iterable(map(_scalars, leaves)))
 
 
 def write(leaves: Sequence[Any], row: Any) -> bool:
-    """Write all numbers of the leaves to the first cells of a row of float64; whether there is no Value among them."""
+    """Write all numbers of the leaves to a row, unless there are Values among them.
+
+    Args:
+        leaves: The leaves.
+        row: An array of float64, of which the first cells are written.
+
+    Returns:
+        Whether there are no Values.
+    """
     if _FLOAT.issuperset(map(type, leaves)):
         row[: len(leaves)] = leaves
         return True
@@ -235,7 +259,11 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
 
 
 class Parameters:
-    """The names of a function's positional parameters, for messages and labels."""
+    """The names of the positional parameters of a function, for messages and labels.
+
+    Args:
+        f: The function.
+    """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         try:
@@ -245,14 +273,14 @@ class Parameters:
         self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
     def first(self, count: int) -> list[str]:
-        """The first so many names, `argument 3` and so on for those that the function does not say."""
+        """Return the first so many names, such as `argument 3` for parameters that the function does not name."""
         if count <= len(self._names):
             return self._names[:count]
         return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]
 
 
 class _Shown:
-    """A leaf as messages show it."""
+    """A leaf of a treedef, as messages show it."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -266,7 +294,7 @@ def _with_article(kind: str) -> str:
 
 
 def _is_node(leaf: Any) -> bool:
-    """Whether a leaf of optree's is none, but of a class that it does not know yet."""
+    """Whether what optree takes for a leaf is a container of a class that it does not know yet."""
     return isinstance(leaf, Module) or (dataclasses.is_dataclass(leaf) and not isinstance(leaf, type))
 
 
@@ -296,7 +324,7 @@ def _shape(leaf: Any, what: str) -> Shape:
 
 
 def size(shape: Shape) -> int:
-    """How many numbers a leaf has."""
+    """Return how many numbers a leaf of this shape has."""
     if isinstance(shape, str):
         return 1
     count = 1
@@ -308,7 +336,9 @@ def size(shape: Shape) -> int:
 def _scalars(leaf: Any) -> list[Any]:
     if isinstance(leaf, numpy.ndarray):
         if leaf.dtype != object:
-            numbers: list[Any] = numpy.asarray(leaf, numpy.float64).ravel().tolist()  # of a matrix, too
+            numbers: list[Any] = (
+                numpy.asarray(leaf, numpy.float64).ravel().tolist()
+            )  # a numpy.matrix stays two-dimensional in ravel()
             return numbers
         return [x if isinstance(x, Value) else as_float(x) for x in numpy.asarray(leaf).ravel().tolist()]
     return [leaf if isinstance(leaf, Value) else as_float(leaf)]
@@ -350,11 +380,13 @@ def _optree(tree: Any, what: str) -> Any:
 
 
 def _register(cls: type, optree: Any) -> None:
-    """Make a dataclass known: its fields are its parts."""
+    """Register a dataclass: its fields are its parts."""
     names = tuple(field.name for field in dataclasses.fields(cls))
 
     def rebuilt(_: None, parts: Sequence[Any]) -> Any:
-        item: Any = object.__new__(cls)  # past its __init__, which may compute fields, or refuse what a gradient may be
+        item: Any = object.__new__(
+            cls
+        )  # not by its __init__, which may compute fields, or refuse the numbers of a gradient
         for name, part in zip(names, parts, strict=True):
             object.__setattr__(item, name, part)
         return item
@@ -369,17 +401,17 @@ def _register(cls: type, optree: Any) -> None:
 
 
 def _register_module(cls: type[Module], optree: Any) -> None:
-    """Make a Module known: its parameters are its parts."""
+    """Register a class of Modules: its parameters are its parts."""
 
     class Path(optree.GetAttrEntry):  # type: ignore[misc]  # optree is not typed
-        """From a Module to a parameter, such as `layers[0].w`, which is no name of an attribute."""
+        """The path from a Module to a parameter, such as `layers[0].w`, which is no name of an attribute."""
 
         def codify(self, node: str = "") -> str:
-            """The same as code."""
+            """Return the path as code, behind that of the Module."""
             return f"{node}.{self.entry}"
 
-    def opened(module: Module) -> tuple[list[Any], Skeleton, list[str]]:
-        leaves, skeleton = parted(module)
-        return leaves, skeleton, [name.removeprefix(".") for name in skeleton.names("")]
+    def opened(module: Module) -> tuple[list[Any], ModuleTreeDef, list[str]]:
+        leaves, treedef = parted(module)
+        return leaves, treedef, [name.removeprefix(".") for name in treedef.names("")]
 
-    optree.register_pytree_node(cls, opened, Skeleton.unflatten, path_entry_type=Path, namespace=_NAMESPACE)
+    optree.register_pytree_node(cls, opened, ModuleTreeDef.unflatten, path_entry_type=Path, namespace=_NAMESPACE)

@@ -154,12 +154,14 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNo
     """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
     if keys is None and not node._special:
         passes_nothing = (
-            earlier is not None and (node._pa == 0.0 or node._pb == 0.0) and evaluate.inert(node._opcode) != 0
+            earlier is not None
+            and (node._pa == 0.0 or node._pb == 0.0)
+            and evaluate.non_differentiable(node._opcode) != 0
         )
         return 0 if passes_nothing else _push_two(stack, order, earlier, node)
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
-    if earlier is not None and evaluate.inert(node._opcode) != 0:
-        arguments = _without(arguments, evaluate.inert(node._opcode))
+    if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:
+        arguments = _without(arguments, evaluate.non_differentiable(node._opcode))
     for argument in arguments:
         if isinstance(argument, ValueNode) and not _is_settled(cython.cast(ValueNode, argument), order, earlier):
             break

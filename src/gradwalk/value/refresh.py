@@ -71,7 +71,7 @@ def _recompute(node: ValueNode) -> object:
         return None
     arguments = [primal_of(x) if isinstance(x, ValueNode) else x for x in node.arguments]
     x, y, z = arguments + [0.0] * (3 - len(arguments))
-    node._primal = evaluate.evaluate(node._opcode, x, y, z)
+    node._primal = evaluate.value(node._opcode, x, y, z)
     if node._a is not None:
         node._pa = evaluate.partial(node._opcode, 0, x, y, z, node._primal)
     if node._b is not None:

@@ -1,4 +1,7 @@
-"""The lane kernel for uncompiled runs, a lane at a time. Compiled modules use `lanes.pxd`: the one in lanes.h."""
+"""The lane kernel for uncompiled runs, a lane at a time.
+
+Compiled modules see the kernel of lanes.h under the same names: see `lanes.pxd`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ from typing import Any
 
 import numpy
 
-from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH
+from gradwalk.backend.schedule import WIDTH
 from gradwalk.ops import evaluate
-from gradwalk.program.program import MULADD, MULSUB, SUBMUL
+from gradwalk.ops.evaluate import ARITIES, FUSED, fused
+from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM
 
 
 def instruction_sets() -> int:
-    """How many there are to choose from."""
+    """Return the number of instruction sets to choose from: Python has one."""
     return 1
 
 
@@ -35,10 +39,28 @@ def run(
     first: int,
     last: int,
 ) -> None:
-    """Run a schedule's code on samples `first` to `last`, in float32 where `single` says so.
+    """Run a schedule's code on the samples from `first` up to `last`.
 
-    `columns` and `outputs` are one-dimensional arrays; `totals` holds two numbers for each output. What else C needs to
-    know is not needed here.
+    The kernel in C needs the other arguments for addresses and memory; here they are not used.
+
+    Args:
+        instruction_set: Not used.
+        single: Whether to compute in float32.
+        code: The instructions, `WIDTH` numbers each.
+        length: The length of the code.
+        scalars: The numbers that are the same for all lanes.
+        columns: A one-dimensional array for each input that has a number for each sample.
+        strides: Not used.
+        tiles: Not used.
+        outputs: A one-dimensional array for each output that is stored.
+        output_strides: Not used.
+        totals: Two numbers for each output that is summed: the sum, and what rounding has taken from it.
+        rows: Not used.
+        scratch: Not used.
+        slots: Not used.
+        lanes: The number of samples in a block.
+        first: The first sample.
+        last: The one after the last sample.
     """
     with numpy.errstate(all="ignore"):
         for start in range(first, last, lanes):
@@ -47,7 +69,7 @@ def run(
 
 
 def add_totals(totals: Any, strands: int, outputs: int) -> None:
-    """Add the totals of all strands to those of the first one."""
+    """Add the totals of all strands to those of the first one, in place."""
     for strand in range(1, strands):
         for k in range(outputs):
             at = 2 * (strand * outputs + k)
@@ -76,20 +98,16 @@ def _run_block(
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:
-    arity = 3 if opcode >= MULADD else evaluate.ARITIES[opcode]
-    lanes = zip(*[numpy.broadcast_to(x, count).tolist() for x in operands[:arity]], strict=True)
-    return numpy.array([_value(opcode, *lane, kind=kind) for lane in lanes], kind)
-
-
-def _value(opcode: int, x: float, y: float = 0.0, z: float = 0.0, *, kind: Any) -> float:
-    if opcode not in (MULADD, MULSUB, SUBMUL):
-        return evaluate.evaluate(opcode, x, y, z)
-    product = float(kind(x * y))
-    return product + z if opcode == MULADD else product - z if opcode == MULSUB else z - product
+    """Return the row that an instruction gives. Fused instructions round each of their operations to `kind`."""
+    lanes = [numpy.broadcast_to(numpy.asarray(x, kind), count) for x in operands[: ARITIES[opcode]]]
+    if opcode in FUSED:
+        return fused(opcode, *lanes)
+    samples = zip(*[row.tolist() for row in lanes], strict=True)
+    return numpy.array([evaluate.value(opcode, *(*sample, 0.0, 0.0)[:3]) for sample in samples], kind)
 
 
 def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: bool, kind: Any) -> None:
-    """Add the sum of a row, or of products, to a total, in the order in which lanes.h does it."""
+    """Add the sum of a row, or of the products of two, to a total, in the order in which lanes.h does."""
     x, y, *_ = operands
     if not isinstance(x, numpy.ndarray):
         _add_to_total(totals, out, float(x) * count)
@@ -109,7 +127,7 @@ def _sum(row: Any) -> float:
 
 
 def _add_to_total(totals: Any, out: int, x: float) -> None:
-    """Add to a total and keep what rounding takes."""
+    """Add to a total and keep what rounding takes from it."""
     total = totals[2 * out]
     after = total + x
     part = after - total

@@ -22,7 +22,7 @@ from gradwalk.graph.graph import Floats, Graph, as_graph
 from gradwalk.graph.node import Node
 from gradwalk.graph.plain_json import as_json, plain
 from gradwalk.graph.reevaluate import Reevaluator
-from gradwalk.trees.tree import Parameters, Structure, flattened, scalars, tupled
+from gradwalk.trees.tree import Parameters, TreeDef, flattened, scalars, tupled
 from gradwalk.value.modes import source_lines
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import SourceLine
@@ -282,7 +282,7 @@ def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
             node.grad = gradient
 
 
-def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], Structure]:
+def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tuple[str, float]], TreeDef]:
     """Return the numbers in the arguments with their names, and how they make up the tuple of arguments."""
     names = Parameters(f).first(len(args))
     numbers: list[tuple[str, float]] = []
@@ -295,7 +295,7 @@ def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tup
     return numbers, tupled(structures)
 
 
-def _called(f: Callable[..., Any], structure: Structure, values: Sequence[Value]) -> Value:
+def _called(f: Callable[..., Any], structure: TreeDef, values: Sequence[Value]) -> Value:
     """Call f with Values in place of the numbers in its arguments."""
     result = f(*structure.filled(values))
     if not isinstance(result, Value):

@@ -1,0 +1,151 @@
+"""`BatchedTrace`: a function recorded for one sample, and how it is run on a batch of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS
+from gradwalk.program.program import Program
+from gradwalk.program.trace import Recording
+from gradwalk.program.trace_cache import Trace
+from gradwalk.trees.tree import TreeDef, scalars, size, write
+from gradwalk.value.modes import is_without_gradient, refuses_nans
+
+
+@dataclass(frozen=True, eq=False)
+class BatchedTrace(Trace):
+    """A recording of a function for one sample.
+
+    Attributes:
+        kernel: What runs the program on a batch; None where the program calls Python functions of what varies.
+        treedef: The structure of the result for one sample.
+        fixed: The positions of the outputs that are the same for all samples.
+    """
+
+    kernel: Kernel | None
+    treedef: TreeDef
+    fixed: list[int]
+
+    def results(self, batch: Batch, batching: Batching) -> Any:
+        """Return the results for a batch: with a batch axis, or reduced over it."""
+        if batching.reduce is not None:
+            return self._reduced(batch, batching)
+        has_values = self._has_values(batch)
+        outputs = Outputs(self.treedef, batching.out_axes, batch.size, object if has_values else batch.kind)
+        outputs.refuse_varying(self.fixed)
+        found: dict[int, Any]  # by position
+        if self.kernel is None or has_values or refuses_nans():
+            found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
+            found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
+        else:  # the kernel writes what varies to the columns itself
+            found = dict(zip(self.fixed, self._run(self.kernel, batch, outputs.columns).tolist(), strict=True))
+        for position, numbers in found.items():
+            outputs.fill(position, numbers)
+        return outputs.tree()
+
+    def unflatten(self, numbers: Any, kind: type[numpy.floating[Any]]) -> Any:
+        """Return the result that consists of these numbers.
+
+        Args:
+            numbers: The numbers of the result, an array.
+            kind: The type of the arrays in the result, unless there are Values among the numbers.
+        """
+        if numbers.dtype == object:
+            return self.treedef.filled(numbers)
+        with numpy.errstate(over="ignore"):
+            return self.treedef.filled(numbers.astype(kind))
+
+    def sums(self, batch: Batch) -> Any:
+        """Return the sum over a batch of each number of the result: float64, or objects where Values come out."""
+        has_values = self._has_values(batch)
+        if self.kernel is None or has_values or refuses_nans():
+            return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
+        return self._run(self.kernel, batch, [])
+
+    def _reduced(self, batch: Batch, batching: Batching) -> Any:
+        results = batching.of_sums(self.sums(batch), batch.size)
+        if batching.reduce == "mean" and self.fixed and batch.size:
+            results[self.fixed] = self._fixed_results(batch)  # the sum of equal numbers may be rounded
+        return self.unflatten(results, batch.kind)
+
+    def _has_values(self, batch: Batch) -> bool:
+        """Whether Values are to come out."""
+        return (batch.has_values or bool(self.captured)) and not is_without_gradient()
+
+    def _fixed_results(self, batch: Batch) -> list[Any]:
+        """The outputs that are the same for all samples, computed from the first one."""
+        first = self._of_sample(batch.first(), self._has_values(batch))
+        return [first[position] for position in self.fixed]
+
+    def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
+        """Run the kernel: see `Kernel.run`."""
+        shared = [*batch.shared(), *self.captured]
+        numbers = numpy.empty(kernel.schedule.once.inputs)
+        if not write(shared, numbers):
+            numbers[:] = plain_numbers(shared)
+        columns = Columns(batch.columns())
+        return kernel.run(numbers, columns, Columns(outputs), batch.size, single=batch.kind is numpy.float32)
+
+    def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
+        """The numbers of the results in columns, computed one sample after the other.
+
+        That is how it is done where Values are to come out or Python functions are called.
+        """
+        rows = [self._of_sample(batch.sample(i), has_values) for i in range(batch.size)]
+        return list(zip(*rows, strict=True)) or [()] * len(self.program.outputs)
+
+    def _of_sample(self, leaves: list[Any], has_values: bool) -> list[Any]:
+        """The numbers of the result for one sample."""
+        operands = [*leaves, *self.captured]
+        if has_values:
+            return self.program(scalars(operands))
+        numbers: list[Any] = self.program.run(numpy.array(plain_numbers(operands), numpy.float64)).tolist()
+        return numbers
+
+
+def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> BatchedTrace:
+    """Record a function for one sample of a batch.
+
+    Args:
+        f: The function of one sample.
+        batch: A batch of arguments.
+        reduced: Whether results are summed over the batch.
+
+    Returns:
+        The recording.
+
+    Raises:
+        RecordingError: The function asks for the numbers in its arguments.
+        TypeError: The result holds something else than numbers.
+    """
+    recording = Recording(strict=True)
+    names: list[str] = []
+    opened = [recording.opened(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
+    inputs = len(recording.operands)
+    keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
+    outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
+    captured = recording.operands[inputs:]
+    program = recording.tape.program(outputs).named([*names, *(x.label for x in captured)], [])
+    varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
+    varies += [False] * len(captured)
+    depends = _dependent(program, varies) if program.calls else []
+    if any(depends[index] for _, operands in program.calls for index in operands):
+        fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
+        return BatchedTrace(program, captured, None, treedef, fixed)
+    kernel = Kernel(program, varies, reduced=reduced)
+    return BatchedTrace(program, captured, kernel, treedef, kernel.schedule.fixed)
+
+
+def _dependent(program: Program, varies: Sequence[bool]) -> list[bool]:
+    """For each index of a program, whether what stands there depends on an input that varies."""
+    depends = [*varies, *[False] * len(program.constants)]
+    for opcode, *indices in program.instructions.reshape(-1, 4).tolist():
+        used = program.calls[indices[0]][1] if opcode == CALL else indices[: INSTRUCTIONS[opcode].arity]
+        depends.append(any(depends[index] for index in used))
+    return depends

@@ -1,0 +1,241 @@
+"""`TraceCache`: the recordings of one function, found again by the arguments that they serve.
+
+Everything that records a function once and runs the recording many times (`jit`, `vmap`, `vectorize`, `checkpoint`,
+`sparse_jacobian`, `primitive`) keeps what it has recorded here. Recordings are never evicted.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from gradwalk.program.program import Program
+from gradwalk.program.trace import Recording, named
+from gradwalk.trees.tree import Parameters, flattened
+from gradwalk.value.node import level_of
+from gradwalk.value.value import Value
+
+
+class Statistics(NamedTuple):
+    """How a recorded function has been used.
+
+    Attributes:
+        calls: How often the function was called.
+        recordings: How many recordings are kept.
+        instructions: The instructions of all these recordings together.
+    """
+
+    calls: int
+    recordings: int
+    instructions: int
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A recording of a function, as a cache keeps it. Each transform adds what it needs to run the program.
+
+    Attributes:
+        program: What computes the results.
+        captured: The last inputs of the program that are no arguments: Values that the function uses without being
+            given them, whose numbers are read at every call, and static numbers that it is differentiated by.
+    """
+
+    program: Program
+    captured: list[Any]
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the recording serves later calls too: it uses no Value of a recording that surrounds it."""
+        return not any(isinstance(value, Value) and level_of(value) > 0 for value in self.captured)
+
+
+T = TypeVar("T", bound=Trace)
+
+
+class TraceCache(Generic[T]):
+    """The recordings of one function, by key.
+
+    Several threads may use one cache. Two that miss the same key both record the function; the first to finish wins,
+    and both get its recording. A recording that is interrupted is never added, so it leaves nothing behind.
+
+    Attributes:
+        calls: How often the function was called; its owner counts.
+        latest: The latest recording, reusable or not; None before the first one.
+    """
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.latest: T | None = None
+        self._traces: dict[Any, T] = {}
+        self._adding = threading.Lock()
+
+    def find(self, key: Any) -> T | None:
+        """Return the recording for a key, None where there is none."""
+        return self._traces.get(key)
+
+    def add(self, key: Any, trace: T) -> T:
+        """Keep a recording, unless it serves one call only or another thread has been faster.
+
+        Args:
+            key: What to find it by; hashable.
+            trace: The recording.
+
+        Returns:
+            The recording to use.
+        """
+        if not trace.is_reusable:
+            self.latest = trace
+            return trace
+        with self._adding:
+            self.latest = kept = self._traces.setdefault(key, trace)
+        return kept
+
+    def last(self, name: str) -> T:
+        """Return the latest recording.
+
+        Args:
+            name: What messages call the function.
+
+        Returns:
+            The recording.
+
+        Raises:
+            ValueError: The function has not been recorded yet.
+        """
+        if self.latest is None:
+            raise ValueError(f"{name} has not been called yet, so there is no recording of it")
+        return self.latest
+
+    @property
+    def statistics(self) -> Statistics:
+        """How the function has been used."""
+        with self._adding:
+            traces = list(self._traces.values())
+        return Statistics(self.calls, len(traces), sum(len(trace.program) for trace in traces))
+
+
+class ArgumentKeys:
+    """Make keys of the arguments of a function: calls with equal keys share a recording.
+
+    A static argument belongs to the key with its value, every other one with the structure of its tree.
+
+    Args:
+        f: The function.
+        advise: Given an argument that is no tree of numbers, and its name: a sentence that says what to do about it,
+            which is appended to the message.
+        static_argnums: The positions of static arguments, negative ones counted from the last parameter.
+        static_argnames: The names of static arguments. One that is known by name is known by position too.
+
+    Raises:
+        TypeError: A position is no int, or a name no str.
+        ValueError: The function has no parameter at such a position, or of such a name.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        advise: Callable[[Any, str], str],
+        static_argnums: int | Iterable[int] = (),
+        static_argnames: str | Iterable[str] = (),
+    ) -> None:
+        self.parameters = Parameters(f)
+        self.static_argnums = _set_of(int, static_argnums, "static_argnums")
+        self.static_argnames = _set_of(str, static_argnames, "static_argnames")
+        self._advise = advise
+        if self.has_static:
+            self._complete_static(f)
+
+    @property
+    def has_static(self) -> bool:
+        """Whether there are static arguments."""
+        return bool(self.static_argnums or self.static_argnames)
+
+    def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """Return the key of arguments, and the leaves of those that are not static.
+
+        Raises:
+            TypeError: An argument holds something else than numbers, or a static one cannot be hashed.
+        """
+        leaves: list[Any] = []
+        parts: list[Any] = [len(args)]
+        names = self.parameters.first(len(args))
+        for i, (name, arg) in enumerate([*zip(names, args, strict=True), *sorted(kwargs.items())]):
+            if (i < len(args) and i in self.static_argnums) or name in self.static_argnames:
+                parts.append((name, _hashable(arg, name), _kinds(arg)))
+                continue
+            try:
+                found, treedef = flattened(arg, name)
+            except TypeError as error:
+                raise TypeError(f"{error}{self._advise(arg, name)}") from None
+            leaves += found
+            parts.append((name, treedef))
+        return tuple(parts), leaves
+
+    def open(
+        self, recording: Recording, args: Sequence[Any], kwargs: Mapping[str, Any], names: list[str] | None = None
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Put inputs of a recording in place of the numbers in all arguments that are not static.
+
+        Args:
+            recording: The recording.
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+            names: A list to append the names of the inputs to, which become their labels as well.
+
+        Returns:
+            The positional and the keyword arguments to call the function with.
+        """
+        opened = [
+            arg if i in self.static_argnums or name in self.static_argnames else recording.opened(arg, name, names)
+            for i, (name, arg) in enumerate(zip(self.parameters.first(len(args)), args, strict=True))
+        ]
+        keywords = {
+            name: arg if name in self.static_argnames else recording.opened(arg, name, names)
+            for name, arg in sorted(kwargs.items())
+        }
+        return opened, keywords
+
+    def _complete_static(self, f: Callable[..., Any]) -> None:
+        """Know static arguments by name and by position, whichever they were given by."""
+        try:
+            parameters = inspect.signature(f).parameters
+        except (TypeError, ValueError):  # some functions written in C do not say what they take
+            return
+        kinds = {parameter.kind for parameter in parameters.values()}
+        for name in self.static_argnames - set(parameters):
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
+                raise ValueError(f"static_argnames={name!r}: {named(f)} has the parameters {', '.join(parameters)}")
+        for i in self.static_argnums:
+            if not -len(parameters) <= i < len(parameters) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+                raise ValueError(f"static_argnums={i}: {named(f)} has {len(parameters)} parameters")
+        self.static_argnums = frozenset([i % len(parameters) if i < 0 else i for i in self.static_argnums])
+        self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
+
+
+def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:
+    """A setting that is one int or str, or several of them, as a set."""
+    items = [given] if isinstance(given, kind) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
+        raise TypeError(f"{what} takes {kind.__name__}, or several, not {given!r}")
+    return frozenset(items)
+
+
+def _kinds(arg: Any) -> Any:
+    """What tells apart arguments that compare equal: 1, 1.0 and True, or 0.0 and -0.0."""
+    if isinstance(arg, (tuple, frozenset)):
+        return tuple([_kinds(item) for item in arg])
+    return (type(arg), str(arg)) if isinstance(arg, float) else type(arg)
+
+
+def _hashable(arg: Any, name: str) -> Any:
+    try:
+        hash(arg)
+    except TypeError:
+        raise TypeError(
+            f"the static argument {name} is a {type(arg).__name__}, which cannot be hashed: its recording could not be "
+            "found again. Give a tuple, a number or a string"
+        ) from None
+    return arg

@@ -1,0 +1,102 @@
+"""`Call`: what graphs and tapes know of a function that stays whole, such as a primitive or a checkpoint.
+
+On a tape such a function is a call, with as many results as the function has. A call knows how to pull adjoints of its
+results back to its operands, and how to push tangents forward: by instructions, or by calls again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradwalk.program.tape import Tape
+from gradwalk.program.trace import Places
+from gradwalk.value.node import primal_of
+from gradwalk.value.value import Value, with_rule
+
+
+class Call:
+    """A function of numbers as graphs and tapes hold it.
+
+    Attributes:
+        outputs: How many results it has.
+        name: What displays call it.
+    """
+
+    outputs = 1
+    name = ""
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers."""
+        raise NotImplementedError
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one result with respect to every operand.
+
+        Args:
+            operands: The operands, as numbers.
+            position: Which of the results.
+            result: That result, which has been computed already.
+        """
+        raise NotImplementedError
+
+    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+        """Append what computes the adjoints of the operands, and return their indices on the tape.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the first result.
+            adjoints: The indices of the adjoints of the results.
+        """
+        raise NotImplementedError
+
+    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+        """Append what computes the tangents of the results, and return their indices on the tape.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the first result.
+            tangents: The indices of the tangents of the operands, `NO_PLACE` for those that are 0.
+        """
+        raise NotImplementedError
+
+    def values(self, operands: Sequence[Any]) -> list[Value]:
+        """Return the results for Values and floats, as Values."""
+        given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
+        results = self.numbers([primal_of(operand) for operand in given])
+        return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
+
+
+class Result:
+    """The backward rule of a Value that is a result of a call.
+
+    All results of one call share one tuple of operands: that is how they are known to belong together.
+
+    Args:
+        call: The call.
+        operands: Its operands.
+        position: Which of its results the Value is.
+    """
+
+    def __init__(self, call: Call, operands: tuple[Value, ...], position: int) -> None:
+        self.call = call
+        self.operands = operands
+        self.position = position
+
+    def __call__(self, node: Value) -> None:
+        """Add to the gradients of the operands, in a backward sweep."""
+        numbers = [primal_of(operand) for operand in self.operands]
+        partials = self.call.partials(numbers, self.position, primal_of(node))
+        for operand, partial in zip(self.operands, partials, strict=True):
+            operand.grad += partial * node.grad
+
+    def replaced(self, memo: dict[int, Any]) -> Result:
+        """Return the rule for copies of the operands, which `memo` has by the `id` of the originals."""
+        copies = memo.setdefault(id(self.operands), tuple([memo[id(operand)] for operand in self.operands]))
+        return Result(self.call, copies, self.position)
+
+    def recomputed(self) -> float:
+        """Return the result for the numbers that the operands have now."""
+        return self.call.numbers([primal_of(operand) for operand in self.operands])[self.position]

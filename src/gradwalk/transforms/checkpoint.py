@@ -1,0 +1,155 @@
+"""`checkpoint`: functions that stay whole in a graph and are computed again for their derivatives."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar, overload
+
+import numpy
+
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_PLACE, Tape
+from gradwalk.program.trace import Places
+from gradwalk.transforms.call import Call
+from gradwalk.transforms.jit import Jit, JitTrace
+from gradwalk.value.value import Value
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Block(Call):
+    """A program as a call, of which nothing is kept between its operands and its results.
+
+    Args:
+        program: The program.
+        name: What displays call it.
+    """
+
+    def __init__(self, program: Program, name: str) -> None:
+        self.outputs = len(program.outputs)
+        self.name = name
+        self._program = program
+
+    def __repr__(self) -> str:
+        return f"<block {self.name}>"
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers."""
+        results: list[float] = self._program.run(numpy.array(operands, numpy.float64)).tolist()
+        return results
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one result: the program is run once more, and its adjoint."""
+        adjoints = [float(i == position) for i in range(self.outputs)]
+        return self._pulled.numbers([*operands, *adjoints])
+
+    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+        """Append a call of the block that computes the adjoints of the operands, and return their indices."""
+        return _append(self._pulled, tape, operands, adjoints)
+
+    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+        """Append a call of the block that computes the tangents of the results, and return their indices."""
+        return _append(self._pushed, tape, operands, tangents)
+
+    @functools.cached_property
+    def _pulled(self) -> Block:
+        """The block from operands and adjoints of the results to adjoints of the operands."""
+        tape, inputs, outputs = self._unrolled()
+        seeds = [(output, tape.input()) for output in outputs]
+        return Block(tape.program(tape.reverse(seeds, inputs)), f"{self.name}'")
+
+    @functools.cached_property
+    def _pushed(self) -> Block:
+        """The block from operands and their tangents to tangents of the results."""
+        tape, inputs, outputs = self._unrolled()
+        seeds = [(index, tape.input()) for index in inputs]
+        return Block(tape.program(tape.forward(seeds, outputs)), f"{self.name}'")
+
+    def _unrolled(self) -> tuple[Tape, Places, Places]:
+        """A tape with the instructions of the program, and the indices of its inputs and outputs."""
+        tape = Tape()
+        inputs = [tape.input() for _ in range(self._program.inputs)]
+        return tape, inputs, tape.inline(self._program, inputs)
+
+
+def _append(block: Block, tape: Tape, operands: Places, seeds: Places) -> Places:
+    """Append a call of a block to a tape; the indices of its results."""
+    given = [tape.constant(0.0) if seed == NO_PLACE else seed for seed in seeds]
+    base = tape.call(block, [*operands, *given])
+    return list(range(base, base + block.outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class CheckpointTrace(JitTrace):
+    """A recording that stays whole where it is applied to Values.
+
+    Attributes:
+        block: The program as a call.
+    """
+
+    block: Block
+
+    def apply(self, operands: Sequence[Any]) -> list[Value]:
+        """Return the numbers of the result as Values, each of which is one node."""
+        return self.block.values(operands)
+
+
+class Checkpoint(Jit[P, R]):
+    """A recorded function that stays whole, as `checkpoint` makes it. The arguments are those of `Jit`."""
+
+    _name = "checkpoint"
+
+    def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> CheckpointTrace:
+        trace = super()._record(args, kwargs)
+        return CheckpointTrace(**vars(trace), block=Block(trace.program, self.__name__))
+
+
+@overload
+def checkpoint(
+    f: Callable[P, R], *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+) -> Checkpoint[P, R]: ...
+@overload
+def checkpoint(
+    f: None = None, *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+) -> Callable[[Callable[P, R]], Checkpoint[P, R]]: ...
+def checkpoint(
+    f: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Iterable[int] = (),
+    static_argnames: str | Iterable[str] = (),
+) -> Any:
+    """Trade time for memory: keep the arguments and results of a function, and compute what lies between them again.
+
+    `f` is recorded once, by the rules of `jit`. In a graph it is one node for each result, however long it is, and each
+    derivative runs the recording again. A loop of n checkpointed steps needs memory for n states, not for n times all
+    that a step computes. In `backward` that is one run of the step for each of its results.
+
+    Args:
+        f: A function, as `jit` takes it. Leave it out to set the others by a decorator.
+        static_argnums: Positions of static arguments: see `jit`.
+        static_argnames: Names of static arguments: see `jit`.
+
+    Returns:
+        A function that takes what `f` takes and returns what `f` returns, as `jit` makes it.
+
+    Raises:
+        TypeError: `f` is no function.
+        ValueError: `f` has no parameter of such a name or position.
+
+    Example:
+        >>> @checkpoint
+        ... def step(x):
+        ...     for _ in range(100):
+        ...         x = x + 0.01 * x
+        ...     return x
+        >>> x = Value(1.0)
+        >>> y = step(step(x))
+        >>> len(y.operands), y.operands[0].operands[0] is x
+        (1, True)
+    """
+    if f is None:
+        return functools.partial(checkpoint, static_argnums=static_argnums, static_argnames=static_argnames)
+    return Checkpoint(f, static_argnums, static_argnames)

@@ -1,0 +1,119 @@
+"""`jvp`, `vjp` and `hvp`: products of derivatives and vectors, for which no matrix is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from gradwalk.program.trace import Places, Recording, evaluated, named
+from gradwalk.transforms.grad import grad
+from gradwalk.trees.tree import Parameters, flattened, scalars, tupled
+
+R = TypeVar("R")
+
+
+def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, R]:
+    """Compute the result of a function and its derivative in one direction: forward mode, one pass.
+
+    Args:
+        f: A function that takes and returns trees of numbers.
+        primals: The arguments of `f`, a tuple or list.
+        tangents: How fast each number in them changes: a sequence of trees like the arguments.
+
+    Returns:
+        The result at `primals`, and how fast each number in it changes.
+
+    Raises:
+        TypeError: `primals` and `tangents` differ in structure, or hold something else than numbers.
+
+    Example:
+        >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
+        (6.0, 23.0)
+    """
+    recording, args, inputs = _open(f, primals)
+    seeds = list(zip(inputs, recording.extra(_like(primals, tangents, "tangents")), strict=True))
+    outputs, treedef = recording.run(f, args, {})
+    results = recording.evaluated(outputs + recording.tape.forward(seeds, outputs))
+    return treedef.filled(results[: len(outputs)]), treedef.filled(results[len(outputs) :])
+
+
+def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any, ...]]]:
+    """Compute the result of a function, and a function that pulls adjoints of it back to the arguments: reverse mode.
+
+    Args:
+        f: A function that takes and returns trees of numbers. It is run once, however often adjoints are pulled back.
+        *primals: The arguments of `f`.
+
+    Returns:
+        The result at `primals`, and a function that takes a tree like it and returns a tuple of trees like the
+        arguments.
+
+    Raises:
+        TypeError: The arguments or the result hold something else than numbers.
+
+    Example:
+        >>> value, pull = vjp(lambda x, y: x * y, 2.0, 3.0)
+        >>> value, pull(1.0), pull(10.0)
+        (6.0, (3.0, 2.0), (30.0, 20.0))
+    """
+    recording, args, inputs = _open(f, primals)
+    outputs, treedef = recording.run(f, args, {})
+    result: R = treedef.filled(recording.evaluated(outputs))
+    arguments = tupled([flattened(primal, "an argument")[1] for primal in primals])
+    operands = recording.operands.copy()
+    adjoints = recording.extra([0.0] * len(outputs))
+    program = recording.tape.program(recording.tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs))
+
+    def pull(adjoint: R) -> tuple[Any, ...]:
+        given = _like(result, adjoint, "adjoints")
+        pulled: tuple[Any, ...] = arguments.filled(evaluated(program, [*operands, *given]))
+        return pulled
+
+    return result, pull
+
+
+def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Multiply the Hessian of a function with respect to its first argument by a vector, without making the matrix.
+
+    That is how its gradient changes along the vector: forward over reverse mode, a few evaluations of `f` however many
+    inputs there are.
+
+    Args:
+        f: A function that returns one number.
+        primals: The arguments of `f`, a tuple or list.
+        tangents: How fast each number in them changes: a sequence of trees like the arguments.
+
+    Returns:
+        The product, like the first argument.
+
+    Raises:
+        TypeError: `primals` and `tangents` differ in structure, or `f` does not return one number.
+
+    Example:
+        >>> hvp(lambda x: x[0] * x[0] * x[1], ([2.0, 3.0],), ([1.0, 0.0],))
+        [6.0, 4.0]
+    """
+    return jvp(grad(f), primals, tangents)[1]
+
+
+def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Places]:
+    """A recording with the arguments of `f` as inputs, these arguments, and the indices of the inputs."""
+    if not callable(f):
+        raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
+    if not isinstance(primals, (tuple, list)):
+        raise TypeError(f"the primals are a tuple of the arguments of {named(f)}, not {type(primals).__name__}")
+    recording = Recording()
+    args, inputs = [], []
+    for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
+        args.append(recording.opened(primal, name))
+        inputs += recording.places(args[-1])[0]
+    return recording, args, inputs
+
+
+def _like(expected: Any, given: Any, what: str) -> list[Any]:
+    """The numbers of a tree that has to have the structure of another."""
+    treedef = flattened(expected, what)[1]
+    leaves, given_treedef = flattened(given, what)
+    if given_treedef.with_numbers() != treedef.with_numbers():
+        raise TypeError(f"{what} have to be like what they belong to: {treedef}, not {given_treedef}")
+    return scalars(leaves)

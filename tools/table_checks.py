@@ -1,0 +1,117 @@
+"""What has to hold of `ops/table.py` before it can be printed into other files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from gradwalk.ops.formula import Formula, functions
+from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
+from gradwalk.ops.printers import C_HELPERS, IN_C
+from gradwalk.ops.table import FUSED, TABLE
+from gradwalk.ops.vjp_rules import missing_rows
+
+# The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
+_MATH_H = """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax
+    fmin fmod hypot lgamma log log10 log1p log2 logb nearbyint nextafter pow remainder rint round sin sinh sqrt tan
+    tanh tgamma trunc
+"""
+
+
+def problems(root: Path) -> list[str]:
+    """Return everything that is wrong with the table, a sentence each; none where it can be printed."""
+    return [*_wrong_numbers(), *_wrong_fused_rows(), *_lacking_functions(root), *_lacking_rows()]
+
+
+def _wrong_numbers() -> Iterator[str]:
+    """Numbers are unique as long as names are, and have to fit into the type that holds them in C."""
+    for name, count in Counter(INSTRUCTIONS).items():
+        if count > 1:
+            yield f"{count} instructions are called {name}: numbering.py needs a name for each"
+    if len(INSTRUCTIONS) > LARGEST_OPCODE:
+        yield (
+            f"{len(TABLE)} rows make {len(INSTRUCTIONS)} opcodes, and Value keeps its opcode in a signed char, which "
+            f"counts to {LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in numbering.py"
+        )
+
+
+def _wrong_fused_rows() -> Iterator[str]:
+    """Fused rows are evaluated on Values and arrays, too, which know Python's operators but no functions of `ieee`."""
+    for row in FUSED:
+        used = _operators(row.forward)
+        if not used <= {"+", "-", "*", "negative", "name", "number"}:
+            yield f"{row.name} is a fused row, and those are written in +, - and * alone"
+
+
+def _operators(formula: Formula) -> set[str]:
+    return {formula.operator}.union(*map(_operators, formula.arguments))
+
+
+def _lacking_functions(root: Path) -> Iterator[str]:
+    """Every function of a formula has to exist in every language that formulas are printed in."""
+    rows_by_function: dict[str, list[str]] = {}
+    for row in TABLE:
+        for formula in (row.forward, *map(row.partial, range(row.arity))):
+            for function in functions(formula):
+                rows_by_function.setdefault(function, []).append(row.name)
+    known = _known_functions(root)
+    for function, rows in rows_by_function.items():
+        lacking = [target for target, names in known.items() if function not in names]
+        if lacking:
+            yield f"{function}(), which the row {rows[0]} calls, is missing in {', '.join(lacking)}"
+
+
+def _known_functions(root: Path) -> dict[str, set[str]]:
+    """Return what can be called in each target, by the names that formulas use."""
+
+    def read(file: str) -> str:
+        return (root / file).read_text(encoding="utf-8")
+
+    math_h = set(_MATH_H.split())
+    lane_loops = read("src/gradwalk/backend/cpu/lane_loops.h")
+    macros = {helper for helper in C_HELPERS if f"#define {helper.upper()}(" in lane_loops}
+    return {
+        "src/gradwalk/ops/ieee.py (uncompiled modules)": _python_names(read("src/gradwalk/ops/ieee.py")),
+        "src/gradwalk/ops/ieee.pxd (compiled modules)": set(
+            re.findall(r"^ *(?:cdef inline )?double (\w+)\(", read("src/gradwalk/ops/ieee.pxd"), re.M)
+        ),
+        "<math.h> and C_HELPERS of src/gradwalk/ops/printers.py (C)": _c_names(math_h | C_HELPERS.keys()),
+        "<math.h> and the macros of src/gradwalk/backend/cpu/lane_loops.h (batches)": _c_names(math_h | macros),
+        "web/src/core/ieee.js (the page)": _exported_names(read("web/src/core/ieee.js")),
+    }
+
+
+def _python_names(source: str) -> set[str]:
+    """Return the names that a module defines at its top level."""
+    names = set()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.FunctionDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign):
+            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+    return names
+
+
+def _c_names(available: set[str]) -> set[str]:
+    """Return the names in formulas of what C has under its own names: pow() is printed as power()."""
+    respelled = {function for function, spelled in IN_C.items() if spelled in available}
+    return {function for function in available if function not in IN_C} | respelled
+
+
+def _exported_names(source: str) -> set[str]:
+    """Return what a module of JavaScript exports, as `export function f`, `export { f }` or `export const { g: f }`."""
+    names = set(re.findall(r"^export function (\w+)", source, re.M))
+    for exported in re.findall(r"^export (?:const )?\{([^}]*)\}", source, re.M):
+        names.update(re.split(r":| as ", item)[-1].strip() for item in exported.split(","))
+    return names
+
+
+def _lacking_rows() -> Iterator[str]:
+    """The derivative of every row has to be a program of rows."""
+    for row in TABLE:
+        for operation in missing_rows(row):
+            yield f"the derivative of the row {row.name} needs {operation}(), which no row computes: add a row for it"
