@@ -1,80 +1,128 @@
-"""Compiles the modules that `COMPILED` names; everything else about the package is in pyproject.toml."""
+"""Compiles the modules that `COMPILED` names; everything else about the package is in pyproject.toml.
 
+Environment variables: GRADWALK_PURE=1 builds a package that runs as plain Python (it has to be asked for: a compiler
+that fails is an error), and GRADWALK_OPTIMIZE=1 compiles at -O1, for a quick build during development.
+"""
+
+import hashlib
 import os
+import re
 import sys
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-COMPILED = [
-    f"src/gradwalk/{name}.py"
-    for name in (
-        "ops/evaluate",
-        "value/node",
-        "value/convert",
-        "value/modes",
-        "value/order",
-        "value/backward",
-        "value/reductions",
-        "value/refresh",
-        "value/pickling",
-        "value/value",
-        "nn",
-        "graph/record",
-        "graph/reevaluate",
-        "trees/module_treedef",
-        "program/instruction_store",
-        "program/simplify",
-        "program/autodiff",
-        "program/load",
-        "program/lower",
-        "program/tape",
-        "program/interpreter",
-        "program/c_abi",
-        "program/program",
-        "backend/schedule/analysis",
-        "backend/schedule/orders",
-        "backend/schedule/allocation",
-        "backend/executor",
-        "transforms/sparsity_pattern",
-        "transforms/coloring",
-    )
-]
-
-# GRADWALK_PURE=1 builds a package that runs as plain Python. It has to be asked for: a compiler that fails is an error.
-pure = os.environ.get("GRADWALK_PURE") == "1"
-
-# Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and operations
-# no flags changes no result, and lets loops over lanes be vectorised.
-on_windows = sys.platform == "win32"
-flags = (
-    ["/O2", "/fp:precise"]
-    if on_windows
-    else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-falign-loops=64"]
+COMPILED = (
+    "ops/evaluate",
+    "value/node",
+    "value/convert",
+    "value/modes",
+    "value/order",
+    "value/backward",
+    "value/reductions",
+    "value/refresh",
+    "value/pickling",
+    "value/value",
+    "nn",
+    "graph/record",
+    "graph/reevaluate",
+    "trees/module_treedef",
+    "program/instruction_store",
+    "program/simplify",
+    "program/autodiff",
+    "program/load",
+    "program/lower",
+    "program/tape",
+    "program/interpreter",
+    "program/c_abi",
+    "program/program",
+    "backend/schedule/analysis",
+    "backend/schedule/orders",
+    "backend/schedule/allocation",
+    "backend/executor",
+    "transforms/sparsity_pattern",
+    "transforms/coloring",
 )
+PACKAGE = Path("src/gradwalk")
+BUILD = Path("build/cython")
+ON_WINDOWS = sys.platform == "win32"
 
-setup(
-    ext_modules=[]
-    if pure
-    else cythonize(
-        [
-            Extension(
-                path.removeprefix("src/").removesuffix(".py").replace("/", "."),
-                [path],
-                extra_compile_args=flags,
-                # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
-                define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if path.endswith("value/node.py") else [],
-                include_dirs=["src/gradwalk/backend/cpu"],
-                depends=["src/gradwalk/backend/cpu/lanes.h", "src/gradwalk/backend/cpu/lane_loops.h"]
-                if path.endswith("executor.py")
-                else [],
-                libraries=[] if on_windows else ["m"],
-            )
-            for path in COMPILED
-        ],
-        build_dir="build/cython",
+
+def flags() -> list[str]:
+    """Options of the C compiler.
+
+    Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and
+    operations no flags changes no result, and lets loops over lanes be vectorised.
+    """
+    level = os.environ.get("GRADWALK_OPTIMIZE", "2" if ON_WINDOWS else "3")
+    if ON_WINDOWS:
+        return [f"/O{level}", "/fp:precise"]
+    return [f"-O{level}", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-falign-loops=64"]
+
+
+def sources(module: Path) -> list[Path]:
+    """The files that a module is compiled from: itself, its .pxd, and what these cimport and include."""
+    found: list[Path] = []
+    waiting = [module, module.with_suffix(".pxd")]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.exists():
+            continue
+        found.append(path)
+        text = path.read_text(encoding="utf-8")
+        waiting += [path.parent / header for header in re.findall(r'(?:extern from|#include) "([^"]+)"', text)]
+        for package, names in re.findall(r"^from (gradwalk[\w.]*) cimport (.+)$", text, re.M):
+            folder = Path("src", *package.split("."))
+            waiting += [folder.with_suffix(".pxd"), *[folder / f"{name}.pxd" for name in re.findall(r"\w+", names)]]
+    return sorted(found)
+
+
+def stamp(module: Path) -> tuple[Path, str]:
+    """A C file that is linked into a module, and its text: the digests of the module's sources.
+
+    Tests read them from the compiled module to find out whether it is older than the checkout (tests/helpers/stale.py).
+    """
+    name = "_".join(module.relative_to(PACKAGE).with_suffix("").parts)
+    digests = [f"{path.as_posix()}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in sources(module)]
+    export = "__declspec(dllexport) " if ON_WINDOWS else ""
+    text = f'{export}const char gradwalk_sources_of_{name}[] = "gradwalk sources: {" ".join(digests)}";\n'
+    return BUILD / "stamps" / f"{name}.c", text
+
+
+def extension(module: Path) -> Extension:
+    """A module, translated to C again if its sources differ from those of the last translation.
+
+    Neither the times of files nor Cython's own list of dependencies would do: Git changes the times, and the list lacks
+    the modules that are cimported from packages.
+    """
+    path, text = stamp(module)
+    is_stale = not path.exists() or path.read_text(encoding="utf-8") != text
+    [result] = cythonize(
+        Extension(
+            ".".join(module.relative_to("src").with_suffix("").parts),
+            [str(module)],
+            extra_compile_args=flags(),
+            # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
+            define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
+            include_dirs=[str(PACKAGE / "backend/cpu")],
+            libraries=[] if ON_WINDOWS else ["m"],
+        ),
+        build_dir=str(BUILD),
+        force=is_stale or None,
         include_path=["src"],
         language_level=3,
         compiler_directives={"cdivision": True, "boundscheck": False},
     )
+    if is_stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    result.sources.append(str(path))
+    return result
+
+
+pure = os.environ.get("GRADWALK_PURE") == "1"
+setup(
+    ext_modules=[] if pure else [extension(PACKAGE / f"{name}.py") for name in COMPILED],
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )

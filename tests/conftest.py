@@ -6,25 +6,33 @@ import os
 from pathlib import Path
 
 import pytest
+from checkout import IS_COMPILED, ROOT
 from hypothesis import settings
+from stale import cure, outdated
 
-import gradwalk.value.value
+import gradwalk
 
-# the same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more of them
+PACKAGE = Path(gradwalk.__file__).parent
+
+# The same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more or fewer.
 settings.register_profile(
     "gradwalk",
-    max_examples=int(os.environ.get("GRADWALK_EXAMPLES", "1000")),
+    max_examples=int(os.environ.get("GRADWALK_EXAMPLES", "1000" if "CI" in os.environ else "50")),
     deadline=None,
     derandomize=True,
     print_blob=True,
 )
 settings.load_profile("gradwalk")
 
-IS_COMPILED = not gradwalk.value.value.__file__.endswith(".py")
-
-
 # Files whose tests share something that takes long to set up: one process runs all of them.
 TOGETHER = ("test_depth", "test_distributed", "test_generate", "test_package", "test_tutorial")
+
+
+def pytest_configure() -> None:
+    """Refuse to test anything but this checkout."""
+    problem = outdated(PACKAGE, ROOT)
+    if problem:
+        raise pytest.UsageError(f"{problem}: run `{cure(PACKAGE, ROOT)}`")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -36,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_report_header() -> str:
     """Which gradwalk is being tested."""
-    return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {Path(gradwalk.value.value.__file__).parent}"
+    return f"gradwalk: {'compiled' if IS_COMPILED else 'uncompiled'}, {PACKAGE}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src/gradwalk"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ARCHITECTURE) if path.exists()]

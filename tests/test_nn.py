@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-import micrograd.engine
-import micrograd.nn
 import numpy as np
 import pytest
+from references import micrograd
 
 from gradwalk import Value, nn
 

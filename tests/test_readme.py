@@ -13,10 +13,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
 from gradwalk import Value, draw
 
-ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
 DOCUMENTS = [README, *GUIDES]
@@ -57,6 +57,8 @@ def test_python_runs_and_prints_what_its_comments_say(document, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "document"}
     for block in blocks(document, "python"):
+        for package in re.findall(r"^(?:from|import) (\w+)", block, re.M):
+            pytest.importorskip(package)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(block, name(document), "exec", dont_inherit=True), names)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
-ROOT = Path(__file__).parents[1]
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in ("src", "tools", "benchmarks", "examples")

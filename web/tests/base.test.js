@@ -1,4 +1,4 @@
-// What the page's base does that Python has no counterpart of; tests/test_page_base.py compares the rest with Python.
+// What the page's base does that Python has no counterpart of; tests/explain/page/test_page_base.py compares the rest with Python.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

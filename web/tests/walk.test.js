@@ -1,4 +1,4 @@
-// Walks, the chain rule, nudges and modules. That the page agrees with Python is tests/test_page_walk.py's to prove.
+// Walks, the chain rule, nudges and modules. That the page agrees with Python is tests/explain/page/test_page_walk.py's to prove.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import traitlets
-
 from gradwalk.explain.page.page import document, module
 
 try:
     import anywidget
+    import traitlets
 except ModuleNotFoundError:
     raise ModuleNotFoundError("for widgets anywidget is needed: pip install 'gradwalk[notebook]'") from None
 

@@ -1,0 +1,509 @@
+"""The lane kernel: the same bits as one sample at a time, on every instruction set, block, tail, layout and thread."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import threading
+from fractions import Fraction
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import (
+    ALL,
+    EXACT,
+    FUSED,
+    SPECIAL,
+    Case,
+    cases,
+    laid_out,
+    numbers,
+    on_lanes,
+    opcode,
+    rounded,
+    same,
+    ulps_apart,
+)
+from programs import BY_NAME, EVERY, fewer
+
+from gradwalk.backend import executor, thread_pool
+from gradwalk.backend.executor import LaneKernel
+from gradwalk.program.program import Program
+
+BLOCKS = (16, 32, 64, 128, 256) if IS_COMPILED else (16, 32)
+SEEDS = st.integers(0, 2**32 - 1)
+KINDS = (numpy.float64, numpy.float32)
+
+
+@pytest.fixture(params=executor.INSTRUCTION_SETS)
+def instruction_set(request, monkeypatch):
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", request.param)
+    return request.param
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> tuple[int, int]:
+    """How many lanes a block has, and how many samples there are: empty, tails of all kinds, several blocks."""
+    lanes = draw(st.sampled_from(BLOCKS))
+    return lanes, draw(st.sampled_from([0, 1, 2, 15, 16, 17, lanes - 1, lanes, lanes + 1, 2 * lanes, 3 * lanes + 5]))
+
+
+def of(name: str, varies: tuple[bool, ...] | None = None) -> Case:
+    """A program of one operation."""
+    count = 3 if name in FUSED else BY_NAME[name].arity
+    code = numpy.array([opcode(name), *range(count), *[0] * (3 - count)], numpy.int32)
+    return Case(Program(count, [], code, [], [count]), varies or (True,) * count)
+
+
+def forms(name: str) -> list[tuple[bool, ...]]:
+    """Which operands are rows, the others being scalars: all ways but that none is."""
+    count = len(of(name).varies)
+    return [tuple(bool(form >> i & 1) for i in range(count)) for form in range(1, 2**count)]
+
+
+@pytest.mark.usefixtures("instruction_set")
+class TestExactOperations:
+    @fewer(2)
+    @given(cases(list(EXACT)), blocks(), SEEDS)
+    def test_lanes_are_single_samples_bit_for_bit(self, case, block, seed):
+        lanes, count = block
+        shared, columns = case.batch(seed, count)
+        expected = case.one_at_a_time(shared, columns, count)
+        assert same(
+            on_lanes(LaneKernel(case.program, case.varies, lanes=lanes), shared, columns, count), expected
+        ).all()
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @fewer(2)
+    @given(case=cases(list(EXACT)), block=blocks(), seed=SEEDS)
+    def test_lanes_are_what_numpy_computes_bit_for_bit(self, kind, case, block, seed):
+        lanes, count = block
+        shared, columns = case.batch(seed, count, kind)
+        expected = case.by_numpy(shared, columns, count, kind)
+        found = on_lanes(LaneKernel(case.program, case.varies, lanes=lanes), shared, columns, count, kind)
+        assert found.dtype == kind
+        assert same(found, expected).all()
+
+    @pytest.mark.parametrize("name", FUSED)
+    def test_fused_products_round_twice(self, name):
+        x = 1.0 + 2.0**-30
+        operands = (x, x, -1.0 if name == "muladd" else 1.0)
+        rounded_once = EXACT[name](*map(Fraction, operands))
+        for varies in forms(name):
+            shared = numpy.array([number for number, v in zip(operands, varies, strict=True) if not v])
+            columns = [numpy.full(20, number) for number, v in zip(operands, varies, strict=True) if v]
+            found = on_lanes(LaneKernel(of(name).program, varies), shared, columns, 20)
+            assert set(found.ravel()) == {EXACT[name](*operands)} != {float(rounded_once)}
+
+
+@pytest.mark.usefixtures("instruction_set")
+class TestEveryOperation:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("name", EVERY)
+    def test_is_within_4_ulps_in_every_form(self, name, kind):
+        generator = numpy.random.default_rng(1)
+        count = 500 if IS_COMPILED else 50
+        for varies in forms(name):
+            case = of(name, varies)
+            for shared in [[]] if all(varies) else [[x] * varies.count(False) for x in (*SPECIAL, 2.0, 3.0, -0.5)]:
+                # scalars are rounded to the type before the operation
+                given = rounded(rounded(shared, kind), numpy.float64)
+                columns = [rounded(wide(generator, count), kind) for _ in range(sum(varies))]
+                expected = rounded(case.one_at_a_time(given, columns, count), kind)
+                found = on_lanes(LaneKernel(case.program, varies), given, columns, count, kind)
+                assert ulps_apart(found, expected).max() <= 4
+                zeros = expected == 0
+                assert (numpy.signbit(found) == numpy.signbit(expected))[zeros].all()
+
+    @pytest.mark.parametrize("name", ["exp", "log", "tanh", "sin", "pow"])
+    def test_reaches_the_ends_of_the_range(self, name):
+        edges = numpy.array([709.78, 709.79, -745.1, -745.2, -708.5, 1e-320, 5e-324, 1e300, -1e300, 1e22])
+        case = of(name)
+        columns = [edges, edges[::-1]][: len(case.varies)]
+        expected = case.one_at_a_time([], columns, len(edges))
+        found = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, len(edges))
+        assert ulps_apart(found, expected).max() <= 4
+
+
+@pytest.mark.usefixtures("instruction_set")
+class TestLanesAreIndependent:
+    @pytest.mark.parametrize("kind", KINDS)
+    @fewer(4)
+    @given(case=cases(ALL), block=blocks(), seed=SEEDS)
+    def test_of_their_positions(self, kind, case, block, seed):
+        lanes, count = block
+        shared, columns = case.batch(seed, count, kind)
+        order = numpy.random.default_rng(seed).permutation(count)
+        found = on_lanes(LaneKernel(case.program, case.varies, lanes=lanes), shared, columns, count, kind)
+        moved = [column[order] for column in columns]
+        for other in (lanes, BLOCKS[0]):
+            permuted = on_lanes(LaneKernel(case.program, case.varies, lanes=other), shared, moved, count, kind)
+            assert same(permuted, found[order]).all()
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @fewer(4)
+    @given(case=cases(ALL), block=blocks(), seed=SEEDS)
+    def test_of_what_is_in_the_others(self, kind, case, block, seed):
+        lanes, count = block
+        shared, columns = case.batch(seed, count, kind)
+        generator = numpy.random.default_rng(seed)
+        changed = generator.random(count) < 0.5
+        others = [numpy.where(changed, numbers(generator, count, kind), column) for column in columns]
+        made = LaneKernel(case.program, case.varies, lanes=lanes)
+        first = on_lanes(made, shared, columns, count, kind)
+        second = on_lanes(made, shared, others, count, kind)
+        assert same(first, second)[~changed].all()
+
+    @pytest.mark.parametrize("name", ALL)
+    def test_of_special_numbers_beside_them(self, name):
+        """Where vector mathematics takes another way for some lanes, the others do not notice."""
+        case = of(name)
+        generator = numpy.random.default_rng(2)
+        columns = [generator.uniform(-2, 2, 64) for _ in case.varies]
+        alone = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 64)
+        for special in (*SPECIAL, 800.0, -800.0, 1e22):
+            disturbed = [column.copy() for column in columns]
+            for column in disturbed:
+                column[::3] = special
+            found = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), disturbed, 64)
+            kept = numpy.arange(64) % 3 != 0
+            assert same(found, alone)[kept].all()
+
+
+@pytest.mark.usefixtures("instruction_set")
+class TestSums:
+    @fewer(2)
+    @given(cases(["add", "add", "mul", "muladd", "muladd", "mulsub", "sub", "neg"]), blocks(), SEEDS)
+    def test_are_those_of_single_samples(self, case, block, seed):
+        lanes, count = block
+        generator = numpy.random.default_rng(seed)
+        shared = generator.normal(size=case.varies.count(False))
+        columns = [laid_out(generator, generator.normal(size=count)) for _ in range(sum(case.varies))]
+        case = without_special_constants(case)
+        results = case.one_at_a_time(shared, columns, count)
+        # a sum may be taken apart: the bound is that of its terms, each of which rounds
+        sizes = with_absolute_values(case).one_at_a_time(abs(shared), [abs(column) for column in columns], count)
+        sums = on_lanes(LaneKernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
+        for found, column, size in zip(sums, results.T, sizes.T, strict=True):
+            if size.max(initial=0.0) < 1e300:
+                assert abs(found - math.fsum(column)) <= 64 * 2.0**-53 * math.fsum(size) + 1e-300
+
+    @fewer(4)
+    @given(cases(ALL), blocks(), SEEDS)
+    def test_of_special_numbers_are_what_python_adds_up(self, case, block, seed):
+        lanes, count = block
+        shared, columns = case.batch(seed, count)
+        results = case.one_at_a_time(shared, columns, count)
+        sums = on_lanes(LaneKernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
+        for found, column in zip(sums, results.T, strict=True):
+            if numpy.isnan(column).any() or {math.inf, -math.inf} <= set(column):
+                assert numpy.isnan(found)
+            elif numpy.isinf(column).any():
+                assert found == column[numpy.isinf(column)][0] or is_mixed(column)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_are_added_up_in_float64_with_what_rounding_takes(self, kind):
+        count = 100_003 if IS_COMPILED else 2003
+        case = of("stop_gradient")
+        generator = numpy.random.default_rng(3)
+        column = (generator.normal(size=count) * 10.0 ** generator.integers(-6, 7, count)).astype(kind)
+        [found] = on_lanes(LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), [column], count, kind)
+        assert abs(found - math.fsum(column)) <= 16 * 2.0**-53 * math.fsum(abs(column))
+
+    @pytest.mark.parametrize("shard", [[1.0, 1e17, -1e17], [1e17, 1.0, -1e17], [1e17, -1e17, 1.0]])
+    @pytest.mark.parametrize("shards", [1, 64])
+    def test_large_numbers_that_cancel_between_blocks_take_nothing_away(self, shard, shards):
+        """Three blocks are three shards; three times as many as there may be shards are three blocks each."""
+        column = numpy.repeat(shard * shards, 16)
+        case = of("stop_gradient")
+        made = LaneKernel(case.program, case.varies, reduced=True, lanes=16)
+        assert on_lanes(made, numpy.empty(0), [column], len(column)).tolist() == [16.0 * shards]
+
+    @pytest.mark.parametrize(
+        ("column", "expected"),
+        [
+            ([], 0.0),
+            ([-0.0], 0.0),
+            ([1.0, math.inf], math.inf),
+            ([-math.inf, 1e308, 1e308], -math.inf),
+            ([math.inf, -math.inf], math.nan),
+            ([math.nan, 1.0], math.nan),
+            ([1e308] * 40, math.inf),
+        ],
+    )
+    def test_of_special_numbers(self, column, expected):
+        given = numpy.array(column, float)
+        for name in ("stop_gradient", "mul"):
+            case = of(name)
+            columns = [given, numpy.ones(len(given))][: len(case.varies)]
+            [found] = on_lanes(LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), columns, len(given))
+            assert same(numpy.array([found]), numpy.array([expected])).all()
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize(
+        ("factor", "column", "expected"),
+        [
+            (0.0, [1.7e38] * 20, 0.0),
+            (math.inf, [2.0, -1.0], math.nan),
+            (math.inf, [2.0, 1.0], math.inf),
+            (2.0**-100, [1.7e38, 1.7e38], 2 * 1.7e38 * 2.0**-100),
+            (0.0, [1.0, math.inf], math.nan),
+            (3.0, [1.0, 2.0], 9.0),
+        ],
+    )
+    def test_of_products_with_what_all_samples_share(self, factor, column, expected, kind):
+        scale = 1.0 if kind is numpy.float32 else 2.0**896  # so that a sum of the column alone were too large
+        given = numpy.array([x * scale if abs(x) > 1e38 else x for x in column]).astype(kind)
+        factor = factor / scale if factor == 2.0**-100 else factor
+        case = of("mul", (True, False))
+        made = LaneKernel(case.program, case.varies, reduced=True)
+        [found] = on_lanes(made, numpy.array([factor]), [given], len(given), kind)
+        assert found == pytest.approx(expected, rel=1e-6, nan_ok=True)
+
+    def test_of_nothing_and_of_what_all_samples_share(self):
+        case = Case(Program(2, [math.inf], numpy.array([], numpy.int32), [], [1, 2, 0, 0]), (True, False))
+        made = LaneKernel(case.program, case.varies, reduced=True)
+        assert on_lanes(made, numpy.array([3.0]), [numpy.empty(0)], 0).tolist() == [0.0, 0.0, 0.0, 0.0]
+        assert on_lanes(made, numpy.array([3.0]), [numpy.ones(5)], 5).tolist() == [15.0, math.inf, 5.0, 5.0]
+
+
+def is_mixed(column):
+    """Whether terms of what comes out as inf may have had inf of both signs, or have been too large."""
+    return abs(column[numpy.isfinite(column)]).max(initial=0.0) > 1e290 or numpy.isinf(column).sum() < len(column)
+
+
+def without_special_constants(case: Case) -> Case:
+    program = case.program
+    constants = [x if math.isfinite(x) and 1e-3 < abs(x) < 1e3 else 0.25 for x in program.constants]
+    return Case(Program(program.inputs, constants, program.instructions, [], program.outputs), case.varies)
+
+
+def with_absolute_values(case: Case) -> Case:
+    """The program with sums in place of differences: for inputs without signs, the size of all terms."""
+    program = case.program
+    positive = {opcode("sub"): opcode("add"), opcode("neg"): opcode("stop_gradient")}
+    positive |= dict.fromkeys(FUSED.values(), FUSED["muladd"])
+    code = program.instructions.copy()
+    code[::4] = [positive.get(operation, operation) for operation in code[::4].tolist()]
+    constants = [abs(x) for x in program.constants]
+    return Case(Program(program.inputs, constants, code, [], program.outputs), case.varies)
+
+
+def wide(generator: numpy.random.Generator, count: int):
+    """Numbers of all sizes."""
+    parts = [
+        generator.normal(size=count) * 10.0 ** generator.integers(-10, 10, count),
+        generator.uniform(-30, 30, count),
+        generator.uniform(-1, 1, count),
+        1 + generator.normal(size=count) * 1e-3,
+        generator.integers(0, 2**64, count, dtype=numpy.uint64).view(numpy.float64),
+        generator.choice(SPECIAL, count),
+    ]
+    return generator.permutation(numpy.concatenate(parts))[:count]
+
+
+class TestThreads:
+    @pytest.mark.parametrize("reduced", [False, True])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_change_no_bit(self, kind, reduced):
+        count = 150 * 16 + 3  # more blocks than shards
+        generator = numpy.random.default_rng(4)
+        case = Case(
+            Program(
+                *(2, [], numpy.array([opcode("sin"), 0, 0, 0, opcode("muladd"), 2, 1, 0], numpy.int32), [], [2, 3, 3])
+            ),
+            (True, True),
+        )
+        columns = [numbers(generator, count, kind) for _ in range(2)]
+        columns[0][~numpy.isfinite(columns[0])] = 1.0
+        columns[1][:] = generator.normal(size=count)
+        made = LaneKernel(case.program, case.varies, reduced=reduced, lanes=16)
+        results = []
+        for threads in (1, 2, 3, 7):
+            with thread_pool.threads(threads):
+                results += [on_lanes(made, numpy.empty(0), columns, count, kind).tobytes() for _ in range(3)]
+        assert len(set(results)) == 1
+
+    def test_may_call_one_kernel_together(self):
+        case = of("mul")
+        made = LaneKernel(case.program, case.varies, lanes=16)
+        wrong = []
+
+        def work(number: float) -> None:
+            columns = [numpy.full(200, number), numpy.arange(200.0)]
+            for _ in range(50 if IS_COMPILED else 3):
+                found = on_lanes(made, numpy.empty(0), columns, 200)
+                wrong.extend(found[:, 0] != number * columns[1])
+
+        threads = [threading.Thread(target=work, args=(float(i),)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not any(wrong)
+
+    def test_that_write_to_the_columns_meanwhile_do_no_harm(self):
+        case = Case(Program(1, [], numpy.array([opcode("exp"), 0, 0, 0] * 20, numpy.int32), [], [1, 20, 0]), (True,))
+        column = numpy.zeros(5000 if IS_COMPILED else 100)
+        made = LaneKernel(case.program, case.varies)
+        stop = threading.Event()
+
+        def write() -> None:
+            while not stop.is_set():
+                column[:] = numpy.random.default_rng().normal(size=len(column)) * 1e3
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        for _ in range(50):
+            found = on_lanes(made, numpy.empty(0), [column], len(column))
+        stop.set()
+        writer.join()
+        assert found.shape == (len(column), 3)
+
+
+class TestMemory:
+    def test_inputs_are_not_written_to_and_not_part_of_the_results(self):
+        case = Case(
+            Program(2, [], numpy.array([opcode("add"), 0, 1, 0] * 4, numpy.int32), [], [0, 1, 2, 5, 5]), (True, True)
+        )
+        columns = [numpy.arange(256.0), numpy.ones(256)]
+        copies = [column.copy() for column in columns]
+        made = LaneKernel(case.program, case.varies, lanes=128)
+        found = on_lanes(made, numpy.empty(0), columns, 256)
+        found += 1.0
+        assert all(map(numpy.array_equal, columns, copies))
+        assert not any(numpy.shares_memory(found, column) for column in columns)
+
+    @fewer(10)
+    @given(case=cases(list(EXACT)), block=blocks(), seed=SEEDS)
+    def test_results_go_to_arrays_of_any_strides_and_nowhere_else(self, case, block, seed):
+        lanes, count = block
+        shared, columns = case.batch(seed, count)
+        expected = case.one_at_a_time(shared, columns, count)
+        made = LaneKernel(case.program, case.varies, lanes=lanes)
+        outputs = len(case.program.outputs)
+        around = numpy.full((count + 2, outputs + 2), 7.0)
+        backwards = numpy.full((outputs, count), 7.0)[:, ::-1]
+        made.run(shared, columns, [around[1:-1, 1:-1]], count, single=False)
+        made.run(shared, columns, list(backwards), count, single=False)
+        varying = [i for i in range(outputs) if i not in made.fixed]
+        assert same(around[1:-1, 1:-1][:, varying], expected[:, varying]).all()
+        assert same(backwards.T[:, varying], expected[:, varying]).all()
+        around[1:-1, 1:-1] = 7.0
+        assert (around == 7.0).all()
+
+    def test_columns_are_all_that_arrays_hold(self):
+        array = numpy.arange(24.0).reshape(4, 3, 2)
+        code = numpy.array([], numpy.int32)
+        case = Case(Program(7, [], code, [], list(range(7))), (True,) * 7)
+        outputs = [numpy.zeros((4, 3, 2)), numpy.zeros(4)]
+        for same_numbers in (array, numpy.asfortranarray(array), array[::-1].copy()[::-1]):
+            columns = [same_numbers, numpy.arange(4.0)]
+            LaneKernel(case.program, case.varies).run(numpy.empty(0), columns, outputs, 4, single=False)
+            assert (outputs[0] == array).all()
+            assert outputs[1].tolist() == [0.0, 1.0, 2.0, 3.0]
+
+    @pytest.mark.usefixtures("instruction_set")
+    @pytest.mark.parametrize("kind", KINDS)
+    @fewer(10)
+    @given(
+        width=st.sampled_from([1, 7, 8, 9, 16, 20]),
+        block=blocks(),
+        rows=st.sampled_from([1, -1, 2, 0]),
+        columns=st.sampled_from([1, -1, 2]),
+        offset=st.sampled_from([0, 1, 4, 8]),
+        seed=SEEDS,
+    )
+    def test_rows_of_samples_are_read_whatever_their_steps(self, kind, width, block, rows, columns, offset, seed):
+        """Where columns stand side by side in memory, eight are read at a time."""
+        lanes, count = block
+        generator = numpy.random.default_rng(seed)
+        size = numpy.dtype(kind).itemsize
+        memory = numbers(generator, 2 * count * 2 * width, kind).tobytes()
+        whole = numpy.frombuffer(b"?" * offset + memory, kind, len(memory) // size, offset).reshape(-1, 2 * width)
+        array = whole[::rows] if rows else numpy.broadcast_to(whole[:1], (count if len(whole) else 0, 2 * width))
+        array = array[:count, ::columns][:, :width]
+        order = generator.permutation(numpy.repeat(numpy.arange(width), 2)).tolist()
+        case = Case(Program(width, [], numpy.array([], numpy.int32), [], order), (True,) * width)
+        outputs = numpy.zeros((2 * width, len(array)), kind)
+        made = LaneKernel(case.program, case.varies, lanes=lanes)
+        made.run(numpy.empty(0), [array], list(outputs), len(array), single=kind is numpy.float32)
+        assert same(outputs.T, array[:, order]).all()
+
+    def test_a_number_for_all_samples_may_stand_in_memory_once(self):
+        case = of("add")
+        columns = [numpy.broadcast_to(numpy.float64(3.0), 300), numpy.arange(300.0)]
+        assert (
+            on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 300)[:, 0] == columns[1] + 3
+        ).all()
+
+    def test_how_much_each_thread_works_in_is_stated(self):
+        made = LaneKernel(of("hypot").program, (True, True), lanes=32)
+        assert made.memory == (made.schedule.slots + 32) * 32 * 8
+
+
+class TestOverflowIsNoWarning:
+    """IEEE 754's answers are answers: pytest is told to turn warnings into errors."""
+
+    def test_of_scalars_and_results_in_float32(self):
+        case = of("mul", (False, True))
+        found = on_lanes(
+            LaneKernel(case.program, case.varies), numpy.array([1e300]), [numpy.ones(3, "f4")], 3, numpy.float32
+        )
+        assert found.tolist() == [[math.inf]] * 3
+
+    def test_of_lanes_and_sums(self):
+        case = of("mul")
+        for kind, large in ((numpy.float64, 1e200), (numpy.float32, 1e30)):
+            columns = [numpy.full(20, large, kind)] * 2
+            assert (
+                on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 20, kind) == math.inf
+            ).all()
+            reduced = LaneKernel(case.program, case.varies, reduced=True)
+            assert on_lanes(reduced, numpy.empty(0), columns, 20, kind).tolist() == [math.inf]
+
+
+class TestInstructionSets:
+    def test_are_those_that_the_machine_has(self):
+        assert executor.INSTRUCTION_SETS[0] == "baseline"
+        assert LaneKernel(of("exp").program, (True,)).instruction_set in executor.INSTRUCTION_SETS
+
+    def test_are_chosen_by_the_environment_when_a_kernel_is_made(self, monkeypatch):
+        program = of("exp").program
+        monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "baseline")
+        made = LaneKernel(program, (True,))
+        monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "mmx")
+        assert made.instruction_set == "baseline"
+        with pytest.raises(ValueError, match="GRADWALK_INSTRUCTION_SET=mmx: this machine has baseline"):
+            LaneKernel(program, (True,))
+        monkeypatch.delenv("GRADWALK_INSTRUCTION_SET")
+        assert LaneKernel(program, (True,)).instruction_set == executor.INSTRUCTION_SETS[-1]
+
+    def test_sums_have_the_same_bits_on_all(self, monkeypatch):
+        generator = numpy.random.default_rng(5)
+        columns = [generator.normal(size=1001) for _ in range(2)]
+        case = of("mul")
+        results = set()
+        for name in executor.INSTRUCTION_SETS:
+            monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", name)
+            made = LaneKernel(case.program, case.varies, reduced=True)
+            results.add(on_lanes(made, numpy.empty(0), columns, 1001)[0])
+        assert len(results) == 1
+
+
+def test_kernels_are_pickled_as_their_programs():
+    case = of("atan2", (True, False))
+    made = LaneKernel(case.program, case.varies, reduced=True, lanes=32)
+    copy = pickle.loads(pickle.dumps(made))
+    assert (copy.lanes, copy.reduced, str(copy)) == (32, True, str(made))
+    columns = [numpy.linspace(-1, 1, 99)]
+    assert on_lanes(copy, numpy.ones(1), columns, 99) == on_lanes(made, numpy.ones(1), columns, 99)
+
+
+@pytest.mark.parametrize("lanes", [0, -16, 8, 20])
+def test_a_block_has_a_multiple_of_16_lanes(lanes):
+    with pytest.raises(ValueError, match="multiple of 16"):
+        LaneKernel(of("hypot").program, (True, True), lanes=lanes)

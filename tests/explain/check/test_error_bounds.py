@@ -1,0 +1,63 @@
+"""Bounds on rounding, against the same programs in mpmath."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import assume, given
+from programs import ORDINARY, TAME, as_values, programs
+from references import MPMATH, mpmath
+
+from gradwalk import Graph, Value, topological_order
+from gradwalk.explain.check.error_bounds import gradient_errors, noise_weights
+from gradwalk.explain.passes import gradients
+
+KINKED = ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot", "sign", "less", "less_equal", "equal")
+SMOOTH = [name for name in TAME if name not in (*KINKED, "stop_gradient")]
+
+# 1 - out² and out · (1 - out) cancel where they saturate, which the bounds on gradients do not know
+PLAIN = [name for name in SMOOTH if name not in ("tanh", "sigmoid")]
+
+
+@given(programs(ORDINARY, SMOOTH, longest=8))
+def test_the_root_is_off_by_no_more_than_its_noise(program):
+    graph = Graph.record(as_values(program)[1])
+    assume(all(abs(x) < 1e10 for x in graph.data))
+    _, truth = program.run(mpmath.mpf, lambda name, *operands: MPMATH[name](*operands))
+    noise = sum(w * abs(x) for w, x in zip(noise_weights(graph, gradients(graph)), graph.data, strict=True) if w)
+    assert abs(graph.data[graph.root] - truth) <= 4 * noise
+
+
+@given(programs(ORDINARY, PLAIN, longest=8))
+def test_gradients_are_off_by_no_more_than_their_errors(program):
+    leaves, root = as_values(program)
+    root.backward()
+    graph = Graph.record(root)
+    assume(all(abs(x) < 1e6 for x in (*graph.data, *graph.grad)))
+    errors = dict(zip(topological_order(root), gradient_errors(graph, gradients(graph)), strict=True))
+    for i, leaf in enumerate(leaves):
+
+        def by_mpmath(t: mpmath.mpf, i: int = i) -> mpmath.mpf:
+            numbers = iter([*program.leaves[:i], t, *program.leaves[i + 1 :]])
+            run = program.run(lambda _: mpmath.mpf(next(numbers)), lambda name, *operands: MPMATH[name](*operands))
+            return run[1]
+
+        truth = mpmath.diff(by_mpmath, mpmath.mpf(program.leaves[i]))
+        assert abs(leaf.grad - truth) <= 8 * errors.get(leaf, 0.0) + 1e-12 * abs(leaf.grad) + 1e-30
+
+
+def test_cancellation_makes_gradients_vague():
+    x = Value(1e-5)
+    graph = Graph.record((1 - x.cos()) / x**2)
+    found = gradients(graph)
+    assert gradient_errors(graph, found)[0] > abs(found[0])
+    graph = Graph.record(x * 3 + 1)
+    assert gradient_errors(graph, gradients(graph))[0] < 1e-14
+
+
+def test_leaves_are_exact_and_nan_is_not_judged():
+    x = Value(2.0)
+    graph = Graph.record((-x).log() + x * x)
+    weights = noise_weights(graph, [math.nan] * len(graph))
+    assert set(weights.tolist()) == {0.0}
+    assert all(math.isfinite(error) for error in gradient_errors(graph, gradients(graph)))

@@ -1,0 +1,250 @@
+"""Other people's libraries to compare with, and the operations of the table in mpmath, PyTorch and JAX.
+
+The fast suite does without these libraries, so each is imported when a test first uses it, and the test is skipped
+where it is not installed.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from gradwalk.ops.evaluate import ARITIES, NAMES
+from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.program import Program
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    """Skips tests of what gradwalk does with optional packages where one of them is not installed."""
+    return pytest.mark.skipif(not all(map(find_spec, packages)), reason=f"needs {', '.join(packages)}")
+
+
+class Reference:
+    """A module that is imported when one of its attributes is first asked for, and then prepared."""
+
+    def __init__(self, name: str, prepare: Callable[[], None] = lambda: None) -> None:
+        self._name, self._prepare, self._module = name, prepare, None
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # pytest looks at every name of a module when it collects tests
+            raise AttributeError(attribute)
+        if self._module is None:
+            self._module = pytest.importorskip(self._name)
+            self._prepare()
+        return getattr(self._module, attribute)
+
+
+class Functions(Mapping[str, Callable[..., Any]]):
+    """A function for each row of the table; the mapping is made when it is first looked at."""
+
+    def __init__(self, make: Callable[[], dict[str, Callable[..., Any]]]) -> None:
+        self._made = functools.cache(make)
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
+def _with_50_digits() -> None:
+    mpmath.mp.dps = 50
+
+
+def _in_double_precision() -> None:
+    jax.config.update("jax_enable_x64", True)
+
+
+def _with_its_modules() -> None:
+    for name in ("engine", "nn"):
+        importlib.import_module(f"micrograd.{name}")
+
+
+Image = Reference("PIL.Image")
+graphviz = Reference("graphviz")
+jax = Reference("jax", _in_double_precision)
+jnp = Reference("jax.numpy", _in_double_precision)
+jsonschema = Reference("jsonschema")
+micrograd = Reference("micrograd", _with_its_modules)
+mpmath = Reference("mpmath", _with_50_digits)
+numba = Reference("numba")
+referencing = Reference("referencing")
+torch = Reference("torch")
+
+
+# The three mappings are written out from the definitions, not from the table.
+def _in_mpmath() -> dict[str, Callable[..., Any]]:
+    return {
+        "add": lambda x, y: x + y,
+        "sub": lambda x, y: x - y,
+        "mul": lambda x, y: x * y,
+        "div": lambda x, y: x / y,
+        "pow": mpmath.power,
+        "neg": lambda x: -x,
+        "abs": abs,
+        "exp": mpmath.exp,
+        "expm1": mpmath.expm1,
+        "log": mpmath.log,
+        "log2": lambda x: mpmath.log(x, 2),
+        "log10": mpmath.log10,
+        "log1p": mpmath.log1p,
+        "sqrt": mpmath.sqrt,
+        "sin": mpmath.sin,
+        "cos": mpmath.cos,
+        "tan": mpmath.tan,
+        "asin": mpmath.asin,
+        "acos": mpmath.acos,
+        "atan": mpmath.atan,
+        "sinh": mpmath.sinh,
+        "cosh": mpmath.cosh,
+        "tanh": mpmath.tanh,
+        "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+        "relu": lambda x: max(x, mpmath.mpf(0)),
+        "softplus": lambda x: mpmath.log1p(mpmath.exp(x)),
+        "erf": mpmath.erf,
+        "atan2": mpmath.atan2,
+        "hypot": mpmath.hypot,
+        "maximum": max,
+        "minimum": min,
+        "where": lambda x, y, z: y if x else z,
+        "sign": mpmath.sign,
+        "less": lambda x, y: mpmath.mpf(x < y),
+        "less_equal": lambda x, y: mpmath.mpf(x <= y),
+        "equal": lambda x, y: mpmath.mpf(x == y),
+        "stop_gradient": lambda x: x,
+    }
+
+
+def _in_torch() -> dict[str, Callable[..., Any]]:
+    return {
+        "add": torch.add,
+        "sub": torch.sub,
+        "mul": torch.mul,
+        "div": torch.div,
+        "pow": torch.pow,
+        "neg": torch.neg,
+        "abs": torch.abs,
+        "exp": torch.exp,
+        "expm1": torch.expm1,
+        "log": torch.log,
+        "log2": torch.log2,
+        "log10": torch.log10,
+        "log1p": torch.log1p,
+        "sqrt": torch.sqrt,
+        "sin": torch.sin,
+        "cos": torch.cos,
+        "tan": torch.tan,
+        "asin": torch.asin,
+        "acos": torch.acos,
+        "atan": torch.atan,
+        "sinh": torch.sinh,
+        "cosh": torch.cosh,
+        "tanh": torch.tanh,
+        "sigmoid": torch.sigmoid,
+        "relu": torch.relu,
+        # torch's own softplus returns x itself from 20 on
+        "softplus": lambda x: torch.logaddexp(x, torch.zeros((), dtype=torch.float64)),
+        "erf": torch.erf,
+        "atan2": torch.atan2,
+        "hypot": torch.hypot,
+        "maximum": torch.maximum,
+        "minimum": torch.minimum,
+        "where": lambda x, y, z: torch.where(x != 0, y, z),
+        "sign": lambda x: torch.where(x.isnan(), x.detach(), torch.sign(x)),  # torch's own gives 0 for nan
+        "less": lambda x, y: (x < y).double(),
+        "less_equal": lambda x, y: (x <= y).double(),
+        "equal": lambda x, y: (x == y).double(),
+        "stop_gradient": lambda x: x.detach(),
+    }
+
+
+def _in_jax() -> dict[str, Callable[..., Any]]:
+    return {
+        "add": jnp.add,
+        "sub": jnp.subtract,
+        "mul": jnp.multiply,
+        "div": jnp.divide,
+        "pow": jnp.power,
+        "neg": jnp.negative,
+        "abs": lambda x: x * jnp.sign(x),  # jnp.abs takes 1 for its derivative at 0
+        "exp": jnp.exp,
+        "expm1": jnp.expm1,
+        "log": jnp.log,
+        "log2": jnp.log2,
+        "log10": jnp.log10,
+        "log1p": jnp.log1p,
+        "sqrt": jnp.sqrt,
+        "sin": jnp.sin,
+        "cos": jnp.cos,
+        "tan": jnp.tan,
+        "asin": jnp.arcsin,
+        "acos": jnp.arccos,
+        "atan": jnp.arctan,
+        "sinh": jnp.sinh,
+        "cosh": jnp.cosh,
+        "tanh": jnp.tanh,
+        "sigmoid": jax.nn.sigmoid,
+        "relu": jax.nn.relu,
+        "softplus": jax.nn.softplus,
+        "erf": jax.scipy.special.erf,
+        "atan2": jnp.arctan2,
+        "hypot": jnp.hypot,
+        "maximum": jnp.maximum,
+        "minimum": jnp.minimum,
+        "where": lambda x, y, z: jnp.where(x != 0, y, z),
+        "sign": jnp.sign,
+        "less": lambda x, y: (x < y).astype(float),
+        "less_equal": lambda x, y: (x <= y).astype(float),
+        "equal": lambda x, y: (x == y).astype(float),
+        "stop_gradient": jax.lax.stop_gradient,
+    }
+
+
+MPMATH, TORCH, JAX = Functions(_in_mpmath), Functions(_in_torch), Functions(_in_jax)
+
+
+def torch_leaf(number: float) -> torch.Tensor:
+    """A scalar that gradients are wanted for."""
+    return torch.tensor(number, dtype=torch.float64, requires_grad=True)
+
+
+def ulps_apart(a: float, b: float) -> float:
+    """How far two numbers are apart in units of the last place of the larger one; 0 for two nans."""
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf
+    return abs(a - b) / math.ulp(max(abs(a), abs(b)))
+
+
+# What instructions of a program are, besides those of the table.
+_FUSED = {MULADD: lambda x, y, z: x * y + z, MULSUB: lambda x, y, z: x * y - z, SUBMUL: lambda x, y, z: z - x * y}
+
+
+def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]:
+    """The outputs of a program for these inputs, computed by mpmath's functions: its instructions without rounding.
+
+    Raises what mpmath raises at poles, and `ValueError` beyond the real numbers.
+    """
+    results = [mpmath.mpf(x) for x in [*numbers, *program.constants]]
+    for opcode, *places in program.instructions.reshape(-1, 4).tolist():
+        assert opcode != CALL, "mpmath knows nothing of the user's functions"
+        function, arity = (_FUSED[opcode], 3) if opcode in _FUSED else (MPMATH[NAMES[opcode]], ARITIES[opcode])
+        results.append(function(*[results[place] for place in places[:arity]]))
+        if not isinstance(results[-1], mpmath.mpf) or not mpmath.isfinite(results[-1]):
+            raise ValueError(f"{NAMES[opcode] if opcode < CALL else 'a fused product'} gave {results[-1]}")
+    return [results[place] for place in program.outputs]
+
+
+def not_real() -> tuple[type[Exception], ...]:
+    """What mpmath raises where there is no real number, or no 50 digits of it."""
+    return (ValueError, ZeroDivisionError, OverflowError, TypeError, AttributeError, mpmath.libmp.NoConvergence)

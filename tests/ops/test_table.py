@@ -1,0 +1,273 @@
+"""Every row of the table, in every way of reaching it, against mpmath and PyTorch. A new row is tested by itself."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import numpy
+import pytest
+from references import MPMATH, TORCH, mpmath, torch, torch_leaf, ulps_apart
+
+import gradwalk.math
+from gradwalk import Value
+from gradwalk.ops.formula import Formula
+from gradwalk.ops.table import TABLE, Operation
+from gradwalk.value.value import apply
+
+ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
+NAMES = ("x", "y", "z", "out")
+EPSILON = 2.0**-52
+EDGES = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    -2.5,
+    0.5,
+    1e-300,
+    -1e-300,
+    5e-324,
+    1e300,
+    -1e300,
+    710.0,
+    -745.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
+
+
+def points(row: Operation, count: int = 200) -> list[tuple[float, ...]]:
+    """Operands drawn from the domain, always the same."""
+    draw = random.Random(row.name)
+    return [tuple(draw.uniform(low, high) for low, high in row.domain) for _ in range(count)]
+
+
+def applied(row: Operation, operands: tuple[float, ...]) -> tuple[Value, list[Value]]:
+    leaves = [Value(operand) for operand in operands]
+    return apply(OPCODES[row.name], *leaves), leaves
+
+
+@ROWS
+def test_value_agrees_with_mpmath(row):
+    for operands in points(row):
+        exact = MPMATH[row.name](*map(mpmath.mpf, operands))
+        assert ulps_apart(applied(row, operands)[0].data, float(exact)) <= 4
+
+
+@ROWS
+def test_partials_agree_with_mpmath(row):
+    for operands in points(row):
+        out, _ = applied(row, operands)
+        for position, partial in enumerate(out.partials):
+            exact = derivative(row, operands, position)
+            bound = rounding(row.partial(position), (*operands, *[0.0] * (3 - row.arity), out.data))
+            assert abs(partial - exact) <= bound + 4 * EPSILON * abs(exact)
+
+
+@ROWS
+def test_value_and_partials_agree_with_mpmath_from_tiny_to_huge(row):
+    """Operands of any magnitude and sign, wherever the operation and its derivative are real and finite."""
+    draw = random.Random(row.name)
+    compared = 0
+    for _ in range(300):
+        operands = tuple(draw.choice((-1, 1)) * 10 ** draw.uniform(-300, 8) for _ in range(row.arity))
+        if row.name == "equal":
+            operands = (operands[0], operands[0])
+        out, _ = applied(row, operands)
+        if out.data == 0.0 or not math.isfinite(out.data) or not all(map(math.isfinite, out.partials)):
+            continue
+        exact = MPMATH[row.name](*map(mpmath.mpf, operands))
+        assert ulps_apart(out.data, float(exact)) <= 4, operands
+        for position, partial in enumerate(out.partials):
+            slope = derivative(row, operands, position, step=min(abs(x) for x in operands) * 1e-20)
+            bound = rounding(row.partial(position), (*operands, *[0.0] * (3 - row.arity), out.data))
+            assert abs(partial - slope) <= bound + 4 * EPSILON * abs(slope) + 5e-324, (operands, position)
+        compared += 1
+    assert compared > 20
+
+
+@pytest.mark.parametrize("operands", [(1.0, 1e300), (1e300, 1.0), (1e-300, 1e-300), (-1e-170, 1e-180), (0.5, -1e200)])
+def test_partials_agree_with_mpmath_far_out(operands):
+    row = next(row for row in TABLE if row.name == "atan2")
+    y, x = map(mpmath.mpf, operands)
+    expected = (x / (x * x + y * y), -y / (x * x + y * y))
+    for partial, exact in zip(applied(row, operands)[0].partials, expected, strict=True):
+        assert ulps_apart(partial, float(exact)) <= 4
+
+
+def derivative(row: Operation, operands: tuple[float, ...], position: int, step: float = 1e-20) -> mpmath.mpf:
+    """The derivative of mpmath's function, numerically, with more digits than the step takes away."""
+    if not row.is_exact:
+        return mpmath.mpf(0)
+
+    def along(number: mpmath.mpf) -> mpmath.mpf:
+        return MPMATH[row.name](*(number if i == position else mpmath.mpf(x) for i, x in enumerate(operands)))
+
+    with mpmath.workdps(50 + max(0, -3 * math.floor(math.log10(step)))):
+        return mpmath.diff(along, mpmath.mpf(operands[position]), h=mpmath.mpf(step))
+
+
+def rounding(formula: Formula, numbers: tuple[float, ...]) -> mpmath.mpf:
+    """How far off a formula can be when every operation in it, and `out`, is rounded: to first order, 2 ulp each."""
+    exact = computed(formula, numbers, None)
+    return sum(abs(computed(formula, numbers, part) - exact) for part in parts(formula))
+
+
+def parts(formula: Formula) -> set[Formula]:
+    return {formula}.union(*(parts(argument) for argument in formula.arguments))
+
+
+def computed(formula: Formula, numbers: tuple[float, ...], wrong: Formula | None) -> mpmath.mpf:
+    """The formula's value in mpmath, the result of one part of it being 2 ulp too large."""
+    arguments = [computed(argument, numbers, wrong) for argument in formula.arguments]
+    match formula.operator:
+        case "name":
+            result = mpmath.mpf(numbers[NAMES.index(formula.atom)])
+            return result * (1 + 2 * EPSILON) if formula == wrong and formula.atom == "out" else result
+        case "number":
+            return mpmath.mpf(formula.atom)
+        case "+":
+            result = arguments[0] + arguments[1]
+        case "-":
+            result = arguments[0] - arguments[1]
+        case "*":
+            result = arguments[0] * arguments[1]
+        case "/":
+            result = arguments[0] / arguments[1]
+        case "negative":
+            result = -arguments[0]
+        case "where":
+            result = arguments[1] if arguments[0] else arguments[2]
+        case "<" | "<=" | ">" | ">=" | "==" | "and":
+            left, right = arguments
+            comparisons = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}
+            return {**comparisons, "==": left == right, "and": left and right}[formula.operator]
+        case function:
+            names = {"fabs": "fabs", "sign": "sign", "pow": "power"}
+            result = getattr(mpmath, names.get(function, function))(*arguments)
+    return result * (1 + 2 * EPSILON) if formula == wrong else result
+
+
+@ROWS
+def test_agrees_with_torch_on_the_domain_and_at_the_edges(row):
+    at_edges = itertools.product(EDGES, repeat=min(row.arity, 2))
+    for operands in [*points(row), *(edge + (2.0,) * (row.arity - len(edge)) for edge in at_edges)]:
+        out, leaves = applied(row, operands)
+        out.backward()
+        others = [torch_leaf(operand) for operand in operands]
+        expected = TORCH[row.name](*others)
+        if expected.requires_grad:  # comparisons and constants have no gradient there
+            expected.backward()
+        assert ulps_apart(out.data, expected.item()) <= 4, operands
+        for position, (leaf, other) in enumerate(zip(leaves, others, strict=True)):
+            gradient = other.grad.item() if other.grad is not None else 0.0
+            if not torch_is_off(row, operands):
+                numbers = (*operands, *[0.0] * (3 - row.arity), out.data)
+                assert ulps_apart(leaf.grad, gradient) <= 4 or abs(leaf.grad - gradient) <= 2 * rounding(
+                    row.partial(position), numbers
+                ), operands
+
+
+def torch_is_off(row: Operation, operands: tuple[float, ...]) -> bool:
+    """Whether PyTorch's gradient is not the derivative.
+
+    That is so for abs at nan, where it gives 0, for expm1 below 0, where it has out + 1 for exp(x), and for atan2 where
+    x² + y² overflows or underflows though the derivative does not. (The tests against mpmath show that ours is right.)
+    """
+    if row.name == "abs":
+        return math.isnan(operands[0])
+    if row.name == "expm1":
+        return operands[0] < 0.0
+    squares = sum(x * x for x in operands)
+    return row.name == "atan2" and (squares < 1e-290 or squares > 1e290)
+
+
+@ROWS
+def test_every_way_in_gives_the_same(row):
+    for operands in points(row, 20):
+        expected, expected_leaves = applied(row, operands)
+        expected.backward()
+        for call in ways(row):
+            leaves = [Value(operand) for operand in operands]
+            out = call(*leaves)
+            out.backward()
+            assert out.data == expected.data
+            assert [leaf.grad for leaf in leaves] == [leaf.grad for leaf in expected_leaves]
+            assert out.op == row.symbol
+            assert out.operands == tuple(leaves)
+
+
+def ways(row: Operation) -> list:
+    """The functions by which a user can reach a row."""
+    found = []
+    if row.operator:
+        dunder = f"__{row.operator}__"
+        found.append(lambda x, *others: getattr(x, dunder)(*others))
+    if row.is_function:
+        found.append(getattr(Value, row.name))
+        found.append(getattr(gradwalk.math, row.name))
+    if hasattr(numpy, row.ufunc):
+        found.append(getattr(numpy, row.ufunc))
+    if hasattr(numpy, row.ufunc) and row.name not in (
+        "maximum",
+        "minimum",
+        "sign",
+    ):  # NumPy compares objects by itself there
+        found.append(lambda *xs: getattr(numpy, row.ufunc)(*[numpy.array([x], dtype=object) for x in xs])[0])
+    return found
+
+
+@ROWS
+def test_constants_take_the_place_of_any_operand(row):
+    for operands in points(row, 20):
+        full, _ = applied(row, operands)
+        for kept in range(1, 2**row.arity):
+            arguments = [Value(x) if kept >> i & 1 else x for i, x in enumerate(operands)]
+            out = apply(OPCODES[row.name], *arguments)
+            assert out.data == full.data
+            assert out.arguments == tuple(arguments)
+            assert out.operands == tuple(x for x in arguments if isinstance(x, Value))
+            assert out.partials == tuple(
+                p for p, x in zip(full.partials, arguments, strict=True) if isinstance(x, Value)
+            )
+
+
+@ROWS
+def test_floats_in_floats_out(row):
+    for operands in points(row, 20):
+        result = apply(OPCODES[row.name], *operands)
+        assert type(result) is float
+        assert result == applied(row, operands)[0].data
+        if row.is_function:
+            assert getattr(gradwalk.math, row.name)(*operands) == result
+
+
+@ROWS
+def test_repeated_operand_gets_the_sum(row):
+    if row.arity == 1:
+        return
+    for low, high in [max(row.domain, key=lambda interval: interval[0])]:
+        for number in (0.3 * low + 0.7 * high, high):
+            x = Value(number)
+            out = apply(OPCODES[row.name], *[x] * row.arity)
+            out.backward()
+            assert x.grad == sum(out.partials)
+            assert out.operands == (x,) * row.arity
+
+
+@ROWS
+def test_wrong_operands_are_refused_by_name(row):
+    for wrong in ("2", None, 1j, [1.0], numpy.ones(2)):
+        with pytest.raises(TypeError, match=rf"{row.name}\(\) takes Values and real numbers, not"):
+            apply(OPCODES[row.name], *[wrong] * row.arity)
+
+
+def test_torch_and_mpmath_know_every_row():
+    names = {row.name for row in TABLE}
+    assert names == set(MPMATH) == set(TORCH)
+    assert torch.get_default_dtype() == torch.float32

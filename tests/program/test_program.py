@@ -1,0 +1,532 @@
+"""Programs: the same instructions for arrays of numbers, for floats and for Values."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import gc
+import math
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
+from programs import Program as Drawn
+from references import numba
+
+from gradwalk import Value, jit, primitive
+from gradwalk import math as gmath
+from gradwalk.ops.table import TABLE
+from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.tape import Tape
+from gradwalk.transforms.call import Call
+from gradwalk.value.value import apply
+
+FINITE = st.floats(-1e100, 1e100)
+
+
+def same(a: float, b: float) -> bool:
+    """The same number: signed zeros told apart, all nans alike."""
+    return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
+
+
+def number(x: Value | float) -> float:
+    return x.data if isinstance(x, Value) else x
+
+
+def of_row(name: str, arity: int) -> Program:
+    tape = Tape()
+    inputs = [tape.input() for _ in range(arity)]
+    return tape.program([tape.append(name, *inputs)])
+
+
+def fused(outer: str, *, product_first: bool) -> Program:
+    tape = Tape()
+    x, y, z = tape.input(), tape.input(), tape.input()
+    operands = (tape.append("mul", x, y), z)
+    return tape.program([tape.append(outer, *(operands if product_first else operands[::-1]))])
+
+
+FUSED = {
+    "x * y + z": (fused("add", product_first=True), lambda x, y, z: x * y + z),
+    "z + x * y": (fused("add", product_first=False), lambda x, y, z: z + x * y),
+    "x * y - z": (fused("sub", product_first=True), lambda x, y, z: x * y - z),
+    "z - x * y": (fused("sub", product_first=False), lambda x, y, z: z - x * y),
+}
+
+
+def test_what_it_is_made_of():
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    product = tape.append("mul", x, y)
+    out = tape.append("sub", tape.append("sin", product), tape.append("mul", product, tape.constant(0.5)))
+    program = tape.program([out, x])
+    assert len(program) == 3
+    assert (program.inputs, program.constants, program.calls) == (2, (0.5,), ())
+    assert repr(program) == "<Program of 3 instructions from 2 inputs to 2 outputs>"
+    assert repr(of_row("sin", 1)) == "<Program of 1 instruction from 1 input to 1 output>"
+
+
+def test_names_are_those_of_another_program_with_the_same_instructions():
+    program = of_row("sin", 1)
+    named = program.named(["angle"], ["height"])
+    assert (named.input_names, named.output_names) == (("angle",), ("height",))
+    assert (program.input_names, program.output_names) == ((), ())
+    assert named.instructions is program.instructions
+    named.validate()
+
+
+class TestWhatIsGiven:
+    def test_is_a_row_of_any_real_numbers(self):
+        program = of_row("mul", 2)
+        wide = numpy.zeros(4)
+        wide[::2] = 2.0, 3.0
+        for numbers in ([2, 3], (2.0, True + 2), numpy.float32([2, 3]), wide[::2], numpy.array([2.0, 3.0], ">f8")):
+            assert program.run(numbers).tolist() == [6.0]
+
+    @pytest.mark.parametrize("numbers", [[], [1.0], [1.0, 2.0, 3.0], numpy.float32([1, 2, 3, 4])])
+    def test_has_a_number_for_each_input(self, numbers):
+        with pytest.raises(ValueError, match=f"2 inputs takes as many numbers, not {len(numbers)}"):
+            of_row("mul", 2).run(numbers)
+        with pytest.raises(ValueError, match=f"2 inputs takes as many operands, not {len(numbers)}"):
+            of_row("mul", 2)(list(numbers))
+
+    @pytest.mark.parametrize("numbers", [numpy.zeros((2, 1)), [[1.0], [2.0]]])
+    def test_is_a_row(self, numbers):
+        with pytest.raises(ValueError, match=r"takes a row of numbers, not an array of shape \(2, 1\)"):
+            of_row("mul", 2).run(numbers)
+
+    def test_is_numbers(self):
+        with pytest.raises((TypeError, ValueError)):
+            of_row("mul", 2).run(["one", "two"])
+
+
+def test_outputs_may_be_inputs_constants_and_the_same_twice():
+    tape = Tape()
+    x = tape.input()
+    program = tape.program([x, tape.constant(7.0), x])
+    assert len(program) == 0
+    assert program.run(numpy.array([3.0])).tolist() == program([3.0]) == [3.0, 7.0, 3.0]
+    leaf = Value(3.0)
+    assert program([leaf]) == [leaf, 7.0, leaf]
+
+
+def test_results_are_arrays_of_their_own():
+    program = of_row("sin", 1)
+    first = program.run(numpy.array([1.0]))
+    program.run(numpy.array([2.0]))
+    assert first[0] == math.sin(1.0)
+
+
+def test_programs_without_inputs_or_outputs():
+    tape = Tape()
+    assert tape.program([]).run(numpy.empty(0)).tolist() == tape.program([])([]) == []
+    assert tape.program([tape.constant(2.0)]).run(numpy.empty(0)).tolist() == [2.0]
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+@fewer(20)
+@given(numbers=st.tuples(EXTREME, EXTREME, EXTREME))
+def test_every_row_gives_the_same_bit_for_bit_in_every_way(row, numbers):
+    numbers = numbers[: row.arity]
+    program = of_row(row.name, row.arity)
+    expected = apply(OPCODES[row.name], *numbers)
+    assert same(program.run(numpy.array(numbers))[0], expected)
+    assert same(program.on_floats(numbers)[0], expected)
+    assert same(number(program(list(numbers))[0]), expected)
+    assert same(number(program([Value(x) for x in numbers])[0]), expected)
+
+
+@pytest.mark.parametrize("way", FUSED)
+@fewer(4)
+@given(numbers=st.one_of(st.tuples(FINITE, FINITE, FINITE), st.tuples(EXTREME, EXTREME, EXTREME)))
+def test_fused_products_round_twice(way, numbers):
+    program, expected = FUSED[way]
+    assert len(program) == 1
+    assert same(program.run(numpy.array(numbers))[0], expected(*numbers))
+    assert same(program.on_floats(numbers)[0], expected(*numbers))
+    assert same(program(list(numbers))[0], expected(*numbers))
+    assert same(program([Value(x) for x in numbers])[0].data, expected(*numbers))
+
+
+@pytest.mark.parametrize("way", FUSED)
+def test_a_product_whose_rounding_shows(way):
+    program, expected = FUSED[way]
+    x = 1.0 + 2.0**-30
+    numbers = (x, x, -1.0 if "+" in way else 1.0)
+    rounded_once = float(expected(*map(Fraction, numbers)))
+    assert program.run(numpy.array(numbers))[0] == expected(*numbers) != rounded_once
+
+
+@fewer(4)
+@given(programs(EXTREME, EVERY, longest=12))
+def test_numbers_and_values_give_the_same_bit_for_bit(program):
+    tape = Tape()
+    _, out = program.run(
+        lambda _: tape.input(),
+        lambda name, *operands: tape.append(name, *[tape.constant(x) if isinstance(x, float) else x for x in operands]),
+    )
+    compiled = tape.program([out])
+    expected = compiled.run(numpy.array(program.leaves))[0]
+    assert same(number(compiled([Value(x) for x in program.leaves])[0]), expected)
+    assert same(compiled(list(program.leaves))[0], expected)
+
+
+def test_values_and_floats_mix():
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    program = tape.program([tape.append("mul", x, y), tape.append("sin", y)])
+    leaf = Value(2.0)
+    product, sine = program([leaf, 3.0])
+    product.backward()
+    assert (product.data, leaf.grad, sine) == (6.0, 3.0, math.sin(3.0))
+
+
+class TestTheShortestWay:
+    def test_takes_as_many_floats_as_there_are_inputs(self):
+        program = of_row("mul", 2)
+        assert program.on_floats((2.0, 3.0)) == [6.0]
+
+    @pytest.mark.parametrize(
+        "numbers", [(2.0,), (2.0, 3.0, 4.0), (2, 3.0), (numpy.float64(2.0), 3.0), (Value(2.0), 3.0), (True, 3.0)]
+    )
+    def test_is_not_taken_otherwise(self, numbers):
+        assert of_row("mul", 2).on_floats(numbers) is None
+
+    def test_is_not_taken_where_a_function_is_called(self):
+        tape = Tape()
+        assert tape.program([tape.call(Of(math.floor), [tape.input()])]).on_floats((2.5,)) is None
+
+
+class Of(Call):
+    """A call of any function of numbers."""
+
+    def __init__(self, function):
+        self.name = function.__name__
+        self._function = function
+
+    def numbers(self, operands):
+        return [self._function(*operands)]
+
+
+class Several(Call):
+    """A call with many results."""
+
+    def __init__(self, outputs):
+        self.name = "several"
+        self.outputs = outputs
+
+    def numbers(self, operands):
+        return [operands[0] + i for i in range(self.outputs)]
+
+
+class TestCalls:
+    def test_get_numbers_or_values_as_the_program_does(self):
+        seen = []
+        tape = Tape()
+        x = tape.input()
+        program = tape.program([tape.append("neg", tape.call(Of(lambda v: seen.append(v) or v * v), [x]))])
+        leaf = Value(3.0)
+        assert program.run(numpy.array([3.0])).tolist() == [-9.0]
+        [root] = program([leaf])
+        assert (root.data, seen) == (-9.0, [3.0, 3.0])
+        assert root.operands[0].operands == (leaf,)
+
+    def test_may_run_the_program_again(self):
+        tape = Tape()
+        x, one = tape.input(), tape.constant(1.0)
+        below = tape.append("sub", x, one)
+        rest = tape.call(Of(lambda n: program.run(numpy.array([n]))[0] if n > 0 else 1.0), [below])
+        program = tape.program([tape.append("where", tape.append("less", x, one), one, tape.append("mul", x, rest))])
+        assert program.run(numpy.array([5.0])).tolist() == [120.0]
+
+    def test_may_raise(self):
+        tape = Tape()
+        program = tape.program([tape.call(Of(lambda x: 1 // 0 if x > 2 else x), [tape.input()])])
+        with pytest.raises(ZeroDivisionError):
+            program.run(numpy.array([3.0]))
+        assert program.run(numpy.array([1.0])).tolist() == [1.0]
+
+    def test_that_give_no_number_are_refused(self):
+        tape = Tape()
+        program = tape.program([tape.call(Of(lambda x: "three"), [tape.input()])])
+        with pytest.raises(TypeError):
+            program.run(numpy.array([3.0]))
+
+    def test_with_many_results_may_need_only_the_last(self):
+        tape = Tape()
+        first = tape.call(Several(100), [tape.input()])
+        assert tape.program([first + 99]).run(numpy.array([0.5])).tolist() == [99.5]
+
+    def test_have_no_address(self):
+        tape = Tape()
+        program = tape.program([tape.call(Of(max), [tape.input()])])
+        with pytest.raises(ProgramError, match=r"calls max, a function of Python, which nothing but Python can run"):
+            program.address  # noqa: B018  it is asked for
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+class TestCopies:
+    @fewer(50)
+    @given(drawn=programs(EXTREME, EVERY, longest=12))
+    def test_are_the_same(self, copied, drawn):
+        program = as_recorded(drawn).named([f"x{i}" for i in range(len(drawn.leaves))], ["out"])
+        found = copied(program)
+        assert str(found) == str(program)
+        assert found.instructions.tolist() == program.instructions.tolist()
+        assert same(found.run(drawn.leaves)[0], program.run(drawn.leaves)[0])
+
+    def test_have_calls(self, copied):
+        tape = Tape()
+        program = copied(tape.program([tape.call(Of(math.floor), [tape.input()])]))
+        assert program.run([2.5]).tolist() == [2.0]
+
+
+class TestUnpickling:
+    def test_knows_operations_by_name(self, monkeypatch):
+        rebuilt, (names, *parts) = of_row("atan2", 2).__reduce__()
+        assert names == ["atan2"]
+        assert rebuilt(["hypot"], *parts).run([3.0, 4.0]).tolist() == [5.0]
+        with pytest.raises(ProgramError, match="pickled by another version of gradwalk: it uses 'gamma'"):
+            rebuilt(["gamma"], *parts)
+
+    def test_refuses_what_is_not_well_formed(self):
+        rebuilt, (names, code, *parts) = of_row("atan2", 2).__reduce__()
+        code[2] = 1000
+        with pytest.raises(ProgramError, match=r"instruction 0 \(v2, atan2\) has index 1000 as operand"):
+            rebuilt(names, code, *parts)
+
+
+class TestFromC:
+    """By the address, through ctypes."""
+
+    @fewer(20)
+    @given(programs(EXTREME, EVERY, longest=12), programs(EXTREME, EVERY, longest=12))
+    def test_it_computes_the_same_bits(self, one, another):
+        program = as_recorded(one, another)
+        numbers = [*one.leaves, *another.leaves]
+        assert all(map(same, from_c(program, numbers), program.run(numbers)))
+
+    def test_several_threads_run_it_at_once(self):
+        program = as_recorded(SINES)
+        expected = {x: program.run([x])[0] for x in (0.25, 0.5, 1.0, 2.0)}
+        wrong = []
+
+        def work(x: float) -> None:
+            for _ in range(200 if IS_COMPILED else 5):
+                wrong.extend({from_c(program, [x])[0]} - {expected[x]})
+
+        threads = [threading.Thread(target=work, args=(x,)) for x in expected]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+    def test_numba_calls_it(self):
+        program = as_recorded(SINES)
+        run = RUN(program.address)
+
+        @numba.njit
+        def sines(handle, numbers, outputs):
+            for i in range(len(numbers)):
+                run(handle, numbers[i:].ctypes.data, outputs[i:].ctypes.data)
+
+        numbers = numpy.linspace(0.0, 1.0, 20)
+        outputs = numpy.empty(20)
+        sines(program.handle, numbers, outputs)
+        assert outputs.tolist() == [program.run([x])[0] for x in numbers]
+
+    def test_numba_calls_it_from_threads(self):
+        program = as_recorded(SINES)
+        run = RUN(program.address)
+
+        @numba.njit(parallel=True)
+        def sines(handle, numbers, outputs):
+            for i in numba.prange(len(numbers)):
+                run(handle, numbers[i:].ctypes.data, outputs[i:].ctypes.data)
+
+        numbers = numpy.linspace(0.0, 1.0, 1000 if IS_COMPILED else 20)
+        outputs = numpy.empty(len(numbers))
+        sines(program.handle, numbers, outputs)
+        assert outputs.tolist() == [program.run([x])[0] for x in numbers]
+
+
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+SINES = Drawn((0.5,), tuple([("sin", (i,)) for i in range(300)]))
+
+
+def from_c(program: Program, numbers: Sequence[float]) -> list[float]:
+    given = numpy.array(numbers)
+    outputs = numpy.empty(len(program.outputs))
+    RUN(program.address)(program.handle, given.ctypes.data, outputs.ctypes.data)
+    return outputs.tolist()
+
+
+class TestItDoesNotChange:
+    @pytest.mark.parametrize("name", ["inputs", "constants", "instructions", "outputs", "handle", "anything"])
+    def test_attributes_cannot_be_set(self, name):
+        with pytest.raises(AttributeError):
+            setattr(of_row("sin", 1), name, 2)
+
+    @pytest.mark.parametrize("name", ["inputs", "constants", "instructions", "outputs"])
+    def test_nor_those_of_its_code(self, name):
+        with pytest.raises(AttributeError):
+            setattr(of_row("sin", 1).code, name, 2)
+
+    def test_instructions_cannot_be_written_to(self):
+        program = of_row("sin", 1)
+        with pytest.raises(ValueError, match="read-only"):
+            program.instructions[0] = 1
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag to True"):
+            program.instructions.flags.writeable = True
+
+    def test_what_it_was_made_from_may_change(self):
+        rows = numpy.array([[OPCODES["mul"], 0, 1, 0]], numpy.int32)
+        function, operands = Of(math.floor), [0]
+        constants, calls, outputs, names = [2.0], [(function, operands)], [2], ["x"]
+        program = Program(1, constants, rows.ravel(), calls, outputs, names)
+        rows[:] = 0
+        constants[0], outputs[0], names[0], operands[0] = 5.0, 0, "y", 7
+        calls.clear()
+        assert program.run([3.0]).tolist() == [6.0]
+        assert program([3.0]) == [6.0]
+        assert (program.constants, program.outputs, program.input_names) == ((2.0,), (2,), ("x",))
+        assert program.calls == ((function, (0,)),)
+
+
+class Garbage:
+    """An object in a cycle, which runs a function when it is collected."""
+
+    def __init__(self, finalise):
+        self.finalise = finalise
+        self.cycle = self
+
+    def __del__(self):
+        self.finalise()
+
+
+@pytest.fixture
+def collected():
+    """A function that makes garbage, to be collected when the next container is made: until Python 3.11 in that moment.
+
+    It takes what the garbage runs then.
+    """
+
+    def collected(finalise):
+        gc.disable()
+        Garbage(finalise)
+        containers = [[] for _ in range(200)]  # more than Python keeps to use again
+        gc.enable()
+        return containers
+
+    thresholds = gc.get_threshold()
+    gc.collect()
+    gc.set_threshold(1)
+    yield collected
+    gc.set_threshold(*thresholds)
+
+
+class TestWhileItRuns:
+    """A run does not notice others of the same program."""
+
+    @pytest.mark.parametrize("length", [5, 2000])
+    def test_finalisers_may_run_it(self, length, collected):
+        program = chain(length)
+        numbers = (0.25, 0.5)
+        expected = program.run(numbers).tolist()
+        finalised = []
+
+        def finalise():
+            finalised.append((program.on_floats((7.0, 8.0)), program.run([9.0, 8.0])))
+
+        containers = collected(finalise)
+        found = program.on_floats(numbers)
+        containers = collected(finalise)
+        found_in_array = program.run(numpy.array(numbers))
+        del containers
+        gc.collect()
+        assert (found, found_in_array.tolist()) == (expected, expected)
+        assert len(finalised) == 2
+
+    def test_threads_may_run_it(self, collected):
+        numbers = [(i / 8, -i / 8) for i in range(4)]
+        function = jit(lambda x, y: tuple([x * y + i for i in range(20)] + [gmath.sin(x)] * 2))
+        expected = [function(*operands) for operands in numbers]
+        wrong = []
+
+        def work(i):
+            for _ in range(200 if IS_COMPILED else 20):
+                containers = collected(lambda: time.sleep(0))  # lets other threads run
+                wrong.extend({function(*numbers[i])} - {expected[i]})
+                del containers
+
+        run_in_threads(work, range(4))
+        assert wrong == []
+
+    @pytest.mark.parametrize("length", [5, 2000])
+    def test_threads_may_run_it_from_c(self, length):
+        program = chain(length)
+        numbers = [(i / 8, -i / 8) for i in range(4)]
+        expected = [program.run(operands).tolist() for operands in numbers]
+        wrong = []
+
+        def work(i):
+            for _ in range(500 if IS_COMPILED else 2):
+                wrong.extend([] if from_c(program, numbers[i]) == expected[i] else [i])
+
+        run_in_threads(work, range(4))
+        assert wrong == []
+
+    def test_a_primitive_may_run_it(self):
+        depth = [0.0] * 3  # as deep as it goes, so that it does not call itself while it is recorded
+
+        @primitive
+        def again(x):
+            if len(depth) == 3:
+                return x
+            depth.append(x)
+            inner = function(x + 1.0, 10.0 * x)
+            depth.pop()
+            return inner
+
+        function = jit(lambda x, y: x * y + again(x) - y)
+        function(1.0, 2.0)
+        depth.clear()
+
+        def in_python(x, y, depth):
+            return x * y + (x if depth == 3 else in_python(x + 1.0, 10.0 * x, depth + 1)) - y
+
+        assert function(1.0, 2.0) == in_python(1.0, 2.0, 0)
+        assert function(3.0, -1.0) == in_python(3.0, -1.0, 0)
+
+
+def chain(length: int) -> Program:
+    """A program of two inputs whose outputs are some of its many results."""
+    tape = Tape()
+    results = [tape.input(), tape.input()]
+    for _ in range(length):
+        results.append(tape.append("sin", tape.append("add", results[-1], results[-2])))
+    return tape.program([results[0], results[length // 2], results[-1]])
+
+
+def run_in_threads(work, arguments) -> None:
+    """Run a function for each argument at once, in threads that take turns often."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work, args=(argument,)) for argument in arguments]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)

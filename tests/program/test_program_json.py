@@ -1,0 +1,216 @@
+"""Programs as JSON: written, read, and refused where they make no sense."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+
+import numpy
+import pytest
+from checkout import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import EVERY, EXTREME, as_recorded, fewer, programs
+from references import jsonschema
+
+from gradwalk import Value, checkpoint, jit, primitive
+from gradwalk.program.program import Program, ProgramError
+
+SCHEMA = json.loads((ROOT / "docs/program.schema.json").read_text(encoding="utf-8"))
+DOCUMENT = {
+    "gradwalk": "program",
+    "version": 1,
+    "inputs": ["x", "rate"],
+    "constants": [0.1, "nan"],
+    "outputs": [["out", 5], ["", 0]],
+    "instructions": [["mul", 0, 1], ["muladd", 4, 2, 3]],
+}
+
+
+DOCUMENTS = [
+    DOCUMENT,
+    DOCUMENT
+    | {
+        "inputs": ["", "", ""],
+        "constants": [2.0],
+        "outputs": [["", 8]],
+        "instructions": [["less", 0, 1], ["where", 4, 2, 3], ["sin", 5], ["pow", 6, 3], ["submul", 7, 7, 1]],
+    },
+]
+
+
+def same(a: float, b: float) -> bool:
+    return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
+
+
+def changed(**parts) -> str:
+    return json.dumps(DOCUMENT | parts)
+
+
+@fewer(2)
+@given(programs(EXTREME, EVERY, longest=12), st.lists(st.text(), min_size=4, max_size=4))
+def test_what_is_written_is_read_again(drawn, names):
+    program = as_recorded(drawn).named(names[: len(drawn.leaves)], [names[-1]])
+    text = program.to_json()
+    jsonschema.validate(json.loads(text, parse_constant=pytest.fail), SCHEMA)
+    found = Program.from_json(text)
+    assert found.to_json() == text
+    assert all(map(same, found.constants, program.constants))
+    assert found.instructions.tolist() == program.instructions.tolist()
+    assert all(map(same, found.run(drawn.leaves), program.run(drawn.leaves)))
+
+
+def test_numbers_are_exact():
+    numbers = [-0.0, math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308, 0.1, 1e22, -1 / 3]
+    found = Program.from_json(Program(0, numbers, numpy.zeros(0, numpy.int32), [], [*range(9)]).to_json())
+    assert all(map(same, found.run([]), numbers))
+
+
+def test_names_may_be_missing():
+    program = Program.from_json(changed(inputs=["", ""], outputs=[["", 5]]))
+    assert (program.input_names, program.output_names) == ((), ())
+
+
+def test_files(tmp_path):
+    program = Program.from_json(changed(inputs=["größe", "rate"]))
+    program.save(tmp_path / "program.json")
+    assert Program.load(str(tmp_path / "program.json")).input_names == ("größe", "rate")
+    (tmp_path / "other").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ProgramError, match="is no text in UTF-8"):
+        Program.load(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "this is not JSON: Expecting value"),
+        (changed()[:-20], "this is not JSON"),
+        ("[" * 100_000, "this is not JSON: maximum recursion depth|this is not JSON: too many nested"),
+        ("1" * 10_000, "this is not JSON"),
+        ("[1]", 'it has no "gradwalk": "program"'),
+        (changed(gradwalk="graph"), 'it has no "gradwalk": "program"'),
+        (changed(version=2), "this program has version 2; version 1 can be read"),
+        (changed(version=True), "this program has version True"),
+        (changed(code="import os"), "the program has 'code'; known: gradwalk, version, inputs"),
+        (changed(inputs=2), "the program has no list of inputs"),
+        (changed(inputs=["x", 1]), "input 1 is 1, not a name"),
+        (changed(constants=[0.1, None]), "constant 1 is None, not a number"),
+        (changed(constants=["Infinity"]), "constant 0 is 'Infinity', not a number"),
+        (changed(constants=[True]), "constant 0 is True, not a number"),
+        (changed(constants=[10**400]), "constant 0 is too large for a float"),
+        (json.dumps(DOCUMENT).replace("0.1", "1e999"), "constant 0 is too large for a float"),
+        (json.dumps(DOCUMENT).replace("0.1", "NaN"), "NaN is no number there; write it as a text"),
+        (changed(instructions=[["mul", 0]]), r"instruction 0 \(mul\) takes 2 operands, not 1"),
+        (changed(instructions=[["gamma", 0]]), r"instruction 0 is \['gamma', 0\], not the name of an operation"),
+        (changed(instructions=[["call", 0, 0, 0]]), r"instruction 0 is \['call', 0, 0, 0\]"),
+        (changed(instructions=[["sumprod", 0]]), "instruction 0 is"),
+        (changed(instructions=[3]), "instruction 0 is 3, not the name"),
+        (changed(instructions=[[[], 0]]), r"instruction 0 is \[\[\], 0\]"),
+        (changed(instructions=[["mul", 0, 1.0]]), r"instruction 0 \(mul\) has 1.0 as operand, not an index"),
+        (changed(instructions=[["mul", 0, True]]), "has True as operand"),
+        (changed(instructions=[["mul", 0, -1]]), "has -1 as operand"),
+        (changed(instructions=[["mul", 0, 2**31]]), "as operand, not an index"),
+        (changed(instructions=[["mul", 0, 4]]), r"instruction 0 \(v4, mul\) has index 4 as operand"),
+        (changed(outputs=[5]), "output 0 is 5, not a name and an index"),
+        (changed(outputs=[["out", 5, 6]]), "output 0 is"),
+        (changed(outputs=[["out", 6]]), "an output is 6, which is none of the 6 indices there"),
+        (changed(outputs=[["out", "0"]]), r"output 0 is \['out', '0'\], not a name and an index"),
+        (changed(outputs=[["out", 0], ["out", []]]), "output 1 is"),
+        (changed(outputs=[["out", None]]), "output 0 is"),
+        (changed(outputs=[["out", -1]]), "output 0 is"),
+        (changed(outputs=[["out", 2**31]]), "output 0 is"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(text, message):
+    with pytest.raises(ProgramError, match=message):
+        Program.from_json(text)
+
+
+@pytest.mark.parametrize("opening", ['[["mul", ', '{"a": '])
+def test_depth_is_no_crash(opening):
+    deep = opening * 300 + "1" + {"[": "]]", "{": "}"}[opening[0]] * 300
+    for key in ("inputs", "constants", "instructions", "outputs"):
+        with pytest.raises(ProgramError):
+            Program.from_json(json.dumps(DOCUMENT | {key: ["HERE"]}).replace('"HERE"', deep))
+
+
+ANYTHING = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-2, 8),
+        st.sampled_from([2**31 - 1, 2**31, 2**63, 10**400]),
+        st.floats(),
+        st.text(max_size=3),
+        st.sampled_from(["mul", "sin", "where", "muladd", "call", "sumprod", "nan", "-inf"]),
+    ),
+    lambda items: st.one_of(st.lists(items, max_size=4), st.dictionaries(st.text(max_size=3), items, max_size=2)),
+    max_leaves=6,
+)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A document that made sense, with something else in up to three places, some of it cut off or overwritten."""
+    document = copy.deepcopy(draw(st.sampled_from(DOCUMENTS)))
+    for _ in range(draw(st.integers(0, 3))):
+        within = document
+        while within:
+            key = draw(st.sampled_from(sorted(within) if isinstance(within, dict) else range(len(within))))
+            if not isinstance(within[key], (list, dict)) or draw(st.integers(0, 3)) == 0:
+                break
+            within = within[key]
+        if not within:
+            continue
+        change = draw(st.sampled_from(["replace", "replace", "remove", "repeat"]))
+        if change == "replace":
+            within[key] = draw(st.one_of(st.integers(0, 12), ANYTHING))
+        elif change == "remove":
+            del within[key]
+        elif isinstance(within, list):
+            within.append(copy.deepcopy(within[key]))
+    text = json.dumps(document)
+    if draw(st.integers(0, 3)) == 0:
+        at = draw(st.integers(0, len(text)))
+        text = (
+            text[:at]
+            + draw(st.sampled_from(["", '"', "]", "9", "-", "e", ",0"]))
+            + text[at + draw(st.integers(0, 3)) :]
+        )
+    return text
+
+
+@fewer(1)
+@given(mutated(), st.lists(EXTREME, min_size=12, max_size=12))
+def test_a_mutated_document_is_refused_or_a_program_that_runs(text, numbers):
+    try:
+        program = Program.from_json(text)
+    except ProgramError:
+        return
+    given_numbers = (numbers * (1 + program.inputs // 12))[: program.inputs]
+    outputs = program.run(given_numbers)
+    assert len(outputs) == len(program.outputs)
+    assert all(map(same, outputs, program.on_floats(tuple(given_numbers))))
+    assert len(program([Value(x) for x in given_numbers])) == len(outputs)
+    assert Program.from_json(program.to_json()).to_json() == program.to_json()
+    assert str(program)
+    assert program.to_c()
+
+
+def test_calls_of_python_cannot_be_written():
+    @primitive
+    def gamma(x):
+        return math.gamma(x)
+
+    @checkpoint
+    def step(x):
+        return x * x
+
+    for function in (gamma, step):
+        recorded = jit(lambda x, function=function: 2 * function(x))
+        recorded(1.5)
+        with pytest.raises(
+            ProgramError, match=rf"calls {function.__name__}, a function of Python, which JSON cannot hold"
+        ):
+            recorded.program.to_json()

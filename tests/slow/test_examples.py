@@ -1,0 +1,199 @@
+"""The examples run, and reach what they promise."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from checkout import IS_COMPILED, ROOT
+
+from gradwalk import Value, jit, value_and_grad, vmap
+from gradwalk.nn import MLP
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def run(name: str, *arguments: str, cwd: Path) -> str:
+    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.path.abspath(os.environ.get("PYTHONPATH", ""))}  # noqa: PTH100  may be empty
+    result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def loaded(name: str, monkeypatch) -> Any:
+    """An example as a module."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module(name)
+
+
+def numbers(output: str, row: str) -> list[float]:
+    """Those in the line that begins with these words."""
+    [line] = [line for line in output.splitlines() if line.startswith(row)]
+    return [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?", line.removeprefix(row))]
+
+
+def test_asian_option(tmp_path):
+    paths = 100_000 if IS_COMPILED else 1000
+    output = run("asian_option", "--paths", str(paths), "--output", "picture.png", cwd=tmp_path)
+    known = numbers(output, "geometric, known answer")
+    estimated, errors = (numbers(output, f"{row:40}") for row in ("geometric", "geometric, standard error"))
+    assert len(known) == 6, output
+    assert all(abs(a - b) < 4 * error for a, b, error in zip(estimated, known, errors, strict=True)), output
+    plain, controlled = (numbers(output, f"arithmetic{way}, standard error") for way in ("", ", with control"))
+    assert controlled[0] < plain[0] / 20, output
+    assert all(error < its_error / 3 for error, its_error in zip(controlled, plain, strict=True)), output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_breast_cancer(tmp_path):
+    epochs = 30 if IS_COMPILED else 3
+    output = run("breast_cancer", "--epochs", str(epochs), cwd=tmp_path)
+    accuracy = re.search(r"test accuracy\D*([\d.]+) ?%", output)
+    assert accuracy, output
+    assert float(accuracy[1]) >= (95.0 if IS_COMPILED else 90.0)
+    assert (tmp_path / "breast_cancer.png").read_bytes().startswith(PNG)
+
+
+def test_breast_cancer_goes_the_same_by_values_and_backward(tmp_path):
+    replayed = run("breast_cancer", "--epochs", "2", "--output", "picture.png", cwd=tmp_path)
+    assert run("breast_cancer", "--epochs", "2", "--eager", "--output", "picture.png", cwd=tmp_path) == replayed
+
+
+def test_bundle_adjustment(tmp_path):
+    output = run("bundle_adjustment", cwd=tmp_path)
+    pixels, points = numbers(output, "adjusted")
+    expected_pixels, expected_points = numbers(output, "known answer")
+    assert pixels == pytest.approx(expected_pixels, rel=0.1)
+    assert points < 1.5 * expected_points < 10.0, output
+    assert numbers(output, "guessed")[0] > 10.0, output
+    assert (tmp_path / "bundle_adjustment.png").read_bytes().startswith(PNG)
+
+
+def test_bundle_adjustment_without_noise_finds_the_very_scene(tmp_path):
+    assert numbers(run("bundle_adjustment", "--noise", "0", cwd=tmp_path), "adjusted") == [0.0, 0.0]
+
+
+def test_moons(tmp_path):
+    steps = 100 if IS_COMPILED else 5
+    output = run("moons", "--steps", str(steps), "--output", "picture.png", cwd=tmp_path)
+    assert not IS_COMPILED or re.search("at last .* 100%", output), output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_moons_goes_the_same_by_values_and_backward(monkeypatch):
+    example = loaded("moons", monkeypatch)
+    points, classes = example.make_moons(n_samples=100, noise=0.1, random_state=1)
+    replayed = jit(vmap(value_and_grad(example.loss_and_hit, has_aux=True), in_axes=(None, 0, 0), reduce="mean"))
+    random.seed(1)
+    model = MLP(2, [16, 16, 1])
+    eager = copy.deepcopy(model)
+    for _ in range(100 if IS_COMPILED else 3):
+        (loss, accuracy), gradient = replayed(model, points, 2.0 * classes - 1.0)
+        for p, g in zip(model.parameters(), gradient.parameters(), strict=True):
+            p.data -= 0.5 * g
+        samples = zip(points.tolist(), (2 * classes - 1).tolist(), strict=True)
+        losses, hits = zip(*[example.loss_and_hit(eager, *sample) for sample in samples], strict=True)
+        mean = sum(losses) / len(losses)
+        eager.zero_grad()
+        mean.backward()
+        for p in eager.parameters():
+            p.data -= 0.5 * p.grad
+        assert loss == pytest.approx(mean.data, rel=1e-9)
+        assert accuracy == pytest.approx(sum(hits) / len(hits))
+    assert replayed.kernel is not None
+
+
+def test_orbit(tmp_path):
+    steps = 800 if IS_COMPILED else 400
+    output = run("orbit", "--steps", str(steps), "--output", "picture.png", cwd=tmp_path)
+    coarse, fine, known = (numbers(output, row) for row in (f"{steps // 2:5}", f"{steps:5}", "known"))
+    assert fine == pytest.approx(known, abs=0.05)
+    ratios = [before / after for before, after in zip(coarse, fine, strict=True)]
+    assert [ratios[i] for i in (0, 1, 4)] == pytest.approx([4.0, 4.0, 4.0], rel=0.1)  # errors, of second order
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_robertson(tmp_path):
+    tolerance = 1e-8 if IS_COMPILED else 1e-6
+    output = run("robertson", "--tolerance", str(tolerance), "--output", "picture.png", cwd=tmp_path)
+    exact, differences = (numbers(output, f"concentrations      {row}") for row in ("exact", "by differences"))
+    assert max(exact[2], differences[2]) < 10 * tolerance, output
+    assert exact[0] < differences[0], output
+    exact, differences = (numbers(output, f"with_sensitivities  {row}") for row in ("exact", "by differences"))
+    assert exact[3:] == numbers(output, "known answer")[1:] == [-2.0, -1.0, 2.0]
+    assert 2 * exact[0] < differences[0], output
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_rosenbrock(tmp_path):
+    n = 200 if IS_COMPILED else 10
+    output = run("rosenbrock", "--n", str(n), "--output", "picture.png", cwd=tmp_path)
+    assert f"Hessian of {3 * n - 2} stored entries" in output
+    for method in ("Newton-CG     sparse Hessian", "trust-krylov  Hessian times vector", "L-BFGS-B      gradient"):
+        assert numbers(output, method)[-2:] == pytest.approx(numbers(output, "known answer"), abs=1e-5)
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_scalar_gpt(tmp_path):
+    steps = 200 if IS_COMPILED else 1
+    output = run("scalar_gpt", "--steps", str(steps), "--samples", "5", cwd=tmp_path)
+    losses = [float(number) for number in re.findall(r"held-out names: (\d\.\d+)", output)]
+    assert len(losses) == 2, output
+    assert losses[1] < (2.5 if IS_COMPILED else 4.0)
+
+
+def test_scalar_gpt_on_values_on_floats_replayed_and_in_batches_is_the_same(monkeypatch):
+    example = loaded("scalar_gpt", monkeypatch)
+    rng = random.Random(0)
+    weights = numpy.array([rng.gauss(0.0, 0.15) for _ in range(example.PARAMETERS)])
+    names = ["al", "bo", "cy"] if IS_COMPILED else ["a", "b"]
+    letters, following = example.spelled(names)
+    together = jit(vmap(value_and_grad(example.loss), in_axes=(None, 0, 0), reduce="mean"))
+    value, gradient = together(weights, letters, following)
+    replayed = jit(value_and_grad(example.loss))
+    values, gradients = zip(*[replayed(weights, *one) for one in zip(letters, following, strict=True)], strict=True)
+    assert value == pytest.approx(numpy.mean(values), rel=1e-13)
+    assert gradient == pytest.approx(numpy.mean(gradients, axis=0), rel=1e-9, abs=1e-13)
+
+    leaves = [Value(weight) for weight in weights]
+    loss = example.loss(leaves, letters[0].tolist(), following[0].tolist())
+    loss.backward()
+    assert loss.data == pytest.approx(values[0], rel=1e-13)
+    assert [leaf.grad for leaf in leaves] == pytest.approx(gradients[0].tolist(), rel=1e-9, abs=1e-13)
+    model = example.Transformer(weights.tolist())
+    memory: list = []
+    spelling = [example.ALPHABET.index(letter) for letter in f".{names[0]}."]
+    logs = [model.log_probabilities(model.letters[letter], memory) for letter in spelling[:-1]]
+    found = [log[letter] for log, letter in zip(logs, spelling[1:], strict=True)]
+    assert values[0] == pytest.approx(-numpy.mean(found), rel=1e-13)
+
+
+def test_yield_curve(tmp_path):
+    output = run("yield_curve", "--output", "picture.png", cwd=tmp_path)
+    for name in ("level", "slope", "first hump", "second hump", "first place", "second place"):
+        calibrated, known, deviation = numbers(output, name)
+        assert abs(calibrated - known) < 3 * deviation, output
+    assert numbers(output, "curve up to 30 years:")[0] < 1.0  # basis points
+    bonds, error = numbers(output, "its hedge: up to")
+    assert error < 1e-5 * bonds
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_yield_curve_without_noise_finds_the_very_parameters(tmp_path):
+    output = run("yield_curve", "--noise", "0", "--output", "picture.png", cwd=tmp_path)
+    for name in ("level", "slope", "first hump", "second hump", "first place", "second place"):
+        calibrated, known, _ = numbers(output, name)
+        assert calibrated == known, output
+    pension, known = numbers(output, "pension:")
+    assert pension == known, output

@@ -1,0 +1,268 @@
+"""Adding an operation edits one row: a copy of the tree gets one, and it works everywhere it should."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+
+ROW = """    Operation(
+        "softplus2", "softplus2", f.log1p(f.exp(x)), [1 / (1 + f.exp(-x))], [REAL], "softplus again", ufunc="cbrt"
+    ),
+"""
+TABLE = "TABLE: tuple[Operation, ...] = (\n"
+PROGRAM = """
+import copy, math, pickle
+import numpy
+import gradwalk.value.value, gradwalk.math
+from gradwalk import Graph, Value, check, draw, grad, hessian, jit, jvp, refresh, walk
+
+x = Value(0.3, label="x")
+expected = math.log1p(math.exp(0.3)), 1 / (1 + math.exp(-0.3))
+for out in (x.softplus2(), gradwalk.math.softplus2(x), numpy.cbrt(x), numpy.cbrt(numpy.array([x]))[0]):
+    assert out.op == "softplus2", out.op
+    assert abs(out.data - expected[0]) < 1e-15 and abs(out.partials[0] - expected[1]) < 1e-15
+    x.grad = 0.0
+    out.backward()
+    assert abs(x.grad - expected[1]) < 1e-15
+assert gradwalk.math.softplus2(0.3) == out.data
+assert "1 / (1 + exp(-x))" in Value.softplus2.__doc__
+x.data = 0.5
+refresh(out)
+assert abs(out.data - math.log1p(math.exp(0.5))) < 1e-15
+assert pickle.loads(pickle.dumps(out)).data == copy.deepcopy(out).data == out.data
+graph = Graph.from_json(Graph.record(out).to_json())
+step = walk(graph).backward[0].sentence
+assert "softplus2 scales: x gets upstream 1 times 1 / (1 + exp(-x)) (0.622459), making 0.622459" in step, step
+assert check(graph).ok and [row.verdict for row in check(graph).rows] == ["right", "right"]
+assert ">softplus2<" in draw(graph).svg and "softplus2" in draw(graph).dot
+logistic = expected[1]
+f = gradwalk.math.softplus2
+for derivative in (grad(f)(0.3), jit(grad(f))(0.3), grad(jit(f))(0.3), jvp(f, (0.3,), (1.0,))[1]):
+    assert abs(derivative - logistic) < 1e-15
+for second in (hessian(f)(0.3), grad(jit(grad(f)))(0.3)):
+    assert abs(second - logistic * (1 - logistic)) < 1e-15
+assert "softplus2(v0)" in str(jit(f)._recorded([0.3], {})[0].program)
+print("compiled" if not gradwalk.value.value.__file__.endswith(".py") else "uncompiled")
+"""
+
+
+def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+def copied(copy: Path, row: str) -> Path:
+    """A copy of the source tree with one more row, in front of the others."""
+    for name in ("src", "tools", "docs", "tests", "setup.py", "web/src", "pyproject.toml", "README.md", "LICENSE"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info"))
+        else:
+            shutil.copy(source, copy / name)
+    edited(copy / "src/gradwalk/ops/table.py", TABLE, TABLE + row)
+    return copy
+
+
+def edited(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def generate(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(sys.executable, "tools/generate.py", *arguments, cwd=tree)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory) -> Path:
+    """A copy of the source tree with one more row, regenerated."""
+    copy = copied(tmp_path_factory.mktemp("tree"), ROW)
+    assert generate(copy, "--check").returncode == 1
+    assert generate(copy).returncode == 0
+    assert generate(copy, "--check").returncode == 0
+    return copy
+
+
+def test_this_tree_is_up_to_date():
+    result = generate(ROOT, "--check")
+    assert result.returncode == 0, result.stderr
+
+
+def test_stale_blocks_are_named(tree):
+    engine = tree / "src/gradwalk/value/value.py"
+    text = engine.read_text(encoding="utf-8")
+    engine.write_text(text.replace("    def softplus2(", "    def softplus3("), encoding="utf-8")
+    result = generate(tree, "--check")
+    engine.write_text(text, encoding="utf-8")
+    assert result.returncode == 1
+    assert "value.py (methods)" in result.stderr
+
+
+def test_a_stale_table_of_the_page_is_named(tree):
+    table = tree / "web/src/core/table.js"
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text + "\n", encoding="utf-8")
+    result = generate(tree, "--check")
+    table.write_text(text, encoding="utf-8")
+    assert result.returncode == 1
+    assert "not what ops/table.py says: web/src/core/table.js -" in result.stderr
+
+
+def test_new_row_works_uncompiled(tree):
+    result = run(sys.executable, "-c", PROGRAM, cwd=tree, PYTHONPATH="src")
+    assert result.stdout == "uncompiled\n", result.stderr
+
+
+def test_new_row_works_compiled(tree, tmp_path):
+    pytest.importorskip("Cython")
+    pytest.importorskip("setuptools")
+    command = (sys.executable, "setup.py", "-q", "build", "--build-lib", str(tmp_path))
+    built = run(*command, cwd=tree, GRADWALK_OPTIMIZE="1")
+    assert built.returncode == 0, built.stderr
+    result = run(sys.executable, "-c", PROGRAM, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert result.stdout == "compiled\n", result.stderr
+
+
+def test_new_row_is_on_the_command_line_and_in_the_reference(tree):
+    command = (sys.executable, "-m", "gradwalk", "walk", "softplus2(x)", "x=0")
+    result = run(*command, cwd=tree, PYTHONPATH="src")
+    assert "0.6931471805599453" in result.stdout, result.stderr
+    assert "| `softplus2` |" in (tree / "docs/operations.md").read_text(encoding="utf-8")
+
+
+def test_new_row_is_on_the_page(tree):
+    assert 'name: "softplus2",' in (tree / "web/src/core/table.js").read_text(encoding="utf-8")
+    libraries = ROOT / "web/node_modules"
+    if not shutil.which("node") or not libraries.is_dir():
+        pytest.skip("there is no Node, or `npm ci` has not been run in web/")
+    (tree / "web/package.json").write_text('{"type": "module"}', encoding="utf-8")
+    (tree / "web/node_modules").symlink_to(libraries)
+    program = """
+        import { evaluate, parse } from "./src/core/expression.js";
+        const graph = evaluate(parse("softplus2(x)"), new Map([["x", 0.3]]));
+        const { data, partials, row } = graph.nodes[graph.root];
+        console.log(JSON.stringify([data, partials, row.formulas, row.words]));
+    """
+    result = run("node", "--input-type=module", "--eval", program, cwd=tree / "web")
+    assert result.returncode == 0, result.stderr
+    data, partials, formulas, words = json.loads(result.stdout)
+    assert data == pytest.approx(math.log1p(math.exp(0.3)), rel=1e-15)
+    assert partials == pytest.approx([1 / (1 + math.exp(-0.3))], rel=1e-15)
+    assert formulas == [["/", 1, ["+", 1, ["exp", ["negative", "x"]]]]]
+    assert words == "softplus again"
+
+
+def test_new_row_cannot_go_untested(tree):
+    """The tests ask mpmath and PyTorch for every row, and fail for one that they have not been told of."""
+    command = (sys.executable, "-m", "pytest", "-q", "tests/ops/test_table.py", "-k", "softplus2 or know_every_row")
+    result = run(*command, cwd=tree, PYTHONPATH="src")
+    assert "FAILED tests/ops/test_table.py::test_torch_and_mpmath_know_every_row" in result.stdout
+    assert "test_every_way_in_gives_the_same[softplus2]" not in result.stdout
+
+
+FLOOR = """    Operation("floor", "floor", f.floor(x), [0], [REAL], "largest integer up to x", ufunc="floor"),
+"""
+PRINTERS = {
+    "src/gradwalk/ops/ieee.py": (
+        "fabs = math.fabs\n",
+        "\n\ndef floor(x):\n    return float(numpy.floor(x))\n",
+    ),
+    "src/gradwalk/ops/ieee.pxd": ("    double fabs(double)\n", "    double floor(double)\n"),
+    "web/src/core/ieee.js": ("export { erf };\n", "export const { floor } = Math;\n"),
+}
+FLOORED = """
+import numpy
+from gradwalk import Value, grad, jit, math, vmap
+
+assert (math.floor(2.5), Value(-0.5).floor().data, numpy.floor(Value(3.0)).data) == (2.0, -1.0, 3.0)
+fraction = lambda x: x * (x - math.floor(x))
+assert grad(fraction)(2.75) == jit(grad(fraction))(2.75) == 3.5
+assert vmap(fraction)(numpy.array([1.5, -0.25])).tolist() == [0.75, -0.1875]
+jitted = jit(fraction)
+jitted(1.0)
+assert "floor(inputs[0])" in jitted.program.to_c()
+"""
+
+
+def test_a_function_that_printers_lack_is_refused_with_the_name_of_each(tmp_path):
+    tree = copied(tmp_path, FLOOR)
+    before = (tree / "src/gradwalk/ops/evaluate.py").read_bytes()
+    refused = generate(tree)
+    assert refused.returncode == 1
+    (line,) = refused.stderr.splitlines()[1:]
+    assert line.startswith("  floor(), which the row floor calls, is missing in ")
+    assert all(file in line for file in PRINTERS)
+    assert "math.h" not in line  # C has a floor
+    assert (tree / "src/gradwalk/ops/evaluate.py").read_bytes() == before
+
+    for file, (place, definition) in PRINTERS.items():
+        edited(tree / file, place, place + definition)
+    assert generate(tree).stderr == ""
+    assert (result := run(sys.executable, "-c", FLOORED, cwd=tree, PYTHONPATH="src")).returncode == 0, result.stderr
+    check_c(tree, tmp_path)
+
+
+def check_c(tree: Path, tmp_path: Path) -> None:
+    """The compiled modules' code and the lane loops have to get past Cython and the C compiler."""
+    if shutil.which("cc"):
+        loops = tree / "src/gradwalk/backend/cpu/lanes.h"
+        flags = ("-std=gnu11", "-Werror=implicit-function-declaration", "-fsyntax-only")
+        assert "ONE(1, F(floor)(x)) /* floor */" in (loops.parent / "lane_loops.h").read_text(encoding="utf-8")
+        assert (result := run("cc", *flags, str(loops), cwd=tree)).returncode == 0, result.stderr
+    pytest.importorskip("Cython")
+    command = (sys.executable, "-m", "cython", "-3", "src/gradwalk/ops/evaluate.py", "-o", str(tmp_path / "evaluate.c"))
+    assert (result := run(*command, cwd=tree)).returncode == 0, result.stderr
+
+
+def test_a_function_that_nothing_knows_is_refused_with_all_five_targets(tmp_path):
+    tree = copied(tmp_path, """    Operation("bessel", "J0", f.bessel(x), [f.bessel1(x)], [REAL], "Bessel's"),\n""")
+    refused = generate(tree, "--check")
+    assert refused.returncode == 1
+    first, second, third = refused.stderr.splitlines()[1:]
+    for target in ("ieee.py", "ieee.pxd", "printers.py (C)", "lane_loops.h (batches)", "ieee.js"):
+        assert target in first
+        assert target in second
+    assert third == "  the derivative of the row bessel needs bessel1(), which no row computes: add a row for it"
+
+
+def test_a_row_whose_derivative_is_no_program_of_rows_is_refused_with_both_names(tmp_path):
+    row = """    Operation("ramp", "ramp", f.fabs(x), [f.floor(x)], [REAL], "not its derivative", is_exact=False),\n"""
+    tree = copied(tmp_path, row)
+    for file, (place, definition) in PRINTERS.items():
+        edited(tree / file, place, place + definition)
+    refused = generate(tree)
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines()[1:] == [
+        "  the derivative of the row ramp needs floor(), which no row computes: add a row for it"
+    ]
+
+
+def test_more_opcodes_than_their_type_counts_to_are_refused(tmp_path):
+    rows = "".join(f"""    Operation("twin{i}", "twin", x + {i}, [1], [REAL], "a row"),\n""" for i in range(90))
+    refused = generate(copied(tmp_path, rows), "--check")
+    assert refused.returncode == 1
+    (line,) = refused.stderr.splitlines()[1:]
+    assert "127 rows make 136 opcodes, and Value keeps its opcode in a signed char, which counts to 127" in line
+
+
+def test_two_instructions_of_one_name_are_refused(tmp_path):
+    refused = generate(copied(tmp_path, """    Operation("muladd", "muladd", x, [1], [REAL], "a row"),\n"""), "--check")
+    assert refused.returncode == 1
+    assert "2 instructions are called muladd" in refused.stderr
+
+
+def test_fused_rows_have_no_functions(tmp_path):
+    tree = copied(tmp_path, "")
+    edited(tree / "src/gradwalk/ops/table.py", 'Fused("muladd", x * y + z)', 'Fused("muladd", x / y + z)')
+    refused = generate(tree)
+    assert refused.returncode == 1
+    assert "muladd is a fused row" in refused.stderr

@@ -1,0 +1,160 @@
+"""What is shipped: an sdist and wheels that build, install, and hold what they should."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+from stale import outdated
+
+MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT / "src/gradwalk").rglob("*.py"))
+OTHERS = ("ops/_cython.pyi", "explain/page/page.js", "py.typed")
+COMPILED = (
+    "ops/evaluate",
+    "value/node",
+    "value/convert",
+    "value/modes",
+    "value/order",
+    "value/backward",
+    "value/reductions",
+    "value/refresh",
+    "value/pickling",
+    "value/value",
+    "nn",
+    "graph/record",
+    "graph/reevaluate",
+    "trees/module_treedef",
+    "program/instruction_store",
+    "program/simplify",
+    "program/autodiff",
+    "program/load",
+    "program/lower",
+    "program/tape",
+    "program/interpreter",
+    "program/c_abi",
+    "program/program",
+    "backend/schedule/analysis",
+    "backend/schedule/orders",
+    "backend/schedule/allocation",
+    "backend/executor",
+    "transforms/sparsity_pattern",
+    "transforms/coloring",
+)
+
+
+def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+def build(source: Path, out: Path, *kinds: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run(
+        sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", str(out), ".", cwd=source, **environment
+    )
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory) -> Path:
+    """The unpacked sdist, made from a clean copy of the tree."""
+    folder = tmp_path_factory.mktemp("sdist")
+    ignored = shutil.ignore_patterns(
+        ".git", ".venv*", "build", "*.so", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "node_modules"
+    )
+    shutil.copytree(ROOT, folder / "tree", ignore=ignored)
+    (folder / "tree/web/node_modules").mkdir()
+    (folder / "tree/web/node_modules/library.js").write_text("", encoding="utf-8")
+    result = build(folder / "tree", folder, "--sdist")
+    assert result.returncode == 0, result.stderr + result.stdout
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return next(folder.glob("gradwalk-*/"))
+
+
+def test_sdist_holds_what_is_needed_to_build_and_test(sdist):
+    for name in (
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        "setup.py",
+        "src/gradwalk/value/value.pxd",
+        "tests/test_tiny.py",
+        "tools/generate.py",
+        "web/package-lock.json",
+        "web/src/types.js",
+    ):
+        assert (sdist / name).is_file(), name
+    strays = (".c", ".so", ".pyc")
+    assert not [path for path in sdist.rglob("*") if path.suffix in strays or path.name == "node_modules"]
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    result = build(sdist, folder, "--wheel", GRADWALK_OPTIMIZE="1")
+    assert result.returncode == 0, result.stderr + result.stdout
+    return next(folder.glob("*.whl"))
+
+
+def contents(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def test_wheel_holds_the_package_and_nothing_else(wheel):
+    names = contents(wheel)
+    libraries = {name for name in names if name.endswith((".so", ".pyd"))}
+    assert {name.removeprefix("gradwalk/").split(".")[0] for name in libraries} == set(COMPILED)
+    assert names - libraries == {f"gradwalk/{name}" for name in (*MODULES, *OTHERS)}
+
+
+def works(wheel: Path, folder: Path) -> str:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    program = (
+        "import gradwalk.value.value as e; a = e.Value(3.0); (a * a).backward();"
+        "print('uncompiled' if e.__file__.endswith('.py') else 'compiled', a.grad)"
+    )
+    result = run(sys.executable, "-c", program, cwd=folder, PYTHONPATH=str(folder))
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_wheel_works(wheel, tmp_path):
+    assert works(wheel, tmp_path) == "compiled 6.0"
+    assert outdated(tmp_path / "gradwalk", ROOT) == ""
+
+
+def test_pure_wheel_is_made_when_asked_for(sdist, tmp_path):
+    shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
+    result = build(tmp_path / "tree", tmp_path, "--wheel", GRADWALK_PURE="1")
+    assert result.returncode == 0, result.stderr + result.stdout
+    wheel = next(tmp_path.glob("*.whl"))
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert contents(wheel) == {f"gradwalk/{name}" for name in (*MODULES, *OTHERS)}
+    assert works(wheel, tmp_path / "installed") == "uncompiled 6.0"
+
+
+def test_a_failed_compile_is_loud(sdist, tmp_path):
+    shutil.copytree(sdist, tmp_path / "tree", ignore=shutil.ignore_patterns("build"))
+    result = build(tmp_path / "tree", tmp_path, "--wheel", CC="false")
+    assert result.returncode != 0
+    assert not list(tmp_path.glob("*.whl"))
+    assert "error" in (result.stdout + result.stderr).lower()
+
+
+def test_import_is_light():
+    """Nothing but NumPy and the standard library is imported."""
+    program = (
+        "import sys, gradwalk; print(*{name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))"
+    )
+    result = run(sys.executable, "-c", program, cwd=ROOT)
+    third_party = {name for name in result.stdout.split() if not name.startswith(("_", "cython"))}
+    assert third_party <= {"gradwalk", "numpy", "Cython"}, result.stderr

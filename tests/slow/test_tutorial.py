@@ -1,0 +1,60 @@
+"""The tutorial, run as a notebook by a real kernel; and what objects show there."""
+
+from __future__ import annotations
+
+import jupytext
+import nbclient
+import nbformat
+import pytest
+from checkout import ROOT
+
+
+def run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    return notebook
+
+
+def shown(notebook: nbformat.NotebookNode) -> list[dict[str, str]]:
+    """What the last expressions of the cells show, by MIME type."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output.data for output in outputs if output.output_type == "execute_result"]
+
+
+@pytest.fixture(scope="module")
+def tutorial() -> nbformat.NotebookNode:
+    return run(jupytext.read(ROOT / "docs/tutorial.py"))
+
+
+def test_it_runs_from_the_first_cell_to_the_last(tutorial):
+    counts = [cell.execution_count for cell in tutorial.cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1))
+    assert len(counts) > 15
+
+
+def test_it_shows_pictures_walks_and_films(tutorial):
+    data = shown(tutorial)
+    assert sum("image/svg+xml" in bundle for bundle in data) >= 6
+    assert sum("text/html" in bundle for bundle in data) >= 2
+    assert data[0] == {"text/plain": "Value(data=-8.0, grad=0.0, label='L')"}
+    assert any("@keyframes" in bundle.get("image/svg+xml", "") for bundle in data)
+
+
+def test_it_prints_what_it_says(tutorial):
+    printed = "".join(
+        output.text for cell in tutorial.cells for output in cell.get("outputs", []) if output.output_type == "stream"
+    )
+    assert "dL/da is about 6.000000" in printed
+    assert "with += 2.0  with = 1.0" in printed
+    assert "legal orders: 2  gradient of a: 15.0" in printed
+    assert "to blame: d y / d x is" in printed
+    assert "{'a': 6.0, 'b': -4.0, 'e': -2.0, 'c': -2.0, 'd': -2.0, 'f': 4.0, 'L': 1.0}" in printed
+
+
+def test_everything_shows_itself():
+    cells = ["from gradwalk import *\na = Value(2.0, label='a')\nb = a * a\n1"]
+    cells += ["b", "draw(b)", "draw_dot(b)", "walk(b)", "walk(b).film()", "check(b)"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    types = [set(bundle) - {"text/plain"} for bundle in shown(run(notebook))[1:]]
+    svg = {"image/svg+xml"}
+    walked = {"text/html", "application/vnd.jupyter.widget-view+json"}
+    assert types == [set(), svg, svg, walked, svg, set()]
