@@ -47,7 +47,7 @@ class Instruction(NamedTuple):
 
 
 class Template(NamedTuple):
-    """What a row passes back to one operand, as instructions.
+    """The instructions for what a row passes back to one operand.
 
     Attributes:
         instructions: The instructions, each after those that it refers to.

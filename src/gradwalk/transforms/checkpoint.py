@@ -37,7 +37,14 @@ class Block(Call):
         return f"<block {self.name}>"
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the results for numbers."""
+        """Return the results for numbers.
+
+        Args:
+            operands: Floats.
+
+        Returns:
+            A float for each result.
+        """
         results: list[float] = self._program.run(numpy.array(operands, numpy.float64)).tolist()
         return results
 
@@ -93,7 +100,14 @@ class CheckpointTrace(JitTrace):
     block: Block
 
     def apply(self, operands: Sequence[Any]) -> list[Value]:
-        """Return the numbers of the result as Values, each of which is one node."""
+        """Return the numbers of the result as Values, each of which is one node.
+
+        Args:
+            operands: Values and floats.
+
+        Returns:
+            The Values.
+        """
         return self.block.values(operands)
 
 
