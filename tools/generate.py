@@ -139,17 +139,17 @@ def _case(row: Operation | Fused, indent: str, first: Operation | Fused = TABLE[
     yield f"{indent}{'if' if row == first else 'elif'} opcode == {OPCODES[row.name]}:  # {row.name}"
 
 
-# Python: program.py, value.py and math.py
+# Python: interpreter.py, value.py and math.py
 
 
 def run() -> Lines:
-    """The block of program.py: what an instruction computes, by opcode."""
+    """The block of interpreter.py: what an instruction computes, by opcode."""
     commonest = FUSED[0]
     fields = {operand: name(f"value[code[k + {i}]]") for i, operand in enumerate(OPERANDS, start=1)}
     yield "        # The commonest instruction comes before the switch: the processor then predicts branches better."
     yield from _case(commonest, "        ", first=commonest)
-    yield f"            value[place] = {python(substituted(commonest.forward, fields))}"
-    yield "            place += 1"
+    yield f"            value[index] = {python(substituted(commonest.forward, fields))}"
+    yield "            index += 1"
     yield "            continue"
     yield from (f"        {operand} = {field.atom}" for operand, field in fields.items())
     for row in [row for row in ROWS if row != commonest]:
@@ -345,7 +345,7 @@ def _list(key: str, items: list[str]) -> Lines:
 BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("src/gradwalk/ops/evaluate.py", evaluate),
     ("src/gradwalk/value/value.py", methods),
-    ("src/gradwalk/program/program.py", run),
+    ("src/gradwalk/program/interpreter.py", run),
     ("src/gradwalk/backend/cpu/lanes.h", instructions),
     ("src/gradwalk/backend/cpu/lane_loops.h", lanes),
     ("src/gradwalk/math.py", functions),

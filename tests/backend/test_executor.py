@@ -29,9 +29,8 @@ from kernels import (
 )
 from programs import BY_NAME, EVERY, fewer
 
-from gradwalk.backend import executor as kernel
-from gradwalk.backend import thread_pool
-from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.backend import executor, thread_pool
+from gradwalk.backend.executor import LaneKernel
 from gradwalk.program.program import Program
 
 BLOCKS = (16, 32, 64, 128, 256) if IS_COMPILED else (16, 32)
@@ -39,9 +38,9 @@ SEEDS = st.integers(0, 2**32 - 1)
 KINDS = (numpy.float64, numpy.float32)
 
 
-@pytest.fixture(params=kernel.INSTRUCTION_SETS)
+@pytest.fixture(params=executor.INSTRUCTION_SETS)
 def instruction_set(request, monkeypatch):
-    monkeypatch.setattr(kernel, "instruction_set", request.param)
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", request.param)
     return request.param
 
 
@@ -73,7 +72,9 @@ class TestExactOperations:
         lanes, count = block
         shared, columns = case.batch(seed, count)
         expected = case.one_at_a_time(shared, columns, count)
-        assert same(on_lanes(Kernel(case.program, case.varies, lanes=lanes), shared, columns, count), expected).all()
+        assert same(
+            on_lanes(LaneKernel(case.program, case.varies, lanes=lanes), shared, columns, count), expected
+        ).all()
 
     @pytest.mark.parametrize("kind", KINDS)
     @fewer(2)
@@ -82,7 +83,7 @@ class TestExactOperations:
         lanes, count = block
         shared, columns = case.batch(seed, count, kind)
         expected = case.by_numpy(shared, columns, count, kind)
-        found = on_lanes(Kernel(case.program, case.varies, lanes=lanes), shared, columns, count, kind)
+        found = on_lanes(LaneKernel(case.program, case.varies, lanes=lanes), shared, columns, count, kind)
         assert found.dtype == kind
         assert same(found, expected).all()
 
@@ -94,7 +95,7 @@ class TestExactOperations:
         for varies in forms(name):
             shared = numpy.array([number for number, v in zip(operands, varies, strict=True) if not v])
             columns = [numpy.full(20, number) for number, v in zip(operands, varies, strict=True) if v]
-            found = on_lanes(Kernel(of(name).program, varies), shared, columns, 20)
+            found = on_lanes(LaneKernel(of(name).program, varies), shared, columns, 20)
             assert set(found.ravel()) == {EXACT[name](*operands)} != {float(rounded_once)}
 
 
@@ -112,7 +113,7 @@ class TestEveryOperation:
                 given = rounded(rounded(shared, kind), numpy.float64)
                 columns = [rounded(wide(generator, count), kind) for _ in range(sum(varies))]
                 expected = rounded(case.one_at_a_time(given, columns, count), kind)
-                found = on_lanes(Kernel(case.program, varies), given, columns, count, kind)
+                found = on_lanes(LaneKernel(case.program, varies), given, columns, count, kind)
                 assert ulps_apart(found, expected).max() <= 4
                 zeros = expected == 0
                 assert (numpy.signbit(found) == numpy.signbit(expected))[zeros].all()
@@ -123,7 +124,7 @@ class TestEveryOperation:
         case = of(name)
         columns = [edges, edges[::-1]][: len(case.varies)]
         expected = case.one_at_a_time([], columns, len(edges))
-        found = on_lanes(Kernel(case.program, case.varies), numpy.empty(0), columns, len(edges))
+        found = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, len(edges))
         assert ulps_apart(found, expected).max() <= 4
 
 
@@ -136,10 +137,10 @@ class TestLanesAreIndependent:
         lanes, count = block
         shared, columns = case.batch(seed, count, kind)
         order = numpy.random.default_rng(seed).permutation(count)
-        found = on_lanes(Kernel(case.program, case.varies, lanes=lanes), shared, columns, count, kind)
+        found = on_lanes(LaneKernel(case.program, case.varies, lanes=lanes), shared, columns, count, kind)
         moved = [column[order] for column in columns]
         for other in (lanes, BLOCKS[0]):
-            permuted = on_lanes(Kernel(case.program, case.varies, lanes=other), shared, moved, count, kind)
+            permuted = on_lanes(LaneKernel(case.program, case.varies, lanes=other), shared, moved, count, kind)
             assert same(permuted, found[order]).all()
 
     @pytest.mark.parametrize("kind", KINDS)
@@ -151,7 +152,7 @@ class TestLanesAreIndependent:
         generator = numpy.random.default_rng(seed)
         changed = generator.random(count) < 0.5
         others = [numpy.where(changed, numbers(generator, count, kind), column) for column in columns]
-        made = Kernel(case.program, case.varies, lanes=lanes)
+        made = LaneKernel(case.program, case.varies, lanes=lanes)
         first = on_lanes(made, shared, columns, count, kind)
         second = on_lanes(made, shared, others, count, kind)
         assert same(first, second)[~changed].all()
@@ -162,12 +163,12 @@ class TestLanesAreIndependent:
         case = of(name)
         generator = numpy.random.default_rng(2)
         columns = [generator.uniform(-2, 2, 64) for _ in case.varies]
-        alone = on_lanes(Kernel(case.program, case.varies), numpy.empty(0), columns, 64)
+        alone = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 64)
         for special in (*SPECIAL, 800.0, -800.0, 1e22):
             disturbed = [column.copy() for column in columns]
             for column in disturbed:
                 column[::3] = special
-            found = on_lanes(Kernel(case.program, case.varies), numpy.empty(0), disturbed, 64)
+            found = on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), disturbed, 64)
             kept = numpy.arange(64) % 3 != 0
             assert same(found, alone)[kept].all()
 
@@ -185,7 +186,7 @@ class TestSums:
         results = case.one_at_a_time(shared, columns, count)
         # a sum may be taken apart: the bound is that of its terms, each of which rounds
         sizes = with_absolute_values(case).one_at_a_time(abs(shared), [abs(column) for column in columns], count)
-        sums = on_lanes(Kernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
+        sums = on_lanes(LaneKernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
         for found, column, size in zip(sums, results.T, sizes.T, strict=True):
             if size.max(initial=0.0) < 1e300:
                 assert abs(found - math.fsum(column)) <= 64 * 2.0**-53 * math.fsum(size) + 1e-300
@@ -196,7 +197,7 @@ class TestSums:
         lanes, count = block
         shared, columns = case.batch(seed, count)
         results = case.one_at_a_time(shared, columns, count)
-        sums = on_lanes(Kernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
+        sums = on_lanes(LaneKernel(case.program, case.varies, reduced=True, lanes=lanes), shared, columns, count)
         for found, column in zip(sums, results.T, strict=True):
             if numpy.isnan(column).any() or {math.inf, -math.inf} <= set(column):
                 assert numpy.isnan(found)
@@ -209,17 +210,17 @@ class TestSums:
         case = of("stop_gradient")
         generator = numpy.random.default_rng(3)
         column = (generator.normal(size=count) * 10.0 ** generator.integers(-6, 7, count)).astype(kind)
-        [found] = on_lanes(Kernel(case.program, case.varies, reduced=True), numpy.empty(0), [column], count, kind)
+        [found] = on_lanes(LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), [column], count, kind)
         assert abs(found - math.fsum(column)) <= 16 * 2.0**-53 * math.fsum(abs(column))
 
-    @pytest.mark.parametrize("strand", [[1.0, 1e17, -1e17], [1e17, 1.0, -1e17], [1e17, -1e17, 1.0]])
-    @pytest.mark.parametrize("strands", [1, 64])
-    def test_large_numbers_that_cancel_between_blocks_take_nothing_away(self, strand, strands):
-        """Three blocks are three strands; three times as many as there may be strands are three blocks each."""
-        column = numpy.repeat(strand * strands, 16)
+    @pytest.mark.parametrize("shard", [[1.0, 1e17, -1e17], [1e17, 1.0, -1e17], [1e17, -1e17, 1.0]])
+    @pytest.mark.parametrize("shards", [1, 64])
+    def test_large_numbers_that_cancel_between_blocks_take_nothing_away(self, shard, shards):
+        """Three blocks are three shards; three times as many as there may be shards are three blocks each."""
+        column = numpy.repeat(shard * shards, 16)
         case = of("stop_gradient")
-        made = Kernel(case.program, case.varies, reduced=True, lanes=16)
-        assert on_lanes(made, numpy.empty(0), [column], len(column)).tolist() == [16.0 * strands]
+        made = LaneKernel(case.program, case.varies, reduced=True, lanes=16)
+        assert on_lanes(made, numpy.empty(0), [column], len(column)).tolist() == [16.0 * shards]
 
     @pytest.mark.parametrize(
         ("column", "expected"),
@@ -238,7 +239,7 @@ class TestSums:
         for name in ("stop_gradient", "mul"):
             case = of(name)
             columns = [given, numpy.ones(len(given))][: len(case.varies)]
-            [found] = on_lanes(Kernel(case.program, case.varies, reduced=True), numpy.empty(0), columns, len(given))
+            [found] = on_lanes(LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), columns, len(given))
             assert same(numpy.array([found]), numpy.array([expected])).all()
 
     @pytest.mark.parametrize("kind", KINDS)
@@ -258,13 +259,13 @@ class TestSums:
         given = numpy.array([x * scale if abs(x) > 1e38 else x for x in column]).astype(kind)
         factor = factor / scale if factor == 2.0**-100 else factor
         case = of("mul", (True, False))
-        made = Kernel(case.program, case.varies, reduced=True)
+        made = LaneKernel(case.program, case.varies, reduced=True)
         [found] = on_lanes(made, numpy.array([factor]), [given], len(given), kind)
         assert found == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
     def test_of_nothing_and_of_what_all_samples_share(self):
         case = Case(Program(2, [math.inf], numpy.array([], numpy.int32), [], [1, 2, 0, 0]), (True, False))
-        made = Kernel(case.program, case.varies, reduced=True)
+        made = LaneKernel(case.program, case.varies, reduced=True)
         assert on_lanes(made, numpy.array([3.0]), [numpy.empty(0)], 0).tolist() == [0.0, 0.0, 0.0, 0.0]
         assert on_lanes(made, numpy.array([3.0]), [numpy.ones(5)], 5).tolist() == [15.0, math.inf, 5.0, 5.0]
 
@@ -308,7 +309,7 @@ class TestThreads:
     @pytest.mark.parametrize("reduced", [False, True])
     @pytest.mark.parametrize("kind", KINDS)
     def test_change_no_bit(self, kind, reduced):
-        count = 150 * 16 + 3  # more blocks than strands
+        count = 150 * 16 + 3  # more blocks than shards
         generator = numpy.random.default_rng(4)
         case = Case(
             Program(
@@ -319,7 +320,7 @@ class TestThreads:
         columns = [numbers(generator, count, kind) for _ in range(2)]
         columns[0][~numpy.isfinite(columns[0])] = 1.0
         columns[1][:] = generator.normal(size=count)
-        made = Kernel(case.program, case.varies, reduced=reduced, lanes=16)
+        made = LaneKernel(case.program, case.varies, reduced=reduced, lanes=16)
         results = []
         for threads in (1, 2, 3, 7):
             with thread_pool.threads(threads):
@@ -328,7 +329,7 @@ class TestThreads:
 
     def test_may_call_one_kernel_together(self):
         case = of("mul")
-        made = Kernel(case.program, case.varies, lanes=16)
+        made = LaneKernel(case.program, case.varies, lanes=16)
         wrong = []
 
         def work(number: float) -> None:
@@ -347,7 +348,7 @@ class TestThreads:
     def test_that_write_to_the_columns_meanwhile_do_no_harm(self):
         case = Case(Program(1, [], numpy.array([opcode("exp"), 0, 0, 0] * 20, numpy.int32), [], [1, 20, 0]), (True,))
         column = numpy.zeros(5000 if IS_COMPILED else 100)
-        made = Kernel(case.program, case.varies)
+        made = LaneKernel(case.program, case.varies)
         stop = threading.Event()
 
         def write() -> None:
@@ -370,7 +371,7 @@ class TestMemory:
         )
         columns = [numpy.arange(256.0), numpy.ones(256)]
         copies = [column.copy() for column in columns]
-        made = Kernel(case.program, case.varies, lanes=128)
+        made = LaneKernel(case.program, case.varies, lanes=128)
         found = on_lanes(made, numpy.empty(0), columns, 256)
         found += 1.0
         assert all(map(numpy.array_equal, columns, copies))
@@ -382,13 +383,13 @@ class TestMemory:
         lanes, count = block
         shared, columns = case.batch(seed, count)
         expected = case.one_at_a_time(shared, columns, count)
-        made = Kernel(case.program, case.varies, lanes=lanes)
+        made = LaneKernel(case.program, case.varies, lanes=lanes)
         outputs = len(case.program.outputs)
         around = numpy.full((count + 2, outputs + 2), 7.0)
         backwards = numpy.full((outputs, count), 7.0)[:, ::-1]
-        made.run(shared, Columns(columns), Columns([around[1:-1, 1:-1]]), count, single=False)
-        made.run(shared, Columns(columns), Columns(list(backwards)), count, single=False)
-        varying = [i for i in range(outputs) if i not in made.schedule.fixed]
+        made.run(shared, columns, [around[1:-1, 1:-1]], count, single=False)
+        made.run(shared, columns, list(backwards), count, single=False)
+        varying = [i for i in range(outputs) if i not in made.fixed]
         assert same(around[1:-1, 1:-1][:, varying], expected[:, varying]).all()
         assert same(backwards.T[:, varying], expected[:, varying]).all()
         around[1:-1, 1:-1] = 7.0
@@ -400,8 +401,8 @@ class TestMemory:
         case = Case(Program(7, [], code, [], list(range(7))), (True,) * 7)
         outputs = [numpy.zeros((4, 3, 2)), numpy.zeros(4)]
         for same_numbers in (array, numpy.asfortranarray(array), array[::-1].copy()[::-1]):
-            columns = Columns([same_numbers, numpy.arange(4.0)])
-            Kernel(case.program, case.varies).run(numpy.empty(0), columns, Columns(outputs), 4, single=False)
+            columns = [same_numbers, numpy.arange(4.0)]
+            LaneKernel(case.program, case.varies).run(numpy.empty(0), columns, outputs, 4, single=False)
             assert (outputs[0] == array).all()
             assert outputs[1].tolist() == [0.0, 1.0, 2.0, 3.0]
 
@@ -428,17 +429,19 @@ class TestMemory:
         order = generator.permutation(numpy.repeat(numpy.arange(width), 2)).tolist()
         case = Case(Program(width, [], numpy.array([], numpy.int32), [], order), (True,) * width)
         outputs = numpy.zeros((2 * width, len(array)), kind)
-        made = Kernel(case.program, case.varies, lanes=lanes)
-        made.run(numpy.empty(0), Columns([array]), Columns(list(outputs)), len(array), single=kind is numpy.float32)
+        made = LaneKernel(case.program, case.varies, lanes=lanes)
+        made.run(numpy.empty(0), [array], list(outputs), len(array), single=kind is numpy.float32)
         assert same(outputs.T, array[:, order]).all()
 
     def test_a_number_for_all_samples_may_stand_in_memory_once(self):
         case = of("add")
         columns = [numpy.broadcast_to(numpy.float64(3.0), 300), numpy.arange(300.0)]
-        assert (on_lanes(Kernel(case.program, case.varies), numpy.empty(0), columns, 300)[:, 0] == columns[1] + 3).all()
+        assert (
+            on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 300)[:, 0] == columns[1] + 3
+        ).all()
 
     def test_how_much_each_thread_works_in_is_stated(self):
-        made = Kernel(of("hypot").program, (True, True), lanes=32)
+        made = LaneKernel(of("hypot").program, (True, True), lanes=32)
         assert made.memory == (made.schedule.slots + 32) * 32 * 8
 
 
@@ -448,7 +451,7 @@ class TestOverflowIsNoWarning:
     def test_of_scalars_and_results_in_float32(self):
         case = of("mul", (False, True))
         found = on_lanes(
-            Kernel(case.program, case.varies), numpy.array([1e300]), [numpy.ones(3, "f4")], 3, numpy.float32
+            LaneKernel(case.program, case.varies), numpy.array([1e300]), [numpy.ones(3, "f4")], 3, numpy.float32
         )
         assert found.tolist() == [[math.inf]] * 3
 
@@ -456,40 +459,44 @@ class TestOverflowIsNoWarning:
         case = of("mul")
         for kind, large in ((numpy.float64, 1e200), (numpy.float32, 1e30)):
             columns = [numpy.full(20, large, kind)] * 2
-            assert (on_lanes(Kernel(case.program, case.varies), numpy.empty(0), columns, 20, kind) == math.inf).all()
-            reduced = Kernel(case.program, case.varies, reduced=True)
+            assert (
+                on_lanes(LaneKernel(case.program, case.varies), numpy.empty(0), columns, 20, kind) == math.inf
+            ).all()
+            reduced = LaneKernel(case.program, case.varies, reduced=True)
             assert on_lanes(reduced, numpy.empty(0), columns, 20, kind).tolist() == [math.inf]
 
 
 class TestInstructionSets:
     def test_are_those_that_the_machine_has(self):
-        assert kernel.INSTRUCTION_SETS[0] == "baseline"
-        assert kernel.instruction_set in kernel.INSTRUCTION_SETS
+        assert executor.INSTRUCTION_SETS[0] == "baseline"
+        assert LaneKernel(of("exp").program, (True,)).instruction_set in executor.INSTRUCTION_SETS
 
-    def test_are_chosen_by_the_environment(self, monkeypatch):
+    def test_are_chosen_by_the_environment_when_a_kernel_is_made(self, monkeypatch):
+        program = of("exp").program
         monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "baseline")
-        assert kernel._chosen() == "baseline"
+        made = LaneKernel(program, (True,))
         monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "mmx")
+        assert made.instruction_set == "baseline"
         with pytest.raises(ValueError, match="GRADWALK_INSTRUCTION_SET=mmx: this machine has baseline"):
-            kernel._chosen()
+            LaneKernel(program, (True,))
         monkeypatch.delenv("GRADWALK_INSTRUCTION_SET")
-        assert kernel._chosen() == kernel.INSTRUCTION_SETS[-1]
+        assert LaneKernel(program, (True,)).instruction_set == executor.INSTRUCTION_SETS[-1]
 
     def test_sums_have_the_same_bits_on_all(self, monkeypatch):
         generator = numpy.random.default_rng(5)
         columns = [generator.normal(size=1001) for _ in range(2)]
         case = of("mul")
-        made = Kernel(case.program, case.varies, reduced=True)
         results = set()
-        for name in kernel.INSTRUCTION_SETS:
-            monkeypatch.setattr(kernel, "instruction_set", name)
+        for name in executor.INSTRUCTION_SETS:
+            monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", name)
+            made = LaneKernel(case.program, case.varies, reduced=True)
             results.add(on_lanes(made, numpy.empty(0), columns, 1001)[0])
         assert len(results) == 1
 
 
 def test_kernels_are_pickled_as_their_programs():
     case = of("atan2", (True, False))
-    made = Kernel(case.program, case.varies, reduced=True, lanes=32)
+    made = LaneKernel(case.program, case.varies, reduced=True, lanes=32)
     copy = pickle.loads(pickle.dumps(made))
     assert (copy.lanes, copy.reduced, str(copy)) == (32, True, str(made))
     columns = [numpy.linspace(-1, 1, 99)]
@@ -499,4 +506,4 @@ def test_kernels_are_pickled_as_their_programs():
 @pytest.mark.parametrize("lanes", [0, -16, 8, 20])
 def test_a_block_has_a_multiple_of_16_lanes(lanes):
     with pytest.raises(ValueError, match="multiple of 16"):
-        Kernel(of("hypot").program, (True, True), lanes=lanes)
+        LaneKernel(of("hypot").program, (True, True), lanes=lanes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import numpy
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from kernels import ALL, Case, arity, cases, opcode
 from programs import fewer
 
-from gradwalk.backend.schedule import DOT, LOAD, STORE, SUM, WIDTH, Schedule
-from gradwalk.program.program import MULADD, Program
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.schedule import make_schedule
+from gradwalk.program.opcodes import DOT, LOAD, MULADD, STORE, SUM
+from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.transforms.call import Call
 
@@ -33,11 +36,11 @@ class Expressions:
         return self.numbers[key]
 
     def of_program(self, program, inputs):
-        """Of every place of a program, for these expressions of its inputs."""
-        places = [*inputs, *(self.of("constant", constant.hex()) for constant in program.constants)]
+        """Of every index of a program, for these expressions of its inputs."""
+        expressions = [*inputs, *(self.of("constant", constant.hex()) for constant in program.constants)]
         for code, *used in program.instructions.reshape(-1, 4).tolist():
-            places.append(self.of(code, *[places[place] for place in used[: arity(code)]]))
-        return places
+            expressions.append(self.of(code, *[expressions[index] for index in used[: arity(code)]]))
+        return expressions
 
     def terms(self, sums):
         """What a sum adds up, taken apart as far as that goes: how often there is each product, and each other term."""
@@ -65,14 +68,14 @@ class Run:
     """What a schedule does, with expressions in place of numbers."""
 
     def __init__(self, case, reduced):
-        self.schedule = Schedule(case.program, case.varies, reduced)
+        self.schedule = make_schedule(case.program, case.varies, reduced=reduced)
         self.expressions = Expressions()
         inputs = [self.expressions.of("input", i) for i in range(case.program.inputs)]
-        self.places = self.expressions.of_program(case.program, inputs)
+        self.expression_of = self.expressions.of_program(case.program, inputs)
         self.varying = [x for x, varies in zip(inputs, case.varies, strict=True) if varies]
         fixed = [x for x, varies in zip(inputs, case.varies, strict=True) if not varies]
-        once = self.expressions.of_program(self.schedule.once, fixed)
-        self.computed_once = [once[place] for place in self.schedule.once.outputs]
+        prologue = self.expressions.of_program(self.schedule.prologue, fixed)
+        self.computed_once = [prologue[index] for index in self.schedule.prologue.outputs]
         self.stored = {}
         self.sums = {}
         self.slots = set()
@@ -80,16 +83,16 @@ class Run:
         self.done = Counter()
         self._written = {}  # by slot: the instruction, and the expression
         self._borrowed = set()  # slots that may be memory of the user's
-        for k, (operation, *places) in enumerate(self.schedule.code.reshape(-1, WIDTH).tolist()):
-            self._step(k, *divmod(operation, 8), *places)
+        for k, (operation, *fields) in enumerate(self.schedule.code.reshape(-1, WIDTH).tolist()):
+            self._step(k, *divmod(operation, FORMS), *fields)
 
-    def _step(self, k, code, form, out, *places):
+    def _step(self, k, code, form, out, *indices):
         count = {LOAD: 0, STORE: 1, SUM: 1, DOT: 2}.get(code) if code >= LOAD else arity(code)
         assert form < 2**count, "a form for an operand that is not there"
-        assert not any(places[max(count, 1) :]), "numbers where there are no operands"
-        operands = [self._operand(form >> i & 1, place) for i, place in enumerate(places[:count])]
+        assert not any(indices[max(count, 1) :]), "numbers where there are no operands"
+        operands = [self._operand(form >> i & 1, index) for i, index in enumerate(indices[:count])]
         if code == LOAD:
-            self._write(k, out, self.varying[places[0]])
+            self._write(k, out, self.varying[indices[0]])
             self._borrowed.add(out)
         elif code == STORE:
             assert form == 0
@@ -105,13 +108,13 @@ class Run:
             assert out not in self._borrowed, "a result where an input has stood"
             self._write(k, out, self.expressions.of(code, *operands))
 
-    def _operand(self, is_scalar, place):
+    def _operand(self, is_scalar, index):
         if is_scalar:
-            assert 0 <= place < self.schedule.scalars
-            return self.computed_once[place]
-        assert place in self._written, "read before it is written"
-        self.read.append(self._written[place])
-        return self._written[place][1]
+            assert 0 <= index < self.schedule.scalars
+            return self.computed_once[index]
+        assert index in self._written, "read before it is written"
+        self.read.append(self._written[index])
+        return self._written[index][1]
 
     def _write(self, k, slot, expression):
         self.done[expression] += 1
@@ -123,7 +126,7 @@ class Run:
 @given(cases(ALL, longest=16))
 def test_every_output_is_what_the_program_says(case):
     run = Run(case, reduced=False)
-    wanted = [run.places[place] for place in case.program.outputs]
+    wanted = [run.expression_of[index] for index in case.program.outputs]
     fixed = dict(zip(run.schedule.fixed, run.computed_once[run.schedule.scalars :], strict=True))
     assert {**run.stored, **fixed} == dict(enumerate(wanted))
     assert not run.stored.keys() & fixed.keys()
@@ -134,12 +137,12 @@ def test_every_output_is_what_the_program_says(case):
 def test_sums_add_up_what_the_program_says(case):
     run = Run(case, reduced=True)
     fixed = dict(zip(run.schedule.fixed, run.computed_once[run.schedule.scalars :], strict=True))
-    for position, place in enumerate(case.program.outputs):
+    for position, index in enumerate(case.program.outputs):
         if position in fixed:
-            assert fixed[position] == run.places[place]
+            assert fixed[position] == run.expression_of[index]
             assert position not in run.sums
         else:
-            wanted = run.expressions.terms([run.places[place]])
+            wanted = run.expressions.terms([run.expression_of[index]])
             assert run.expressions.terms(run.sums[position]) == wanted
 
 
@@ -147,9 +150,9 @@ def test_sums_add_up_what_the_program_says(case):
 @given(cases(ALL, longest=16), st.booleans())
 def test_nothing_is_done_twice_or_for_nothing(case, reduced):
     run = Run(case, reduced)
-    by_place = Counter(run.places)
-    assert all(times <= by_place[expression] for expression, times in run.done.items())
-    written = [(k, x) for k, x in enumerate(run.schedule.code.reshape(-1, WIDTH)[:, 0] // 8) if x < STORE]
+    by_expression = Counter(run.expression_of)
+    assert all(times <= by_expression[expression] for expression, times in run.done.items())
+    written = [(k, x) for k, x in enumerate(run.schedule.code.reshape(-1, WIDTH)[:, 0] // FORMS) if x < STORE]
     assert {k for k, _ in written} == {k for k, _ in run.read}
     assert len(run.schedule) == len(run.schedule.code) // WIDTH
 
@@ -166,11 +169,11 @@ def test_as_many_slots_as_are_used(case, reduced):
 def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
     run = Run(case, reduced)
     varies = [*case.varies, *[False] * len(case.program.constants)]
-    for code, *places in case.program.instructions.reshape(-1, 4).tolist():
-        varies.append(any(varies[place] for place in places[: arity(code)]))
-    assert run.schedule.fixed == [i for i, place in enumerate(case.program.outputs) if not varies[place]]
-    assert run.schedule.once.inputs == case.varies.count(False)
-    fixed = {run.places[place] for place, varying in enumerate(varies) if not varying}
+    for code, *indices in case.program.instructions.reshape(-1, 4).tolist():
+        varies.append(any(varies[index] for index in indices[: arity(code)]))
+    assert list(run.schedule.fixed) == [i for i, index in enumerate(case.program.outputs) if not varies[index]]
+    assert run.schedule.prologue.inputs == case.varies.count(False)
+    fixed = {run.expression_of[index] for index, varying in enumerate(varies) if not varying}
     assert fixed >= set(run.computed_once)
     assert not fixed & run.done.keys()
 
@@ -178,10 +181,10 @@ def test_what_is_the_same_for_all_samples_is_computed_once(case, reduced):
 @fewer(10)
 @given(cases(ALL, longest=16), st.booleans())
 def test_it_is_shown_a_line_for_each_instruction(case, reduced):
-    schedule = Schedule(case.program, case.varies, reduced)
+    schedule = make_schedule(case.program, case.varies, reduced=reduced)
     lines = str(schedule).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("for each block of lanes, in "))
-    assert lines[0] == "once:"
+    assert lines[0] == "uniform prologue:"
     assert len(lines) == start + 1 + len(schedule) + len(schedule.fixed)
 
 
@@ -191,8 +194,8 @@ def test_how_it_is_shown():
     scaled = tape.append("mul", tape.append("exp", rate), x)
     out = tape.append("where", tape.append("less", x, y), tape.append("sub", scaled, y), tape.constant(2.0))
     program = tape.program([out, tape.append("neg", rate)])
-    assert str(Schedule(program, [False, True, True], reduced=False)).splitlines() == [
-        "once:",
+    assert str(make_schedule(program, [False, True, True], reduced=False)).splitlines() == [
+        "uniform prologue:",
         "  v2 = exp(v0)",
         "  v3 = -v0",
         "for each block of lanes, in 4 slots:",
@@ -204,13 +207,13 @@ def test_how_it_is_shown():
         "  output 0 = r3",
         "output 1 = v3",
     ]
-    named = Schedule(program.named(["rate", "x", "y"], []), [False, True, True], reduced=True)
+    named = make_schedule(program.named(["rate", "x", "y"], []), [False, True, True], reduced=True)
     assert {"  v2 = exp(rate)", "  r0 = x", "  r1 = y", "  output 0 += the sum of r3"} <= set(str(named).splitlines())
 
 
 def chain(count, name="mul"):
     """A program of so many steps, each on the last result and the input."""
-    code = [[opcode(name), 0, 0, 0], *([opcode(name), place, 0, 0] for place in range(1, count))]
+    code = [[opcode(name), 0, 0, 0], *([opcode(name), index, 0, 0] for index in range(1, count))]
     return Case(Program(1, [], numpy.array(code, numpy.int32).ravel(), [], [count]), (True,))
 
 
@@ -219,7 +222,7 @@ def test_a_chain_takes_two_slots():
 
 
 def test_a_sum_of_inputs_is_added_up_before_the_samples_are():
-    code = [[ADD, 0, 1, 0], *([ADD, 98 + place, place, 0] for place in range(2, 100))]
+    code = [[ADD, 0, 1, 0], *([ADD, 98 + index, index, 0] for index in range(2, 100))]
     case = Case(Program(100, [], numpy.array(code, numpy.int32).ravel(), [], [198]), (True,) * 100)
     assert Run(case, reduced=False).schedule.slots == 3
     reduced = Run(case, reduced=True).schedule
@@ -256,7 +259,7 @@ def test_programs_without_outputs_and_without_anything():
             Case(Program(0, [], numpy.array([], numpy.int32), [], []), ()),
         ):
             schedule = Run(case, reduced).schedule
-            assert (len(schedule), schedule.slots, schedule.fixed) == (0, 0, [])
+            assert (len(schedule), schedule.slots, schedule.fixed) == (0, 0, ())
 
 
 class Of(Call):
@@ -272,7 +275,15 @@ def test_functions_in_python_are_called_once_or_refused():
     tape = Tape()
     x, y = tape.input(), tape.input()
     program = tape.program([tape.append("mul", tape.call(Of(), [x]), y)])
-    schedule = Schedule(program, [False, True], reduced=False)
-    assert schedule.once.run(numpy.array([3.0])).tolist() == [9.0]
+    schedule = make_schedule(program, [False, True], reduced=False)
+    assert schedule.prologue.run(numpy.array([3.0])).tolist() == [9.0]
     with pytest.raises(ValueError, match="square is a function in Python, which cannot be run on lanes"):
-        Schedule(program, [True, True], reduced=False)
+        make_schedule(program, [True, True], reduced=False)
+
+
+def test_schedules_do_not_change():
+    schedule = make_schedule(chain(3).program, (True,), reduced=False)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        schedule.slots = 1
+    with pytest.raises(ValueError, match="read-only"):
+        schedule.code[0] = 1

@@ -1,4 +1,4 @@
-"""The threads that batches are spread over: every task is done once, whatever happens."""
+"""The threads that batches run in: every task is done once, whatever happens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from gradwalk.backend import thread_pool
-from gradwalk.backend.thread_pool import available, spread, threads
+from gradwalk.backend.thread_pool import available, run_tasks, threads
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
@@ -20,7 +21,7 @@ from gradwalk.backend.thread_pool import available, spread, threads
 def test_every_task_is_done_once(count, tasks):
     done = Counter()
     with threads(count):
-        spread(range(tasks), done.update)
+        run_tasks(range(tasks), done.update)
     assert done == Counter(range(tasks))
 
 
@@ -32,17 +33,17 @@ def test_as_many_threads_as_are_asked_for_and_no_more_than_tasks():
             met.wait(timeout=10)  # nobody gets through alone
 
     with threads(3):
-        spread(range(3), work)
+        run_tasks(range(3), work)
     seen = set()
     with threads(8):
-        spread(range(2), lambda taken: seen.add(threading.get_ident()))
+        run_tasks(range(2), lambda taken: seen.add(threading.get_ident()))
     assert len(seen) <= 2
 
 
 def test_with_one_thread_it_is_the_calling_one():
     seen = []
     with threads(1):
-        spread(range(5), lambda taken: seen.extend(threading.get_ident() for _ in taken))
+        run_tasks(range(5), lambda taken: seen.extend(threading.get_ident() for _ in taken))
     assert seen == [threading.get_ident()] * 5
 
 
@@ -95,8 +96,8 @@ class TestErrors:
         done = []
         with threads(count):
             with pytest.raises(RuntimeError, match="task 5"):
-                spread(range(100), work)
-            spread(range(3), done.extend)
+                run_tasks(range(100), work)
+            run_tasks(range(3), done.extend)
         assert sorted(done) == [0, 1, 2]
 
     def test_of_the_calling_thread_wait_for_the_others(self):
@@ -114,7 +115,7 @@ class TestErrors:
                 ended.append(True)
 
         with threads(2), pytest.raises(KeyboardInterrupt):
-            spread(range(100), work)
+            run_tasks(range(100), work)
         assert ended == [True]
 
 
@@ -129,14 +130,14 @@ def test_work_does_not_wait_behind_that_of_others():
 
     def other():
         with threads(2):
-            spread(range(2), long)
+            run_tasks(range(2), long)
 
     busy = threading.Thread(target=other)
     busy.start()
     begun.wait(timeout=10)
     done = []
     with threads(2):
-        spread(range(10), done.extend)
+        run_tasks(range(10), done.extend)
     assert sorted(done) == list(range(10))
     assert not go_on.is_set()
     go_on.set()
@@ -145,13 +146,13 @@ def test_work_does_not_wait_behind_that_of_others():
 
 FORKED = """
 import os, sys
-from gradwalk.backend.thread_pool import spread, threads
+from gradwalk.backend.thread_pool import run_tasks, threads
 with threads(2):
-    spread(range(4), list)
+    run_tasks(range(4), list)
     child = os.fork()
     if child == 0:
         done = []
-        spread(range(4), done.extend)
+        run_tasks(range(4), done.extend)
         os._exit(0 if sorted(done) == [0, 1, 2, 3] else 1)
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
@@ -161,11 +162,37 @@ def test_forked_processes_have_threads_of_their_own():
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED], check=True, timeout=60)
 
 
+def test_a_pool_that_closes_meanwhile_leaves_no_task_undone(monkeypatch):
+    """The helper that has begun is waited for, and the calling thread does the rest."""
+    pool = ThreadPoolExecutor(3)
+    submitted = []
+
+    def submit(*args):
+        if submitted:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        submitted.append(ThreadPoolExecutor.submit(pool, *args))
+        return submitted[0]
+
+    monkeypatch.setattr(pool, "submit", submit)
+    monkeypatch.setitem(thread_pool._pools, 3, pool)
+    done = Counter()
+
+    def work(taken):
+        for task in taken:
+            time.sleep(0.01)
+            done[task] += 1
+
+    with threads(4):
+        run_tasks(range(8), work)
+    assert done == Counter(range(8))
+    pool.shutdown()
+
+
 def test_threads_are_kept_for_the_next_work():
     with threads(3):
-        spread(range(3), list)
+        run_tasks(range(3), list)
         pool = thread_pool._pools[2]
-        spread(range(3), list)
+        run_tasks(range(3), list)
         assert thread_pool._pools[2] is pool
 
 

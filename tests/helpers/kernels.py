@@ -11,9 +11,10 @@ import numpy
 from hypothesis import strategies as st
 from programs import EVERY, OPCODES
 
-from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.backend.executor import LaneKernel
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.program import MULADD, MULSUB, SUBMUL, Program
+from gradwalk.program.opcodes import MULADD, MULSUB, SUBMUL
+from gradwalk.program.program import Program
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 2.3e-308, 1e-300, 1e300, -1.7e308]
 FUSED = {"muladd": MULADD, "mulsub": MULSUB, "submul": SUBMUL}
@@ -89,13 +90,13 @@ class Case:
         results += [numpy.float64(constant) for constant in self.program.constants]
         varies = [*self.varies, *[False] * len(self.program.constants)]
         with numpy.errstate(all="ignore"):
-            for code, *places in self.program.instructions.reshape(-1, 4).tolist():
-                used = places[: arity(code)]
-                varies.append(any(varies[place] for place in used))
+            for code, *indices in self.program.instructions.reshape(-1, 4).tolist():
+                used = indices[: arity(code)]
+                varies.append(any(varies[index] for index in used))
                 of_kind = kind if varies[-1] else numpy.float64
-                result = EXACT[spelled(code)](*[results[place].astype(of_kind) for place in used])
+                result = EXACT[spelled(code)](*[results[index].astype(of_kind) for index in used])
                 results.append(numpy.asarray(result, of_kind)[()])
-            outputs = [numpy.broadcast_to(results[place], count).astype(kind) for place in self.program.outputs]
+            outputs = [numpy.broadcast_to(results[index], count).astype(kind) for index in self.program.outputs]
         return numpy.stack(outputs, axis=1) if outputs else numpy.empty((count, 0), kind)
 
 
@@ -107,11 +108,11 @@ def cases(draw: st.DrawFn, names: Sequence[str], longest: int = 12) -> Case:
     code = []
     first = len(varies) + len(constants)
     end = first + draw(st.integers(0, longest))
-    for place in range(first, end):
+    for index in range(first, end):
         operation = opcode(draw(st.sampled_from(list(names))))
-        recent = st.integers(max(0, place - 3), place - 1)
-        places = [draw(st.one_of(recent, st.integers(0, place - 1))) for _ in range(arity(operation))]
-        code += [operation, *places, *[0] * (3 - len(places))]
+        recent = st.integers(max(0, index - 3), index - 1)
+        indices = [draw(st.one_of(recent, st.integers(0, index - 1))) for _ in range(arity(operation))]
+        code += [operation, *indices, *[0] * (3 - len(indices))]
     outputs = draw(st.lists(st.integers(max(0, end - 6), end - 1), min_size=1, max_size=4))
     return Case(Program(len(varies), constants, numpy.array(code, numpy.int32), [], outputs), tuple(varies))
 
@@ -150,14 +151,14 @@ def laid_out(generator: numpy.random.Generator, column: Any) -> Any:
     return result
 
 
-def on_lanes(kernel: Kernel, shared: Any, columns: Sequence[Any], count: int, kind: Any = numpy.float64) -> Any:
+def on_lanes(kernel: LaneKernel, shared: Any, columns: Sequence[Any], count: int, kind: Any = numpy.float64) -> Any:
     """The outputs, a row for each sample; the sums where the kernel has these."""
     single = kind is numpy.float32
     if kernel.reduced:
-        return kernel.run(shared, Columns(columns), Columns([]), count, single=single)
+        return kernel.run(shared, columns, [], count, single=single)
     outputs = numpy.full((len(kernel.schedule.program.outputs), count), 12345.0, kind)
-    fixed = kernel.run(shared, Columns(columns), Columns(list(outputs)), count, single=single)
-    outputs[kernel.schedule.fixed] = rounded(fixed, kind)[:, None]
+    fixed = kernel.run(shared, columns, list(outputs), count, single=single)
+    outputs[list(kernel.fixed)] = rounded(fixed, kind)[:, None]
     return outputs.T
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.program import CALL, MULADD, MULSUB, SUBMUL, Program
+from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.program import Program
 
 
 def needs(*packages: str) -> pytest.MarkDecorator:

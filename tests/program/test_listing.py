@@ -16,7 +16,7 @@ def lines(program) -> list[str]:
     return str(program).splitlines()
 
 
-def test_without_names_everything_is_called_by_its_place():
+def test_without_names_everything_is_called_by_its_index():
     tape = Tape()
     x, y = tape.input(), tape.input()
     product = tape.append("mul", x, y)

@@ -69,13 +69,13 @@ def test_numbers_are_exact():
 
 def test_names_may_be_missing():
     program = Program.from_json(changed(inputs=["", ""], outputs=[["", 5]]))
-    assert (program.input_names, program.output_names) == ([], [])
+    assert (program.input_names, program.output_names) == ((), ())
 
 
 def test_files(tmp_path):
     program = Program.from_json(changed(inputs=["größe", "rate"]))
     program.save(tmp_path / "program.json")
-    assert Program.load(str(tmp_path / "program.json")).input_names == ["größe", "rate"]
+    assert Program.load(str(tmp_path / "program.json")).input_names == ("größe", "rate")
     (tmp_path / "other").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ProgramError, match="is no text in UTF-8"):
         Program.load(tmp_path / "other")
@@ -107,15 +107,15 @@ def test_files(tmp_path):
         (changed(instructions=[["sumprod", 0]]), "instruction 0 is"),
         (changed(instructions=[3]), "instruction 0 is 3, not the name"),
         (changed(instructions=[[[], 0]]), r"instruction 0 is \[\[\], 0\]"),
-        (changed(instructions=[["mul", 0, 1.0]]), r"instruction 0 \(mul\) has 1.0 as operand, not a place"),
+        (changed(instructions=[["mul", 0, 1.0]]), r"instruction 0 \(mul\) has 1.0 as operand, not an index"),
         (changed(instructions=[["mul", 0, True]]), "has True as operand"),
         (changed(instructions=[["mul", 0, -1]]), "has -1 as operand"),
-        (changed(instructions=[["mul", 0, 2**31]]), "as operand, not a place"),
-        (changed(instructions=[["mul", 0, 4]]), r"instruction 0 \(v4, mul\) has place 4 as operand"),
-        (changed(outputs=[5]), "output 0 is 5, not a name and a place"),
+        (changed(instructions=[["mul", 0, 2**31]]), "as operand, not an index"),
+        (changed(instructions=[["mul", 0, 4]]), r"instruction 0 \(v4, mul\) has index 4 as operand"),
+        (changed(outputs=[5]), "output 0 is 5, not a name and an index"),
         (changed(outputs=[["out", 5, 6]]), "output 0 is"),
-        (changed(outputs=[["out", 6]]), "an output is 6, which is none of the 6 places there"),
-        (changed(outputs=[["out", "0"]]), r"output 0 is \['out', '0'\], not a name and a place"),
+        (changed(outputs=[["out", 6]]), "an output is 6, which is none of the 6 indices there"),
+        (changed(outputs=[["out", "0"]]), r"output 0 is \['out', '0'\], not a name and an index"),
         (changed(outputs=[["out", 0], ["out", []]]), "output 1 is"),
         (changed(outputs=[["out", None]]), "output 0 is"),
         (changed(outputs=[["out", -1]]), "output 0 is"),

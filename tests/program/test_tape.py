@@ -14,8 +14,10 @@ from references import MPMATH, at_50_digits, mpmath, not_real
 
 from gradwalk import Graph, Value, primitive
 from gradwalk.ops.table import TABLE
+from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, Instruction, Template, template
+from gradwalk.program import autodiff
 from gradwalk.program.opcodes import NAMES
-from gradwalk.program.tape import NO_PLACE, Tape
+from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.value.value import apply, sumprod
 
 # Where identities such as x + 0 = x fail, if they do.
@@ -29,16 +31,16 @@ def same(a: float, b: float) -> bool:
 
 
 def taped(program: Program) -> tuple[Tape, list[int], list[int]]:
-    """A program on a tape, and the places of its leaves and of all results."""
+    """A program on a tape, and the indices of its leaves and of all results."""
     tape = Tape()
-    places: list[int] = []
+    indices: list[int] = []
 
     def append(name: str, *operands: int | float) -> int:
-        places.append(tape.append(name, *[tape.constant(x) if isinstance(x, float) else x for x in operands]))
-        return places[-1]
+        indices.append(tape.append(name, *[tape.constant(x) if isinstance(x, float) else x for x in operands]))
+        return indices[-1]
 
     leaves, _ = program.run(lambda _: tape.input(), append)
-    return tape, leaves, places
+    return tape, leaves, indices
 
 
 def plainly(program: Program) -> list[float]:
@@ -102,7 +104,7 @@ class TestSimplification:
         tape = Tape()
         x = tape.input()
         zero, minus_zero = tape.constant(0.0), tape.constant(-0.0)
-        for place in (
+        for index in (
             tape.append("add", x, zero),  # -0 + 0 is 0
             tape.append("sub", x, minus_zero),
             tape.append("mul", x, zero),  # inf · 0 is nan
@@ -110,7 +112,7 @@ class TestSimplification:
             tape.append("div", x, x),
             tape.append("sub", zero, x),  # 0 - 0 is 0, and -(0) is -0
         ):
-            assert kinds(tape, [place]) != []
+            assert kinds(tape, [index]) != []
 
     def test_signs_move_outward_and_vanish(self):
         tape = Tape()
@@ -168,31 +170,31 @@ class TestSimplification:
     @fewer(2)
     @given(st.one_of(programs(SPECIAL, EVERY, longest=12), programs(SPECIAL, ALGEBRA, longest=20)))
     def test_the_numbers_are_the_same_bit_for_bit(self, program):
-        tape, _, places = taped(program)
+        tape, _, indices = taped(program)
         numbers = numpy.array(program.leaves)
         results = plainly(program)
-        assert all(map(same, tape.program(places).run(numbers), results))
-        assert same(tape.program(places[-1:]).run(numbers)[0], results[-1])
+        assert all(map(same, tape.program(indices).run(numbers), results))
+        assert same(tape.program(indices[-1:]).run(numbers)[0], results[-1])
 
     @fewer(4)
     @given(st.one_of(programs(SPECIAL, EVERY, longest=12), programs(SPECIAL, ALGEBRA, longest=20)))
     def test_nothing_stands_there_twice_or_is_computed_for_nothing(self, program):
-        tape, leaves, places = taped(program)
-        assert len(set(map(repr, tape.program(places[-1:]).constants))) == len(tape.program(places[-1:]).constants)
+        tape, leaves, indices = taped(program)
+        assert len(set(map(repr, tape.program(indices[-1:]).constants))) == len(tape.program(indices[-1:]).constants)
         length = len(tape)
-        for (name, operands), place in zip(program.steps, places, strict=True):
-            earlier = [*leaves, *places]
+        for (name, operands), index in zip(program.steps, indices, strict=True):
+            earlier = [*leaves, *indices]
             again = [tape.constant(x) if isinstance(x, float) else earlier[x] for x in operands]
-            assert tape.append(name, *again) == place
+            assert tape.append(name, *again) == index
         assert len(tape) == length
 
     @fewer(4)
     @given(programs(SPECIAL, EVERY, longest=12), st.data())
     def test_outputs_do_not_depend_on_what_else_is_asked_for(self, program, data):
-        tape, _, places = taped(program)
-        chosen = data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=4))
+        tape, _, indices = taped(program)
+        chosen = data.draw(st.lists(st.sampled_from(indices), min_size=1, max_size=4))
         numbers = numpy.array(program.leaves)
-        alone = [tape.program([place]).run(numbers)[0] for place in chosen]
+        alone = [tape.program([index]).run(numbers)[0] for index in chosen]
         assert all(map(same, tape.program(chosen).run(numbers), alone))
 
 
@@ -201,10 +203,10 @@ class TestSize:
 
     def test_large_tapes_find_what_stands_there_since_recently(self):
         tape = Tape()
-        place = tape.input()
+        index = tape.input()
         for _ in range(self.LENGTH):
-            earlier, place = place, tape.append("sin", place)
-            assert tape.append("sin", earlier) == place
+            earlier, index = index, tape.append("sin", index)
+            assert tape.append("sin", earlier) == index
         assert len(tape) == self.LENGTH + 1
 
     def test_large_tapes_take_nothing_for_something_else(self):
@@ -216,11 +218,11 @@ class TestSize:
 
     def test_they_are_differentiated_without_recursion(self):
         tape = Tape()
-        x = place = tape.input()
+        x = index = tape.input()
         for _ in range(self.LENGTH):
-            place = tape.append("add", place, x)
-        [gradient] = tape.reverse([(place, tape.constant(1.0))], [x])
-        [tangent] = tape.forward([(x, tape.constant(1.0))], [place])
+            index = tape.append("add", index, x)
+        [gradient] = tape.reverse([(index, tape.constant(1.0))], [x])
+        [tangent] = tape.forward([(x, tape.constant(1.0))], [index])
         assert tape.program([gradient, tangent]).run(numpy.zeros(1)).tolist() == [self.LENGTH + 1.0] * 2
 
 
@@ -295,12 +297,12 @@ class TestDerivatives:
                     continue
                 tape = Tape()
                 inputs = [tape.input() for _ in point]
-                place = tape.append(row.name, *inputs)
+                index = tape.append(row.name, *inputs)
                 for x, order in zip(inputs, orders, strict=True):
                     for _ in range(order):
-                        [place] = tape.reverse([(place, tape.constant(1.0))], [x])
+                        [index] = tape.reverse([(index, tape.constant(1.0))], [x])
                 exact = mpmath.diff(MPMATH[row.name], tuple(map(mpmath.mpf, point)), orders)
-                error = abs(at_50_digits(tape.program([place]), point)[0] - exact)
+                error = abs(at_50_digits(tape.program([index]), point)[0] - exact)
                 assert error <= (2.0**-51 if row.name in rounded else 1e-40) * max(1, abs(exact)), (point, orders)
 
     @fewer(4)
@@ -311,10 +313,10 @@ class TestDerivatives:
         There are no constants, for what is computed from constants alone is rounded at once.
         """
         program = without_constants(program)
-        tape, leaves, places = taped(program)
+        tape, leaves, indices = taped(program)
         one = tape.input()
-        reverse = tape.reverse([(places[-1], one)], leaves)
-        forward = [tape.forward([(leaf, one)], places[-1:])[0] for leaf in leaves]
+        reverse = tape.reverse([(indices[-1], one)], leaves)
+        forward = [tape.forward([(leaf, one)], indices[-1:])[0] for leaf in leaves]
         try:
             numbers = at_50_digits(tape.program([*reverse, *forward]), [*program.leaves, 1.0])
         except not_real():
@@ -322,6 +324,28 @@ class TestDerivatives:
         assume(all(abs(x) < 1e20 for x in numbers))
         for left, right in zip(numbers[: len(leaves)], numbers[len(leaves) :], strict=True):
             assert abs(left - right) <= 1e-20 * max(1, abs(left))
+
+
+@pytest.fixture
+def a_long_derivative(monkeypatch):
+    """The partial of sin is replaced by x + x + ... + x, a chain of 300 sums."""
+    x = OPERANDS["x"]
+    sums = [Instruction(OPCODES["add"], (i - 1 if i else x, x)) for i in range(300)]
+    long = Template((*sums, Instruction(OPCODES["mul"], (ADJOINT, 299))), 300)
+    replaced = (OPCODES["sin"], 0)
+    monkeypatch.setattr(autodiff, "template", lambda *which: long if which == replaced else template(*which))
+    autodiff._template_arrays.cache_clear()
+    yield
+    autodiff._template_arrays.cache_clear()
+
+
+@pytest.mark.usefixtures("a_long_derivative")
+def test_a_derivative_may_be_of_any_length():
+    tape = Tape()
+    x, seed = tape.input(), tape.input()
+    out = tape.append("sin", x)
+    program = tape.program([*tape.reverse([(out, seed)], [x]), *tape.forward([(x, seed)], [out])])
+    assert program.run(numpy.array([2.0, 10.0])).tolist() == [6020.0, 6020.0]
 
 
 class TestCalls:
@@ -337,7 +361,7 @@ class TestCalls:
         called = tape.append("sin", tape.call(cube, [x, y]))
         one = tape.constant(1.0)
         reverse = tape.reverse([(called, one)], [x, y])
-        forward = [tape.forward([(place, one)], [called])[0] for place in (x, y)]
+        forward = [tape.forward([(index, one)], [called])[0] for index in (x, y)]
         numbers = tape.program([*reverse, *forward]).run(numpy.array([0.5, 3.0])).tolist()
         expected = [math.cos(0.375) * 2.25, math.cos(0.375) * 0.125]
         assert numbers == pytest.approx([*expected, *expected], rel=1e-14)
@@ -355,15 +379,15 @@ class TestLoading:
     def test_a_graph_computes_what_it_did(self, program):
         _, root = as_values(program)
         graph = Graph.record(root)
-        tape, places = loaded(graph)
+        tape, indices = loaded(graph)
         numbers = graph.data[graph.opcodes == 0]
-        assert same(tape.program([places[graph.root]]).run(numbers)[0], root.data)
+        assert same(tape.program([indices[graph.root]]).run(numbers)[0], root.data)
 
     def test_a_sum_of_products_is_loaded_as_what_it_stands_for(self):
         a, b = Value(2.0), Value(3.0)
         graph = Graph.record(sumprod([a, b, 4.0], [b, 5.0, a], 1.0))
-        tape, places = loaded(graph)
-        program = tape.program([places[graph.root]])
+        tape, indices = loaded(graph)
+        program = tape.program([indices[graph.root]])
         assert str(program).splitlines()[-4:-1] == [
             "  v5 = v0 * v1 + 1.0",
             "  v6 = v1 * 5.0 + v5",
@@ -373,9 +397,9 @@ class TestLoading:
 
 
 def loaded(graph: Graph) -> tuple[Tape, list[int]]:
-    """A tape with a graph on it, its leaves as inputs; the places of the nodes."""
+    """A tape with a graph on it, its leaves as inputs; the indices of the nodes."""
     tape = Tape()
-    places = numpy.full(len(graph), NO_PLACE, numpy.int32)
-    places[graph.opcodes == 0] = [tape.input() for _ in range((graph.opcodes == 0).sum())]
-    tape.load(graph.opcodes, graph.offsets, graph.operands, graph.partials, places, {})
-    return tape, places.tolist()
+    indices = numpy.full(len(graph), NO_INDEX, numpy.int32)
+    indices[graph.opcodes == 0] = [tape.input() for _ in range((graph.opcodes == 0).sum())]
+    tape.load(graph.opcodes, graph.offsets, graph.operands, graph.partials, indices, {})
+    return tape, indices.tolist()

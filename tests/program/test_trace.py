@@ -12,7 +12,7 @@ from programs import EVERY, EXTREME, OPCODES, fewer, programs
 import gradwalk.math as gm
 from gradwalk import Value, grad, no_grad, source_lines, zero_grad
 from gradwalk.graph.node import GraphError
-from gradwalk.program.trace import Recording, evaluated, named
+from gradwalk.program.trace import Recording, evaluate, named
 from gradwalk.trees.tree import Parameters
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of
@@ -25,17 +25,17 @@ def same(a: float, b: float) -> bool:
 
 
 def recorded(f, *args):
-    """A recording of a function of numbers, and the places of its results."""
+    """A recording of a function of numbers, and the indices of its results."""
     recording = Recording()
-    opened = [recording.opened(arg, name) for arg, name in zip(args, Parameters(f).first(len(args)), strict=True)]
-    places, _ = recording.run(f, opened, {})
-    return recording, places
+    opened = [recording.add_inputs(arg, name) for arg, name in zip(args, Parameters(f).first(len(args)), strict=True)]
+    indices, _ = recording.run(f, opened, {})
+    return recording, indices
 
 
 def instructions(f, *args):
     """How many instructions a function comes to."""
-    recording, places = recorded(f, *args)
-    return len(recording.tape.program(places))
+    recording, indices = recorded(f, *args)
+    return len(recording.tape.program(indices))
 
 
 class TestWhatIsRecorded:
@@ -47,14 +47,14 @@ class TestWhatIsRecorded:
             call = lambda name, *operands: apply(OPCODES[name], *operands)  # noqa: E731
             return program.run(lambda _: next(it), call)[1]
 
-        recording, places = recorded(f, *program.leaves)
-        assert same(recording.evaluated(places)[0], f(*program.leaves))
+        recording, indices = recorded(f, *program.leaves)
+        assert same(recording.evaluate(indices)[0], f(*program.leaves))
 
     def test_inputs_are_fresh_values_with_the_numbers_of_the_arguments(self):
         recording = Recording()
         names = []
         tree = {"a": [1.0, numpy.array([2.0, 3.0])], "b": 4}
-        opened = recording.opened(tree, "x", names)
+        opened = recording.add_inputs(tree, "x", names)
         assert names == ["x['a'][0]", "x['a'][1][0]", "x['a'][1][1]", "x['b']"]
         assert [opened["a"][0].label, opened["b"].label] == ["x['a'][0]", "x['b']"]
         assert (opened["a"][1].dtype, opened["b"].data) == (object, 4.0)
@@ -63,24 +63,24 @@ class TestWhatIsRecorded:
 
     def test_what_is_opened_already_stays(self):
         recording = Recording()
-        opened = recording.opened([1.0, 2.0], "x")
-        assert recording.opened(opened, "x") is opened
-        assert recording.opened(opened[1], "x") is opened[1]
-        assert recording.places(opened)[0] == [0, 1]
+        opened = recording.add_inputs([1.0, 2.0], "x")
+        assert recording.add_inputs(opened, "x") is opened
+        assert recording.add_inputs(opened[1], "x") is opened[1]
+        assert recording.input_indices(opened)[0] == [0, 1]
 
     def test_a_value_from_outside_is_opened_as_a_new_input(self):
         outside = Value(2.0)
         recording = Recording()
-        opened = recording.opened([outside, outside], "x")
+        opened = recording.add_inputs([outside, outside], "x")
         assert recording.operands == [outside, outside]
         assert opened[0] is not outside
-        assert recording.places(opened)[0] == [0, 1]
+        assert recording.input_indices(opened)[0] == [0, 1]
 
     def test_what_is_used_without_being_given_is_an_input_too(self):
         w = Value(2.0)
-        recording, places = recorded(lambda x: w * x + w, 3.0)
+        recording, indices = recorded(lambda x: w * x + w, 3.0)
         assert recording.operands == [3.0, w]
-        root = recording.evaluated(places)[0]
+        root = recording.evaluate(indices)[0]
         root.backward()
         assert (root.data, w.grad) == (8.0, 4.0)
 
@@ -92,20 +92,20 @@ class TestWhatIsRecorded:
 
     def test_what_is_made_inside_of_nothing_is_a_constant(self):
         program = program_of(lambda x: x * Value(2.0), 3.0)
-        assert (program.inputs, program.constants) == (1, [2.0])
+        assert (program.inputs, program.constants) == (1, (2.0,))
 
     def test_sums_of_products(self):
         assert instructions(lambda x, y: sumprod([x, y], [y, 2.0], 1.0), 3.0, 4.0) == 2
 
     def test_results_that_do_not_depend_on_anything(self):
-        recording, places = recorded(lambda x: [x, 2.0, numpy.array([3, 4])], 1.0)
-        assert recording.evaluated(places).tolist() == [1.0, 2.0, 3.0, 4.0]
+        recording, indices = recorded(lambda x: [x, 2.0, numpy.array([3, 4])], 1.0)
+        assert recording.evaluate(indices).tolist() == [1.0, 2.0, 3.0, 4.0]
 
     def test_extra_inputs_are_unknown_to_the_function(self):
-        recording, places = recorded(lambda x: x * x, 3.0)
-        [seed] = recording.extra([10.0])
-        gradients = recording.tape.reverse([(places[0], seed)], [0])
-        assert recording.evaluated(gradients).tolist() == [60.0]
+        recording, indices = recorded(lambda x: x * x, 3.0)
+        [seed] = recording.add_seeds([10.0])
+        gradients = recording.tape.reverse([(indices[0], seed)], [0])
+        assert recording.evaluate(gradients).tolist() == [60.0]
 
     def test_recordings_within_recordings_know_their_own_inputs(self):
         levels = []
@@ -117,12 +117,12 @@ class TestWhatIsRecorded:
                 levels.append((depth(), level_of(y), level_of(x * y), level_of(x * 2)))
                 return x * y
 
-            recording, places = recorded(inner, x)
+            recording, indices = recorded(inner, x)
             assert [operand is x for operand in recording.operands] == [True, True]
-            return recording.evaluated(places)[0]
+            return recording.evaluate(indices)[0]
 
-        recording, places = recorded(outer, 3.0)
-        assert recording.evaluated(places).tolist() == [9.0]
+        recording, indices = recorded(outer, 3.0)
+        assert recording.evaluate(indices).tolist() == [9.0]
         assert levels == [(1, 1, 1), (2, 2, 2, 1)]
         assert depth() == 0
 
@@ -133,16 +133,16 @@ class TestWhatIsRecorded:
         assert w.grad == 4.0
 
     def test_evaluated_gives_numbers_or_values(self):
-        recording, places = recorded(lambda x: [x * x, 1.0], 3.0)
-        program = recording.tape.program(places)
-        assert isinstance(evaluated(program, [3.0]), numpy.ndarray)
-        square, one = evaluated(program, [Value(3.0)])
+        recording, indices = recorded(lambda x: [x * x, 1.0], 3.0)
+        program = recording.tape.program(indices)
+        assert isinstance(evaluate(program, [3.0]), numpy.ndarray)
+        square, one = evaluate(program, [Value(3.0)])
         assert (square.data, one) == (9.0, 1.0)
 
 
 def program_of(f, *args):
-    recording, places = recorded(f, *args)
-    return recording.tape.program(places)
+    recording, indices = recorded(f, *args)
+    return recording.tape.program(indices)
 
 
 class TestSwitches:

@@ -14,7 +14,6 @@ from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.ops.table import BY_NAME
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD
 from gradwalk.program.program import Program, ProgramError
-from gradwalk.program.validate import validate
 from gradwalk.transforms.call import Call
 
 ADD, SIN = [next(code for code, row in INSTRUCTIONS.items() if row.name == name) for name in ("add", "sin")]
@@ -37,14 +36,14 @@ def made(*rows, inputs=1, constants=(0.5,), calls=(), outputs=(0,), **names) -> 
 @fewer(4)
 @given(programs(EXTREME, EVERY, longest=12), programs(EXTREME, EVERY, longest=12))
 def test_what_is_recorded_is_well_formed(one, another):
-    validate(as_recorded(one, another))
+    as_recorded(one, another).validate()
 
 
 def test_calls_and_names_are():
     calls = [(Pair(), [0, 1]), (Pair(), [3, 2])]
     rows = [(CALL, 0, 1, 0), (CALL, 0, 0, 0), (CALL, 1, 1, 0)]
-    validate(made(*rows, calls=calls, outputs=[4], input_names=["x"], output_names=["y"]))
-    validate(made(inputs=0, constants=[], outputs=[]))
+    made(*rows, calls=calls, outputs=[4], input_names=["x"], output_names=["y"]).validate()
+    made(inputs=0, constants=[], outputs=[]).validate()
 
 
 @pytest.mark.parametrize(
@@ -54,15 +53,15 @@ def test_calls_and_names_are():
         (made((SIN, 0, 0, 0), (-7, 0, 0, 0)), "instruction 1 has opcode -7"),
         (made((SUMPROD, 0, 0, 0)), f"opcode {SUMPROD}"),
         (made((2**31 - 1, 0, 0, 0)), f"opcode {2**31 - 1}"),
-        (made((SIN, 2, 0, 0)), r"instruction 0 \(v2, sin\) has place 2 as operand, which is none before 2"),
-        (made((SIN, 0, 0, 0), (ADD, 2, -1, 0)), r"instruction 1 \(v3, add\) has place -1 as operand"),
-        (made((MULADD, 0, 1, 3)), r"\(v2, muladd\) has place 3 as operand"),
+        (made((SIN, 2, 0, 0)), r"instruction 0 \(v2, sin\) has index 2 as operand, which is none before 2"),
+        (made((SIN, 0, 0, 0), (ADD, 2, -1, 0)), r"instruction 1 \(v3, add\) has index -1 as operand"),
+        (made((MULADD, 0, 1, 3)), r"\(v2, muladd\) has index 3 as operand"),
         (made((SIN, 0, 1, 0)), r"\(v2, sin\) has 1 operands, and 1 where there are none"),
         (made((CALL, 0, 0, 0)), r"instruction 0 \(v2, call\) is that of call 0, and there are 0 calls"),
         (made((CALL, -1, 0, 0), calls=[(Pair(), [0])]), "is that of call -1"),
         (made((CALL, 0, 2, 0), calls=[(Pair(), [0])]), r"is result 2 of pair\(\), which has 2"),
         (made((CALL, 0, 0, 0), calls=[(Pair(), [2])]), r"an operand of instruction 0 \(v2, call\) is 2"),
-        (made((SIN, 0, 0, 0), outputs=[3]), "an output is 3, which is none of the 3 places there"),
+        (made((SIN, 0, 0, 0), outputs=[3]), "an output is 3, which is none of the 3 indices there"),
         (made(outputs=[-1]), "an output is -1"),
         (made(outputs=[True]), "an output is True"),
         (made(constants=[2]), "a constant is 2, not a float"),
@@ -87,9 +86,9 @@ ROW = st.tuples(st.sampled_from([*INSTRUCTIONS, CALL, SUMPROD, 0]), NEAR, NEAR, 
 def test_it_is_as_a_walk_through_the_instructions_says(rows, outputs, operands):
     program = made(*rows, inputs=2, calls=[(Pair(), operands)], outputs=outputs)
     expected = all(is_right(row, 3 + i, operands) for i, row in enumerate(rows))
-    expected &= all(0 <= place < 3 + len(rows) for place in outputs)
+    expected &= all(0 <= index < 3 + len(rows) for index in outputs)
     try:
-        validate(program)
+        program.validate()
     except ProgramError:
         assert not expected
     else:
@@ -97,16 +96,16 @@ def test_it_is_as_a_walk_through_the_instructions_says(rows, outputs, operands):
         assert len(program.run([0.5, -0.5])) == len(outputs)
 
 
-def is_right(row, place, operands):
+def is_right(row, index, operands):
     opcode, *fields = row
     if opcode == CALL:
         which, position, unused = fields
-        return which == unused == 0 and position in (0, 1) and all(0 <= operand < place for operand in operands)
+        return which == unused == 0 and position in (0, 1) and all(0 <= operand < index for operand in operands)
     if opcode not in INSTRUCTIONS:
         return False
     name = INSTRUCTIONS[opcode].name
     arity = BY_NAME[name].arity if name in BY_NAME else 3
-    return all(0 <= field < place for field in fields[:arity]) and not any(fields[arity:])
+    return all(0 <= field < index for field in fields[:arity]) and not any(fields[arity:])
 
 
 def test_it_takes_no_time():

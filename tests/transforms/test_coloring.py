@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.program.program import CALL, MULADD, MULSUB, SUBMUL, Program
+from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.transforms.call import Call
-from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
+from gradwalk.transforms.coloring import column_coloring, star_coloring
+from gradwalk.transforms.sparsity_pattern import pattern, symmetric, transposed
 
 
 @st.composite

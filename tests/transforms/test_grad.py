@@ -67,7 +67,7 @@ def entry(f: Function, which: Sequence[int]) -> Function:
 def recorded(f: Function, program: Program) -> tuple[Recording, list[int]]:
     """A function recorded for the leaves of a program, and the places of its results."""
     recording = Recording()
-    places, _ = recording.run(f, [recording.opened(list(program.leaves), "x")], {})
+    places, _ = recording.run(f, [recording.add_inputs(list(program.leaves), "x")], {})
     return recording, places
 
 

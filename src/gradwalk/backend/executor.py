@@ -1,8 +1,9 @@
-"""`Kernel`: runs a program on a batch, block by block, on all cores, without Python and without a compiler."""
+"""`LaneKernel`: runs a program on a batch, block by block, on all cores, without Python and without a compiler."""
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
 from gradwalk.backend.cpu import lanes
-from gradwalk.backend.schedule import Schedule
+from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops import c_compat
 from gradwalk.program.program import Program
 
@@ -20,181 +21,227 @@ if TYPE_CHECKING:
 else:
     import cython
 
-LANES = 128  # of a block: more share the cost of an instruction, fewer leave more rows in the cache
-STRANDS = 64  # that a batch is cut into at most: the shares of threads, whatever their number
-_FEWEST_STRANDS = 8  # that they are cut into if they can be, however many outputs there are
-_LARGEST_TOTALS = 1 << 17  # sums, of all strands together, if that leaves these few
-_LEAST_WORK = 2_000_000  # lanes of instructions that are worth another thread
-
-_TILE = 8  # columns that are read together where they stand side by side
-_TILES = 4  # that are kept
+# Lanes per block. Larger blocks amortise dispatch; smaller ones keep more rows in the cache.
+LANES = 128
+# The most shards that a batch is cut into. It is no number of threads, which change no bit of a result: a thread takes
+# one shard after the other.
+SHARDS = 64
+# Each shard of a reduced batch has totals of its own. Where there are many outputs there are fewer shards, so that all
+# totals together stay below the second number, but no fewer shards than the first one.
+_FEWEST_SHARDS = 8
+_LARGEST_TOTALS = 1 << 17
+# Lanes times instructions below which starting threads takes longer than doing the work in this one.
+_LEAST_WORK = 2_000_000
+_CACHE_LINE = 64  # bytes
 
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
-def _chosen() -> str:
-    """What GRADWALK_INSTRUCTION_SET says, or the largest that this machine has."""
+def chosen_instruction_set() -> str:
+    """The instruction set that kernels are made for now.
+
+    Returns:
+        What the environment variable GRADWALK_INSTRUCTION_SET says, or the largest that this machine has.
+
+    Raises:
+        ValueError: Where this machine does not have the one that it says.
+    """
     name = os.environ.get("GRADWALK_INSTRUCTION_SET") or INSTRUCTION_SETS[-1]
     if name not in INSTRUCTION_SETS:
         raise ValueError(f"GRADWALK_INSTRUCTION_SET={name}: this machine has {', '.join(INSTRUCTION_SETS)}")
     return name
 
 
-instruction_set = _chosen()
+class LaneKernel:
+    """A program for batches, run by the instructions of its schedule over blocks of lanes: see `base.Kernel`.
 
+    Args:
+        program: The program of one sample.
+        varies: For each of its inputs, whether it has a number for each sample, in a column, or one for all.
+        reduced: Whether the outputs are wanted as sums over the batch.
+        lanes: How many lanes a block has, a multiple of 16.
 
-class Columns:
-    """One-dimensional arrays of the same length: all that arrays hold along their first axes."""
+    Attributes:
+        schedule: What is run.
+        reduced: Whether the results are sums over the batch.
+        lanes: How many lanes a block has.
+        instruction_set: The name of the instruction set that the loops over lanes are compiled for.
 
-    def __init__(self, arrays: Sequence[NDArray[Any]]) -> None:
-        self.arrays = arrays  # which have to live as long as their addresses are used
-        self.addresses: Any
-        self.strides: Any
-        self.tiles: Any  # for each column, the first of 8 side by side that it is one of, or -1
-        if cython.compiled:
-            addresses = [_addresses(array) for array in arrays]
-            strides = [numpy.full(len(found), array.strides[0]) for array, found in zip(arrays, addresses, strict=True)]
-            self.addresses = _joined(addresses).astype(numpy.intp)
-            self.strides = _joined(strides)
-            self.tiles = _tiles(arrays, addresses)
-        else:
-            self.addresses = [array[:, *at] for array in arrays for at in numpy.ndindex(array.shape[1:])]
-            self.strides = self.tiles = []
-
-
-class Kernel:
-    """A program for batches.
-
-    `varies`: for each input of the program, whether it has a number for each sample, in a column, or one for all.
-    `reduced`: whether the outputs are wanted as sums over the batch.
+    Raises:
+        ValueError: Where a call of a Python function depends on the batch, `lanes` is no multiple of 16, or the machine
+            does not have the instruction set that the environment asks for.
     """
 
     def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False, lanes: int = LANES) -> None:
         if lanes < 1 or lanes % 16:
             raise ValueError(f"a block has a positive multiple of 16 lanes, not {lanes}")
-        self.schedule = Schedule(program, varies, reduced)
+        self.instruction_set = chosen_instruction_set()
+        self.schedule = make_schedule(program, varies, reduced=reduced)
         self.reduced = reduced
         self.lanes = lanes
-        self._outputs = len(program.outputs)
-        self._scratch: list[Any] = []  # memory of threads that have ended their work
+        # Scratch that no thread works in at the moment. A deque, whose append and pop are safe between threads.
+        self._free_scratch: deque[_Scratch] = deque()
 
     def __str__(self) -> str:
         return str(self.schedule)
 
     def __reduce__(self) -> Any:
-        return _made, (self.schedule.program, self.schedule.varies, self.reduced, self.lanes)
+        return _unpickled, (self.schedule.program, self.schedule.varies, self.reduced, self.lanes)
+
+    @property
+    def fixed(self) -> Sequence[int]:
+        """The positions of the outputs that are the same for all samples."""
+        return self.schedule.fixed
+
+    @property
+    def uniform_inputs(self) -> int:
+        """How many inputs are the same for all samples."""
+        return self.schedule.prologue.inputs
 
     @property
     def memory(self) -> int:
         """Bytes that each thread works in: slots · lanes · 8, and as much for 32 columns more.
 
-        Inputs and outputs come on top, and where it is reduced 16 bytes for each output and strand, at most 64 strands.
+        Inputs and outputs come on top, and where it is reduced 16 bytes for each output and shard, at most 64 shards.
         """
-        return (self.schedule.slots + _TILE * _TILES) * self.lanes * 8
+        return (self.schedule.slots + lanes.TILE * lanes.TILES) * self.lanes * 8
 
-    def run(self, numbers: NDArray[Any], columns: Columns, outputs: Columns, count: int, *, single: bool) -> Any:
-        """Run the program on `count` samples: the outputs that do not vary or, where it is reduced, all sums.
+    def run(
+        self,
+        uniform: NDArray[Any],
+        columns: Sequence[NDArray[Any]],
+        outputs: Sequence[NDArray[Any]],
+        count: int,
+        *,
+        single: bool,
+    ) -> NDArray[Any]:
+        """Run the program on a batch.
 
-        `numbers`: float64, the inputs that do not vary. `columns`: the others. `outputs`: where the outputs that vary
-        are written to, by the position of each. All of these are float32 where it is `single`, else float64.
+        Args:
+            uniform: The inputs that are the same for all samples; float64.
+            columns: Arrays that hold the other inputs, float32 where `single`, else float64.
+            outputs: Arrays that the outputs that vary are written to, of the same type; nothing where it is reduced.
+            count: How many samples there are.
+            single: Whether to compute in float32.
+
+        Returns:
+            The fixed outputs or, where it is reduced, all sums; float64.
         """
-        once = self.schedule.once.run(numbers)
-        with numpy.errstate(over="ignore"):  # inf is what float32 has for larger numbers
-            scalars = once[: self.schedule.scalars].astype(numpy.float32 if single else numpy.float64)
-        strands = self._strands(count)
-        totals = numpy.zeros((strands if self.reduced else 1, self._outputs, 2))
+        scalars = self.schedule.scalars
+        computed = self.schedule.prologue.run(uniform)
+        shards = self._shards(count)
+        totals = numpy.zeros((shards if self.reduced else 1, 2 * len(self.schedule.program.outputs)))
+        launch = _Launch(self, computed[:scalars], _Columns(columns, True), _Columns(outputs, False), single)
 
         def work(tasks: Iterator[int]) -> None:
             try:
-                scratch = self._scratch.pop()
+                scratch = self._free_scratch.pop()
             except IndexError:
-                scratch = self._new_scratch()
-            for strand in tasks:
+                scratch = _Scratch(self.schedule.slots, self.memory)
+            for shard in tasks:
                 blocks = -(-count // self.lanes)
-                first, last = [min(count, i * blocks // strands * self.lanes) for i in (strand, strand + 1)]
-                self._run(
-                    single, scalars, columns, outputs, totals[strand if self.reduced else 0], scratch, first, last
-                )
-            self._scratch.append(scratch)
+                first, last = [min(count, i * blocks // shards * self.lanes) for i in (shard, shard + 1)]
+                launch.run(first, last, totals[shard if self.reduced else 0], scratch)
+            self._free_scratch.append(scratch)
 
         if len(self.schedule) * count < _LEAST_WORK:
-            work(iter(range(strands)))
+            work(iter(range(shards)))
         else:
-            thread_pool.spread(range(strands), work)
-        fixed = once[self.schedule.scalars :]
-        return self._sums(totals, fixed, count) if self.reduced else fixed
+            thread_pool.run_tasks(range(shards), work)
+        return self._sums(totals, computed[scalars:], count) if self.reduced else computed[scalars:]
 
-    def _run(
-        self,
-        single: bool,
-        scalars: Any,
-        columns: Columns,
-        outputs: Columns,
-        totals: Any,
-        scratch: Any,
-        first: cython.longlong,
-        last: cython.longlong,
-    ) -> None:
-        """Run all instructions for the samples from `first` to `last`."""
-        chosen: cython.int = INSTRUCTION_SETS.index(instruction_set)
-        in_float32: cython.bint = single
-        code: cython.p_int = c_compat.integers(self.schedule.code)
-        length: cython.longlong = len(self.schedule.code)
-        slots: cython.longlong = self.schedule.slots
-        width: cython.longlong = self.lanes
-        scalar: cython.p_void = c_compat.cells(scalars)
-        column: cython.p_void = c_compat.cells(columns.addresses)
-        stride: cython.p_void = c_compat.cells(columns.strides)
-        tile: cython.p_void = c_compat.cells(columns.tiles)
-        output: cython.p_void = c_compat.cells(outputs.addresses)
-        output_stride: cython.p_void = c_compat.cells(outputs.strides)
-        total: cython.p_void = c_compat.cells(totals.reshape(-1))
-        rows, cells = scratch
-        row: cython.p_void = c_compat.cells(rows)
-        cell: cython.p_void = c_compat.cells(cells)
-        with cython.nogil:
-            lanes.run(
-                chosen,
-                in_float32,
-                code,
-                length,
-                scalar,
-                column,
-                stride,
-                tile,
-                output,
-                output_stride,
-                total,
-                row,
-                cell,
-                slots,
-                width,
-                first,
-                last,
-            )
+    def _shards(self, count: int) -> int:
+        """How many shards a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
+        outputs = max(1, len(self.schedule.program.outputs))
+        most = max(_FEWEST_SHARDS, _LARGEST_TOTALS // outputs) if self.reduced else SHARDS
+        return max(1, min(SHARDS, most, -(-count // self.lanes)))
 
-    def _strands(self, count: int) -> int:
-        """How many strands a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
-        most = max(_FEWEST_STRANDS, _LARGEST_TOTALS // max(1, self._outputs)) if self.reduced else STRANDS
-        return max(1, min(STRANDS, most, -(-count // self.lanes)))
-
-    def _new_scratch(self) -> tuple[Any, Any]:
-        """The addresses of rows, and room for them."""
-        return numpy.empty(max(1, self.schedule.slots), numpy.intp), numpy.empty(self.memory + 64, numpy.uint8)
-
-    def _sums(self, totals: Any, fixed: Any, count: int) -> Any:
-        """The sums over the batch, from those of the strands."""
-        lanes.add_totals(c_compat.doubles(totals.reshape(-1)), len(totals), self._outputs)
-        totals, lost = totals[0].T
+    def _sums(self, totals: NDArray[Any], fixed: NDArray[Any], count: int) -> NDArray[Any]:
+        """The sums over the batch, from those of the shards."""
+        lanes.add_totals(c_compat.doubles(totals.reshape(-1)), len(totals), totals.shape[1] // 2)
+        sums, lost = totals[0].reshape(-1, 2).T
         with numpy.errstate(all="ignore"):
-            sums = numpy.where(numpy.isfinite(lost), totals + lost, totals)  # inf takes all else away
-            sums[self.schedule.fixed] = fixed * count if count else 0.0  # of nothing, even where that is inf
+            sums = numpy.where(numpy.isfinite(lost), sums + lost, sums)  # inf absorbs every other term
+            sums[list(self.fixed)] = fixed * count if count else 0.0  # an empty sum is 0, even of inf
         return sums
 
 
-def _made(program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int) -> Kernel:
-    """A kernel as it was pickled."""
-    return Kernel(program, varies, reduced=reduced, lanes=lanes)
+class _Scratch:
+    """Memory that one thread at a time works in."""
+
+    def __init__(self, slots: int, size: int) -> None:
+        self.rows = numpy.empty(max(1, slots), numpy.intp)  # addresses
+        cells = numpy.empty(size + _CACHE_LINE, numpy.uint8)
+        self.cells = cells[-cells.__array_interface__["data"][0] % _CACHE_LINE :]
+
+
+class _Columns:
+    """Arrays with the samples along their first axes, as C reads them: all columns that they hold."""
+
+    def __init__(self, arrays: Sequence[NDArray[Any]], in_tiles: bool) -> None:
+        self.arrays = tuple(arrays)  # which have to live as long as their addresses are used
+        self.addresses: Any
+        self.strides: Any
+        self.tiles: Any  # by column, the first column of the tile that it is part of, or -1
+        if cython.compiled:
+            addresses = [_addresses(array) for array in arrays]
+            strides = [numpy.full(len(found), array.strides[0]) for array, found in zip(arrays, addresses, strict=True)]
+            self.addresses = _joined(addresses).astype(numpy.intp)
+            self.strides = _joined(strides)
+            self.tiles = _tiles(arrays, addresses) if in_tiles else None
+        else:
+            self.addresses = [array[:, *at] for array in arrays for at in numpy.ndindex(array.shape[1:])]
+            self.strides = self.tiles = []
+
+
+@cython.final
+@cython.cclass
+class _Launch:
+    """One run of a kernel on a batch: what all shards have in common, prepared for C. It does not change."""
+
+    _batch: lanes.Batch
+    _instruction_set: cython.int
+    _single: cython.bint
+    _arrays: tuple  # what the pointers in the batch point into
+
+    def __init__(self, kernel: LaneKernel, scalars: Any, columns: _Columns, outputs: _Columns, single: bool) -> None:
+        schedule = kernel.schedule
+        with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
+            scalars = scalars.astype(numpy.float32 if single else numpy.float64)
+        self._instruction_set = INSTRUCTION_SETS.index(kernel.instruction_set)
+        self._single = single
+        self._arrays = (schedule, scalars, columns, outputs)
+        self._batch = lanes.Batch(
+            code=c_compat.integers(schedule.code),
+            length=len(schedule.code),
+            slots=schedule.slots,
+            lanes=kernel.lanes,
+            scalars=c_compat.cells(scalars),
+            columns=c_compat.cells(columns.addresses),
+            strides=c_compat.cells(columns.strides),
+            tiles=c_compat.cells(columns.tiles),
+            outputs=c_compat.cells(outputs.addresses),
+            output_strides=c_compat.cells(outputs.strides),
+        )
+
+    def run(self, first: int, last: int, totals: NDArray[Any], scratch: _Scratch) -> None:
+        """Run all instructions for the samples from `first` to `last`. Several threads may do so at once."""
+        batch: lanes.Batch = self._batch
+        shard: lanes.Shard = lanes.Shard(
+            first=first,
+            last=last,
+            totals=c_compat.doubles(totals),
+            rows=c_compat.cells(scratch.rows),
+            scratch=c_compat.cells(scratch.cells),
+        )
+        instruction_set: cython.int = self._instruction_set
+        single: cython.bint = self._single
+        with cython.nogil:
+            lanes.run(instruction_set, single, batch, shard)
+
+
+def _unpickled(program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int) -> LaneKernel:
+    return LaneKernel(program, varies, reduced=reduced, lanes=lanes)
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[numpy.int64]:
@@ -210,14 +257,18 @@ def _addresses(array: NDArray[Any]) -> NDArray[numpy.int64]:
 
 
 def _tiles(arrays: Sequence[NDArray[Any]], addresses: Sequence[NDArray[numpy.int64]]) -> NDArray[numpy.int64]:
-    """For each column, the first of 8 side by side that it is one of, or -1."""
+    """By column, the first column of the tile that it is part of, or -1.
+
+    A tile is that many columns of one array which stand side by side in memory, where a column does not.
+    """
+    size: cython.int = lanes.TILE
     tiles = _joined([numpy.full(len(found), -1) for found in addresses])
     first = 0
     for array, found in zip(arrays, addresses, strict=True):
-        whole = len(found) // _TILE * _TILE
+        whole = len(found) // size * size
         if whole and array.flags.aligned and array.strides[0] != array.itemsize:
-            are_adjacent = (numpy.diff(found[:whole].reshape(-1, _TILE)) == array.itemsize).all(axis=1)
-            starts = numpy.where(are_adjacent, numpy.arange(first, first + whole, _TILE), -1)
-            tiles[first : first + whole] = numpy.repeat(starts, _TILE)
+            are_adjacent = (numpy.diff(found[:whole].reshape(-1, size)) == array.itemsize).all(axis=1)
+            starts = numpy.where(are_adjacent, numpy.arange(first, first + whole, size), -1)
+            tiles[first : first + whole] = numpy.repeat(starts, size)
         first += len(found)
     return tiles

@@ -1,4 +1,4 @@
-"""What is taken from SciPy, when it is needed: it is optional."""
+"""Imports from SciPy, which is optional, when something of it is needed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from typing import Any
 
 
 def from_scipy(module: str, name: str, what: str) -> Any:
-    """A class of SciPy's. Raises `ImportError` where SciPy is not there, saying that `what` returns one."""
+    """Import a class of SciPy.
+
+    Args:
+        module: The module of the class.
+        name: The name of the class.
+        what: The function that returns an object of the class, for the message.
+
+    Returns:
+        The class.
+
+    Raises:
+        ImportError: If SciPy is not installed.
+    """
     try:
         return getattr(importlib.import_module(module), name)
     except ImportError:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy
 
-from gradwalk.backend.executor import Columns, Kernel
+from gradwalk.backend.base import Backend, Kernel
+from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program
@@ -16,6 +17,8 @@ from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import Trace
 from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import is_without_gradient, refuses_nans
+
+_BACKEND: Backend = LaneKernel  # what makes the kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +89,10 @@ class BatchedTrace(Trace):
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
         """Run the kernel: see `Kernel.run`."""
         shared = [*batch.shared(), *self.captured]
-        numbers = numpy.empty(kernel.schedule.once.inputs)
+        numbers = numpy.empty(kernel.uniform_inputs)
         if not write(shared, numbers):
             numbers[:] = plain_numbers(shared)
-        columns = Columns(batch.columns())
-        return kernel.run(numbers, columns, Columns(outputs), batch.size, single=batch.kind is numpy.float32)
+        return kernel.run(numbers, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
         """The numbers of the results in columns, computed one sample after the other.
@@ -124,9 +126,9 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
         RecordingError: The function asks for the numbers in its arguments.
         TypeError: The result holds something else than numbers.
     """
-    recording = Recording(strict=True)
+    recording = Recording(staged=True)
     names: list[str] = []
-    opened = [recording.opened(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
+    opened = [recording.add_inputs(arg, name, names) for arg, name in zip(batch.example(), batch.names, strict=True)]
     inputs = len(recording.operands)
     keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
     outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
@@ -138,8 +140,8 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
     if any(depends[index] for _, operands in program.calls for index in operands):
         fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
         return BatchedTrace(program, captured, None, treedef, fixed)
-    kernel = Kernel(program, varies, reduced=reduced)
-    return BatchedTrace(program, captured, kernel, treedef, kernel.schedule.fixed)
+    kernel = _BACKEND(program, varies, reduced=reduced)
+    return BatchedTrace(program, captured, kernel, treedef, list(kernel.fixed))
 
 
 def _dependent(program: Program, varies: Sequence[bool]) -> list[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, overload
 
-from gradwalk.backend.executor import Kernel
+from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.program.program import Program

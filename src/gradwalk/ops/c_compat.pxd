@@ -98,12 +98,3 @@ cdef inline double* doubles(object array) except? NULL:
 
 cdef inline int* integers(object array) except? NULL:
     return <int*>cells(array)
-
-
-cdef extern from "<stdlib.h>" nogil:
-    void* malloc(size_t size)
-    void give_back "free" (void* row)
-
-
-cdef inline double* borrowed(Py_ssize_t length) noexcept nogil:
-    return <double*>malloc(length * sizeof(double))

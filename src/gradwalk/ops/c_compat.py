@@ -30,26 +30,6 @@ def release(row: list[float]) -> None:
     """
 
 
-def borrowed(length: int) -> list[float]:
-    """Return an array of doubles for functions that run without the interpreter lock, to be freed by `give_back`.
-
-    Args:
-        length: The number of doubles.
-
-    Returns:
-        A list; in C, a pointer to numbers of any value, or NULL where there is no memory.
-    """
-    return allocate(length)
-
-
-def give_back(row: list[float]) -> None:
-    """Free an array that `borrowed` returned. Lists are freed by Python itself.
-
-    Args:
-        row: The array.
-    """
-
-
 def low_bits(number: float) -> int:
     """Return the lower half of a float64.
 

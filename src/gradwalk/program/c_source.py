@@ -1,4 +1,4 @@
-"""Programs as C: one file that needs nothing but <math.h>."""
+"""Programs as C99: one file that needs nothing but <math.h>."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gradwalk.ops.printers import C_HELPERS
-from gradwalk.program.opcodes import INSTRUCTIONS, refuse_calls
+from gradwalk.program.code import Code
+from gradwalk.program.opcodes import INSTRUCTIONS
 
-if TYPE_CHECKING:
-    from gradwalk.program.program import Program
-
-# Statements to a function: a compiler's time grows faster than the length of one. Longer programs are cut into pieces.
+# The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
 _KEYWORDS = """
@@ -29,55 +27,70 @@ _OWN = "inputs outputs constants kept main pow INFINITY NAN PIECE"
 
 
 class _Statement(NamedTuple):
-    """A line of C: `target` is set to `text`, which has {0} and so on for its operands.
+    """A line of C.
 
-    `place`: of the instruction; None where the target is an output.
+    Attributes:
+        result: The index of the result; None if the target is an output.
+        target: What is set.
+        text: What it is set to, with {0} and so on for the operands.
+        operands: The indices of the operands.
     """
 
-    place: int | None
+    result: int | None
     target: str
     text: str
     operands: Sequence[int]
 
 
-def c_source(program: Program, name: str) -> str:
-    """The program as a file of C99 with the function `void name(const double *inputs, double *outputs)`.
+def c_source(code: Code, name: str) -> str:
+    """Write a program as a file of C99 with the function `void name(const double *inputs, double *outputs)`.
 
-    Raises `ProgramError` where it calls a function of Python, `ValueError` where C could have no function of that name.
+    Args:
+        code: The parts of the program.
+        name: The name of the function.
+
+    Returns:
+        The text of the file.
+
+    Raises:
+        ProgramError: If the program calls a function of Python.
+        ValueError: If C could have no function of that name.
     """
     _check_name(name)
-    refuse_calls(program, "which C does not have")
-    writer = _Writer(program)
-    code = writer.definitions(name)
-    text = "\n".join(code)
-    before = [*_comment(program, name, writer.cells), "#include <math.h>", ""]
+    code.refuse_calls("which C does not have")
+    writer = _Writer(code)
+    definitions = writer.definitions(name)
+    text = "\n".join(definitions)
+    before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
     helpers = [definition for helper, definition in C_HELPERS.items() if f"{helper}(" in text]
-    constants = _constants(program) if "constants[" in text else []
-    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *code, ""])
+    constants = _constants(code) if "constants[" in text else []
+    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *definitions, ""])
 
 
 class _Writer:
-    """The functions that run a program, piece after piece.
+    """Writes the functions that run a program, piece after piece.
 
     Within a piece, results are variables. Those that a later piece needs are `kept` in cells of an array, which are
     used again when nothing needs them any more.
+
+    Attributes:
+        cells: How many cells the array has.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.cells = 0  # how many there are
-        self._program = program
-        self._first = program.inputs + len(program.constants)
-        statements = _statements(program)
+    def __init__(self, code: Code) -> None:
+        self.cells = 0
+        self._code = code
+        statements = _statements(code)
         self._pieces = [statements[i : i + _PIECE] for i in range(0, len(statements), _PIECE)] or [[]]
         self._last_piece = {
-            place: i for i, piece in enumerate(self._pieces) for line in piece for place in line.operands
+            index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
         }
         self._free: list[int] = []
-        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # places, by their last piece
-        self._cell: dict[int, int] = {}  # of the results that are kept, by place
+        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # indices, by their last piece
+        self._cell: dict[int, int] = {}  # of the results that are kept, by index
 
     def definitions(self, name: str) -> list[str]:
-        """The function of that name, after those that it calls."""
+        """Write the function of that name, after those that it calls."""
         if len(self._pieces) == 1:
             return _function("void", name, self._body(0), ["const double *inputs", "double *outputs"])
         lines = [
@@ -92,66 +105,66 @@ class _Writer:
         return [*lines, *_function("void", name, [f"double kept[{max(self.cells, 1)}];", *calls], parameters[:2])]
 
     def _body(self, i: int) -> list[str]:
-        """The statements of a piece, and those that keep its results for later ones."""
+        """Write the statements of a piece, and those that keep its results for later ones."""
         piece = self._pieces[i]
-        here = {line.place for line in piece}
+        here = {line.result for line in piece}
         lines = [
             f"{line.target} = {line.text.format(*[self._read(x, here) for x in line.operands])};" for line in piece
         ]
-        self._free += [self._cell.pop(place) for place in self._expiring.pop(i, [])]
-        later = [line.place for line in piece if line.place is not None and self._last_piece[line.place] > i]
-        return [*lines, *(f"kept[{self._kept(place)}] = v{place};" for place in later)]
+        self._free += [self._cell.pop(index) for index in self._expiring.pop(i, [])]
+        later = [line.result for line in piece if line.result is not None and self._last_piece[line.result] > i]
+        return [*lines, *(f"kept[{self._kept(index)}] = v{index};" for index in later)]
 
-    def _read(self, place: int, here: set[int | None]) -> str:
-        if place < self._program.inputs:
-            return f"inputs[{place}]"
-        if place < self._first:
-            return f"constants[{place - self._program.inputs}]"
-        return f"v{place}" if place in here else f"kept[{self._cell[place]}]"
+    def _read(self, index: int, here: set[int | None]) -> str:
+        if index < self._code.inputs:
+            return f"inputs[{index}]"
+        if index < self._code.first:
+            return f"constants[{index - self._code.inputs}]"
+        return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
 
-    def _kept(self, place: int) -> int:
-        """The cell that a result is kept in from now on."""
+    def _kept(self, index: int) -> int:
+        """Return the cell that a result is kept in from now on."""
         if not self._free:
             self._free.append(self.cells)
             self.cells += 1
-        self._cell[place] = self._free.pop()
-        self._expiring[self._last_piece[place]].append(place)
-        return self._cell[place]
+        self._cell[index] = self._free.pop()
+        self._expiring[self._last_piece[index]].append(index)
+        return self._cell[index]
 
 
-def _statements(program: Program) -> list[_Statement]:
-    """A statement for every instruction that an output needs, then one for every output."""
-    rows = program.instructions.reshape(-1, 4).tolist()
-    first = program.inputs + len(program.constants)
-    needed = set(program.outputs)
+def _statements(code: Code) -> list[_Statement]:
+    """Return a statement for every instruction that an output needs, then one for every output."""
+    rows = code.rows
+    needed = set(code.outputs)
     statements = []
     for i in range(len(rows) - 1, -1, -1):
-        if first + i in needed:
-            opcode, *places = rows[i]
+        index = code.first + i
+        if index in needed:
+            opcode, *fields = rows[i]
             instruction = INSTRUCTIONS[opcode]
-            operands = places[: instruction.arity]
+            operands = fields[: instruction.arity]
             needed.update(operands)
-            statements.append(_Statement(first + i, f"const double v{first + i}", instruction.c, operands))
-    outputs = [_Statement(None, f"outputs[{i}]", "{0}", [place]) for i, place in enumerate(program.outputs)]
+            statements.append(_Statement(index, f"const double v{index}", instruction.c, operands))
+    outputs = [_Statement(None, f"outputs[{i}]", "{0}", [index]) for i, index in enumerate(code.outputs)]
     return statements[::-1] + outputs
 
 
 def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
-    """A function's lines. What it does not use of its parameters is named, so that no compiler warns of it."""
+    """Return a function's lines. Unused parameters are cast to void, so that no compiler warns of them."""
     text = "\n".join(body)
     names = [re.findall(r"\w+", parameter)[-1] for parameter in parameters]
     unused = [f"(void){parameter};" for parameter in names if not re.search(rf"\b{parameter}\b", text)]
     return [f"{kind} {name}({', '.join(parameters)})", "{", *(f"    {line}" for line in [*unused, *body]), "}"]
 
 
-def _comment(program: Program, name: str, cells: int) -> list[str]:
-    """What stands at the top of the file."""
+def _comment(code: Code, name: str, cells: int) -> list[str]:
+    """Return what stands at the top of the file."""
     stack = [f"   It needs {8 * cells:,} bytes of the stack."] if cells else []
     return [
-        f"/* void {name}(const double *inputs, double *outputs): a program of {len(program)} instructions.",
+        f"/* void {name}(const double *inputs, double *outputs): a program of {len(code)} instructions.",
         "",
-        *_described("inputs", program.inputs, program.input_names),
-        *_described("outputs", len(program.outputs), program.output_names),
+        *_described("inputs", code.inputs, code.input_names),
+        *_described("outputs", len(code.outputs), code.output_names),
         "",
         "   The two arrays may not overlap.",
         *stack,
@@ -162,16 +175,16 @@ def _comment(program: Program, name: str, cells: int) -> list[str]:
 
 
 def _described(array: str, count: int, names: Sequence[str]) -> list[str]:
-    """How many numbers an array has and, where that is known, which."""
+    """Return how many numbers an array has and, where that is known, which."""
     width = len(f"{array}[{count - 1}]")
-    # neither /* nor */ nor a backslash, in any spelling, may stand in a comment
+    # Neither /* nor */ nor a backslash, not even as a trigraph, may stand in a comment.
     shown = [re.sub(r"[^ -~]|[/\\?]", "_", name) for name in names]
     return [f"   {array}: {count}", *(f"   {f'{array}[{i}]':<{width}}  {name}" for i, name in enumerate(shown) if name)]
 
 
-def _constants(program: Program) -> list[str]:
-    """The array of constants, to the last bit, with what they are in the comments."""
-    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in program.constants]
+def _constants(code: Code) -> list[str]:
+    """Return the array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
+    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in code.constants]
     return ["static const double constants[] = {", *lines, "};", ""]
 
 

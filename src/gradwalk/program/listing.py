@@ -1,4 +1,4 @@
-"""Programs as readers see them: an instruction a line."""
+"""Programs as readers see them: one instruction a line."""
 
 from __future__ import annotations
 
@@ -6,57 +6,96 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 
-if TYPE_CHECKING:
-    from gradwalk.program.program import Program
-
-_NO_BREAK = "\0"  # in place of spaces within names
+_NO_BREAK = "\0"  # stands for spaces within names while lines are wrapped
 _WIDTH = 100  # of the lines that name inputs or outputs
 
 
-def listing(program: Program) -> str:
-    """The program as text: its inputs by name, an instruction a line, its outputs. Constants stand where they are used.
+def listing(code: Code) -> str:
+    """Show a program: its inputs by name, one instruction a line, its outputs.
 
-    Names are those of the program where it has them; otherwise v and the place.
+    Constants stand where they are used. Operands have the names of the inputs where there are any; otherwise they are
+    called v and the index.
+
+    Args:
+        code: The parts of the program.
+
+    Returns:
+        The text.
     """
-    names = spelled(program)
-    head = _wrapped("program(", names[: program.inputs], "):")
-    return "\n".join([*head, *instructions(program, names), *_returned(program, names)])
+    names = operand_names(code)
+    head = _wrapped("program(", names[: code.inputs], "):")
+    return "\n".join([*head, *instruction_lines(code, names), *_output_lines(code, names)])
 
 
-def instructions(program: Program, names: Sequence[str]) -> list[str]:
-    """A line for each instruction. `names`: of all places, as `spelled` gives them."""
-    width = len(names[-1]) if len(program) else 0
-    rows = program.instructions.reshape(-1, 4).tolist()
-    own = names[len(names) - len(program) :]
-    return [f"  {name:<{width}} = {_text(program, row, names)}" for name, row in zip(own, rows, strict=True)]
+def instruction_lines(code: Code, names: Sequence[str]) -> list[str]:
+    """Show each instruction on a line.
+
+    Args:
+        code: The parts of the program.
+        names: What each index is called, as `operand_names` returns it.
+
+    Returns:
+        The lines, aligned.
+    """
+    width = len(names[-1]) if len(code) else 0
+    own = names[len(names) - len(code) :]
+    return [f"  {name:<{width}} = {_expression(code, row, names)}" for name, row in zip(own, code.rows, strict=True)]
 
 
-def line(program: Program, index: int) -> str:
-    """One instruction, as `listing` has it but for its alignment."""
-    names = spelled(program)
-    row = program.instructions[4 * index : 4 * index + 4].tolist()
-    return f"{names[index - len(program)]} = {_text(program, row, names)}"
+def instruction_line(code: Code, i: int) -> str:
+    """Show one instruction, without alignment.
+
+    Args:
+        code: The parts of the program.
+        i: Which instruction.
+
+    Returns:
+        The line.
+    """
+    names = operand_names(code)
+    row = code.instructions[4 * i : 4 * i + 4].tolist()
+    return f"{names[code.first + i]} = {_expression(code, row, names)}"
 
 
-def _text(program: Program, row: list[int], names: Sequence[str]) -> str:
-    opcode, *places = row
+def operand_names(code: Code) -> list[str]:
+    """Name what instructions may use.
+
+    Args:
+        code: The parts of the program.
+
+    Returns:
+        What each index is called: inputs by their names where these mean nothing else here, constants as numbers, and
+        anything else v and its index.
+    """
+    count = Counter(code.input_names)
+    names = [
+        _on_one_line(name) if name and count[name] == 1 and not re.fullmatch(r"v\d+", name) else f"v{index}"
+        for index, name in enumerate(code.input_names or [""] * code.inputs)
+    ]
+    names += map(repr, code.constants)
+    return [*names, *(f"v{index}" for index in range(code.first, code.count))]
+
+
+def _expression(code: Code, row: Sequence[int], names: Sequence[str]) -> str:
+    opcode, *operands = row
     if opcode == CALL:
-        function, operands = program.calls[places[0]]
-        called = f"{function.name}({', '.join([names[place] for place in operands])})"
-        return called if function.outputs == 1 else f"{called}[{places[1]}]"
-    return INSTRUCTIONS[opcode].text.format(*[names[place] for place in places])
+        which, position, _ = operands
+        function, used = code.calls[which]
+        called = f"{function.name}({', '.join([names[index] for index in used])})"
+        return called if function.outputs == 1 else f"{called}[{position}]"
+    return INSTRUCTIONS[opcode].text.format(*[names[index] for index in operands])
 
 
-def _returned(program: Program, names: Sequence[str]) -> list[str]:
-    """The last lines: one for all outputs or, where they have names, one for each."""
-    results = [names[place] for place in program.outputs]
-    if not program.output_names:
+def _output_lines(code: Code, names: Sequence[str]) -> list[str]:
+    """Show the outputs: on one line or, if they have names, on a line each."""
+    results = [names[index] for index in code.outputs]
+    if not code.output_names:
         return _wrapped("  return ", results, "")
-    outputs = [_on_one_line(name) for name in program.output_names]
+    outputs = [_on_one_line(name) for name in code.output_names]
     width = max(map(len, outputs))
     return [f"  {name:<{width}} = {text}" for name, text in zip(outputs, results, strict=True)]
 
@@ -66,7 +105,7 @@ def _on_one_line(name: str) -> str:
 
 
 def _wrapped(before: str, items: Sequence[str], after: str) -> list[str]:
-    """Items with commas between them, on as many lines as they need."""
+    """Separate items by commas, on as many lines as they need."""
     text = ", ".join([item.replace(" ", _NO_BREAK) for item in items])
     lines = textwrap.wrap(
         f"{before}{text}{after}",
@@ -76,14 +115,3 @@ def _wrapped(before: str, items: Sequence[str], after: str) -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace(_NO_BREAK, " ") for line in lines]
-
-
-def spelled(program: Program) -> list[str]:
-    """What every place is called: inputs by names that mean nothing else here, constants as numbers."""
-    count = Counter(program.input_names)
-    names = [
-        _on_one_line(name) if name and count[name] == 1 and not re.fullmatch(r"v\d+", name) else f"v{place}"
-        for place, name in enumerate(program.input_names or [""] * program.inputs)
-    ]
-    names += map(repr, program.constants)
-    return [*names, *(f"v{place}" for place in range(len(names), len(names) + len(program)))]

@@ -5,15 +5,12 @@ All of it is derived from the rows of the table, those of fused instructions inc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gradwalk.ops import numbering
 from gradwalk.ops.formula import name, substituted
 from gradwalk.ops.printers import c
 from gradwalk.ops.table import ROWS, Fused, Operation
-
-if TYPE_CHECKING:
-    from gradwalk.program.program import Program
 
 CALL = numbering.OPCODES["call"]  # a result of a function of Python
 MULADD = numbering.OPCODES["muladd"]
@@ -53,21 +50,3 @@ def _described(row: Operation | Fused) -> OpcodeInfo:
 INSTRUCTIONS = {numbering.OPCODES[row.name]: _described(row) for row in ROWS}
 NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}
-
-
-def refuse_calls(program: Program, which: str) -> None:
-    """Raise an error if a program calls a function of Python.
-
-    Args:
-        program: The program to look at.
-        which: What is wrong with such a function here, as a relative clause for the message.
-
-    Raises:
-        ProgramError: If the program has calls. The message names the first one and says how to avoid it.
-    """
-    if program.calls:
-        name = program.calls[0][0].name
-        raise ProgramError(
-            f"the program calls {name}, a function of Python, {which}. Write it with gradwalk.math and not as a "
-            "primitive or checkpoint, so that it is recorded with the rest"
-        )

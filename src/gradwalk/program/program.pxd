@@ -1,4 +1,2 @@
-# Lets the compiled program.py call C by the names of these modules.
-from gradwalk.ops cimport ieee
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
+# Lets the compiled program.py call the interpreter's methods as C functions.
+from gradwalk.program.interpreter cimport Interpreter

@@ -4,45 +4,60 @@ from __future__ import annotations
 
 import json
 import math
-from reprlib import repr as shown  # bounded in depth and length, whatever it is given
-from typing import TYPE_CHECKING, Any
+from reprlib import repr as shown  # whose texts are short, whatever it is given
+from typing import Any
 
 import numpy
 
 from gradwalk.graph.plain_json import to_number
-from gradwalk.program.opcodes import INSTRUCTIONS, OPCODES, ProgramError, refuse_calls
-
-if TYPE_CHECKING:
-    from gradwalk.program.program import Program
+from gradwalk.program.code import Code
+from gradwalk.program.opcodes import INSTRUCTIONS, OPCODES, ProgramError
 
 VERSION = 1
 _KEYS = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
 _SPECIAL = ("nan", "inf", "-inf")
-_LARGEST = 2**31 - 1  # places are int32
+_LARGEST = 2**31 - 1  # indices are int32
 
 
-def written(program: Program) -> str:
-    """The program as JSON. Raises `ProgramError` where it calls a function of Python."""
-    refuse_calls(program, "which JSON cannot hold; a pickle can")
+def written(code: Code) -> str:
+    """Write a program as JSON.
+
+    Args:
+        code: The parts of the program.
+
+    Returns:
+        The text.
+
+    Raises:
+        ProgramError: If the program calls a function of Python.
+    """
+    code.refuse_calls("which JSON cannot hold; a pickle can")
     lines = []
-    for opcode, *places in program.instructions.reshape(-1, 4).tolist():
-        name, arity, _, _ = INSTRUCTIONS[opcode]
-        lines.append(f'["{name}", {", ".join(map(str, places[:arity]))}]')
-    names = program.output_names or [""] * len(program.outputs)
+    for opcode, *fields in code.rows:
+        instruction = INSTRUCTIONS[opcode]
+        lines.append(f'["{instruction.name}", {", ".join(map(str, fields[: instruction.arity]))}]')
+    names = code.output_names or [""] * len(code.outputs)
     head = {
         "gradwalk": "program",
         "version": VERSION,
-        "inputs": list(program.input_names) or [""] * program.inputs,
-        "constants": [to_number(number) for number in program.constants],
-        "outputs": list(zip(names, program.outputs, strict=True)),
+        "inputs": code.input_names or [""] * code.inputs,
+        "constants": [to_number(number) for number in code.constants],
+        "outputs": list(zip(names, code.outputs, strict=True)),
     }
     return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
 
 
-def read(text: str) -> dict[str, Any]:
-    """The parts of a program by the names of Program's parameters. It has still to be validated.
+def read(text: str) -> Code:
+    """Read a program from JSON. Nothing in the text is ever run as Python.
 
-    Raises `ProgramError` where the text is something else than `written` returns, saying where it stops making sense.
+    Args:
+        text: What `written` returned.
+
+    Returns:
+        The parts of the program. They have still to be validated.
+
+    Raises:
+        ProgramError: If the text is anything else, saying where it stops making sense.
     """
     document = _document(text)
     inputs = document["inputs"]
@@ -51,23 +66,23 @@ def read(text: str) -> dict[str, Any]:
         if not isinstance(name, str):
             raise ProgramError(f"input {i} is {shown(name)}, not a name")
     for i, output in enumerate(outputs):
-        name, place = output if isinstance(output, list) and len(output) == 2 else (None, None)
-        if not isinstance(name, str) or not _is_place(place):
-            raise ProgramError(f"output {i} is {shown(output)}, not a name and a place")
+        name, index = output if isinstance(output, list) and len(output) == 2 else (None, None)
+        if not isinstance(name, str) or not _is_index(index):
+            raise ProgramError(f"output {i} is {shown(output)}, not a name and an index")
     names = [name for name, _ in outputs]
-    return {
-        "inputs": len(inputs),
-        "constants": [_number(number, f"constant {i}") for i, number in enumerate(document["constants"])],
-        "instructions": _instructions(document["instructions"]),
-        "calls": [],
-        "outputs": [place for _, place in outputs],
-        "input_names": inputs if any(inputs) else [],
-        "output_names": names if any(names) else [],
-    }
+    return Code(
+        inputs=len(inputs),
+        constants=[_number(number, f"constant {i}") for i, number in enumerate(document["constants"])],
+        instructions=_instructions(document["instructions"]),
+        calls=(),
+        outputs=[index for _, index in outputs],
+        input_names=inputs if any(inputs) else (),
+        output_names=names if any(names) else (),
+    )
 
 
 def _document(text: str) -> dict[str, Any]:
-    """The document, with all of its keys and no others, and lists where they should be."""
+    """Parse the text, and check that it has all of the keys and no others, and lists where they should be."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -87,24 +102,24 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _instructions(rows: list[Any]) -> Any:
-    """The rows as Program has them: opcodes, and places of three operands."""
+    """Return the instructions as `Code` has them."""
     fields: list[Any] = []
     for i, row in enumerate(rows):
         opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
         if opcode not in INSTRUCTIONS:
-            raise ProgramError(f"instruction {i} is {shown(row)}, not the name of an operation and places of operands")
-        _, *places = row
-        if len(places) != INSTRUCTIONS[opcode].arity:
-            takes = INSTRUCTIONS[opcode].arity
-            raise ProgramError(f"instruction {i} ({row[0]}) takes {takes} operands, not {len(places)}")
-        fields += (opcode, *places, *(0,) * (3 - len(places)))
+            raise ProgramError(f"instruction {i} is {shown(row)}, not the name of an operation and indices of operands")
+        name, *operands = row
+        arity = INSTRUCTIONS[opcode].arity
+        if len(operands) != arity:
+            raise ProgramError(f"instruction {i} ({name}) takes {arity} operands, not {len(operands)}")
+        fields += (opcode, *operands, *(0,) * (3 - arity))
     for i, field in enumerate(fields):
-        if not _is_place(field):
-            raise ProgramError(f"instruction {i // 4} ({rows[i // 4][0]}) has {shown(field)} as operand, not a place")
+        if not _is_index(field):
+            raise ProgramError(f"instruction {i // 4} ({rows[i // 4][0]}) has {shown(field)} as operand, not an index")
     return numpy.array(fields, numpy.int32)
 
 
-def _is_place(given: Any) -> bool:
+def _is_index(given: Any) -> bool:
     return type(given) is int and 0 <= given <= _LARGEST
 
 
@@ -121,4 +136,5 @@ def _number(given: Any, what: str) -> float:
 
 
 def _refused(constant: str) -> None:
+    """Refuse what Python's module json would read as nan or inf."""
     raise ValueError(f"{constant} is no number there; write it as a text")

@@ -1,4 +1,5 @@
-# Lets the compiled tape.py call C by the names of these modules.
+# What the compiled module reaches without going through Python.
 from gradwalk.ops cimport ieee
-from gradwalk.ops cimport c_compat
 from gradwalk.ops cimport evaluate
+from gradwalk.program cimport simplify
+from gradwalk.program.instruction_store cimport InstructionStore

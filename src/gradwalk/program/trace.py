@@ -1,4 +1,4 @@
-"""A function of numbers, recorded: run once on Values, and read off what they became."""
+"""Recording a function of numbers: it is run once on Values, and what computed its result is loaded onto a tape."""
 
 from __future__ import annotations
 
@@ -11,36 +11,48 @@ import numpy
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_PLACE, Tape
+from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import RecordingError, depth, recording
 from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
 from gradwalk.value.value import Value, inputs
 
-Places = list[int]
+Indices = list[int]
 
 
 class Recording:
-    """The recording of one function: a tape, and what its inputs stand for.
+    """The recording of one function: a tape, and what the inputs of the tape stand for.
 
-    `operands`: for each input of the tape, a float, or a Value of the world around. `strict`: whether the recording is
-    to be used for other numbers too, so that the function may not ask for any.
+    Args:
+        staged: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
+
+    Attributes:
+        tape: What the function computes.
+        operands: For each input of the tape, a float or a Value from outside the recording.
     """
 
-    def __init__(self, *, strict: bool = False) -> None:
+    def __init__(self, *, staged: bool = False) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
-        self._strict = strict
+        self._staged = staged
         self._level = depth() + 1
-        self._places: dict[int, int] = {}  # of the inputs, by the id of the Value that stands for each
-        self._inputs: list[Value] = []  # these Values
-        self._captured: list[Value] = []  # those that the function uses without being given them
+        self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
+        self._inputs: list[Value] = []  # the Values that stand for inputs
 
-    def opened(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
-        """A tree with inputs in place of its numbers. `names`: a list to append theirs to; they become their labels."""
+    def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
+        """Append an input for each number in a tree, unless all of them are inputs already.
+
+        Args:
+            tree: An argument of the function.
+            what: What messages call it.
+            names: A list to which the names of the inputs are appended; each becomes its input's label.
+
+        Returns:
+            The tree with a Value for each input, to be given to the function.
+        """
         leaves, structure = flattened(tree, what)
         numbers = scalars(leaves)
-        if all(isinstance(x, Value) and id(x) in self._places for x in numbers):
+        if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
         inputs = [self._input(x) for x in numbers]
         if names is not None:
@@ -49,72 +61,90 @@ class Recording:
                 names.append(name)
         return structure.filled(inputs)
 
-    def places(self, tree: Any) -> tuple[Places, TreeDef]:
-        """The places of the inputs that an opened tree holds, and its structure."""
+    def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
+        """Return the indices of the inputs in a tree that `add_inputs` has returned, and the structure of the tree."""
         leaves, structure = flattened(tree, "an argument")
-        return [self._places[id(x)] for x in scalars(leaves)], structure
+        return [self._indices[id(x)] for x in scalars(leaves)], structure
 
-    def extra(self, numbers: Sequence[Any]) -> Places:
-        """The places of new inputs that the function does not know of, such as tangents."""
+    def add_seeds(self, numbers: Sequence[Any]) -> Indices:
+        """Append an input for each of some seeds, which the function does not see, and return their indices.
+
+        Args:
+            numbers: The numbers that the inputs stand for, such as tangents.
+        """
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
 
-    def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
-        """Run a function, or apply a transformed one: the places of the numbers in its result, and its structure."""
+    def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
+        """Record a call of a function; one that is transformed is recorded by its own `record`.
+
+        Args:
+            f: The function.
+            args: Its arguments, as `add_inputs` has returned them.
+            kwargs: Its keyword arguments.
+
+        Returns:
+            The indices of the numbers in its result, and the structure of the result.
+
+        Raises:
+            TypeError: If the result holds anything but numbers.
+            GraphError: If the result depends on a node made by hand, of which no derivative is known.
+            RecordingError: If a Value of a recording that has ended is used, or a number that is not known.
+        """
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
-        with recording(self._level, staged=self._strict):
+        with recording(self._level, staged=self._staged):
             result = f(*args, **kwargs)
         try:
-            return self.result(f, result)
+            return self._result(f, result)
         finally:
             close_inputs(self._inputs)
 
-    def result(self, f: Callable[..., Any], result: Any) -> tuple[Places, TreeDef]:
-        """The places of the numbers in what a function has returned."""
+    def _result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
+        """Return the indices of the numbers in what a function has returned, and its structure."""
         if result is None:
             raise TypeError(f"{named(f)} returned None; it has to return a number, or numbers: is a `return` missing?")
         leaves, structure = flattened(result, f"the result of {named(f)}")
         numbers = scalars(leaves)
         roots = [x for x in numbers if isinstance(x, Value)]
-        places = iter(self._loaded(roots, f) if roots else ())
-        return [next(places) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], structure
+        indices = iter(self._load(roots, f) if roots else ())
+        return [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], structure
 
-    def evaluated(self, outputs: Places) -> Any:
-        """The numbers at some places of the tape, as `evaluated` gives them."""
-        return evaluated(self.tape.program(outputs), self.operands)
+    def evaluate(self, outputs: Indices) -> Any:
+        """Compute some instructions of the tape, as the function `evaluate` of this module does."""
+        return evaluate(self.tape.program(outputs), self.operands)
 
     def _input(self, number: Any) -> Value:
-        """A new leaf that stands for a new input; the Value itself where it stands for one already."""
-        if isinstance(number, Value) and id(number) in self._places:
+        """Return a new leaf that stands for a new input, or the Value itself if it stands for one already."""
+        if isinstance(number, Value) and id(number) in self._indices:
             return number
         data = primal_of(number) if isinstance(number, Value) else number
         [leaf] = inputs([data], self._level)
-        self._places[id(leaf)] = self.tape.input()
+        self._indices[id(leaf)] = self.tape.input()
         self._inputs.append(leaf)
         self.operands.append(number)
         return leaf
 
-    def _loaded(self, roots: list[Value], f: Callable[..., Any]) -> Places:
-        """Load what computed some Values onto the tape; their places there."""
+    def _load(self, roots: list[Value], f: Callable[..., Any]) -> Indices:
+        """Load onto the tape what computed some Values, and return their indices."""
         nodes = record_from(roots, self._level)
-        places = numpy.full(len(nodes.opcodes), NO_PLACE, numpy.int32)
+        indices = numpy.full(len(nodes.opcodes), NO_INDEX, numpy.int32)
         calls = {}
         for i, node in nodes.noted.items():
             rule = rule_of(node)
             if nodes.offsets[i] == nodes.offsets[i + 1]:
-                places[i] = self._leaf(node)
+                indices[i] = self._leaf(node)
             elif hasattr(rule, "call"):
                 calls[i] = rule
             elif rule is not None or nodes.opcodes[i] == 0:
-                raise GraphError(_by_hand(node, f))
-        self.tape.load(nodes.opcodes, nodes.offsets, nodes.operands, nodes.partials, places, calls)
-        return [int(places[i]) for i in nodes.outputs]
+                raise GraphError(_made_by_hand(node, f))
+        self.tape.load(nodes.opcodes, nodes.offsets, nodes.operands, nodes.partials, indices, calls)
+        return [int(indices[i]) for i in nodes.outputs]
 
     def _leaf(self, leaf: Value) -> int:
-        """The place of a Value that the function did not compute: an input, one from outside, or a constant."""
-        if id(leaf) in self._places:
-            return self._places[id(leaf)]
+        """Return the index of a Value that the function did not compute: an input, one captured, or a constant."""
+        if id(leaf) in self._indices:
+            return self._indices[id(leaf)]
         if level_of(leaf) == ENDED:
             raise RecordingError(
                 f"a Value that was an argument ({leaf!r}) is used after the recording that it belongs to has ended; a "
@@ -122,34 +152,58 @@ class Recording:
             )
         if level_of(leaf) >= self._level:
             return self.tape.constant(primal_of(leaf))
-        self._places[id(leaf)] = self.tape.input()
-        self._captured.append(leaf)
+        self._indices[id(leaf)] = self.tape.input()
         self.operands.append(leaf)
-        return self._places[id(leaf)]
+        return self._indices[id(leaf)]
 
 
-def evaluated(program: Program, operands: Sequence[Any]) -> Any:
-    """The outputs of a program: an array of numbers or, where an operand is a Value, a list with Values in it."""
+def evaluate(program: Program, operands: Sequence[Any]) -> Any:
+    """Run a program on numbers, or on Values if an operand is one.
+
+    Args:
+        program: The program.
+        operands: Numbers and Values, one for each input.
+
+    Returns:
+        The outputs: an array of float64 or, if an operand is a Value, a list of Values and floats.
+    """
     if any(isinstance(operand, Value) for operand in operands):
         return program(list(operands))
     return program.run(numpy.array(operands, numpy.float64))
 
 
 class Recordable:
-    """A function that knows how to put itself onto a tape, such as the gradient of another one."""
+    """A function that records itself, such as the gradient of another function."""
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
-        """The places of the numbers in its result, and their structure, for these arguments."""
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
+        """Append what the function computes to a recording's tape.
+
+        Args:
+            recording: The recording of the function that calls this one.
+            args: The arguments, with Values for inputs.
+            kwargs: The keyword arguments.
+
+        Returns:
+            The indices of the numbers in its result, and the structure of the result.
+        """
         raise NotImplementedError
 
 
 def named(f: Callable[..., Any]) -> str:
-    """What a function is called, in messages."""
+    """Return what messages call a function."""
     return f"{getattr(f, '__name__', repr(f))}()"
 
 
 def reduced(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """How a function made from another is pickled: by its name where that leads to it, as for decorators."""
+    """Return the reduction by which a function made from another is pickled.
+
+    Args:
+        function: The function.
+        arguments: What its class is called with to make it again.
+
+    Returns:
+        Its qualified name if that leads to the function, as it does for decorated ones; else the class and arguments.
+    """
     found: Any = sys.modules.get(function.__module__)
     path: str = getattr(function, "__qualname__", "")  # what functools.partial makes has none
     for name in path.split("."):
@@ -157,7 +211,8 @@ def reduced(function: Any, arguments: tuple[Any, ...]) -> Any:
     return path if found is function else (type(function), arguments)
 
 
-def _by_hand(node: Value, f: Callable[..., Any]) -> str:
+def _made_by_hand(node: Value, f: Callable[..., Any]) -> str:
+    """Return the message about a node of which nothing is known but its closure."""
     where = f"at {node.source}" if node.source is not None else "its line is known under gradwalk.source_lines()"
     return (
         f"{named(f)} uses a node made by hand, of the operation {node.op!r} ({where}): nothing is known of how it is "

@@ -189,11 +189,11 @@ class ArgumentKeys:
             The positional and the keyword arguments to call the function with.
         """
         opened = [
-            arg if i in self.static_argnums or name in self.static_argnames else recording.opened(arg, name, names)
+            arg if i in self.static_argnums or name in self.static_argnames else recording.add_inputs(arg, name, names)
             for i, (name, arg) in enumerate(zip(self.parameters.first(len(args)), args, strict=True))
         ]
         keywords = {
-            name: arg if name in self.static_argnames else recording.opened(arg, name, names)
+            name: arg if name in self.static_argnames else recording.add_inputs(arg, name, names)
             for name, arg in sorted(kwargs.items())
         }
         return opened, keywords

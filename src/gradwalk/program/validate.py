@@ -1,50 +1,59 @@
-"""What a program has to be, for it to be run: checks that take a millisecond for a hundred thousand instructions."""
+"""Checks that a program is well formed, in a millisecond for a hundred thousand instructions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from reprlib import repr as shown
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
+from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, NAMES, ProgramError
 
-if TYPE_CHECKING:
-    from gradwalk.program.program import Program
-
-_LARGEST = 2**31 - 1  # places are int32
+_LARGEST = 2**31 - 1  # indices are int32
 _ARITIES = numpy.full(max(INSTRUCTIONS) + 1, -1)
 _ARITIES[list(INSTRUCTIONS)] = [instruction.arity for instruction in INSTRUCTIONS.values()]
 _ARITIES[CALL] = 0
 
 
-def validate(program: Program) -> None:
-    """Raise `ProgramError` where the program is not well formed.
+def validate(code: Code) -> None:
+    """Check that a program is well formed.
 
-    It is when its instructions are known, and have as many operands as they take; every operand is an input, a
-    constant or an earlier instruction; calls fit the functions that they call; and outputs are places that there are.
+    It is if its instructions are known and have as many operands as they take; every operand is an input, a constant or
+    the result of an earlier instruction; calls fit the functions that they call; and every output is one of these, too.
+
+    Args:
+        code: The parts of the program.
+
+    Raises:
+        ProgramError: If it is not, naming the instruction.
     """
-    _check_parts(program)
-    code = program.instructions.reshape(-1, 4)
-    _check_opcodes(program, code)
-    _check_operands(program, code)
-    _check_calls(program, code)
-    _check_places(program.outputs, "an output", _count(program))
+    _check_instructions(code)
+    _check_constants_and_names(code)
+    rows = code.instructions.reshape(-1, 4)
+    _check_opcodes(rows)
+    _check_operands(code, rows)
+    _check_calls(code, rows)
+    _check_indices(code.outputs, "an output", code.count)
 
 
-def _check_parts(program: Program) -> None:
-    instructions = program.instructions
+def _check_instructions(code: Code) -> None:
+    instructions = code.instructions
     is_array = isinstance(instructions, numpy.ndarray) and instructions.dtype == numpy.int32
     if not is_array or instructions.ndim != 1 or not instructions.flags.c_contiguous or len(instructions) % 4:
         raise ProgramError("the instructions are not a contiguous row of int32, four for each")
-    if program.inputs < 0 or _count(program) > _LARGEST:
-        raise ProgramError(f"{_count(program)} inputs, constants and instructions: at most {_LARGEST} can be counted")
-    for number in program.constants:
+    if code.inputs < 0 or code.count > _LARGEST:
+        raise ProgramError(f"{code.count} inputs, constants and instructions: at most {_LARGEST} can be counted")
+
+
+def _check_constants_and_names(code: Code) -> None:
+    for number in code.constants:
         if type(number) is not float:
             raise ProgramError(f"a constant is {shown(number)}, not a float")
     for names, count, what in (
-        (program.input_names, program.inputs, "input"),
-        (program.output_names, len(program.outputs), "output"),
+        (code.input_names, code.inputs, "input"),
+        (code.output_names, len(code.outputs), "output"),
     ):
         if names and len(names) != count:
             raise ProgramError(f"{len(names)} names are given for {count} {what}s")
@@ -53,8 +62,8 @@ def _check_parts(program: Program) -> None:
                 raise ProgramError(f"the name of an {what} is {shown(name)}, not a text")
 
 
-def _check_opcodes(program: Program, code: Any) -> None:
-    opcodes = code[:, 0]
+def _check_opcodes(rows: Any) -> None:
+    opcodes = rows[:, 0]
     wrong = (opcodes < 0) | (opcodes >= len(_ARITIES))
     wrong |= _ARITIES[numpy.where(wrong, 0, opcodes)] < 0
     if wrong.any():
@@ -62,51 +71,42 @@ def _check_opcodes(program: Program, code: Any) -> None:
         raise ProgramError(f"instruction {i} has opcode {opcodes[i]}, which is that of no operation")
 
 
-def _check_operands(program: Program, code: Any) -> None:
-    """Operands are earlier places; fields beyond them are 0, and so never out of range either."""
-    opcodes, fields = code[:, :1], code[:, 1:]
+def _check_operands(code: Code, rows: Any) -> None:
+    """Check that operands have lower indices. Fields beyond them are 0, so that these can be read as indices, too."""
+    opcodes, fields = rows[:, :1], rows[:, 1:]
     is_operand = numpy.arange(3) < _ARITIES[opcodes]
-    limit = numpy.where(is_operand, _first(program) + numpy.arange(len(code))[:, None], 1)
+    limit = numpy.where(is_operand, code.first + numpy.arange(len(rows))[:, None], 1)
     wrong = ((fields < 0) | (fields >= limit)) & (opcodes != CALL)
     if wrong.any():
-        i, position = (int(place) for place in numpy.argwhere(wrong)[0])
-        what = f"{_called(program, code, i)} has"
+        i, position = (int(index) for index in numpy.argwhere(wrong)[0])
+        what = f"{_described(code, rows, i)} has"
         if is_operand[i, position]:
-            raise ProgramError(f"{what} place {fields[i, position]} as operand, which is none before {limit[i, 0]}")
+            raise ProgramError(f"{what} index {fields[i, position]} as operand, which is none before {limit[i, 0]}")
         raise ProgramError(f"{what} {_ARITIES[opcodes[i, 0]]} operands, and {fields[i, position]} where there are none")
 
 
-def _check_calls(program: Program, code: Any) -> None:
-    """Whichever result of a call comes first, all operands stand before it."""
+def _check_calls(code: Code, rows: Any) -> None:
+    """Check that all operands of a call come before the first of its results, whichever that is."""
     checked = set()
-    for i in numpy.flatnonzero(code[:, 0] == CALL).tolist():
-        which, position, unused = code[i, 1:].tolist()
-        what = _called(program, code, i)
-        if not 0 <= which < len(program.calls):
-            raise ProgramError(f"{what} is that of call {which}, and there are {len(program.calls)} calls")
-        function, operands = program.calls[which]
+    for i in numpy.flatnonzero(rows[:, 0] == CALL).tolist():
+        which, position, unused = rows[i, 1:].tolist()
+        what = _described(code, rows, i)
+        if not 0 <= which < len(code.calls):
+            raise ProgramError(f"{what} is that of call {which}, and there are {len(code.calls)} calls")
+        function, operands = code.calls[which]
         if not 0 <= position < function.outputs or unused:
             raise ProgramError(f"{what} is result {position} of {function.name}(), which has {function.outputs}")
         if which not in checked:
-            _check_places(operands, f"an operand of {what}", _first(program) + i)
+            _check_indices(operands, f"an operand of {what}", code.first + i)
             checked.add(which)
 
 
-def _check_places(places: list[int], what: str, limit: int) -> None:
-    for place in places:
-        if type(place) is not int or not 0 <= place < limit:
-            raise ProgramError(f"{what} is {shown(place)}, which is none of the {limit} places there")
+def _check_indices(indices: Sequence[int], what: str, limit: int) -> None:
+    for index in indices:
+        if type(index) is not int or not 0 <= index < limit:
+            raise ProgramError(f"{what} is {shown(index)}, which is none of the {limit} indices there")
 
 
-def _first(program: Program) -> int:
-    first: int = program.inputs + len(program.constants)
-    return first
-
-
-def _count(program: Program) -> int:
-    return _first(program) + len(program.instructions) // 4
-
-
-def _called(program: Program, code: Any, i: int) -> str:
-    """What messages call an instruction."""
-    return f"instruction {i} (v{_first(program) + i}, {NAMES[int(code[i, 0])]})"
+def _described(code: Code, rows: Any, i: int) -> str:
+    """Return what messages call an instruction."""
+    return f"instruction {i} (v{code.first + i}, {NAMES[int(rows[i, 0])]})"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from gradwalk.batching.vmap import Vmap
-from gradwalk.program.trace import Places, Recordable, Recording, named
+from gradwalk.program.trace import Indices, Recordable, Recording, named
 from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import Parameters, TreeDef, tupled
 
@@ -39,12 +39,12 @@ class Transform(Wrapper[P, R_co], Recordable):
         """Return the derivatives at these arguments."""
         recording = Recording()
         outputs, treedef = self.record(recording, args, kwargs)
-        return treedef.filled(recording.evaluated(outputs))  # type: ignore[no-any-return]
+        return treedef.filled(recording.evaluate(outputs))  # type: ignore[no-any-return]
 
     def _made_from(self) -> tuple[Any, ...]:
         return self._f, self._argnums
 
-    def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Places, TreeDef]:
+    def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Indices, TreeDef]:
         """Open the arguments to differentiate by.
 
         Returns:
@@ -53,11 +53,11 @@ class Transform(Wrapper[P, R_co], Recordable):
         """
         opened = list(args)
         names = self._parameters.first(len(opened))
-        inputs: Places = []
+        inputs: Indices = []
         treedefs = []
         for i in self._positions(len(opened)):
-            opened[i] = recording.opened(opened[i], names[i])
-            indices, treedef = recording.places(opened[i])
+            opened[i] = recording.add_inputs(opened[i], names[i])
+            indices, treedef = recording.input_indices(opened[i])
             inputs += indices
             treedefs.append(treedef)
         return opened, inputs, treedefs[0] if isinstance(self._argnums, int) else tupled(treedefs)

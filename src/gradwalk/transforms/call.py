@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Places
+from gradwalk.program.trace import Indices
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value, with_rule
 
@@ -40,7 +40,7 @@ class Call:
         """
         raise NotImplementedError
 
-    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append what computes the adjoints of the operands, and return their indices on the tape.
 
         Args:
@@ -51,14 +51,14 @@ class Call:
         """
         raise NotImplementedError
 
-    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append what computes the tangents of the results, and return their indices on the tape.
 
         Args:
             tape: The tape.
             operands: The indices of the operands.
             base: The index of the first result.
-            tangents: The indices of the tangents of the operands, `NO_PLACE` for those that are 0.
+            tangents: The indices of the tangents of the operands, `NO_INDEX` for those that are 0.
         """
         raise NotImplementedError
 

@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_PLACE, Tape
-from gradwalk.program.trace import Places
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.trace import Indices
 from gradwalk.transforms.call import Call
 from gradwalk.transforms.jit import Jit, JitTrace
 from gradwalk.value.value import Value
@@ -46,11 +46,11 @@ class Block(Call):
         adjoints = [float(i == position) for i in range(self.outputs)]
         return self._pulled.numbers([*operands, *adjoints])
 
-    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append a call of the block that computes the adjoints of the operands, and return their indices."""
         return _append(self._pulled, tape, operands, adjoints)
 
-    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append a call of the block that computes the tangents of the results, and return their indices."""
         return _append(self._pushed, tape, operands, tangents)
 
@@ -68,16 +68,16 @@ class Block(Call):
         seeds = [(index, tape.input()) for index in inputs]
         return Block(tape.program(tape.forward(seeds, outputs)), f"{self.name}'")
 
-    def _unrolled(self) -> tuple[Tape, Places, Places]:
+    def _unrolled(self) -> tuple[Tape, Indices, Indices]:
         """A tape with the instructions of the program, and the indices of its inputs and outputs."""
         tape = Tape()
         inputs = [tape.input() for _ in range(self._program.inputs)]
         return tape, inputs, tape.inline(self._program, inputs)
 
 
-def _append(block: Block, tape: Tape, operands: Places, seeds: Places) -> Places:
+def _append(block: Block, tape: Tape, operands: Indices, seeds: Indices) -> Indices:
     """Append a call of a block to a tape; the indices of its results."""
-    given = [tape.constant(0.0) if seed == NO_PLACE else seed for seed in seeds]
+    given = [tape.constant(0.0) if seed == NO_INDEX else seed for seed in seeds]
     base = tape.call(block, [*operands, *given])
     return list(range(base, base + block.outputs))
 

@@ -1,3 +1,2 @@
-# Lets the compiled sparsity.py call C by the names of these modules.
+# What the compiled module reaches without going through Python.
 from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_PLACE, Tape
-from gradwalk.program.trace import Places, Recording, named, reduced
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.trace import Indices, Recording, named, reduced
 from gradwalk.program.trace_cache import Trace, TraceCache
 from gradwalk.transforms.call import Call
 from gradwalk.trees.tree import flattened, scalars
@@ -85,17 +85,17 @@ class Primitive(Call):
         given = self._apply_rule(result, *operands)
         return [float(partial) for partial in self._counted(scalars(flattened(given, self._what)[0]), len(operands))]
 
-    def pull(self, tape: Tape, operands: Places, base: int, adjoints: Places) -> Places:
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the products of the adjoint of the result and every partial, and return their indices."""
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
-    def push(self, tape: Tape, operands: Places, base: int, tangents: Places) -> Places:
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the sum of tangents times partials, and return its index."""
         terms = zip(tangents, self._partials(tape, operands, base), strict=True)
-        products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_PLACE]
+        products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_INDEX]
         return [functools.reduce(lambda total, product: tape.append("add", total, product), products)]
 
-    def _partials(self, tape: Tape, operands: Places, base: int) -> Places:
+    def _partials(self, tape: Tape, operands: Indices, base: int) -> Indices:
         """The indices of the partials, by the recording of the rule for so many operands."""
         trace = self._rules.find(len(operands))
         if trace is None:
@@ -103,9 +103,9 @@ class Primitive(Call):
         return tape.inline(trace.program, [base, *operands])
 
     def _recorded_rule(self, count: int) -> Program:
-        recording = Recording(strict=True)
+        recording = Recording(staged=True)
         [result] = self.numbers(self._latest)
-        given = [recording.opened(number, "operand") for number in (result, *self._latest)]
+        given = [recording.add_inputs(number, "operand") for number in (result, *self._latest)]
         try:
             partials, _ = recording.run(self._apply_rule, given, {})
         except RecordingError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmap import Vmap
-from gradwalk.program.trace import Places, Recording, named
+from gradwalk.program.trace import Indices, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 
@@ -30,7 +30,7 @@ class Grad(Transform[P, R_co]):
         self._has_aux = has_aux
         self._with_value = with_value
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append what computes the gradient, and value and aux where they are asked for, to a tape.
 
         Args:

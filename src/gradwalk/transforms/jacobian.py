@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.batching.vmap import Vmap
-from gradwalk.program.trace import Places, Recording
+from gradwalk.program.trace import Indices, Recording
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.value import Value
@@ -41,7 +41,7 @@ class Jacobian(Transform[P, R_co]):
         matrix = self._matrix(recording, inputs, outputs)
         return treedef.filled(matrix.ravel()[order])  # type: ignore[no-any-return]
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append what computes the derivatives to a tape: instructions of their own for each that can differ from 0.
 
         Args:
@@ -53,7 +53,7 @@ class Jacobian(Transform[P, R_co]):
             The indices of the derivatives, and the structure that they make up.
         """
         inputs, outputs, treedef, order = self._run(recording, args, kwargs)
-        indices: Places = self._rows(recording, inputs, outputs).ravel()[order].tolist()
+        indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
         return indices, treedef
 
     def _made_from(self) -> tuple[Any, ...]:
@@ -61,17 +61,17 @@ class Jacobian(Transform[P, R_co]):
 
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Places, Places, TreeDef, Any]:
+    ) -> tuple[Indices, Indices, TreeDef, Any]:
         """The indices of inputs and outputs, the structure of the derivatives, and the order in which they stand."""
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
         return inputs, outputs, *_arranged(rows, columns)
 
-    def _is_forward(self, inputs: Places, outputs: Places) -> bool:
+    def _is_forward(self, inputs: Indices, outputs: Indices) -> bool:
         """Whether to sweep forward, once an input, rather than in reverse, once an output."""
         return self._mode == "forward" or (self._mode == "auto" and len(inputs) < 2 * len(outputs))
 
-    def _rows(self, recording: Recording, inputs: Places, outputs: Places) -> Any:
+    def _rows(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
         """The indices of the derivatives on the tape, as a matrix with a row an output, a column an input."""
         tape = recording.tape
         one = tape.constant(1.0)
@@ -81,20 +81,20 @@ class Jacobian(Transform[P, R_co]):
         rows = [tape.reverse([(index, one)], inputs) for index in outputs]
         return numpy.array(rows, dtype=numpy.int32).reshape(len(outputs), len(inputs))
 
-    def _matrix(self, recording: Recording, inputs: Places, outputs: Places) -> Any:
+    def _matrix(self, recording: Recording, inputs: Indices, outputs: Indices) -> Any:
         """The derivatives, as a matrix with a row an output, a column an input."""
         is_small = len(recording.tape) * min(len(inputs), len(outputs)) < _LARGEST_UNROLLED
         if is_small or any(isinstance(operand, Value) for operand in recording.operands):
-            entries = recording.evaluated(self._rows(recording, inputs, outputs).ravel().tolist())
+            entries = recording.evaluate(self._rows(recording, inputs, outputs).ravel().tolist())
             matrix = entries if isinstance(entries, numpy.ndarray) else numpy.empty(len(entries), dtype=object)
             matrix[:] = entries
             return matrix.reshape(len(outputs), len(inputs))
         numbers = recording.operands.copy()
         if self._is_forward(inputs, outputs):
-            tangents = recording.extra([0.0] * len(inputs))
+            tangents = recording.add_seeds([0.0] * len(inputs))
             seeds = list(zip(inputs, tangents, strict=True))
             return _swept(recording, recording.tape.forward(seeds, outputs), numbers, len(inputs)).T
-        adjoints = recording.extra([0.0] * len(outputs))
+        adjoints = recording.add_seeds([0.0] * len(outputs))
         seeds = list(zip(outputs, adjoints, strict=True))
         return _swept(recording, recording.tape.reverse(seeds, inputs), numbers, len(outputs))
 
@@ -221,7 +221,7 @@ def _block(entries: Any, shape: tuple[int, ...]) -> Any:
     return entries.reshape(shape) if shape else float(entries[0, 0])
 
 
-def _swept(recording: Recording, outputs: Places, numbers: list[float], count: int) -> Any:
+def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:
     """The outputs with each of the last `count` inputs in turn being 1 and the others 0: a row each."""
     program = recording.tape.program(outputs)
     rows = numpy.empty((count, len(outputs)))

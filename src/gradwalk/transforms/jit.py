@@ -180,7 +180,7 @@ class Jit(Wrapper[P, R]):
 
     def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""
-        recording = Recording(strict=True)
+        recording = Recording(staged=True)
         names: list[str] = []
         opened, keywords = self._keys.open(recording, args, kwargs, names)
         count = len(recording.operands)

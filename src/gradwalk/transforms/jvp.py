@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from gradwalk.program.trace import Places, Recording, evaluated, named
+from gradwalk.program.trace import Indices, Recording, evaluate, named
 from gradwalk.transforms.grad import grad
 from gradwalk.trees.tree import Parameters, flattened, scalars, tupled
 
@@ -31,9 +31,9 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
         (6.0, 23.0)
     """
     recording, args, inputs = _open(f, primals)
-    seeds = list(zip(inputs, recording.extra(_like(primals, tangents, "tangents")), strict=True))
+    seeds = list(zip(inputs, recording.add_seeds(_like(primals, tangents, "tangents")), strict=True))
     outputs, treedef = recording.run(f, args, {})
-    results = recording.evaluated(outputs + recording.tape.forward(seeds, outputs))
+    results = recording.evaluate(outputs + recording.tape.forward(seeds, outputs))
     return treedef.filled(results[: len(outputs)]), treedef.filled(results[len(outputs) :])
 
 
@@ -58,15 +58,15 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
     """
     recording, args, inputs = _open(f, primals)
     outputs, treedef = recording.run(f, args, {})
-    result: R = treedef.filled(recording.evaluated(outputs))
+    result: R = treedef.filled(recording.evaluate(outputs))
     arguments = tupled([flattened(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
-    adjoints = recording.extra([0.0] * len(outputs))
+    adjoints = recording.add_seeds([0.0] * len(outputs))
     program = recording.tape.program(recording.tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs))
 
     def pull(adjoint: R) -> tuple[Any, ...]:
         given = _like(result, adjoint, "adjoints")
-        pulled: tuple[Any, ...] = arguments.filled(evaluated(program, [*operands, *given]))
+        pulled: tuple[Any, ...] = arguments.filled(evaluate(program, [*operands, *given]))
         return pulled
 
     return result, pull
@@ -96,7 +96,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     return jvp(grad(f), primals, tangents)[1]
 
 
-def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Places]:
+def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, list[Any], Indices]:
     """A recording with the arguments of `f` as inputs, these arguments, and the indices of the inputs."""
     if not callable(f):
         raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
@@ -105,8 +105,8 @@ def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, lis
     recording = Recording()
     args, inputs = [], []
     for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
-        args.append(recording.opened(primal, name))
-        inputs += recording.places(args[-1])[0]
+        args.append(recording.add_inputs(primal, name))
+        inputs += recording.input_indices(args[-1])[0]
     return recording, args, inputs
 
 

@@ -18,11 +18,12 @@ import numpy
 from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Places, Recording
+from gradwalk.program.trace import Indices, Recording
 from gradwalk.program.trace_cache import ArgumentKeys, Trace, TraceCache
 from gradwalk.transforms.base import Argnums, Transform
-from gradwalk.transforms.coloring import column_coloring, pattern, star_coloring, symmetric, transposed
+from gradwalk.transforms.coloring import column_coloring, star_coloring
 from gradwalk.transforms.grad import grad
+from gradwalk.transforms.sparsity_pattern import pattern, symmetric, transposed
 from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
@@ -62,10 +63,10 @@ class Sums(NamedTuple):
         at: The position among the targets for each entry.
     """
 
-    sweep: Callable[[list[tuple[int, int]], Places], Places]
-    seeds: Places
+    sweep: Callable[[list[tuple[int, int]], Indices], Indices]
+    seeds: Indices
     colors: Any
-    targets: Places
+    targets: Indices
     sum_of: Any
     at: Any
 
@@ -140,7 +141,7 @@ class Sparse(Transform[P, Any]):
         """What the latest recording came to. Raises `ValueError` where there is none yet."""
         return self._cache.last(repr(self)).statistics
 
-    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Places, TreeDef]:
+    def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Raise `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
         raise self._refused()
 
@@ -173,7 +174,7 @@ class Sparse(Transform[P, Any]):
     def _record_matrix(self, args: Sequence[Any], kwargs: dict[str, Any]) -> SparseTrace:
         """Record the function for these arguments."""
         csr_array = from_scipy("scipy.sparse", "csr_array", self._name)
-        recording = Recording(strict=True)
+        recording = Recording(staged=True)
         opened, keywords = self._keys.open(recording, args, kwargs)
         inputs = self._inputs(recording, opened)
         first = len(recording.operands)
@@ -181,7 +182,7 @@ class Sparse(Transform[P, Any]):
         captured = recording.operands[first:]
         if any(level_of(value) > 0 for value in captured):
             raise self._refused()
-        columns = recording.tape.program(inputs).outputs
+        columns = list(recording.tape.program(inputs).outputs)
         indptr, indices = self._pattern(*pattern(recording.tape.program(outputs), columns))
         matrix = csr_array((numpy.zeros(len(indices)), indices, indptr), shape=(len(outputs), len(inputs)))
         sums = self._sums(recording.tape, inputs, outputs, (indptr, indices))
@@ -189,16 +190,16 @@ class Sparse(Transform[P, Any]):
         statistics = SparseStatistics(len(indices), len(numpy.unique(sums.sum_of)), len(program))
         return SparseTrace(program, captured, matrix, first, statistics, groups, (sums.sum_of, sums.at))
 
-    def _inputs(self, recording: Recording, args: list[Any]) -> Places:
+    def _inputs(self, recording: Recording, args: list[Any]) -> Indices:
         """The indices of the numbers to differentiate by."""
         positions = self._positions(len(args))
         if len(set(positions)) < len(positions):
             raise ValueError(
                 f"argnums={self._argnums} of {self!r} has an argument twice: the matrix has its columns once"
             )
-        return [index for i in positions for index in recording.places(args[i])[0]]
+        return [index for i in positions for index in recording.input_indices(args[i])[0]]
 
-    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
+    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         """The indices of the numbers to differentiate."""
         raise NotImplementedError
 
@@ -206,7 +207,7 @@ class Sparse(Transform[P, Any]):
         """The pattern of the matrix, given what has been found of it."""
         return indptr, indices
 
-    def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
+    def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """As few sums as will do to read the matrix off them."""
         raise NotImplementedError
 
@@ -217,10 +218,10 @@ class SparseJacobian(Sparse[P]):
     _name = "sparse_jacobian"
     _dense = "jacobian"
 
-    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
+    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         return recording.run(self._f, args, kwargs)[0]
 
-    def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
+    def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """Sums of columns, or of rows where fewer of these are enough."""
         is_forward, colors = _fewest_colors(pattern, transposed(*pattern, len(inputs)))
         rows, columns = _entries(pattern)
@@ -235,14 +236,14 @@ class SparseHessian(Sparse[P]):
     _name = "sparse_hessian"
     _dense = "hessian"
 
-    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Places:
+    def _outputs(self, recording: Recording, args: list[Any], kwargs: dict[str, Any]) -> Indices:
         return recording.run(grad(self._f, self._argnums), args, kwargs)[0]
 
     def _pattern(self, indptr: Any, indices: Any) -> Pattern:
         """Drop structural nonzeros that have no symmetric counterpart: they are 0 at every point."""
         return symmetric(indptr, indices)
 
-    def _sums(self, tape: Tape, inputs: Places, outputs: Places, pattern: Pattern) -> Sums:
+    def _sums(self, tape: Tape, inputs: Indices, outputs: Indices, pattern: Pattern) -> Sums:
         """Sums of columns of the gradient's Jacobian. Both entries of a symmetric pair are read off one of them."""
         colors, flipped = star_coloring(*pattern)
         rows, columns = _entries(pattern)
@@ -372,6 +373,6 @@ def _unrolled(tape: Tape, sums: Sums) -> tuple[Program, list[Any]] | None:
 
 def _swept(recording: Recording, sums: Sums) -> tuple[Program, list[Any]]:
     """A program for any one sum, and for each color which seeds are 1."""
-    seeds = recording.extra([0.0] * len(sums.seeds))
+    seeds = recording.add_seeds([0.0] * len(sums.seeds))
     outputs = sums.sweep(list(zip(sums.seeds, seeds, strict=True)), sums.targets)
     return recording.tape.program(outputs), _groups(sums.colors, _count(sums.colors))

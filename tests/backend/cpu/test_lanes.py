@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy
 import pytest
 from hypothesis import given
@@ -9,13 +12,12 @@ from hypothesis import strategies as st
 from kernels import Case, numbers, on_lanes, opcode, rounded, same
 from programs import fewer
 
-from gradwalk.backend import executor as kernel
-from gradwalk.backend import thread_pool
+from gradwalk.backend import executor, thread_pool
 from gradwalk.backend.cpu import lanes
-from gradwalk.backend.executor import Kernel
+from gradwalk.backend.executor import LaneKernel
 from gradwalk.program.program import Program
 
-STRANDS = 64
+SHARDS = 64
 
 
 def added(total, x):
@@ -36,13 +38,13 @@ def sum_of_row(row):
 
 
 def sum_of_batch(terms, width):
-    """As the kernel does it: rows of lanes, 16 apart; then blocks, then strands, with what rounding takes."""
+    """As the kernel does it: rows of lanes, 16 apart; then blocks, then shards, with what rounding takes."""
     blocks = -(-len(terms) // width)
-    strands = max(1, min(STRANDS, blocks))
+    shards = max(1, min(SHARDS, blocks))
     totals = []
-    for strand in range(strands):
+    for shard in range(shards):
         total = 0.0, 0.0
-        for block in range(strand * blocks // strands, (strand + 1) * blocks // strands):
+        for block in range(shard * blocks // shards, (shard + 1) * blocks // shards):
             total = added(total, sum_of_row(terms[block * width : (block + 1) * width].tolist()))
         totals.append(total)
     total = totals[0]
@@ -60,9 +62,9 @@ def of(name, varies):
 COUNTS = st.sampled_from([0, 1, 15, 16, 17, 31, 33, 70, 66 * 16 + 5])
 
 
-@pytest.fixture(params=kernel.INSTRUCTION_SETS)
+@pytest.fixture(params=executor.INSTRUCTION_SETS)
 def instruction_set(request, monkeypatch):
-    monkeypatch.setattr(kernel, "instruction_set", request.param)
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", request.param)
 
 
 @pytest.mark.usefixtures("instruction_set")
@@ -81,7 +83,7 @@ def test_sums_have_the_bits_that_their_order_says(kind, varies, count, width, se
     with numpy.errstate(all="ignore"):
         terms = operands[0] * operands[-1]
     with thread_pool.threads(2):
-        [found] = on_lanes(Kernel(case.program, varies, reduced=True, lanes=width), shared, columns, count, kind)
+        [found] = on_lanes(LaneKernel(case.program, varies, reduced=True, lanes=width), shared, columns, count, kind)
     assert same(found, numpy.float64(sum_of_batch(terms.astype(float), width)))
 
 
@@ -91,11 +93,11 @@ def test_sums_have_the_bits_that_their_order_says(kind, varies, count, width, se
 def test_sums_of_rows_too(count, seed):
     column = numbers(numpy.random.default_rng(seed), count)
     case = Case(Program(1, [], numpy.array([], numpy.int32), [], [0, 0]), (True,))
-    found = on_lanes(Kernel(case.program, (True,), reduced=True, lanes=16), numpy.empty(0), [column], count)
+    found = on_lanes(LaneKernel(case.program, (True,), reduced=True, lanes=16), numpy.empty(0), [column], count)
     assert same(found, numpy.float64(sum_of_batch(column, 16))).all()
 
 
-def test_totals_of_strands_are_added_up_with_what_rounding_takes():
+def test_totals_of_shards_are_added_up_with_what_rounding_takes():
     totals = [1e16, 0.0, 2.0, 0.5, 1.0, 0.25, 3.0, 0.0]
     lanes.add_totals(totals, 2, 2)
     assert totals[:4] == [1e16, 1.25, 5.0, 0.5]
@@ -103,3 +105,11 @@ def test_totals_of_strands_are_added_up_with_what_rounding_takes():
 
 def test_in_python_there_is_one_instruction_set():
     assert lanes.instruction_sets() == 1
+
+
+def test_tiles_are_as_large_in_python_as_in_c():
+    """So that `memory` says the same, compiled or not."""
+    header = (Path(lanes.__file__).parent / "lanes.h").read_text(encoding="utf-8")
+    sizes = re.search(r"TILE = (\d+), TILES = (\d+)", header)
+    assert sizes is not None
+    assert tuple(map(int, sizes.groups())) == (lanes.TILE, lanes.TILES)

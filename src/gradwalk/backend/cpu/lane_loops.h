@@ -44,7 +44,7 @@
     case 8 * opcode + 6: { ROW(x, 0) SCALAR(y, 1) SCALAR(z, 2) LOOP(LANE(x) out[i] = value;) }
 
 /* The numbers of a column for `count` samples; the rest of the row repeats the last one. The next block is prefetched:
-   where columns share cache lines, by the one of them that stands first in the line. */
+   where columns share cache lines, the column that stands first in a line does it. */
 static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes) {
     const char *next = first + lanes * stride;
     if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
@@ -58,12 +58,12 @@ static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int6
     return row;
 }
 
-/* The numbers of 8 columns that stand side by side in memory, for all lanes: a row for each. To be read as one cache line
-   a sample, where one column after the other would fetch that line 8 times. */
+/* A tile: columns that stand side by side in memory, for all lanes, a row for each. The columns of a sample share a cache
+   line, which is read once for all of them; one column after the other would fetch it TILE times. */
 #ifdef HAS_SHUFFLES
 typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
-static void NAME(load_8)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
+static void NAME(load_tile)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
     for (int64_t i = 0; i < lanes; i += 8) {
         NAME(eight) r[8], pairs[8], fours[8];
         for (int k = 0; k < 8; k++) {
@@ -88,14 +88,42 @@ static void NAME(load_8)(const char *first, int64_t stride, REAL *tile, int64_t 
     }
 }
 #else
-static void NAME(load_8)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
+static void NAME(load_tile)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
     for (int64_t i = 0; i < lanes; i++) {
         const REAL *sample = (const REAL *)(first + i * stride);
         PREFETCH(first + (i + lanes) * stride);
-        for (int64_t k = 0; k < 8; k++) tile[k * lanes + i] = sample[k];
+        for (int64_t k = 0; k < TILE; k++) tile[k * lanes + i] = sample[k];
     }
 }
 #endif
+
+/* The tiles of a block that were loaded last. */
+typedef struct {
+    REAL *cells;
+    int64_t first[TILES]; /* the first column of each, or -1 */
+    int next;             /* which is replaced next */
+} NAME(Tiles);
+
+/* A column's numbers for `count` samples from sample `first` on: a row, in this slot or where the column lies. */
+static const REAL *NAME(load_column)(
+    const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count
+) {
+    const int64_t lanes = batch->lanes;
+    const int64_t stride = batch->strides[column];
+    const int64_t start = batch->tiles[column];
+    REAL *home = (REAL *)(shard->scratch + slot * lanes * (int64_t)sizeof(REAL));
+    if (start < 0 || count < lanes) return NAME(load)(batch->columns[column] + first * stride, stride, home, count, lanes);
+    int found = 0;
+    while (found < TILES && tiles->first[found] != start) found++;
+    if (found == TILES) {
+        found = tiles->next;
+        tiles->next = (found + 1) % TILES;
+        tiles->first[found] = start;
+        NAME(load_tile)(batch->columns[start] + first * stride, stride, tiles->cells + found * TILE * lanes, lanes);
+    }
+    memcpy(home, tiles->cells + (found * TILE + column - start) * lanes, (size_t)lanes * sizeof(REAL));
+    return home;
+}
 
 static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t count) {
     if (stride == (int64_t)sizeof(REAL)) memcpy(first, row, (size_t)count * sizeof(REAL));
@@ -131,15 +159,14 @@ static double NAME(dot)(const REAL *x, const REAL *y, int64_t count) SUM_OF(x[i]
 static double NAME(scaled_sum)(const REAL *x, REAL y, int64_t count) SUM_OF(x[i] * y)
 
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
-static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
+static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
-    const REAL *scalars = (const REAL *)run->scalars;
-    char **rows = run->rows;
-    REAL *tiles = (REAL *)(run->scratch + run->slots * run->lanes * (int64_t)sizeof(REAL));
-    int64_t loaded[] = {-1, -1, -1, -1}; /* where the columns in each tile begin */
-    int next = 0;                        /* the tile that is loaded next */
-    const int32_t *end = run->code + run->length;
-    for (const int32_t *code = run->code; code < end; code += 5) {
+    const REAL *scalars = (const REAL *)batch->scalars;
+    char **rows = shard->rows;
+    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * batch->lanes * (int64_t)sizeof(REAL))};
+    for (int k = 0; k < TILES; k++) tiles.first[k] = -1;
+    const int32_t *end = batch->code + batch->length;
+    for (const int32_t *code = batch->code; code < end; code += 5) {
         switch (code[0]) {
 /* --- generated by tools/generate.py from ops/table.py: lanes --- */
         TWO(1, x + y) /* add */
@@ -183,53 +210,35 @@ static void NAME(run_block)(const Run *run, int64_t first, int64_t count) {
         THREE(41, x * y - z) /* mulsub */
         THREE(42, z - x * y) /* submul */
 /* --- end of generated code --- */
-        case 8 * LOAD: {
-            char *home = run->scratch + code[1] * run->lanes * (int64_t)sizeof(REAL);
-            const int64_t stride = run->strides[code[2]];
-            const int64_t start = run->tiles[code[2]];
-            if (start < 0 || count < run->lanes) {
-                const char *from = run->columns[code[2]] + first * stride;
-                rows[code[1]] = (char *)NAME(load)(from, stride, (REAL *)home, count, run->lanes);
-                break;
-            }
-            int found = 0;
-            while (found < 4 && loaded[found] != start) found++;
-            if (found == 4) {
-                found = next;
-                next = (next + 1) % 4;
-                loaded[found] = start;
-                NAME(load_8)(run->columns[start] + first * stride, stride, tiles + found * 8 * lanes, lanes);
-            }
-            memcpy(home, tiles + (found * 8 + code[2] - start) * lanes, (size_t)lanes * sizeof(REAL));
-            rows[code[1]] = home;
+        case 8 * LOAD:
+            rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count);
             break;
-        }
         case 8 * STORE: {
-            const int64_t stride = run->output_strides[code[1]];
-            NAME(store)(run->outputs[code[1]] + first * stride, stride, (const REAL *)rows[code[2]], count);
+            const int64_t stride = batch->output_strides[code[1]];
+            NAME(store)(batch->outputs[code[1]] + first * stride, stride, (const REAL *)rows[code[2]], count);
             break;
         }
-        case 8 * SUM: NAME(add_to_total)(run->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
-        case 8 * SUM + 1: NAME(add_to_total)(run->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
+        case 8 * SUM: NAME(add_to_total)(shard->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
+        case 8 * SUM + 1: NAME(add_to_total)(shard->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
         case 8 * DOT: {
             ROW(x, 0) ROW(y, 1)
-            NAME(add_to_total)(run->totals + 2 * code[1], NAME(dot)(x_row, y_row, count));
+            NAME(add_to_total)(shard->totals + 2 * code[1], NAME(dot)(x_row, y_row, count));
             break;
         }
         case 8 * DOT + 2: {
             ROW(x, 0) SCALAR(y, 1)
-            NAME(add_to_total)(run->totals + 2 * code[1], NAME(scaled_sum)(x_row, y, count));
+            NAME(add_to_total)(shard->totals + 2 * code[1], NAME(scaled_sum)(x_row, y, count));
             break;
         }
         }
     }
 }
 
-static void NAME(run_blocks)(const Run *run) {
-    for (int64_t i = 0; i < run->slots; i++) run->rows[i] = run->scratch + i * run->lanes * (int64_t)sizeof(REAL);
-    for (int64_t first = run->first; first < run->last; first += run->lanes) {
-        const int64_t left = run->last - first;
-        NAME(run_block)(run, first, left < run->lanes ? left : run->lanes);
+static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
+    for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * batch->lanes * (int64_t)sizeof(REAL);
+    for (int64_t first = shard->first; first < shard->last; first += batch->lanes) {
+        const int64_t left = shard->last - first;
+        NAME(run_block)(batch, shard, first, left < batch->lanes ? left : batch->lanes);
     }
 }
 

@@ -57,23 +57,31 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 enum { LOAD = 43, STORE = 44, SUM = 45, DOT = 46 };
 /* --- end of generated code --- */
 
-/* What a program is run on. Columns are inputs that have a number for each sample; strides are in bytes. */
+/* Columns that stand side by side in memory are read a tile at a time: this many columns, for all lanes of a block. The
+   loops that do it are written for 8. */
+enum { TILE = 8, TILES = 4 /* how many tiles are kept */ };
+
+/* What all shards of a batch are run with. A column has a number for each sample; strides are in bytes. */
 typedef struct {
     const int32_t *code;
     int64_t length;       /* of the code */
+    int64_t slots;
+    int64_t lanes;        /* of a block: a multiple of 16 */
     const void *scalars;
     char *const *columns; /* addresses of first numbers */
     const int64_t *strides;
-    const int64_t *tiles; /* the first of 8 columns side by side that a column is one of, or -1 */
-    char *const *outputs;
+    const int64_t *tiles; /* by column, the first column of the tile that it is part of, or -1 */
+    char *const *outputs; /* as columns */
     const int64_t *output_strides;
-    double *totals;       /* two for each output: a sum over the batch, and what rounding has taken from it */
-    char **rows;
-    char *scratch;        /* room for a row in each slot, and for 4 tiles */
-    int64_t slots;
-    int64_t lanes;        /* of a block: a multiple of 16 */
+} Batch;
+
+/* Some samples of a batch, and the memory of the thread that runs them. */
+typedef struct {
     int64_t first, last;  /* samples */
-} Run;
+    double *totals;       /* two for each output: a sum over the samples, and what rounding has taken from it */
+    char **rows;          /* by slot, where its row stands */
+    char *scratch;        /* room for a row in each slot, and for the tiles; aligned to cache lines */
+} Shard;
 
 #define PASTE(a, b) a##_##b
 #define JOIN(a, b) PASTE(a, b)
@@ -116,11 +124,11 @@ typedef struct {
 #endif
 #endif
 
-/* Add the totals of all strands to those of the first one. */
-static inline void add_totals(double *totals, int64_t strands, int64_t outputs) {
-    for (int64_t strand = 1; strand < strands; strand++)
+/* Add the totals of all shards to those of the first one. */
+static inline void add_totals(double *totals, int64_t shards, int64_t outputs) {
+    for (int64_t shard = 1; shard < shards; shard++)
         for (int64_t k = 0; k < outputs; k++) {
-            const double *other = totals + 2 * (strand * outputs + k);
+            const double *other = totals + 2 * (shard * outputs + k);
             add_to_total_baseline_double(totals + 2 * k, other[0]);
             totals[2 * k + 1] += other[1];
         }
@@ -141,16 +149,16 @@ static int instruction_sets(void) { /* asks for what is named above, and nothing
 }
 
 /* Run a program on some samples, by one of these instruction sets, in float32 where `single` says so. */
-static void run_lanes(int set, int single, const Run *run) {
+static void run_lanes(int set, int single, const Batch *batch, const Shard *shard) {
     switch (2 * set + (single != 0)) {
 #if HAS_INSTRUCTION_SETS
-    case 5: run_blocks_avx512_float(run); break;
-    case 4: run_blocks_avx512_double(run); break;
-    case 3: run_blocks_avx2_float(run); break;
-    case 2: run_blocks_avx2_double(run); break;
+    case 5: run_blocks_avx512_float(batch, shard); break;
+    case 4: run_blocks_avx512_double(batch, shard); break;
+    case 3: run_blocks_avx2_float(batch, shard); break;
+    case 2: run_blocks_avx2_double(batch, shard); break;
 #endif
-    case 1: run_blocks_baseline_float(run); break;
-    default: run_blocks_baseline_double(run);
+    case 1: run_blocks_baseline_float(batch, shard); break;
+    default: run_blocks_baseline_double(batch, shard);
     }
 }
 

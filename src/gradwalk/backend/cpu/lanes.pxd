@@ -2,51 +2,31 @@
 from libc.stdint cimport int64_t
 
 
+# Pointers to arrays of pointers are declared as void* here: the executor has the arrays as NumPy's.
 cdef extern from "lanes.h":
-    ctypedef struct Run:
+    int TILE
+    int TILES
+    ctypedef struct Batch:
         const int* code
         int64_t length
-        const void* scalars
-        char* const* columns
-        const int64_t* strides
-        const int64_t* tiles
-        char* const* outputs
-        const int64_t* output_strides
-        double* totals
-        char** rows
-        char* scratch
         int64_t slots
         int64_t lanes
+        void* scalars
+        void* columns
+        void* strides
+        void* tiles
+        void* outputs
+        void* output_strides
+    ctypedef struct Shard:
         int64_t first
         int64_t last
+        double* totals
+        void* rows
+        void* scratch
     int instruction_sets()
-    void run_lanes(int instruction_set, int single, const Run* run) nogil
-    void add_totals(double* totals, int64_t strands, int64_t outputs) nogil
+    void run_lanes(int instruction_set, int single, const Batch* batch, const Shard* shard) nogil
+    void add_totals(double* totals, int64_t shards, int64_t outputs) nogil
 
 
-cdef inline void run(
-    int instruction_set,
-    bint single,
-    int* code,
-    int64_t length,
-    void* scalars,
-    void* columns,
-    void* strides,
-    void* tiles,
-    void* outputs,
-    void* output_strides,
-    void* totals,
-    void* rows,
-    void* scratch,
-    int64_t slots,
-    int64_t lanes,
-    int64_t first,
-    int64_t last,
-) noexcept nogil:
-    cdef Run what = Run(
-        code, length, scalars, <char* const*>columns, <const int64_t*>strides, <const int64_t*>tiles, <char* const*>outputs,
-        <const int64_t*>output_strides, <double*>totals, <char**>rows,
-        <char*>((<size_t>scratch + 63) & ~<size_t>63),  # rows begin where cache lines do
-        slots, lanes, first, last,
-    )
-    run_lanes(instruction_set, single, &what)
+cdef inline void run(int instruction_set, bint single, Batch batch, Shard shard) noexcept nogil:
+    run_lanes(instruction_set, single, &batch, &shard)

@@ -5,14 +5,42 @@ Compiled modules see the kernel of lanes.h under the same names: see `lanes.pxd`
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.backend.schedule import WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.ops import evaluate
 from gradwalk.ops.evaluate import ARITIES, FUSED, fused
 from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM
+
+TILE = 8
+TILES = 4
+
+
+class Batch(NamedTuple):
+    """What all shards of a batch are run with, as in lanes.h. Columns and outputs are one-dimensional arrays."""
+
+    code: Any
+    length: int
+    slots: int
+    lanes: int
+    scalars: Any
+    columns: Any
+    strides: Any
+    tiles: Any
+    outputs: Any
+    output_strides: Any
+
+
+class Shard(NamedTuple):
+    """Some samples of a batch, and the memory of the thread that runs them, as in lanes.h."""
+
+    first: int
+    last: int
+    totals: Any
+    rows: Any
+    scratch: Any
 
 
 def instruction_sets() -> int:
@@ -20,81 +48,45 @@ def instruction_sets() -> int:
     return 1
 
 
-def run(
-    instruction_set: int,
-    single: bool,
-    code: Any,
-    length: int,
-    scalars: Any,
-    columns: Any,
-    strides: Any,
-    tiles: Any,
-    outputs: Any,
-    output_strides: Any,
-    totals: Any,
-    rows: Any,
-    scratch: Any,
-    slots: int,
-    lanes: int,
-    first: int,
-    last: int,
-) -> None:
-    """Run a schedule's code on the samples from `first` up to `last`.
-
-    The kernel in C needs the other arguments for addresses and memory; here they are not used.
+def run(instruction_set: int, single: bool, batch: Batch, shard: Shard) -> None:
+    """Run a schedule's code on the samples of a shard, in float32 where `single`.
 
     Args:
-        instruction_set: Not used.
+        instruction_set: Which one: there is only the first.
         single: Whether to compute in float32.
-        code: The instructions, `WIDTH` numbers each.
-        length: The length of the code.
-        scalars: The numbers that are the same for all lanes.
-        columns: A one-dimensional array for each input that has a number for each sample.
-        strides: Not used.
-        tiles: Not used.
-        outputs: A one-dimensional array for each output that is stored.
-        output_strides: Not used.
-        totals: Two numbers for each output that is summed: the sum, and what rounding has taken from it.
-        rows: Not used.
-        scratch: Not used.
-        slots: Not used.
-        lanes: The number of samples in a block.
-        first: The first sample.
-        last: The one after the last sample.
+        batch: What to run, and on what.
+        shard: Which samples. Its totals are added to, two numbers for each output.
     """
     with numpy.errstate(all="ignore"):
-        for start in range(first, last, lanes):
-            block = slice(start, min(start + lanes, last))
-            _run_block(single, code, length, scalars, columns, outputs, totals, block)
+        for start in range(shard.first, shard.last, batch.lanes):
+            _run_block(single, batch, shard.totals, slice(start, min(start + batch.lanes, shard.last)))
 
 
-def add_totals(totals: Any, strands: int, outputs: int) -> None:
-    """Add the totals of all strands to those of the first one, in place."""
-    for strand in range(1, strands):
+def add_totals(totals: Any, shards: int, outputs: int) -> None:
+    """Add the totals of all shards to those of the first one."""
+    for shard in range(1, shards):
         for k in range(outputs):
-            at = 2 * (strand * outputs + k)
+            at = 2 * (shard * outputs + k)
             _add_to_total(totals, k, totals[at])
             totals[2 * k + 1] += totals[at + 1]
 
 
-def _run_block(
-    single: bool, code: Any, length: int, scalars: Any, columns: Any, outputs: Any, totals: Any, block: slice
-) -> None:
+def _run_block(single: bool, batch: Batch, totals: Any, block: slice) -> None:
     kind = numpy.float32 if single else numpy.float64
-    held: dict[int, Any] = {}
-    for k in range(0, length, WIDTH):
-        opcode, form = divmod(code[k], 8)
-        out, *places = code[k + 1 : k + WIDTH]
+    rows: dict[int, Any] = {}
+    for k in range(0, batch.length, WIDTH):
+        opcode, form = divmod(batch.code[k], FORMS)
+        out, *fields = batch.code[k + 1 : k + WIDTH]
         if opcode == LOAD:
-            held[out] = numpy.array(columns[places[0]][block], kind)
+            rows[out] = numpy.array(batch.columns[fields[0]][block], kind)
             continue
-        operands = [scalars[x] if form >> i & 1 else held.get(x) for i, x in enumerate(places)]
+        operands = [batch.scalars[x] if form >> i & 1 else rows.get(x) for i, x in enumerate(fields)]
         if opcode == STORE:
-            outputs[out][block] = operands[0]
+            batch.outputs[out][block] = operands[0]
         elif opcode in (SUM, DOT):
             _add(totals, out, operands, block.stop - block.start, opcode == DOT, kind)
         else:
-            held[out] = _computed(opcode, operands, block.stop - block.start, kind)
+            rows[out] = _computed(opcode, operands, block.stop - block.start, kind)
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:

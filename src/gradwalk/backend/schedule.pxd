@@ -1,4 +1,0 @@
-# Lets the compiled schedule.py call C by the names of these modules.
-from gradwalk.ops cimport ieee
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate

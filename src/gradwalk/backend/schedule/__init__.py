@@ -1,0 +1,1 @@
+"""How a program is run on a batch: analysis, then an order, then slots; the result is a frozen `Schedule`."""

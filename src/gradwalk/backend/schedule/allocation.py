@@ -1,0 +1,231 @@
+"""Slots for a schedule's rows: each is used again as soon as nothing needs what stands in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend.schedule.analysis import Analysis
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.prologue import Prologue
+from gradwalk.ops import c_compat
+from gradwalk.program.opcodes import LOAD
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_LOAD = cython.declare(cython.int, LOAD)
+_FORMS = cython.declare(cython.int, FORMS)
+_WIDTH = cython.declare(cython.int, WIDTH)
+_NO_SLOT = cython.declare(cython.int, -1)
+_NEVER = cython.declare(cython.int, -1)
+
+
+class Allocation(NamedTuple):
+    """A schedule's code for one order.
+
+    Attributes:
+        code: int32, as `encoding` says.
+        slots: How many rows there have to be.
+    """
+
+    code: NDArray[numpy.int32]
+    slots: int
+
+
+def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
+    """Write the code for an order, with a slot for each row.
+
+    Args:
+        analysis: Of the program.
+        prologue: Which numbers are scalars.
+        order: Instructions and roots, as `orders` has them.
+
+    Returns:
+        The code, and how many slots it takes.
+    """
+    events: cython.p_int = c_compat.integers(order)
+    arity: cython.p_int = c_compat.integers(analysis.arities)
+    instruction: cython.p_int = c_compat.integers(analysis.program.instructions)
+    root: cython.p_int = c_compat.integers(analysis.roots.reshape(-1))
+    first: cython.int = analysis.first
+    writer: _Writer = _Writer(analysis, prologue, order)
+    time: cython.int
+    i: cython.int
+    for time in range(len(order)):
+        i = 4 * events[time]
+        if i >= 0:
+            writer.write(
+                instruction[i],
+                first + events[time],
+                arity[events[time]],
+                instruction[i + 1],
+                instruction[i + 2],
+                instruction[i + 3],
+                time,
+            )
+        else:
+            i = 4 * ~events[time]
+            writer.write(root[i], root[i + 1], 2 if root[i + 3] >= 0 else 1, root[i + 2], root[i + 3], 0, time)
+    return writer.written()
+
+
+def _last_uses(analysis: Analysis, order: Any) -> Any:
+    """By index, the position in the order where it is needed for the last time."""
+    uses = numpy.full(len(analysis.varying), _NEVER, numpy.int32)
+    last: cython.p_int = c_compat.integers(uses)
+    events: cython.p_int = c_compat.integers(order)
+    arity: cython.p_int = c_compat.integers(analysis.arities)
+    instruction: cython.p_int = c_compat.integers(analysis.program.instructions)
+    root: cython.p_int = c_compat.integers(analysis.roots.reshape(-1))
+    time: cython.int
+    event: cython.int
+    j: cython.int
+    for time in range(len(order)):
+        event = events[time]
+        if event < 0:
+            last[root[4 * ~event + 2]] = time
+            if root[4 * ~event + 3] >= 0:
+                last[root[4 * ~event + 3]] = time
+        else:
+            for j in range(4 * event + 1, 4 * event + 1 + arity[event]):
+                last[instruction[j]] = time
+    return uses
+
+
+@cython.final
+@cython.cclass
+class _Writer:
+    """Code while it is written, and which slots are in use."""
+
+    _first: cython.int  # the index of the first instruction
+    _varying: cython.p_int  # by index, whether it stands in a row
+    _scalar: cython.p_int  # by index, which scalar it is
+    _column: cython.p_int  # by index of an input, which column it is
+    _last: cython.p_int  # by index, when it is needed for the last time
+    _slot: cython.p_int  # by index
+    _code: cython.p_int
+    _length: cython.int  # of the code
+    # Stacks: the slot that was freed last is taken first, because it is in the cache.
+    _free: cython.p_int
+    _free_count: cython.int
+    # Slots of inputs, which may be the user's own memory: no result is written there, only other inputs.
+    _input_free: cython.p_int
+    _input_free_count: cython.int
+    _slots: cython.int
+    _arrays: list  # what the pointers point into
+
+    def __init__(self, analysis: Analysis, prologue: Prologue, order: Any) -> None:
+        count = len(analysis.varying)
+        code = numpy.zeros(WIDTH * (len(order) + analysis.program.inputs), numpy.int32)
+        last = _last_uses(analysis, order)
+        slot, free, input_free = numpy.full((3, count), _NO_SLOT, numpy.int32)
+        self._arrays = [code, analysis.varying, prologue.scalars, analysis.columns, last, slot, free, input_free]
+        self._first = analysis.first
+        self._code = c_compat.integers(code)
+        self._varying = c_compat.integers(analysis.varying)
+        self._scalar = c_compat.integers(prologue.scalars)
+        self._column = c_compat.integers(analysis.columns)
+        self._last = c_compat.integers(last)
+        self._slot = c_compat.integers(slot)
+        self._free = c_compat.integers(free)
+        self._input_free = c_compat.integers(input_free)
+        self._length = 0
+        self._free_count = 0
+        self._input_free_count = 0
+        self._slots = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write(
+        self,
+        opcode: cython.int,
+        out: cython.int,
+        arity: cython.int,
+        x: cython.int,
+        y: cython.int,
+        z: cython.int,
+        time: cython.int,
+    ) -> cython.void:
+        """Write an instruction. `out`: an index or, for an instruction that only schedules have, an output."""
+        form: cython.int = 0
+        a: cython.int = self._operand(x)
+        b: cython.int = self._operand(y) if arity > 1 else 0
+        c: cython.int = self._operand(z) if arity > 2 else 0
+        if not self._varying[x]:
+            form += 1
+        if arity > 1 and not self._varying[y]:
+            form += 2
+        if arity > 2 and not self._varying[z]:
+            form += 4
+        self._release(x, time)
+        if arity > 1:
+            self._release(y, time)
+        if arity > 2:
+            self._release(z, time)
+        if opcode < _LOAD:
+            self._slot[out] = self._result_slot()
+            out = self._slot[out]
+        self._append(_FORMS * opcode + form, out, a, b, c)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _operand(self, index: cython.int) -> cython.int:
+        """Which scalar an operand is, or its slot. An input is loaded when it is first needed."""
+        if not self._varying[index]:
+            return self._scalar[index]
+        if self._slot[index] == _NO_SLOT:
+            if self._input_free_count > 0:
+                self._input_free_count -= 1
+                self._slot[index] = self._input_free[self._input_free_count]
+            else:
+                self._slot[index] = self._slots
+                self._slots += 1
+            self._append(_FORMS * _LOAD, self._slot[index], self._column[index], 0, 0)
+        return self._slot[index]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _release(self, index: cython.int, time: cython.int) -> cython.void:
+        """Free the slot of an operand that is not needed after this time."""
+        if self._last[index] != time or not self._varying[index]:
+            return
+        self._last[index] = _NEVER  # it may be another operand of the same instruction
+        if index < self._first:
+            self._input_free[self._input_free_count] = self._slot[index]
+            self._input_free_count += 1
+        else:
+            self._free[self._free_count] = self._slot[index]
+            self._free_count += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _result_slot(self) -> cython.int:
+        """A slot that a result may be written to."""
+        if self._free_count > 0:
+            self._free_count -= 1
+            return self._free[self._free_count]
+        self._slots += 1
+        return self._slots - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _append(
+        self, operation: cython.int, out: cython.int, x: cython.int, y: cython.int, z: cython.int
+    ) -> cython.void:
+        code: cython.p_int = self._code
+        k: cython.int = self._length
+        code[k] = operation
+        code[k + 1] = out
+        code[k + 2] = x
+        code[k + 3] = y
+        code[k + 4] = z
+        self._length = k + _WIDTH
+
+    def written(self) -> Allocation:
+        """The code so far, and how many slots it takes."""
+        return Allocation(self._arrays[0][: self._length].copy(), self._slots)

@@ -1,0 +1,200 @@
+"""What a program does to a batch, before any order is chosen: what varies, what is needed, what results go where.
+
+An index says which number of a program is meant: it counts the inputs first, then the constants, then the instructions.
+Everything here takes time linear in the number of instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.ops import c_compat
+from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, MULADD, OPCODES, STORE, SUM
+from gradwalk.program.program import Program
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_MUL = cython.declare(cython.int, OPCODES["mul"])
+_MULADD = cython.declare(cython.int, MULADD)
+_SUM = cython.declare(cython.int, SUM)
+_DOT = cython.declare(cython.int, DOT)
+
+# By opcode. A call has no operands among the numbers of its instruction: they stand in the program's list of calls.
+_ARITIES = numpy.zeros(max(INSTRUCTIONS) + 1, numpy.int32)
+for _opcode, _instruction in INSTRUCTIONS.items():
+    _ARITIES[_opcode] = _instruction.arity
+
+
+class Analysis(NamedTuple):
+    """What is known of a program that is to be run on batches. All arrays are of int32.
+
+    Attributes:
+        program: The program.
+        first: The index of its first instruction.
+        arities: By instruction, how many operands it has.
+        varying: By index, whether it depends on an input that varies over the batch.
+        needed: By index, whether a root needs it.
+        columns: By index of an input that varies, which column of the batch it is.
+        roots: What is done with the results that vary, a row of four numbers for each: `STORE`, `SUM` or `DOT`, the
+            position of the output, and the indices of one or two operands, the second one -1 where there is none.
+        fixed: The positions of the outputs that do not vary.
+    """
+
+    program: Program
+    first: int
+    arities: NDArray[numpy.int32]
+    varying: NDArray[numpy.int32]
+    needed: NDArray[numpy.int32]
+    columns: NDArray[numpy.int32]
+    roots: NDArray[numpy.int32]
+    fixed: tuple[int, ...]
+
+
+def analyse(program: Program, varies: Sequence[bool], reduced: bool) -> Analysis:
+    """Find out what a schedule for a program has to do.
+
+    Args:
+        program: The program of one sample.
+        varies: For each input, whether it has a number for each sample.
+        reduced: Whether the outputs are wanted as sums over the batch.
+
+    Returns:
+        The analysis.
+
+    Raises:
+        ValueError: Where a call of a Python function depends on the batch.
+    """
+    first = program.inputs + len(program.constants)
+    arities = _ARITIES.take(program.instructions[::4])
+    varying = numpy.zeros(first + len(arities), numpy.int32)
+    varying[: program.inputs] = varies
+    columns = numpy.cumsum(varying[:first], dtype=numpy.int32) - 1
+    _mark_varying(program.instructions, arities, varying)
+    _refuse_varying_calls(program, varying)
+    outputs = numpy.array(program.outputs, numpy.int32)
+    does_vary = varying[outputs] != 0
+    positions = numpy.flatnonzero(does_vary).astype(numpy.int32)
+    if reduced:
+        roots = _sums(program.instructions, arities, varying, outputs, positions)
+    else:
+        roots = numpy.full((len(positions), 4), (STORE, 0, 0, -1), numpy.int32)
+        roots[:, 1] = positions
+        roots[:, 2] = outputs[positions]
+    needed = _needed(program.instructions, arities, varying, roots)
+    fixed = tuple(numpy.flatnonzero(~does_vary).tolist())
+    return Analysis(program, first, arities, varying, needed, columns, roots, fixed)
+
+
+def _mark_varying(instructions: Any, arities: Any, varying: Any) -> None:
+    """Mark the instructions that depend on what varies. Calls are left to `_refuse_varying_calls`."""
+    code: cython.p_int = c_compat.integers(instructions)
+    arity: cython.p_int = c_compat.integers(arities)
+    does_vary: cython.p_int = c_compat.integers(varying)
+    length: cython.int = len(arities)
+    first: cython.int = len(varying) - length
+    i: cython.int
+    j: cython.int
+    for i in range(length):
+        for j in range(4 * i + 1, 4 * i + 1 + arity[i]):
+            does_vary[first + i] |= does_vary[code[j]]
+
+
+def _refuse_varying_calls(program: Program, varying: Any) -> None:
+    """Raise `ValueError` where a function in Python would be called for each sample."""
+    if not program.calls:
+        return
+    instructions = program.instructions.reshape(-1, 4)
+    for which in dict.fromkeys(instructions[instructions[:, 0] == CALL, 1].tolist()):
+        function, operands = program.calls[which]
+        if any(varying[index] for index in operands):
+            raise ValueError(f"{function.name} is a function in Python, which cannot be run on lanes")
+
+
+def _sums(instructions: Any, arities: Any, varying: Any, outputs: Any, positions: Any) -> Any:
+    """The roots of outputs that are summed over the batch.
+
+    A product that nothing else needs, as in a weight's gradient, is added to its output's total at once and takes no
+    row. A sum of such products is taken apart for that.
+    """
+    uses = _uses(instructions, arities, outputs, len(varying))
+    # Every product that is taken apart gives one root, and so does what is left of each output.
+    roots = numpy.empty(4 * (len(positions) + len(arities)), numpy.int32)
+    use: cython.p_int = c_compat.integers(uses)
+    root: cython.p_int = c_compat.integers(roots)
+    code: cython.p_int = c_compat.integers(instructions)
+    does_vary: cython.p_int = c_compat.integers(varying)
+    first: cython.int = len(varying) - len(arities)
+    count: cython.int = 0
+    position: cython.int
+    index: cython.int
+    k: cython.int
+    for position, output in zip(positions.tolist(), outputs[positions].tolist(), strict=True):
+        index = output
+        while index >= 0:
+            k = 4 * (index - first)
+            root[count + 1] = position
+            if index >= first and use[index] == 1 and _is_product(code, k, does_vary):
+                # A factor that does not vary is the second one.
+                root[count] = _DOT
+                root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]
+                root[count + 3] = code[k + 2] if does_vary[code[k + 1]] else code[k + 1]
+                index = code[k + 3] if code[k] == _MULADD else -1
+            else:
+                root[count] = _SUM
+                root[count + 2] = index
+                root[count + 3] = -1
+                index = -1
+            count += 4
+    return roots[:count].reshape(-1, 4).copy()
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_product(code: cython.p_int, k: cython.int, does_vary: cython.p_int) -> cython.bint:
+    """Whether the instruction at `k` is a product that varies, or one with something added to it."""
+    return (code[k] == _MUL or code[k] == _MULADD) and (does_vary[code[k + 1]] | does_vary[code[k + 2]]) != 0
+
+
+def _uses(instructions: Any, arities: Any, outputs: Any, count: int) -> Any:
+    """By index, how often it is an operand or an output."""
+    uses = numpy.zeros(count, numpy.int32)
+    use: cython.p_int = c_compat.integers(uses)
+    code: cython.p_int = c_compat.integers(instructions)
+    arity: cython.p_int = c_compat.integers(arities)
+    output: cython.p_int = c_compat.integers(outputs)
+    i: cython.int
+    j: cython.int
+    for i in range(len(arities)):
+        for j in range(4 * i + 1, 4 * i + 1 + arity[i]):
+            use[code[j]] += 1
+    for i in range(len(outputs)):
+        use[output[i]] += 1
+    return uses
+
+
+def _needed(instructions: Any, arities: Any, varying: Any, roots: Any) -> Any:
+    """By index, whether the roots need it. What only the uniform prologue needs is left out."""
+    length: cython.int = len(arities)
+    first: cython.int = len(varying) - length
+    marks = numpy.zeros(len(varying), numpy.int32)
+    marks[roots[:, 2]] = 1
+    marks[roots[roots[:, 3] >= 0, 3]] = 1
+    needed: cython.p_int = c_compat.integers(marks)
+    code: cython.p_int = c_compat.integers(instructions)
+    arity: cython.p_int = c_compat.integers(arities)
+    does_vary: cython.p_int = c_compat.integers(varying)
+    i: cython.int
+    j: cython.int
+    for i in range(length - 1, -1, -1):
+        if needed[first + i] and does_vary[first + i]:
+            for j in range(4 * i + 1, 4 * i + 1 + arity[i]):
+                needed[code[j]] = 1
+    return marks

@@ -1,0 +1,91 @@
+"""Orders in which a schedule may do its work: they differ in how many results wait for their use at a time.
+
+An order is an array of int32: i stands for the program's instruction number i, and ~i for the analysis's root number i.
+An instruction comes after those that compute its operands, and a root after those that compute what it takes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.backend.schedule.analysis import Analysis
+from gradwalk.ops import c_compat
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+
+def as_written(analysis: Analysis) -> Any:
+    """The order of the program, each root as soon as its operands are there."""
+    x, y = analysis.roots[:, 2], analysis.roots[:, 3]
+    kept = numpy.flatnonzero(analysis.varying[analysis.first :] & analysis.needed[analysis.first :])  # both 0 or 1
+    last = numpy.maximum(x, numpy.where((y >= 0) & (analysis.varying[y] != 0), y, -1)).astype(numpy.int64)
+    times = numpy.concatenate([kept, numpy.maximum(last - analysis.first, -1)])
+    events = numpy.concatenate([kept, ~numpy.arange(len(last))])
+    return events[numpy.argsort(times, kind="stable")].astype(numpy.int32)
+
+
+def depth_first(analysis: Analysis) -> Any:
+    """The order in which each root is done as soon as what it needs is computed, and no more."""
+    instructions = analysis.program.instructions
+    roots, arities = analysis.roots, analysis.arities
+    order = numpy.empty(len(arities) + len(roots), numpy.int32)
+    pending = numpy.empty(3 * len(arities) + 2, numpy.int32)
+    states = numpy.where(analysis.varying == 0, 2, 0).astype(numpy.int32)
+    states[: analysis.first] = 2
+    event: cython.p_int = c_compat.integers(order)
+    stack: cython.p_int = c_compat.integers(pending)
+    state: cython.p_int = c_compat.integers(states)  # 1 while an instruction waits for its operands, 2 when it is done
+    code: cython.p_int = c_compat.integers(instructions)
+    arity: cython.p_int = c_compat.integers(arities)
+    root: cython.p_int = c_compat.integers(roots.reshape(-1))
+    first: cython.int = analysis.first
+    count: cython.int = 0
+    r: cython.int
+    j: cython.int
+    for r in range(len(roots)):
+        for j in (2, 3):
+            if root[4 * r + j] >= 0:
+                stack[0] = root[4 * r + j]
+                count = _visit(stack, state, code, arity, first, event, count)
+        event[count] = ~r
+        count += 1
+    return order[:count]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _visit(
+    stack: cython.p_int,
+    state: cython.p_int,
+    code: cython.p_int,
+    arity: cython.p_int,
+    first: cython.int,
+    event: cython.p_int,
+    count: cython.int,
+) -> cython.int:
+    """Append to the order what the index on the stack needs, and then itself. Returns how long the order is."""
+    top: cython.int = 1
+    index: cython.int
+    k: cython.int
+    j: cython.int
+    while top > 0:
+        index = stack[top - 1]
+        if state[index] == 0:
+            state[index] = 1
+            k = 4 * (index - first)
+            for j in range(k + arity[index - first], k, -1):
+                if state[code[j]] == 0:
+                    stack[top] = code[j]
+                    top += 1
+            continue
+        top -= 1
+        if state[index] == 1:
+            state[index] = 2
+            event[count] = index - first
+            count += 1
+    return count

@@ -1,0 +1,64 @@
+"""The uniform prologue: what is the same for all samples, computed once, before the lanes run."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend.schedule.analysis import Analysis
+from gradwalk.program.program import Program
+
+
+class Prologue(NamedTuple):
+    """What is computed once for a batch.
+
+    Attributes:
+        program: Computes, from the inputs that do not vary, the numbers that the lanes need, called scalars, and then
+            the outputs that do not vary.
+        scalars: By index of the whole program, which scalar it is; int32.
+    """
+
+    program: Program
+    scalars: NDArray[numpy.int32]
+
+
+def make_prologue(analysis: Analysis) -> Prologue:
+    """Split off what does not vary.
+
+    Args:
+        analysis: Of the whole program.
+
+    Returns:
+        The prologue: only instructions that do not vary, in the order of the whole program.
+    """
+    program, varying = analysis.program, analysis.varying
+    is_uniform = varying == 0
+    needed = numpy.flatnonzero((analysis.needed != 0) & is_uniform)
+    scalars = numpy.zeros(len(varying), numpy.int32)
+    scalars[needed] = numpy.arange(len(needed))
+    # The new index of what is kept; of what varies, which nothing asks for, it means nothing.
+    moved = numpy.cumsum(is_uniform) - 1
+    calls = [
+        (function, moved[used].tolist() if is_uniform[used].all() else [])
+        for function, operands in program.calls
+        for used in [numpy.array(operands, numpy.intp)]
+    ]
+    outputs = [*needed.tolist(), *(program.outputs[position] for position in analysis.fixed)]
+    are_given = is_uniform[: program.inputs].tolist()
+    names = list(compress(program.input_names, are_given))
+    code = _moved_code(analysis, is_uniform, moved)
+    return Prologue(Program(sum(are_given), program.constants, code, calls, moved[outputs].tolist(), names), scalars)
+
+
+def _moved_code(analysis: Analysis, is_uniform: Any, moved: Any) -> Any:
+    """The instructions that do not vary, with the new indices of their operands."""
+    kept = numpy.flatnonzero(is_uniform[analysis.first :])
+    code = analysis.program.instructions.reshape(-1, 4)[kept]
+    arities = analysis.arities[kept]
+    for position in (1, 2, 3):
+        has_operand = arities >= position
+        code[has_operand, position] = moved[code[has_operand, position]]
+    return code.ravel()

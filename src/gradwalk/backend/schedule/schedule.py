@@ -1,0 +1,107 @@
+"""`Schedule`: a program made ready for batches, as data that does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend.schedule import orders
+from gradwalk.backend.schedule.allocation import allocate
+from gradwalk.backend.schedule.analysis import analyse
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.prologue import make_prologue
+from gradwalk.program.listing import instruction_lines, operand_names
+from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, STORE, SUM
+from gradwalk.program.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """How a program is run on a batch.
+
+    A row has a number for each lane, and a lane is a sample. Rows stand in slots, which are used again as soon as
+    nothing needs what they hold. `str` shows a schedule an instruction a line.
+
+    Attributes:
+        program: The program of one sample.
+        varies: For each of its inputs, whether it has a number for each sample.
+        reduced: Whether the outputs are wanted as sums over the batch.
+        prologue: The uniform prologue: a program that computes, from the inputs that do not vary, the scalars that the
+            lanes need and then the outputs that do not vary.
+        scalars: How many scalars there are.
+        fixed: The positions of the outputs that do not vary.
+        code: What is run for each block of lanes; int32, laid out as `encoding` says.
+        slots: How many rows there are.
+    """
+
+    program: Program
+    varies: tuple[bool, ...]
+    reduced: bool
+    prologue: Program
+    scalars: int
+    fixed: tuple[int, ...]
+    code: NDArray[numpy.int32]
+    slots: int
+
+    def __len__(self) -> int:
+        """How many instructions are run for each block of lanes."""
+        return len(self.code) // WIDTH
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        names = operand_names(self.prologue.code)
+        results = [names[index] for index in self.prologue.outputs]
+        given = operand_names(self.program.code)
+        varying = [i for i, varies in enumerate(self.varies) if varies]
+        columns = [given[i] if given[i] != f"v{i}" else f"column {column}" for column, i in enumerate(varying)]
+        yield "uniform prologue:"
+        yield from instruction_lines(self.prologue.code, names)
+        yield f"for each block of lanes, in {self.slots} slots:"
+        for operation, *fields in self.code.reshape(-1, WIDTH).tolist():
+            yield f"  {_line(operation, fields, results, columns)}"
+        for position, name in zip(self.fixed, results[self.scalars :], strict=True):
+            yield f"output {position} = {name}"
+
+
+def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool) -> Schedule:
+    """Schedule a program: of two orders, the one that takes fewer slots.
+
+    Takes time linear in the number of instructions.
+
+    Args:
+        program: The program of one sample.
+        varies: For each of its inputs, whether it has a number for each sample.
+        reduced: Whether the outputs are wanted as sums over the batch.
+
+    Returns:
+        The schedule.
+
+    Raises:
+        ValueError: Where a call of a Python function depends on the batch.
+    """
+    analysis = analyse(program, varies, reduced)
+    prologue = make_prologue(analysis)
+    orderings = (orders.as_written(analysis), orders.depth_first(analysis))
+    code, slots = min([allocate(analysis, prologue, order) for order in orderings], key=lambda found: found.slots)
+    code.flags.writeable = False
+    scalars = len(prologue.program.outputs) - len(analysis.fixed)
+    return Schedule(program, tuple(map(bool, varies)), reduced, prologue.program, scalars, analysis.fixed, code, slots)
+
+
+def _line(operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:
+    """An instruction as text, with these names for the scalars and the columns."""
+    opcode, form = divmod(operation, FORMS)
+    out, *rest = fields
+    operands = [scalars[x] if form >> i & 1 else f"r{x}" for i, x in enumerate(rest)]
+    if opcode == LOAD:
+        return f"r{out} = {columns[rest[0]]}"
+    if opcode == STORE:
+        return f"output {out} = {operands[0]}"
+    if opcode in (SUM, DOT):
+        return f"output {out} += the sum of {' * '.join(operands[: 1 + (opcode == DOT)])}"
+    return f"r{out} = {INSTRUCTIONS[opcode].text.format(*operands)}"

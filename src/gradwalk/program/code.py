@@ -1,0 +1,95 @@
+"""`Code`: what a program consists of, as plain data that does not change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from gradwalk.program.opcodes import ProgramError
+
+_set = object.__setattr__  # which a frozen class has to call itself
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False, init=False)
+class Code:
+    """The parts of a program. Sequences become tuples, and the instructions are copied into memory that is read-only.
+
+    An index counts the inputs first, then the constants, then the results of the instructions.
+
+    Attributes:
+        inputs: How many inputs there are.
+        constants: Floats.
+        instructions: An array of int32, four numbers an instruction: the opcode and the indices of up to three
+            operands. Those of a call are an index in `calls`, and the number of a result.
+        calls: For each call, what it calls (a `Call`) and the indices of its operands.
+        outputs: The indices of the outputs.
+        input_names: The name of each input, or nothing.
+        output_names: The name of each output, or nothing.
+    """
+
+    inputs: int
+    constants: tuple[float, ...]
+    instructions: Any
+    calls: tuple[tuple[Any, tuple[int, ...]], ...]
+    outputs: tuple[int, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+    def __init__(
+        self,
+        inputs: int,
+        constants: Sequence[float],
+        instructions: Any,
+        calls: Sequence[tuple[Any, Sequence[int]]],
+        outputs: Sequence[int],
+        input_names: Sequence[str] = (),
+        output_names: Sequence[str] = (),
+    ) -> None:
+        _set(self, "inputs", inputs)
+        _set(self, "constants", tuple(constants))
+        _set(self, "instructions", _read_only(instructions))
+        _set(self, "calls", tuple([(function, tuple(operands)) for function, operands in calls]))
+        _set(self, "outputs", tuple(outputs))
+        _set(self, "input_names", tuple(input_names))
+        _set(self, "output_names", tuple(output_names))
+
+    def __len__(self) -> int:
+        """The number of instructions."""
+        return len(self.instructions) // 4
+
+    @property
+    def first(self) -> int:
+        """The index of the first instruction's result."""
+        return self.inputs + len(self.constants)
+
+    @property
+    def count(self) -> int:
+        """The number of inputs, constants and instructions together."""
+        return self.first + len(self)
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The instructions as lists of four numbers."""
+        rows: list[list[int]] = self.instructions.reshape(-1, 4).tolist()
+        return rows
+
+    def refuse_calls(self, reason: str) -> None:
+        """Raise `ProgramError` if the program calls a function of Python.
+
+        Args:
+            reason: What is wrong with that, as a relative clause for the message.
+        """
+        if self.calls:
+            function, _ = self.calls[0]
+            raise ProgramError(
+                f"the program calls {function.name}, a function of Python, {reason}. Write it with gradwalk.math and "
+                "not as a primitive or checkpoint, so that it is recorded with the rest"
+            )
+
+
+def _read_only(array: Any) -> Any:
+    """An array whose memory nobody can make writable again: a copy, unless it is such an array."""
+    return array if isinstance(array.base, bytes) else numpy.ndarray(array.shape, array.dtype, array.tobytes())

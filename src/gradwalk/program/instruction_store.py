@@ -1,0 +1,214 @@
+"""`InstructionStore`: rows of instructions, in which equal instructions are stored once.
+
+An instruction is an opcode and up to three operands, the indices of earlier instructions. A hash table finds the
+instruction that equals a new one (hash-consing), so that a common subexpression is computed once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.program import opcodes
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+INPUT = 0  # the opcode of an input; its first operand is the number of the input
+CONSTANT = -1  # the opcode of a constant; its operands are the two halves of a float64
+NO_INDEX = -2  # stands where there is no instruction, for example for an adjoint that is exactly zero
+
+_input = cython.declare(cython.int, INPUT)
+_constant = cython.declare(cython.int, CONSTANT)
+_call = cython.declare(cython.int, opcodes.CALL)
+_none = cython.declare(cython.int, NO_INDEX)
+_add = cython.declare(cython.int, evaluate.NAMES.index("add"))
+_mul = cython.declare(cython.int, evaluate.NAMES.index("mul"))
+
+_probes = cython.declare(cython.int, 4)  # how many cells are searched, from an instruction's own cell on
+# The largest table fits into a processor's cache, which makes work on a large graph several times faster. An
+# instruction more than about this many instructions back may then not be found again.
+_largest_table = cython.declare(cython.int, 1 << 16)
+
+
+@cython.cclass
+class InstructionStore:
+    """Instructions, operands before results.
+
+    Attributes:
+        inputs: How many inputs there are.
+        calls: For each call of a Python function its rule, the indices of its operands, and that of its first result.
+
+    The columns `opcode`, `x`, `y` and `z`, of `length` rows each, are open to the compiled passes over a tape.
+    """
+
+    calls: list
+    inputs: cython.int
+    length: cython.int
+    opcode: cython.p_int
+    x: cython.p_int
+    y: cython.p_int
+    z: cython.p_int
+    _capacity: cython.int
+    _columns: list  # the arrays that these four point to
+    _table: cython.p_int  # two numbers a cell: a hash, and the index of an instruction or NO_INDEX
+    _mask: cython.int  # one less than the number of cells, a power of two
+    _cells: Any  # the array that _table points to
+
+    def __init__(self, capacity: cython.int = 256) -> None:
+        self.calls = []
+        self.inputs = 0
+        self.length = 0
+        self._capacity = 0
+        self._columns = []
+        self.reserve(max(capacity, 256))
+        self._resize_table(2 * self._capacity)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def input(self) -> int:
+        """Append an input and return its index."""
+        self.inputs += 1
+        return _append(self, INPUT, self.inputs - 1, 0, 0)
+
+    def constant(self, number: cython.double) -> int:
+        """Return the index of a constant."""
+        return self.intern_constant(number)
+
+    def call(self, function: Any, operands: list) -> int:
+        """Append a call of a Python function.
+
+        Args:
+            function: The call's rule, a `Call` of `transforms/custom_derivatives.py`.
+            operands: The indices of the operands.
+
+        Returns:
+            The index of the first result. The other results follow it.
+        """
+        position: cython.int
+        base: cython.int = self.length
+        self.calls.append((function, operands, base))
+        for position in range(function.outputs):
+            _append(self, _call, len(self.calls) - 1, position, 0)
+        return base
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def intern_constant(self, number: cython.double) -> cython.int:
+        """Return the index of a constant."""
+        return self.intern(_constant, c_compat.low_bits(number), c_compat.high_bits(number), 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def number(self, index: cython.int) -> cython.double:
+        """Return the number of a constant."""
+        return c_compat.from_bits(self.x[index], self.y[index])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def intern(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+        """Return the index of an instruction, which is appended if no equal one is found."""
+        if 2 * self.length > self._mask and self._mask < _largest_table - 1:
+            self._resize_table(2 * (self._mask + 1))
+        hashed: cython.int = _hash(opcode, x, y, z)
+        probe: cython.int
+        cell: cython.int
+        for probe in range(_probes):
+            cell = 2 * ((hashed + probe) & self._mask)
+            if self._table[cell + 1] == _none:
+                break
+            if self._table[cell] == hashed and _is_equal(self, self._table[cell + 1], opcode, x, y, z):
+                return self._table[cell + 1]
+        else:  # all of these cells are occupied, so one of them is overwritten
+            cell = 2 * ((hashed + (self.length & 3)) & self._mask)
+        self._table[cell] = hashed
+        self._table[cell + 1] = _append(self, opcode, x, y, z)
+        return self._table[cell + 1]
+
+    @cython.cfunc
+    def reserve(self, capacity: cython.int) -> object:
+        """Make room for `capacity` instructions, unless there is more already."""
+        if capacity <= self._capacity:
+            return None
+        columns = [numpy.empty(capacity, numpy.int32) for _ in range(4)]
+        for column, earlier in zip(columns, self._columns, strict=False):
+            column[: self.length] = earlier[: self.length]
+        self._columns = columns
+        self._capacity = capacity
+        self.opcode, self.x = c_compat.integers(columns[0]), c_compat.integers(columns[1])
+        self.y, self.z = c_compat.integers(columns[2]), c_compat.integers(columns[3])
+        return None
+
+    @cython.cfunc
+    def _resize_table(self, size: cython.int) -> object:
+        """Replace the table by one of the smallest power of two from `size` on, as far as the largest table."""
+        cells: cython.int = 1024
+        while cells < size and cells < _largest_table:
+            cells *= 2
+        self._cells = numpy.full(2 * cells, NO_INDEX, numpy.int32)
+        self._table = c_compat.integers(self._cells)
+        self._mask = cells - 1
+        index: cython.int
+        hashed: cython.int
+        probe: cython.int
+        cell: cython.int
+        for index in range(self.length):
+            if self.opcode[index] == _input or self.opcode[index] == _call:
+                continue
+            hashed = _hash(self.opcode[index], self.x[index], self.y[index], self.z[index])
+            for probe in range(_probes):
+                cell = 2 * ((hashed + probe) & self._mask)
+                if self._table[cell + 1] == _none:
+                    self._table[cell] = hashed
+                    self._table[cell + 1] = index
+                    break
+        return None
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+    """Append an instruction without looking for an equal one, and return its index."""
+    index: cython.int = store.length
+    if index == store._capacity:
+        store.reserve(2 * store._capacity)
+    store.opcode[index] = opcode
+    store.x[index] = x
+    store.y[index] = y
+    store.z[index] = z
+    store.length = index + 1
+    return index
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+    """Return the hash of an instruction; its low bits are the number of its cell in the table."""
+    if opcode in (_add, _mul) and x > y:  # a + b is b + a
+        x, y = y, x
+    hashed: cython.ulonglong = x
+    hashed = (hashed * 1000003 + y) * 1000003 + z
+    hashed = (hashed * 1000003 + opcode) * 0x5BD1E995
+    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them.
+    return (hashed >> 32) & 0x7FFFFFFF
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_equal(
+    store: InstructionStore, index: cython.int, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int
+) -> cython.bint:
+    """Return whether the instruction at an index is this one, in either order of the operands of a sum or product."""
+    if store.opcode[index] != opcode or store.z[index] != z:
+        return False
+    if store.x[index] == x and store.y[index] == y:
+        return True
+    return opcode in (_add, _mul) and store.x[index] == y and store.y[index] == x

@@ -1,0 +1,29 @@
+# Lets other compiled modules run programs by calls of C functions.
+from gradwalk.ops cimport c_compat
+from gradwalk.ops cimport evaluate
+from gradwalk.ops cimport ieee
+from gradwalk.program cimport scratch
+
+
+cdef class Interpreter:
+    cdef readonly object code
+    cdef readonly int inputs
+    cdef tuple _arrays  # what the pointers point into
+    cdef int* _instruction  # four numbers an instruction
+    cdef double* _constant
+    cdef int* _output  # the indices of the outputs
+    cdef int _outputs  # how many outputs there are
+    cdef int _length  # four times the number of instructions
+    cdef int _first  # the index of the first instruction's result
+    cdef int _room  # how many numbers the scratch of a run holds
+    cdef bint _has_calls
+
+    cpdef object run(self, object numbers)
+    cpdef object on_floats(self, tuple numbers)
+    cpdef list on_values(self, list operands)
+    cdef void compute(self, double* inputs, double* outputs) noexcept nogil
+    cdef object _run(self, double* inputs, double* outputs)
+    cdef void _write_constants(self, double* value) noexcept nogil
+    cdef object _run_calls(self, int k, double* value)
+    cdef object _refuse_nans(self, double* value)
+    cdef list _apply_all(self, list results)

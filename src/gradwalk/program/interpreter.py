@@ -1,0 +1,357 @@
+"""`Interpreter`: runs a program on one sample, of numbers or of Values.
+
+Each run has scratch memory of its own and writes to nothing that is shared. Any number of threads may therefore run one
+program at once, even without the interpreter's lock, and Python code that runs in between, such as a function that the
+program calls or a finaliser, may run it as well.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import c_compat, evaluate, ieee
+from gradwalk.ops.evaluate import fused
+from gradwalk.program import listing, scratch
+from gradwalk.program.code import Code
+from gradwalk.program.opcodes import CALL
+from gradwalk.value.modes import refuses_nans
+from gradwalk.value.value import apply
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_nan = cython.declare(cython.double, numpy.nan)
+
+_float64 = numpy.dtype(numpy.float64)
+
+
+@cython.final
+@cython.cclass
+class Interpreter:
+    """Runs one `Code`, which has to be well formed: nothing is checked while it runs.
+
+    Attributes:
+        code: What it runs.
+        inputs: How many numbers it takes.
+    """
+
+    # The types of its fields stand in interpreter.pxd.
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.inputs = code.inputs
+        self._first = code.inputs + len(code.constants)
+        self._length = len(code.instructions) // 4 * 4
+        self._outputs = len(code.outputs)
+        self._has_calls = len(code.calls) > 0
+        # All fields of an instruction are read as indices before its opcode is looked at: those of a call, which are
+        # the number of the call and that of a result, have to lie within the scratch, too.
+        results = max([call.outputs for call, _ in code.calls], default=0)
+        self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results)
+        self._arrays = (code.instructions, array("d", code.constants), array("i", code.outputs))
+        self._instruction = c_compat.integers(self._arrays[0])
+        self._constant = c_compat.doubles(self._arrays[1])
+        self._output = c_compat.integers(self._arrays[2])
+
+    def run(self, numbers: Any) -> Any:
+        """Run the program on numbers.
+
+        Args:
+            numbers: A row of numbers, one for each input.
+
+        Returns:
+            The outputs, a new array of float64.
+
+        Raises:
+            ValueError: If there are more or fewer numbers than inputs, or they are no row.
+            TypeError: If they are no numbers.
+            FloatingPointError: If an instruction gives nan or inf under `debug_nans`.
+        """
+        is_array = type(numbers) is numpy.ndarray and numbers.dtype is _float64
+        if not is_array or numbers.ndim != 1 or not numbers.flags.c_contiguous:
+            numbers = _row(numbers)
+        if len(numbers) != self.inputs:
+            raise ValueError(
+                f"a program with {counted(self.inputs, 'input')} takes as many numbers, not {len(numbers)}"
+            )
+        outputs = numpy.empty(self._outputs)
+        self._run(c_compat.doubles(numbers), c_compat.doubles(outputs))
+        return outputs
+
+    def on_floats(self, numbers: tuple) -> Any:
+        """Run the program on Python floats, in the shortest way.
+
+        Args:
+            numbers: Floats, one for each input.
+
+        Returns:
+            The outputs as a list; None where `run` has to be taken: if the operands are anything else, if there are
+            more or fewer of them, if the program calls functions, and under `debug_nans`.
+        """
+        i: cython.int
+        if len(numbers) != self.inputs or self._has_calls or refuses_nans():
+            return None
+        few = cython.declare(scratch.few_doubles)
+        value: cython.p_double = scratch.taken(self._room, few)
+        if not value:
+            raise MemoryError
+        try:
+            for i in range(self.inputs):
+                if type(numbers[i]) is not float:
+                    return None
+                value[i] = numbers[i]
+            self._write_constants(value)
+            _execute(self._instruction, 0, self._length, value, self._first)
+            return [value[self._output[i]] for i in range(self._outputs)]
+        finally:
+            scratch.given_back(value, few)
+
+    def on_values(self, operands: list) -> list:
+        """Run the program on Values and floats.
+
+        Args:
+            operands: Values or floats, one for each input.
+
+        Returns:
+            The outputs: Values where they depend on a Value, else floats.
+
+        Raises:
+            ValueError: If there are more or fewer operands than inputs.
+        """
+        if len(operands) != self.inputs:
+            raise ValueError(
+                f"a program with {counted(self.inputs, 'input')} takes as many operands, not {len(operands)}"
+            )
+        results = self._apply_all([*operands, *self.code.constants])
+        return [results[index] for index in self.code.outputs]
+
+    def compute(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
+        """Write the outputs for some inputs. Needs no interpreter lock; the program may not call functions.
+
+        Without memory the outputs are nan.
+        """
+        i: cython.int
+        few = cython.declare(scratch.few_doubles)
+        value: cython.p_double = scratch.taken(self._room, few)
+        if value:
+            for i in range(self.inputs):
+                value[i] = inputs[i]
+            self._write_constants(value)
+            _execute(self._instruction, 0, self._length, value, self._first)
+        for i in range(self._outputs):
+            outputs[i] = value[self._output[i]] if value else _nan
+        scratch.given_back(value, few)
+
+    def _run(self, inputs: cython.p_double, outputs: cython.p_double) -> object:
+        """Write the outputs for some inputs, by calls of Python functions, too."""
+        i: cython.int
+        few = cython.declare(scratch.few_doubles)
+        value: cython.p_double = scratch.taken(self._room, few)
+        if not value:
+            raise MemoryError
+        try:
+            for i in range(self.inputs):
+                value[i] = inputs[i]
+            self._write_constants(value)
+            k: cython.int = _execute(self._instruction, 0, self._length, value, self._first)
+            if k < self._length:
+                self._run_calls(k, value)
+            for i in range(self._outputs):
+                outputs[i] = value[self._output[i]]
+            if refuses_nans():
+                self._refuse_nans(value)
+        finally:
+            scratch.given_back(value, few)
+        return None
+
+    def _write_constants(self, value: cython.p_double) -> cython.void:
+        """Write the constants after the inputs."""
+        i: cython.int
+        for i in range(self._first - self.inputs):
+            value[self.inputs + i] = self._constant[i]
+
+    def _run_calls(self, k: cython.int, value: cython.p_double) -> object:
+        """Run all instructions from the one at `k`, which is a call."""
+        called: dict = {}
+        while k < self._length:
+            which: cython.int = self._instruction[k + 1]
+            if which not in called:
+                function, operands = self.code.calls[which]
+                called[which] = function.numbers([value[index] for index in operands])
+            value[self._first + k // 4] = called[which][self._instruction[k + 2]]
+            k = _execute(self._instruction, k + 4, self._length, value, self._first)
+        return None
+
+    def _refuse_nans(self, value: cython.p_double) -> object:
+        """Raise `FloatingPointError` if an instruction has given nan or inf."""
+        i: cython.int
+        for i in range(self._length // 4):
+            result: cython.double = value[self._first + i]
+            if result - result != 0.0:
+                text = listing.instruction_line(self.code, i)
+                raise FloatingPointError(f"a recorded function computed {text}, which gave {result}")
+        return None
+
+    def _apply_all(self, results: list) -> list:
+        """Run all instructions on the Values and floats in `results`, to which each appends its own."""
+        code: cython.p_int = self._instruction
+        opcode: cython.int
+        k: cython.int
+        called: dict = {}
+        for k in range(0, self._length, 4):
+            opcode = code[k]
+            if opcode >= CALL:
+                results.append(_applied_specially(self.code, k, results, called))
+                continue
+            x = results[code[k + 1]]
+            if evaluate.arity(opcode) == 1:
+                results.append(apply(opcode, x))
+            elif evaluate.arity(opcode) == 2:
+                results.append(apply(opcode, x, results[code[k + 2]]))
+            else:
+                results.append(apply(opcode, x, results[code[k + 2]], results[code[k + 3]]))
+        return results
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts, in the plural where there is not one."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def _row(numbers: Any) -> Any:
+    """Numbers as a row of float64. Raises `ValueError` if they are no row, `TypeError` if they are no numbers."""
+    row = numpy.ascontiguousarray(numbers, numpy.float64)
+    if row.ndim != 1:
+        raise ValueError(f"a program takes a row of numbers, not an array of shape {row.shape}")
+    return row
+
+
+def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int, Any]) -> Any:
+    """A result of a call, or of a product fused with a sum. `called` holds the results of the calls so far."""
+    opcode, *operands = code.instructions[k : k + 4].tolist()
+    if opcode == CALL:
+        which, position, _ = operands
+        if which not in called:
+            function, used = code.calls[which]
+            called[which] = function.values([results[index] for index in used])
+        return called[which][position]
+    return fused(opcode, *[results[index] for index in operands])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _execute(
+    code: cython.p_int, start: cython.int, length: cython.int, value: cython.p_double, first: cython.int
+) -> cython.int:
+    """Run the instructions from `start` up to a call, or to the end, and return where that is.
+
+    `value` holds the numbers by index, and `first` is the index of the first instruction's result.
+    """
+    opcode: cython.int
+    k: cython.int
+    index: cython.int = first + start // 4
+    x: cython.double
+    y: cython.double
+    z: cython.double
+    out: cython.double
+    for k in range(start, length, 4):
+        opcode = code[k]
+        # --- generated by tools/generate.py from ops/table.py: run ---
+        # The commonest instruction comes before the switch: the processor then predicts branches better.
+        if opcode == 40:  # muladd
+            value[index] = value[code[k + 1]] * value[code[k + 2]] + value[code[k + 3]]
+            index += 1
+            continue
+        x = value[code[k + 1]]
+        y = value[code[k + 2]]
+        z = value[code[k + 3]]
+        if opcode == 1:  # add
+            out = x + y
+        elif opcode == 2:  # sub
+            out = x - y
+        elif opcode == 3:  # mul
+            out = x * y
+        elif opcode == 4:  # div
+            out = ieee.div(x, y)
+        elif opcode == 5:  # pow
+            out = ieee.pow(x, y)
+        elif opcode == 6:  # neg
+            out = -x
+        elif opcode == 7:  # abs
+            out = ieee.fabs(x)
+        elif opcode == 8:  # exp
+            out = ieee.exp(x)
+        elif opcode == 9:  # expm1
+            out = ieee.expm1(x)
+        elif opcode == 10:  # log
+            out = ieee.log(x)
+        elif opcode == 11:  # log2
+            out = ieee.log2(x)
+        elif opcode == 12:  # log10
+            out = ieee.log10(x)
+        elif opcode == 13:  # log1p
+            out = ieee.log1p(x)
+        elif opcode == 14:  # sqrt
+            out = ieee.sqrt(x)
+        elif opcode == 15:  # sin
+            out = ieee.sin(x)
+        elif opcode == 16:  # cos
+            out = ieee.cos(x)
+        elif opcode == 17:  # tan
+            out = ieee.tan(x)
+        elif opcode == 18:  # asin
+            out = ieee.asin(x)
+        elif opcode == 19:  # acos
+            out = ieee.acos(x)
+        elif opcode == 20:  # atan
+            out = ieee.atan(x)
+        elif opcode == 21:  # sinh
+            out = ieee.sinh(x)
+        elif opcode == 22:  # cosh
+            out = ieee.cosh(x)
+        elif opcode == 23:  # tanh
+            out = ieee.tanh(x)
+        elif opcode == 24:  # sigmoid
+            out = ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
+        elif opcode == 25:  # relu
+            out = 0.0 if x < 0.0 else x
+        elif opcode == 26:  # softplus
+            out = (x if x > 0.0 else 0.0) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
+        elif opcode == 27:  # erf
+            out = ieee.erf(x)
+        elif opcode == 28:  # atan2
+            out = ieee.atan2(x, y)
+        elif opcode == 29:  # hypot
+            out = ieee.hypot(x, y)
+        elif opcode == 30:  # maximum
+            out = y if x < y else (x if y == y else y)
+        elif opcode == 31:  # minimum
+            out = y if y < x else (x if y == y else y)
+        elif opcode == 32:  # where
+            out = y if x != 0.0 else z
+        elif opcode == 33:  # sign
+            out = ieee.sign(x)
+        elif opcode == 34:  # less
+            out = 1.0 if x < y else 0.0
+        elif opcode == 35:  # less_equal
+            out = 1.0 if x <= y else 0.0
+        elif opcode == 36:  # equal
+            out = 1.0 if x == y else 0.0
+        elif opcode == 37:  # stop_gradient
+            out = x
+        elif opcode == 41:  # mulsub
+            out = x * y - z
+        elif opcode == 42:  # submul
+            out = z - x * y
+        # --- end of generated code ---
+        else:
+            return k
+        value[index] = out
+        index += 1
+    return length

@@ -1,0 +1,162 @@
+"""From a tape to a `Program`: the instructions that some outputs need, with products fused into sums.
+
+A product that only one sum or difference needs is computed with it, by one instruction. Product and sum are still
+rounded one after the other, so that no result changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.program.instruction_store import CONSTANT, INPUT, InstructionStore
+from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.program import Program
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_input = cython.declare(cython.int, INPUT)
+_constant = cython.declare(cython.int, CONSTANT)
+_add = cython.declare(cython.int, NAMES.index("add"))
+_sub = cython.declare(cython.int, NAMES.index("sub"))
+_mul = cython.declare(cython.int, NAMES.index("mul"))
+_call = cython.declare(cython.int, CALL)
+_muladd = cython.declare(cython.int, MULADD)
+_mulsub = cython.declare(cython.int, MULSUB)
+_submul = cython.declare(cython.int, SUBMUL)
+_fused = cython.declare(cython.int, -1)  # in place of the number of uses of a product that is computed with a sum
+
+
+def lower(store: InstructionStore, outputs: list[int]) -> Program:
+    """Return a program of what some outputs need, and no more.
+
+    Args:
+        store: The tape.
+        outputs: The indices of the outputs.
+
+    Returns:
+        The program, whose inputs are all inputs of the tape.
+    """
+    use_cells = numpy.zeros(store.length, numpy.int32)  # how often each instruction is needed
+    index_cells = numpy.empty(store.length, numpy.int32)  # the index of each instruction in the program
+    use: cython.p_int = c_compat.integers(use_cells)
+    index: cython.p_int = c_compat.integers(index_cells)
+    constants: list = []
+    calls: list = []
+    i: cython.int
+    for i in outputs:
+        use[i] += 2  # twice, so that no output is fused into the only sum that needs it
+    steps: cython.int = _count_uses(store, use) - _fuse(store, use)
+    for i in range(store.length):
+        if store.opcode[i] == _input:
+            index[i] = store.x[i]
+        elif store.opcode[i] == _constant and use[i] > 0:
+            index[i] = store.inputs + len(constants)
+            constants.append(store.number(i))
+    instructions = numpy.zeros(4 * steps, numpy.int32)
+    _write(store, c_compat.integers(instructions), index, use, store.inputs + len(constants), calls)
+    return Program(store.inputs, constants, instructions, calls, [index[i] for i in outputs])
+
+
+@cython.cfunc
+def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
+    """Add to `use` how often instructions are needed, and return how many of them are."""
+    i: cython.int
+    arity: cython.int
+    steps: cython.int = 0
+    for i in range(store.length - 1, -1, -1):
+        if use[i] == 0 or store.opcode[i] <= 0:
+            continue
+        steps += 1
+        if store.opcode[i] == _call:
+            for operand in store.calls[store.x[i]][1]:
+                use[operand] += 2
+            continue
+        arity = evaluate.arity(store.opcode[i])
+        use[store.x[i]] += 1
+        if arity > 1:
+            use[store.y[i]] += 1
+        if arity > 2:
+            use[store.z[i]] += 1
+    return steps
+
+
+@cython.cfunc
+def _fuse(store: InstructionStore, use: cython.p_int) -> cython.int:
+    """Mark the products that only one sum or difference needs, and return how many there are."""
+    i: cython.int
+    product: cython.int
+    fused: cython.int = 0
+    for i in range(store.length):
+        if use[i] > 0 and store.opcode[i] in (_add, _sub):
+            product = store.x[i]
+            if use[product] != 1 or store.opcode[product] != _mul:
+                product = store.y[i]
+            if use[product] == 1 and store.opcode[product] == _mul:
+                use[product] = _fused
+                fused += 1
+    return fused
+
+
+@cython.cfunc
+def _write(
+    store: InstructionStore,
+    code: cython.p_int,
+    index: cython.p_int,
+    use: cython.p_int,
+    first: cython.int,
+    calls: list,
+) -> object:
+    """Write a program's instructions, calls and their indices, of which `first` is the first."""
+    i: cython.int
+    k: cython.int = 0
+    opcode: cython.int
+    x: cython.int
+    y: cython.int
+    numbers: dict = {}  # by the number of a call on the tape, its number in the program
+    for i in range(store.length):
+        opcode = store.opcode[i]
+        if use[i] <= 0 or opcode <= 0:
+            continue
+        x, y = store.x[i], store.y[i]
+        if opcode == _call:
+            if x not in numbers:
+                numbers[x] = len(calls)
+                calls.append((store.calls[x][0], [index[operand] for operand in store.calls[x][1]]))
+            code[k], code[k + 1], code[k + 2] = _call, numbers[x], y
+        elif opcode in (_add, _sub) and use[x] == _fused:
+            _write_row(code, k, _muladd if opcode == _add else _mulsub, index, store.x[x], store.y[x], y)
+        elif opcode in (_add, _sub) and use[y] == _fused:
+            _write_row(code, k, _muladd if opcode == _add else _submul, index, store.x[y], store.y[y], x)
+        else:
+            _write_row(code, k, opcode, index, x, y, store.z[i])
+        index[i] = first
+        first += 1
+        k += 4
+    return None
+
+
+@cython.cfunc
+@cython.inline
+def _write_row(
+    code: cython.p_int,
+    k: cython.int,
+    opcode: cython.int,
+    index: cython.p_int,
+    x: cython.int,
+    y: cython.int,
+    z: cython.int,
+) -> object:
+    """Write an instruction with the operands' indices in the program."""
+    arity: cython.int = evaluate.arity(opcode) if opcode < _call else 3
+    code[k] = opcode
+    code[k + 1] = index[x]
+    code[k + 2] = index[y] if arity > 1 else 0
+    code[k + 3] = index[z] if arity > 2 else 0
+    return None

@@ -1,0 +1,8 @@
+# What other compiled modules reach without going through Python.
+from gradwalk.ops cimport ieee
+from gradwalk.ops cimport c_compat
+from gradwalk.ops cimport evaluate
+from gradwalk.program.instruction_store cimport InstructionStore
+
+
+cdef int emit(InstructionStore store, int opcode, int x, int y, int z) except? -1
