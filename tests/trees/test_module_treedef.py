@@ -330,7 +330,7 @@ class TestInFunctions:
         assert gradient["x"] == 2.0
         step = jit(lambda tree: tree["line"](tree["x"]))
         assert step(tree) == 11.0
-        assert step.program.input_names == ["tree['line'].slope", "tree['line'].offset", "tree['x']"]
+        assert step.program.input_names == ("tree['line'].slope", "tree['line'].offset", "tree['x']")
 
     def test_inside_a_recording_parameters_are_not_frozen(self):
         line = Line(Value(2.0), Value(5.0))
