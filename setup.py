@@ -104,7 +104,7 @@ def extension(module: Path) -> Extension:
             [str(module)],
             extra_compile_args=flags(),
             # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
-            define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module.match("value/node.py") else [],
+            define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
             include_dirs=[str(PACKAGE / "backend/cpu")],
             libraries=[] if ON_WINDOWS else ["m"],
         ),
