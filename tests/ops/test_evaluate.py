@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy
+import pytest
 
 import gradwalk
 from gradwalk.ops import table
