@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
-from checkout import IS_COMPILED, ROOT
+from checkout import IS_COMPILED, PACKAGE, ROOT
 from hypothesis import settings
 from stale import cure, outdated
-
-import gradwalk
-
-PACKAGE = Path(gradwalk.__file__).parent
 
 # The same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more or fewer.
 settings.register_profile(
@@ -29,10 +24,10 @@ TOGETHER = ("test_depth", "test_distributed", "test_generate", "test_package", "
 
 
 def pytest_configure() -> None:
-    """Refuse to test anything but this checkout."""
+    """Refuse to test anything but this checkout, before a module of it is imported."""
     problem = outdated(PACKAGE, ROOT)
     if problem:
-        raise pytest.UsageError(f"{problem}: run `{cure(PACKAGE, ROOT)}`")
+        raise pytest.UsageError(f"{problem}: {cure(PACKAGE, ROOT)}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

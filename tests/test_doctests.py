@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+from types import ModuleType
 
 import pytest
 
@@ -17,19 +18,21 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["gradwalk", *MODULES])
-def test_examples(name):
+def imported(name: str) -> ModuleType:
     if name == "gradwalk.explain.page.notebook":
         pytest.importorskip("anywidget")
-    module = importlib.import_module(name)
-    assert doctest.testmod(module).failed == 0
+    return importlib.import_module(name)
+
+
+@pytest.mark.parametrize("name", ["gradwalk", *MODULES])
+def test_examples(name):
+    assert doctest.testmod(imported(name)).failed == 0
 
 
 def test_there_are_some():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = {
-        test.name for name in MODULES for test in finder.find(importlib.import_module(name), name) if test.examples
-    }
+    names = [name for name in MODULES if name.startswith("gradwalk.value.")]
+    found = {test.name for name in names for test in finder.find(imported(name), name) if test.examples}
     assert {
         "gradwalk.value.value.Value",
         "gradwalk.value.refresh.refresh",

@@ -10,12 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from checkout import IS_COMPILED, ROOT
+from checkout import IS_COMPILED, PACKAGE, ROOT
 from stale import LIBRARIES, STAMP, cure, outdated
 
-import gradwalk
-
-PACKAGE = Path(gradwalk.__file__).parent
 COMPILED = sorted(path for pattern in LIBRARIES for path in PACKAGE.rglob(pattern))
 SOURCES = ("src/gradwalk/value/extra.py", "src/gradwalk/value/extra.pxd")
 
@@ -78,13 +75,12 @@ def test_installed_packages_are_compared_with_the_checkout(checkout, tmp_path):
     assert outdated(installed, checkout) == ""
     (checkout / "src/gradwalk/plain.py").write_text("", encoding="utf-8")
     assert outdated(installed, checkout).endswith("plain.py is not src/gradwalk/plain.py of this checkout")
-    assert (cure(installed, checkout), cure(checkout / "src/gradwalk", checkout)) == (
-        'pip install ".[test-core]"',
-        "python tools/dev.py build",
-    )
+    assert "pip install" in cure(installed, checkout)
+    assert "tools/dev.py build" in cure(checkout / "src/gradwalk", checkout)
 
 
 def test_the_suite_does_not_start(tmp_path):
+    pytest.importorskip("cython")  # which uncompiled runs need
     for name in ("pyproject.toml", "tests/conftest.py", "tests/test_tiny.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

@@ -19,6 +19,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests/helpers"))
+
+from stale import outdated_libraries  # noqa: E402  after the path to it
+
 BUILD = ("setup.py", "-q", "build_ext", "--inplace")
 PYTEST = ("-m", "pytest", "-q")
 LINT = (
@@ -41,6 +45,14 @@ def run(*arguments: str) -> None:
         sys.exit(code)
 
 
+def build() -> None:
+    """Compile again what is outdated; what setup.py no longer compiles is only removed."""
+    for library, _ in outdated_libraries(ROOT / "src/gradwalk", ROOT):
+        print("outdated:", library.relative_to(ROOT), flush=True)
+        library.unlink()
+    run(*BUILD)
+
+
 def tests(names: list[str]) -> list[str]:
     """The paths that names stand for: folders and files of tests/, and options of pytest as they are."""
     return [f"tests/{name}" if (ROOT / "tests" / name).exists() else name for name in names]
@@ -57,7 +69,7 @@ def main() -> None:
         for arguments in LINT:
             run(*arguments)
     if options.command in ("build", "test", "all"):
-        run(*BUILD)
+        build()
     if options.command in ("test", "all"):
         run(*PYTEST, *tests(rest))
 

@@ -1,10 +1,10 @@
-"""Where the files of this checkout are, and how the gradwalk that is being tested was built."""
+"""Where this checkout and the tested gradwalk are, and whether that is compiled. Imports nothing of gradwalk."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
-import gradwalk.value.value
-
 ROOT = Path(__file__).parents[2]
-IS_COMPILED = not gradwalk.value.value.__file__.endswith(".py")
+PACKAGE = Path(find_spec("gradwalk").origin).parent
+IS_COMPILED = any(path.suffix in (".so", ".pyd") for path in (PACKAGE / "value").iterdir())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 # What setup.py links into every compiled module: its sources and their digests.
@@ -16,15 +17,9 @@ def outdated(package: Path, root: Path) -> str:
 
     Digests are compared, not times, which Git changes and wheels do not keep.
     """
-    for library in sorted(path for pattern in LIBRARIES for path in package.rglob(pattern)):
+    for library, reason in outdated_libraries(package, root):
         name = ".".join(("gradwalk", *library.relative_to(package).parent.parts, library.name.split(".")[0]))
-        stamp = STAMP.search(library.read_bytes())
-        if stamp is None:
-            return f"{name} is compiled from other sources than those of this checkout ({library})"
-        for source in stamp[1].decode().split():
-            path, _, digest = source.partition("=")
-            if _digest(root / path) != digest:
-                return f"{name} is compiled from another {path} than that of this checkout ({library})"
+        return f"{name} is compiled from {reason} of this checkout ({library})"
     if package != root / "src/gradwalk":
         for path in sorted((root / "src/gradwalk").rglob("*.py")):
             installed = package / path.relative_to(root / "src/gradwalk")
@@ -33,9 +28,24 @@ def outdated(package: Path, root: Path) -> str:
     return ""
 
 
+def outdated_libraries(package: Path, root: Path) -> Iterator[tuple[Path, str]]:
+    """The compiled modules with other sources than those of the checkout, and what is different about these."""
+    for library in sorted(path for pattern in LIBRARIES for path in package.rglob(pattern)):
+        stamp = STAMP.search(library.read_bytes())
+        if stamp is None:
+            yield library, "other sources than those"
+            continue
+        sources = [source.partition("=") for source in stamp[1].decode().split()]
+        different = [path for path, _, digest in sources if _digest(root / path) != digest]
+        if different:
+            yield library, f"another {different[0]} than that"
+
+
 def cure(package: Path, root: Path) -> str:
-    """The command after which nothing is outdated."""
-    return "python tools/dev.py build" if package == root / "src/gradwalk" else 'pip install ".[test-core]"'
+    """What to do, after which nothing is outdated."""
+    if package == root / "src/gradwalk":
+        return "run `python tools/dev.py build`"
+    return 'remove the folder build and run `pip install ".[test-core]"`'
 
 
 def _digest(path: Path) -> str:

@@ -182,7 +182,14 @@ class Batching(NamedTuple):
         return replace(batch, size=next(iter(sizes)))
 
     def axes(self, count: int) -> list[Any]:
-        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` fit another count."""
+        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` fit another count.
+
+        Args:
+            count: How many positional arguments there are.
+
+        Returns:
+            An axis, or a tree of axes, for each of them.
+        """
         if self.in_axes is None or isinstance(self.in_axes, int):
             return [self.in_axes] * count
         if len(self.in_axes) != count:
@@ -243,7 +250,11 @@ class Outputs:
             column[:, *at] = numbers
 
     def refuse_varying(self, fixed: Sequence[int]) -> None:
-        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not."""
+        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not.
+
+        Args:
+            fixed: The positions of the numbers that do not vary.
+        """
         start = 0
         for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
             if axis is None and not set(range(start, end)) <= set(fixed):

@@ -73,7 +73,14 @@ class Primitive(Call):
         return rule
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the result for numbers. Raises `TypeError` where the function does not return a real number."""
+        """Return the result for numbers. Raises `TypeError` where the function does not return a real number.
+
+        Args:
+            operands: Floats.
+
+        Returns:
+            A list of the one result.
+        """
         self._latest = list(operands)
         result = self._f(*operands)
         if not is_number(result):
@@ -81,16 +88,45 @@ class Primitive(Call):
         return [float(result)]
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials with respect to every operand, by calling the rule with numbers."""
+        """Return the partials with respect to every operand, by calling the rule with numbers.
+
+        Args:
+            operands: Floats.
+            position: The index of the result.
+            result: Its number.
+
+        Returns:
+            A float for each operand.
+        """
         given = self._apply_rule(result, *operands)
         return [float(partial) for partial in self._counted(scalars(flattened(given, self._what)[0]), len(operands))]
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the products of the adjoint of the result and every partial, and return their indices."""
+        """Append the products of the adjoint of the result and every partial, and return their indices.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the result.
+            adjoints: The index of its adjoint, in a list.
+
+        Returns:
+            The indices of the products.
+        """
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the sum of tangents times partials, and return its index."""
+        """Append the sum of tangents times partials, and return its index.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the result.
+            tangents: The indices of the tangents of the operands.
+
+        Returns:
+            The index of the sum, in a list.
+        """
         terms = zip(tangents, self._partials(tape, operands, base), strict=True)
         products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_INDEX]
         return [functools.reduce(lambda total, product: tape.append("add", total, product), products)]

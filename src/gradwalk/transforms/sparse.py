@@ -142,7 +142,13 @@ class Sparse(Transform[P, Any]):
         return self._cache.last(repr(self)).statistics
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Raise `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
+        """Refuse to be recorded by another transform: the result is a sparse matrix, not a tree of numbers.
+
+        Args:
+            recording: The recording.
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+        """
         raise self._refused()
 
     def _refused(self) -> TypeError:

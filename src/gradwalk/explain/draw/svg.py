@@ -100,7 +100,11 @@ class Canvas:
         self.element.set("transform", f"translate({_number(x)},{_number(y)})")
 
     def style(self, rules: str) -> None:
-        """Add rules of CSS for the whole file."""
+        """Add rules of CSS for the whole file.
+
+        Args:
+            rules: The rules.
+        """
         SubElement(self.element, "style").text = rules
 
     def rectangle(
@@ -180,7 +184,16 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 
 
 def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
-    """Return the commands of a triangle that points along the flow, for a line of a given weight."""
+    """Return the commands of a triangle that points along the flow, for a line of a given weight.
+
+    Args:
+        tip: The point of the arrow.
+        downward: Whether the flow goes down instead of to the right.
+        weight: The width of the line.
+
+    Returns:
+        The commands of a path.
+    """
     x, y = (_number(value) for value in tip)
     half, long = _number(2.5 + weight), _number(6 + weight)
     back = f"h{_number(2 * float(half))}" if downward else f"v{_number(2 * float(half))}"
