@@ -39,7 +39,8 @@ class Primitive(Call):
         self.name = self.__name__
         self._f = f
         self._rule: Callable[..., Any] | None = None
-        self._latest: list[float] = []  # the operands of the latest call, which the rule is recorded for
+        # The operands of the latest call with each number of them: those that the rule is recorded for.
+        self._latest: dict[int, Sequence[float]] = {}
         self._rules: TraceCache[Trace] = TraceCache()  # recordings of the rule, by the number of operands
 
     def __call__(self, *operands: Any) -> Any:
@@ -81,7 +82,7 @@ class Primitive(Call):
         Returns:
             A list of the one result.
         """
-        self._latest = list(operands)
+        self._latest[len(operands)] = tuple(operands)
         result = self._f(*operands)
         if not is_number(result):
             raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
@@ -140,8 +141,9 @@ class Primitive(Call):
 
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
-        [result] = self.numbers(self._latest)
-        given = [recording.add_inputs(number, "operand") for number in (result, *self._latest)]
+        operands = self._latest[count]
+        [result] = self.numbers(operands)
+        given = [recording.add_inputs(number, "operand") for number in (result, *operands)]
         try:
             partials, _ = recording.run(self._apply_rule, given, {})
         except RecordingError as error:
