@@ -119,7 +119,7 @@ def passing(node: Node) -> list[tuple[int, int]]:
 def contribution(node: Node, position: int, upstream: float) -> float:
     """Compute what a node with gradient `upstream` passes back to the operand at a position."""
     local = node.partials[position]
-    if local == 0.0 and node.row is not None and node.row.selects:
+    if local == 0.0 and node.selects:
         return 0.0  # an operand that was not selected gets nothing, not even of an infinite gradient
     return local * upstream
 
