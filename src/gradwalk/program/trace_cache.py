@@ -7,7 +7,6 @@ Everything that records a function once and runs the recording many times (`jit`
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -69,8 +68,7 @@ class TraceCache(Generic[T]):
     def __init__(self) -> None:
         self.calls = 0
         self.latest: T | None = None
-        self._traces: dict[Any, T] = {}
-        self._adding = threading.Lock()
+        self._traces: dict[Any, T] = {}  # setdefault is all the locking that they need
 
     def find(self, key: Any) -> T | None:
         """Return the recording for a key, None where there is none."""
@@ -89,8 +87,7 @@ class TraceCache(Generic[T]):
         if not trace.is_reusable:
             self.latest = trace
             return trace
-        with self._adding:
-            self.latest = kept = self._traces.setdefault(key, trace)
+        self.latest = kept = self._traces.setdefault(key, trace)
         return kept
 
     def last(self, name: str) -> T:
@@ -112,8 +109,7 @@ class TraceCache(Generic[T]):
     @property
     def statistics(self) -> Statistics:
         """How the function has been used."""
-        with self._adding:
-            traces = list(self._traces.values())
+        traces = list(self._traces.values())
         return Statistics(self.calls, len(traces), sum(len(trace.program) for trace in traces))
 
 

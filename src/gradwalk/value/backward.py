@@ -55,7 +55,9 @@ def observed(observer: Callable[[Any], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        _observers = tuple([other for other in _observers if other is not observer])
+        others = list(_observers)
+        others.remove(observer)  # once: the same one may observe outside, too
+        _observers = tuple(others)
 
 
 @cython.annotation_typing(False)

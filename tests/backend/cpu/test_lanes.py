@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy
 import pytest
+from checkout import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import Case, numbers, on_lanes, opcode, rounded, same
@@ -109,7 +109,7 @@ def test_in_python_there_is_one_instruction_set():
 
 def test_tiles_are_as_large_in_python_as_in_c():
     """So that `memory` says the same, compiled or not."""
-    header = (Path(lanes.__file__).parent / "lanes.h").read_text(encoding="utf-8")
+    header = (ROOT / "src/gradwalk/backend/cpu/lanes.h").read_text(encoding="utf-8")
     sizes = re.search(r"TILE = (\d+), TILES = (\d+)", header)
     assert sizes is not None
     assert tuple(map(int, sizes.groups())) == (lanes.TILE, lanes.TILES)
