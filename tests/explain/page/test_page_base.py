@@ -45,7 +45,9 @@ import { BY_NAME, REDUCTIONS, TABLE } from "./src/core/table.js";
 const given = JSON.parse(await new Response(process.stdin).text(), (_, item) =>
   ["nan", "inf", "-inf", "-0"].includes(item?.number) ? (item.number === "-0" ? -0 : toNumber(item.number)) : item);
 const attempt = (work) => { try { return work(); } catch (error) { return { [error.name]: error.message }; } };
-const nodes = (graph) => graph.nodes.map((node) => ({ ...node, row: node.row?.name ?? null, reduction: undefined, passing: passing(node) }));
+const nodes = (graph) => graph.nodes.map((node) => {
+  return { ...node, row: node.row?.name ?? null, reduction: undefined, passing: passing(node) };
+});
 const answers = {
   rows: TABLE.map((row) => ({ ...row, forward: null, partials: null })),
   reductions: REDUCTIONS.map((row) => ({ ...row, step: null, partials: null, startPartial: null })),
