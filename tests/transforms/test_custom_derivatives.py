@@ -122,6 +122,19 @@ def test_a_primitive_on_values():
     assert leaf.grad != x.grad
 
 
+def test_a_primitive_takes_different_numbers_of_operands():
+    @primitive
+    def total(*operands):
+        return sum(operands)
+
+    @total.derivative
+    def _(out, *operands):
+        return (1.0,) * len(operands) if len(operands) > 1 else 1.0
+
+    assert grad(lambda x, y: 2.0 * total(x) + total(x, y), argnums=(0, 1))(2.0, 3.0) == (3.0, 1.0)
+    assert jit(grad(lambda x, y: 2.0 * total(x, y) + total(x)))(2.0, 3.0) == 3.0
+
+
 def test_a_primitive_is_a_function_of_floats_too():
     assert sine(0.5) == math.sin(0.5)
     assert power(2.0, Value(3.0)).data == 8.0

@@ -80,7 +80,7 @@ class Kernel(Protocol):
 
 
 class Backend(Protocol):
-    """What makes kernels: a function, or a class of kernels."""
+    """A factory of kernels: a function, or a class of kernels."""
 
     def __call__(self, program: Program, varies: Sequence[bool], *, reduced: bool) -> Kernel:
         """Make a kernel.

@@ -30,7 +30,7 @@ class Batch:
         leaves: The leaves of all arguments; those that vary have the batch as first axis.
         varies: For each leaf, whether it has a batch axis. The others are the same for all samples.
         names: What the arguments are called.
-        elements: The structure of each argument of one sample.
+        elements: The treedef of each argument of one sample.
         positional: How many arguments are positional; the rest are keywords.
         size: How many samples there are.
     """
@@ -44,7 +44,7 @@ class Batch:
 
     @property
     def key(self) -> Any:
-        """What tells the recordings of a function apart: the structure of a sample, and what of it varies."""
+        """The key of recordings: the treedef of a sample, and which of its numbers vary."""
         return self.positional, *self.names, *self.elements, *self.varies
 
     @property
@@ -53,11 +53,26 @@ class Batch:
         return [shape for element in self.elements for shape in element.shapes]
 
     def sample(self, i: int) -> list[Any]:
-        """Return the leaves of one sample."""
+        """Return the leaves of one sample.
+
+        Args:
+            i: The index of the sample.
+
+        Returns:
+            A list with one entry for each leaf.
+        """
         return [leaf[i] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
 
     def rows(self, start: int, end: int) -> Batch:
-        """Return some of the samples, from `start` up to `end`, without a copy."""
+        """Return some of the samples, from `start` up to `end`, without a copy.
+
+        Args:
+            start: The index of the first sample.
+            end: The index after the last one.
+
+        Returns:
+            A batch that shares the arrays of this one.
+        """
         leaves = [leaf[start:end] if varies else leaf for leaf, varies in zip(self.leaves, self.varies, strict=True)]
         return replace(self, leaves=leaves, size=len(range(self.size)[start:end]))
 
@@ -167,7 +182,14 @@ class Batching(NamedTuple):
         return replace(batch, size=next(iter(sizes)))
 
     def axes(self, count: int) -> list[Any]:
-        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` fit another count."""
+        """Return the axes of so many positional arguments. Raises `ValueError` where `in_axes` fit another count.
+
+        Args:
+            count: How many positional arguments there are.
+
+        Returns:
+            An axis, or a tree of axes, for each of them.
+        """
         if self.in_axes is None or isinstance(self.in_axes, int):
             return [self.in_axes] * count
         if len(self.in_axes) != count:
@@ -178,7 +200,15 @@ class Batching(NamedTuple):
         return list(self.in_axes)
 
     def of_sums(self, sums: Any, count: int) -> Any:
-        """Return what `reduce` makes of sums over `count` samples: themselves, or the means, nan for no samples."""
+        """Return what `reduce` makes of sums over `count` samples: themselves, or the means, nan for no samples.
+
+        Args:
+            sums: The sums over the batch.
+            count: The number of samples.
+
+        Returns:
+            The sums or the means.
+        """
         with numpy.errstate(all="ignore"):
             return sums / numpy.float64(count) if self.reduce == "mean" else sums
 
@@ -187,7 +217,7 @@ class Outputs:
     """Arrays for the results of a batch.
 
     Args:
-        treedef: The structure of the result for one sample.
+        treedef: The treedef of the result for one sample.
         out_axes: Where the samples are to be in the results: see `vmap`.
         count: How many samples there are.
         kind: The type of the numbers.
@@ -220,7 +250,11 @@ class Outputs:
             column[:, *at] = numbers
 
     def refuse_varying(self, fixed: Sequence[int]) -> None:
-        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not."""
+        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not.
+
+        Args:
+            fixed: The positions of the numbers that do not vary.
+        """
         start = 0
         for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
             if axis is None and not set(range(start, end)) <= set(fixed):
@@ -244,11 +278,11 @@ def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
 
     Args:
         axes: A tree of axes, each of which is for all leaves that stand in its place.
-        treedef: The structure of the tree.
+        treedef: The treedef of the tree.
         what: What messages call the axes.
 
     Raises:
-        ValueError: The axes do not fit the structure.
+        ValueError: The axes do not fit the treedef.
     """
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(treedef.shapes)
@@ -327,7 +361,14 @@ def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind:
 
 
 def shown(key: Any) -> str:
-    """Return, for messages, what a sample is like, from the key of its batch."""
+    """Return, for messages, what a sample is like, from the key of its batch.
+
+    Args:
+        key: The key of a batch.
+
+    Returns:
+        A text.
+    """
     return ", ".join(str(part) for part in key if isinstance(part, TreeDef))
 
 
@@ -337,7 +378,14 @@ def _plain(item: Any) -> Any:
 
 
 def plain_numbers(leaves: Sequence[Any]) -> list[float]:
-    """Return all numbers of the leaves, for a Value the number that it holds."""
+    """Return all numbers of the leaves, for a Value the number that it holds.
+
+    Args:
+        leaves: Leaves of a tree.
+
+    Returns:
+        The numbers in order.
+    """
     return [primal_of(x) if isinstance(x, Value) else x for x in scalars(leaves)]
 
 
@@ -347,7 +395,14 @@ def _of_numbers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_array(numbers: Sequence[Any]) -> NDArray[Any]:
-    """Return a one-dimensional array of numbers: of objects where there are Values among them, else of float64."""
+    """Return a one-dimensional array of numbers: of objects where there are Values among them, else of float64.
+
+    Args:
+        numbers: Floats and Values.
+
+    Returns:
+        The array.
+    """
     if not any(isinstance(x, Value) for x in numbers):
         return numpy.array(numbers, numpy.float64)
     array = numpy.empty(len(numbers), object)

@@ -27,7 +27,7 @@ class BatchedTrace(Trace):
 
     Attributes:
         kernel: What runs the program on a batch; None where the program calls Python functions of what varies.
-        treedef: The structure of the result for one sample.
+        treedef: The treedef of the result for one sample.
         fixed: The positions of the outputs that are the same for all samples.
     """
 
@@ -36,7 +36,15 @@ class BatchedTrace(Trace):
     fixed: list[int]
 
     def results(self, batch: Batch, batching: Batching) -> Any:
-        """Return the results for a batch: with a batch axis, or reduced over it."""
+        """Return the results for a batch: with a batch axis, or reduced over it.
+
+        Args:
+            batch: The batch.
+            batching: The axes of arguments and results.
+
+        Returns:
+            The tree of results.
+        """
         if batching.reduce is not None:
             return self._reduced(batch, batching)
         has_values = self._has_values(batch)
@@ -65,7 +73,14 @@ class BatchedTrace(Trace):
             return self.treedef.filled(numbers.astype(kind))
 
     def sums(self, batch: Batch) -> Any:
-        """Return the sum over a batch of each number of the result: float64, or objects where Values come out."""
+        """Return the sum over a batch of each number of the result: float64, or objects where Values come out.
+
+        Args:
+            batch: The batch.
+
+        Returns:
+            One sum for each number of the result.
+        """
         has_values = self._has_values(batch)
         if self.kernel is None or has_values or refuses_nans():
             return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])

@@ -63,7 +63,7 @@ class Vmap(Wrapper[P, Any]):
 
     @property
     def kernel(self) -> Kernel:
-        """What runs the program on batches; printing it shows how. Raises `ValueError` where there is none."""
+        """The kernel that runs the program on batches; printing it shows how. Raises `ValueError` if there is none."""
         kernel = self._cache.last(self.batching.name).kernel
         if kernel is None:
             raise ValueError(f"{self.batching.name} calls functions in Python: it is run one sample at a time")
@@ -74,13 +74,26 @@ class Vmap(Wrapper[P, Any]):
         return self if self.keeps else self._like(self._f, keeps=True)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
-        """Return a like function of batches, for what a transform makes of the function of one sample."""
+        """Return a function of batches made by transforming the function of one sample.
+
+        Args:
+            transform: A function of functions, such as `grad`.
+
+        Returns:
+            The function of batches.
+        """
         return self._like(transform(self._f), keeps=self.keeps)
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
-        """Whether results are summed over the batch, and all samples share these arguments.
+        """Return whether results are summed over the batch, and all samples share these arguments.
 
         The derivative of such a sum is the sum of the derivatives.
+
+        Args:
+            argnums: The positions of the arguments.
+
+        Returns:
+            True or False.
         """
         axes = self.batching.in_axes
         positions = [argnums] if isinstance(argnums, int) else argnums
@@ -113,7 +126,14 @@ class Vmap(Wrapper[P, Any]):
         return Lowered(self.batching, batch.key, trace)
 
     def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a sample of the batch, made anew unless it is kept."""
+        """Return the recording for a sample of the batch, made anew unless it is kept.
+
+        Args:
+            batch: The batch.
+
+        Returns:
+            The recording.
+        """
         trace = self._cache.find(batch.key) if self.keeps else None
         if trace is None:
             trace = record_sample(self._f, batch, reduced=self.batching.reduce is not None)
@@ -154,7 +174,14 @@ class Lowered:
         return self.trace(batch).results(batch, self.batching)
 
     def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording. Raises `TypeError` where the batch is not like the one that it was made for."""
+        """Return the recording. Raises `TypeError` where the batch is not like the one that it was made for.
+
+        Args:
+            batch: A batch.
+
+        Returns:
+            The recording.
+        """
         if batch.key != self._key:
             raise TypeError(
                 f"{self!r} was made for other arguments: samples like {shown(self._key)}, not like {shown(batch.key)}"
@@ -166,7 +193,7 @@ class Lowered:
 
     @property
     def kernel(self) -> Kernel:
-        """What runs the program on batches; printing it shows how."""
+        """The kernel that runs the program on batches; printing it shows how."""
         assert self._trace.kernel is not None
         return self._trace.kernel
 

@@ -15,6 +15,13 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     """Parse the arguments of a call; `command` of the result is "walk", "lesson" or "run".
 
     Prints help or what is wrong, and raises `SystemExit`, as argparse does.
+
+    Args:
+        arguments: The arguments after the name of the program.
+        version: The version to print for --version.
+
+    Returns:
+        The options.
     """
     parser = argparse.ArgumentParser(
         prog="gradwalk", description="Scalar reverse-mode automatic differentiation, to watch and to use."

@@ -25,14 +25,23 @@ _LARGEST = 1000  # nodes whose steps are printed and whose gradients are checked
 
 
 def refuse_empty_names(options: Namespace) -> None:
-    """Raise `PictureError` if an option that names a file was given an empty name."""
+    """Raise `PictureError` if an option that names a file was given an empty name.
+
+    Args:
+        options: The parsed options.
+    """
     for option in FILES:
         if getattr(options, option) == "":
             raise PictureError(f"--{option} needs the name of a file")
 
 
 def write_files(options: Namespace, walked: Walk) -> None:
-    """Write the files that the options name."""
+    """Write the files that the options name.
+
+    Args:
+        options: The parsed options.
+        walked: The walk.
+    """
     if options.svg:
         walked.draw().save(options.svg)
     if options.film:
@@ -42,12 +51,22 @@ def write_files(options: Namespace, walked: Walk) -> None:
 
 
 def write_page(path: str, text: str) -> None:
-    """Write the text of an HTML page, to a file whose name ends with .html."""
+    """Write the text of an HTML page, to a file whose name ends with .html.
+
+    Args:
+        path: The name of the file.
+        text: The text of the page.
+    """
     raster.write(path, {".html": lambda: text})
 
 
 def print_walk(options: Namespace, walked: Walk) -> None:
-    """Print the walk in the form that the options ask for."""
+    """Print the walk in the form that the options ask for.
+
+    Args:
+        options: The parsed options.
+        walked: The walk.
+    """
     if options.json:
         _print_json(options.what, walked)
     elif options.step:

@@ -41,7 +41,7 @@ class LostContribution(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What a lost contribution means for the gradient of one node.
+    """The effect of a lost contribution on the gradient of one node.
 
     Attributes:
         giver: The index of the node that passed the contribution back.
@@ -122,7 +122,15 @@ def wrong_gradients(
 
 
 def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[LostContribution]:
-    """Find the contributions that were lost where they arrived."""
+    """Find the contributions that were lost where they arrived.
+
+    Args:
+        steps: The steps of the backward pass.
+        overwrite: Whether contributions replace earlier ones instead of being added.
+
+    Returns:
+        The lost contributions.
+    """
     lost = []
     kept: dict[int, tuple[int, int, float]] = {}
     for step in steps:
@@ -182,7 +190,15 @@ def legal_orders(graph: Graph, indices: Sequence[int]) -> int | None:
 
 
 def is_legal(graph: Graph, order: Sequence[int]) -> bool:
-    """Return whether every node is visited after all nodes that use it."""
+    """Return whether every node is visited after all nodes that use it.
+
+    Args:
+        graph: The graph.
+        order: The indices of nodes in the order of their visits.
+
+    Returns:
+        True or False.
+    """
     visit = {index: i for i, index in enumerate(order)}
     return all(visit[index] < visit[operand] for index in order for _, operand in passing(graph.nodes[index]))
 

@@ -36,7 +36,7 @@ class ForwardStep(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """What a node passes back to one operand: `amount` is `upstream` times `local`.
+    """A contribution of a node to one operand's gradient: `amount` is `upstream` times `local`.
 
     Attributes:
         place: The index of the operand.
@@ -86,7 +86,14 @@ class BackwardStep(NamedTuple):
 
 
 def forward_steps(graph: Graph) -> tuple[ForwardStep, ...]:
-    """Return one step for every node, operands before results."""
+    """Return one step for every node, operands before results.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The steps.
+    """
     return tuple([_forward_step(node, graph) for node in graph.nodes])
 
 
@@ -97,7 +104,14 @@ def _forward_step(node: Node, graph: Graph) -> ForwardStep:
 
 
 def swept(graph: Graph) -> tuple[int, ...]:
-    """Return the indices of the nodes that gradient flows to from the root, in the order of `Value.backward`."""
+    """Return the indices of the nodes that gradient flows to from the root, in the order of `Value.backward`.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The indices, the root first.
+    """
     nodes = graph.nodes
     reached = bytearray(len(nodes))
     reached[graph.root] = True
@@ -111,13 +125,29 @@ def swept(graph: Graph) -> tuple[int, ...]:
 
 
 def passing(node: Node) -> list[tuple[int, int]]:
-    """Return the position and the index of every operand that a node passes its gradient to."""
+    """Return the position and the index of every operand that a node passes its gradient to.
+
+    Args:
+        node: The node.
+
+    Returns:
+        Pairs of position and index.
+    """
     blocked = node.non_differentiable
     return [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int) and i not in blocked]
 
 
 def contribution(node: Node, position: int, upstream: float) -> float:
-    """Compute what a node with gradient `upstream` passes back to the operand at a position."""
+    """Compute what a node with gradient `upstream` passes back to the operand at a position.
+
+    Args:
+        node: The node.
+        position: The position of the operand.
+        upstream: The gradient of the node.
+
+    Returns:
+        The contribution.
+    """
     local = node.partials[position]
     if local == 0.0 and node.selects:
         return 0.0  # an operand that was not selected gets nothing, not even of an infinite gradient
@@ -125,7 +155,14 @@ def contribution(node: Node, position: int, upstream: float) -> float:
 
 
 def gradients(graph: Graph) -> list[float]:
-    """Compute the derivative of the root with respect to every node, by index."""
+    """Compute the derivative of the root with respect to every node, by index.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        A list with a derivative for each node.
+    """
     found = [0.0] * len(graph)
     found[graph.root] = 1.0
     for index in swept(graph):

@@ -18,7 +18,12 @@ LONGEST = 200  # rows of a table; the rest is only counted
 
 
 def print_graph(terminal: Terminal, graph: Graph) -> None:
-    """Print a graph as a tree from its root, every node once; a large one as modules with counts of operations."""
+    """Print a graph as a tree from its root, every node once; a large one as modules with counts of operations.
+
+    Args:
+        terminal: The terminal to print to.
+        graph: The graph.
+    """
     if len(graph) > _LARGEST_TREE:
         terminal.heading(f"Graph: {len(graph):,} nodes, {graph.edges:,} edges")
         groups, _ = grouped(graph)
@@ -38,7 +43,12 @@ def print_graph(terminal: Terminal, graph: Graph) -> None:
 
 
 def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
-    """Print a table of the forward pass, one row for every node."""
+    """Print a table of the forward pass, one row for every node.
+
+    Args:
+        terminal: The terminal to print to.
+        steps: The steps of the forward pass.
+    """
     terminal.heading("Values, in forward order")
     rows = [[step.name, step.operation, ", ".join(step.operands), repr(step.data)] for step in steps[:LONGEST]]
     terminal.table(("node", "operation", "operands", "data"), rows)
@@ -46,14 +56,25 @@ def print_forward(terminal: Terminal, steps: Sequence[ForwardStep]) -> None:
 
 
 def print_backward(terminal: Terminal, steps: Sequence[BackwardStep]) -> None:
-    """Print the backward pass in sentences, numbered by visits."""
+    """Print the backward pass in sentences, numbered by visits.
+
+    Args:
+        terminal: The terminal to print to.
+        steps: The steps of the backward pass.
+    """
     terminal.heading("Backward pass")
     terminal.numbered([step.sentence for step in steps[:LONGEST]])
     print_rest(terminal, len(steps))
 
 
 def print_gradients(terminal: Terminal, graph: Graph, steps: Sequence[BackwardStep]) -> None:
-    """Print a table of the gradients, one row for every node."""
+    """Print a table of the gradients, one row for every node.
+
+    Args:
+        terminal: The terminal to print to.
+        graph: The graph.
+        steps: The steps of the backward pass.
+    """
     terminal.heading("Gradients, in the order of the backward pass")
     rows = [
         [step.name, step.operation, repr(graph.nodes[step.place].data), repr(step.upstream)] for step in steps[:LONGEST]
@@ -68,7 +89,14 @@ def print_wrong(
     right: Mapping[str, float],
     wrong: Sequence[WrongGradient],
 ) -> None:
-    """Print every gradient beside the right one, and what was lost for each that is wrong."""
+    """Print every gradient beside the right one, and what was lost for each that is wrong.
+
+    Args:
+        terminal: The terminal to print to.
+        steps: The steps of the backward pass.
+        right: The right gradient of each node, by index.
+        wrong: The wrong gradients, and what was lost.
+    """
     terminal.heading("Gradients, in the order of the visits")
     lost = {gradient.name for gradient in wrong}
     rows = [
@@ -83,7 +111,12 @@ def print_wrong(
 
 
 def print_rest(terminal: Terminal, count: int) -> None:
-    """Print how many rows were left out, if any were."""
+    """Print how many rows were left out, if any were.
+
+    Args:
+        terminal: The terminal to print to.
+        count: The number of all rows.
+    """
     if count > LONGEST:
         terminal.line(f"  and {count - LONGEST:,} more")
 

@@ -35,23 +35,39 @@ class Terminal:
         self._coloured = bool(forced or self._is_terminal) and not refused
 
     def heading(self, text: str) -> None:
-        """Print a heading, with an empty line before it unless it is the first."""
+        """Print a heading, with an empty line before it unless it is the first.
+
+        Args:
+            text: The heading.
+        """
         if self._printed:
             print(file=self._stream)
         self._printed = True
         print(self._in(_HEADING, text), file=self._stream)
 
     def line(self, text: str) -> None:
-        """Print one line of text."""
+        """Print one line of text.
+
+        Args:
+            text: The line.
+        """
         print(one_line(text), file=self._stream)
 
     def tree(self, line: str) -> None:
-        """Print one line of a tree, with its branches as they are."""
+        """Print one line of a tree, with its branches as they are.
+
+        Args:
+            line: The line.
+        """
         text = line.lstrip("│├└─ ")
         print("  " + line[: len(line) - len(text)] + self._fitted(text), file=self._stream)
 
     def numbered(self, lines: Iterable[str]) -> None:
-        """Print lines with their numbers, wrapped if they go to a terminal."""
+        """Print lines with their numbers, wrapped if they go to a terminal.
+
+        Args:
+            lines: The lines.
+        """
         columns = shutil.get_terminal_size().columns if self._is_terminal else 0
         lines = list(lines)
         indent = " " * (len(str(len(lines))) + 4)
@@ -61,7 +77,12 @@ class Terminal:
             print(text, file=self._stream)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Print a table; columns of numbers, such as data and grad, are aligned at the right."""
+        """Print a table; columns of numbers, such as data and grad, are aligned at the right.
+
+        Args:
+            columns: The headings of the columns.
+            rows: The cells of each row.
+        """
         cells = [list(columns), *([self._fitted(cell) for cell in row] for row in rows)]
         widths = [max(width(row[i]) for row in cells) for i in range(len(columns))]
         for number, row in enumerate(cells):

@@ -16,12 +16,26 @@ def one_line(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Count the columns that text takes: East Asian characters take two, combining ones none."""
+    """Count the columns that text takes: East Asian characters take two, combining ones none.
+
+    Args:
+        text: Text on one line.
+
+    Returns:
+        The number of columns.
+    """
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def shortened(text: str, longest: int) -> str:
     """Leave out the middle of text that takes more than `longest` columns.
+
+    Args:
+        text: Text on one line.
+        longest: The largest number of columns.
+
+    Returns:
+        The text, with … in place of what was left out.
 
     Example:
         >>> shortened("layers.0.neurons.12.w.3", 12)
@@ -40,6 +54,12 @@ def shortened(text: str, longest: int) -> str:
 def short(number: float) -> str:
     """Write a number with six digits at most and without trailing zeros.
 
+    Args:
+        number: Any float.
+
+    Returns:
+        The text.
+
     Example:
         >>> short(-1.0), short(0.49999999999999983), short(1e-12)
         ('-1', '0.5', '1e-12')
@@ -49,6 +69,12 @@ def short(number: float) -> str:
 
 def fixed(number: float) -> str:
     """Write a number with four digits after the point, or four digits in all if it is very small or large.
+
+    Args:
+        number: Any float.
+
+    Returns:
+        The text.
 
     Example:
         >>> fixed(2.0), fixed(-1e-5)

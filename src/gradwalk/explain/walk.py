@@ -199,7 +199,11 @@ class Walk:
         return stream.getvalue()
 
     def print(self, terminal: Terminal) -> None:
-        """Print the graph, both passes, the gradients, and what is wrong with them."""
+        """Print the graph, both passes, the gradients, and what is wrong with them.
+
+        Args:
+            terminal: The terminal to print to.
+        """
         report.print_graph(terminal, self.graph)
         report.print_forward(terminal, self.forward)
         report.print_backward(terminal, self.backward)
@@ -287,7 +291,7 @@ class Cursor:
 
     @property
     def moment(self) -> Moment:
-        """What is known at this position."""
+        """The numbers that are known at this position."""
         return self.walk.moment(self.position)
 
 

@@ -40,7 +40,14 @@ def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence
 
 
 def as_text(document: Mapping[str, Any]) -> str:
-    """Write what `as_dict` returned as text, one line for each node."""
+    """Write what `as_dict` returned as text, one line for each node.
+
+    Args:
+        document: A document of plain data.
+
+    Returns:
+        The JSON text.
+    """
     head = {key: value for key, value in document.items() if key != "nodes"}
     lines = ",\n".join(json.dumps(node, ensure_ascii=False) for node in document["nodes"])
     return encodable(f'{json.dumps(head)[:-1]}, "nodes": [\n{lines}\n]}}')

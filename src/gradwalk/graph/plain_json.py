@@ -46,5 +46,12 @@ def as_json(item: Any) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which no file can hold, by JSON's escapes for them."""
+    """Replace lone surrogates, which no file can hold, by JSON's escapes for them.
+
+    Args:
+        text: JSON text.
+
+    Returns:
+        Text that can be written to a file.
+    """
     return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -74,7 +74,14 @@ def record(roots: list[Any]) -> FlatNodes:
 
 
 def record_from(roots: list[Any], level: int) -> FlatNodes:
-    """The nodes of this level or a higher one that some Values were made from; those below it are leaves.
+    """Record the nodes of this level or a higher one that some Values were made from; those below it are leaves.
+
+    Args:
+        roots: Values.
+        level: The level.
+
+    Returns:
+        The nodes; their arrays belong to the caller.
 
     Raises:
         ValueError: If hand-edited nodes form a cycle.
@@ -172,7 +179,7 @@ def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cy
 
 
 class Notes(NamedTuple):
-    """What only some nodes have, by index: labels, symbols of hand-made nodes, source lines, and rules set by hand."""
+    """Properties that only some nodes have, by index: labels, symbols, source lines, and rules set by hand."""
 
     labels: dict[int, str]
     symbols: dict[int, str]
@@ -181,7 +188,14 @@ class Notes(NamedTuple):
 
 
 def notes_of(nodes: FlatNodes) -> Notes:
-    """What the arrays do not say about some nodes."""
+    """Return what the arrays do not say about some nodes.
+
+    Args:
+        nodes: The recorded nodes.
+
+    Returns:
+        Labels, symbols, source lines, and the nodes with rules set by hand.
+    """
     node: ValueNode
     notes = Notes({}, {}, {}, frozenset([i for i, node in nodes.noted.items() if rule_of(node) is not None]))
     for index, node in nodes.noted.items():

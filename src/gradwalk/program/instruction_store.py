@@ -77,14 +77,21 @@ class InstructionStore:
         return _append(self, INPUT, self.inputs - 1, 0, 0)
 
     def constant(self, number: cython.double) -> int:
-        """Return the index of a constant."""
+        """Return the index of a constant.
+
+        Args:
+            number: The constant.
+
+        Returns:
+            Its index.
+        """
         return self.intern_constant(number)
 
     def call(self, function: Any, operands: list) -> int:
         """Append a call of a Python function.
 
         Args:
-            function: The call's rule, a `Call` of `transforms/custom_derivatives.py`.
+            function: The call's rule, a `Call` of `transforms/call.py`.
             operands: The indices of the operands.
 
         Returns:

@@ -134,6 +134,10 @@ class Interpreter:
         """Write the outputs for some inputs. Needs no interpreter lock; the program may not call functions.
 
         Without memory the outputs are nan.
+
+        Args:
+            inputs: The address of the inputs.
+            outputs: The address to write the outputs to.
         """
         i: cython.int
         few = cython.declare(scratch.few_doubles)
@@ -219,7 +223,15 @@ class Interpreter:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number and what it counts, in the plural where there is not one."""
+    """Return a number and what it counts, in the plural unless there is one.
+
+    Args:
+        count: The number.
+        noun: The noun in the singular.
+
+    Returns:
+        The text.
+    """
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 

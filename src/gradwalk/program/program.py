@@ -25,7 +25,7 @@ __all__ = ["Program", "ProgramError"]
 
 @cython.cclass
 class Program:
-    """What computes some outputs from some inputs: what `jit` records, without Python. It does not change.
+    """A recorded function as instructions that run without Python. It does not change.
 
     An index counts the inputs first, then the constants, then the results of the instructions. `str` shows a program,
     one instruction a line. Any number of threads may run the same program at once.
@@ -264,7 +264,7 @@ class Program:
 
     @property
     def handle(self) -> int:
-        """What C functions take that run this program. It is valid for as long as the program is kept alive."""
+        """The handle that C functions take to run this program, valid for as long as the program is kept alive."""
         return id(self._interpreter)
 
     @property

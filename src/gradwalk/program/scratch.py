@@ -7,9 +7,22 @@ def few_doubles() -> list[float]:
 
 
 def taken(length: int, few: list[float]) -> list[float]:
-    """Memory for `length` numbers. In C it is `few` where they fit, and NULL if there is no memory."""
+    """Return memory for `length` numbers. In C it is `few` where they fit, and NULL if there is no memory.
+
+    Args:
+        length: How many numbers.
+        few: The array on the stack.
+
+    Returns:
+        The memory.
+    """
     return [0.0] * length
 
 
 def given_back(numbers: list[float], few: list[float]) -> None:
-    """Free what was taken. Python does that by itself."""
+    """Free memory that `taken` returned. Python does that by itself.
+
+    Args:
+        numbers: The memory.
+        few: The array on the stack.
+    """

@@ -64,7 +64,15 @@ class Tape(InstructionStore):
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
 
     def inline(self, program: Program, operands: list) -> list:
-        """Append a program's instructions, with operands for its inputs, and return the indices of its outputs."""
+        """Append a program's instructions, with operands for its inputs, and return the indices of its outputs.
+
+        Args:
+            program: The program.
+            operands: The indices of the operands.
+
+        Returns:
+            The indices of the outputs.
+        """
         return load.inline_program(self, program, operands)
 
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
@@ -92,5 +100,12 @@ class Tape(InstructionStore):
         return autodiff.forward(self, seeds, outputs)
 
     def program(self, outputs: list[int]) -> Program:
-        """Return a program of what some outputs need, and no more."""
+        """Return a program of what some outputs need, and no more.
+
+        Args:
+            outputs: The indices of the outputs.
+
+        Returns:
+            The program.
+        """
         return lower.lower(self, outputs)

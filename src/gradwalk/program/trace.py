@@ -50,21 +50,28 @@ class Recording:
         Returns:
             The tree with a Value for each input, to be given to the function.
         """
-        leaves, structure = flattened(tree, what)
+        leaves, treedef = flattened(tree, what)
         numbers = scalars(leaves)
         if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
         inputs = [self._input(x) for x in numbers]
         if names is not None:
-            for value, name in zip(inputs, structure.names(what), strict=True):
+            for value, name in zip(inputs, treedef.names(what), strict=True):
                 value.label = name
                 names.append(name)
-        return structure.filled(inputs)
+        return treedef.filled(inputs)
 
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
-        """Return the indices of the inputs in a tree that `add_inputs` has returned, and the structure of the tree."""
-        leaves, structure = flattened(tree, "an argument")
-        return [self._indices[id(x)] for x in scalars(leaves)], structure
+        """Return the indices of the inputs in a tree that `add_inputs` has returned, and the treedef of the tree.
+
+        Args:
+            tree: The tree.
+
+        Returns:
+            The indices, and the treedef.
+        """
+        leaves, treedef = flattened(tree, "an argument")
+        return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
         """Append an input for each of some seeds, which the function does not see, and return their indices.
@@ -84,7 +91,7 @@ class Recording:
             kwargs: Its keyword arguments.
 
         Returns:
-            The indices of the numbers in its result, and the structure of the result.
+            The indices of the numbers in its result, and the treedef of the result.
 
         Raises:
             TypeError: If the result holds anything but numbers.
@@ -101,17 +108,24 @@ class Recording:
             close_inputs(self._inputs)
 
     def _result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
-        """Return the indices of the numbers in what a function has returned, and its structure."""
+        """Return the indices of the numbers in what a function has returned, and its treedef."""
         if result is None:
             raise TypeError(f"{named(f)} returned None; it has to return a number, or numbers: is a `return` missing?")
-        leaves, structure = flattened(result, f"the result of {named(f)}")
+        leaves, treedef = flattened(result, f"the result of {named(f)}")
         numbers = scalars(leaves)
         roots = [x for x in numbers if isinstance(x, Value)]
         indices = iter(self._load(roots, f) if roots else ())
-        return [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], structure
+        return [next(indices) if isinstance(x, Value) else self.tape.constant(x) for x in numbers], treedef
 
     def evaluate(self, outputs: Indices) -> Any:
-        """Compute some instructions of the tape, as the function `evaluate` of this module does."""
+        """Compute the numbers of some instructions of the tape.
+
+        Args:
+            outputs: The indices of the instructions.
+
+        Returns:
+            Their numbers.
+        """
         return evaluate(self.tape.program(outputs), self.operands)
 
     def _input(self, number: Any) -> Value:
@@ -184,13 +198,20 @@ class Recordable:
             kwargs: The keyword arguments.
 
         Returns:
-            The indices of the numbers in its result, and the structure of the result.
+            The indices of the numbers in its result, and the treedef of the result.
         """
         raise NotImplementedError
 
 
 def named(f: Callable[..., Any]) -> str:
-    """Return what messages call a function."""
+    """Return the name of a function, for messages.
+
+    Args:
+        f: The function.
+
+    Returns:
+        The name.
+    """
     return f"{getattr(f, '__name__', repr(f))}()"
 
 

@@ -71,7 +71,14 @@ class TraceCache(Generic[T]):
         self._traces: dict[Any, T] = {}  # setdefault is all the locking that they need
 
     def find(self, key: Any) -> T | None:
-        """Return the recording for a key, None where there is none."""
+        """Return the recording for a key, None where there is none.
+
+        Args:
+            key: The key.
+
+        Returns:
+            The recording, or None.
+        """
         return self._traces.get(key)
 
     def add(self, key: Any, trace: T) -> T:
@@ -116,7 +123,7 @@ class TraceCache(Generic[T]):
 class ArgumentKeys:
     """Make keys of the arguments of a function: calls with equal keys share a recording.
 
-    A static argument belongs to the key with its value, every other one with the structure of its tree.
+    A static argument belongs to the key with its value, every other one with its treedef.
 
     Args:
         f: The function.
@@ -151,6 +158,13 @@ class ArgumentKeys:
 
     def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """Return the key of arguments, and the leaves of those that are not static.
+
+        Args:
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+
+        Returns:
+            The key, and the leaves.
 
         Raises:
             TypeError: An argument holds something else than numbers, or a static one cannot be hashed.

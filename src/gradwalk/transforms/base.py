@@ -48,7 +48,7 @@ class Transform(Wrapper[P, R_co], Recordable):
         """Open the arguments to differentiate by.
 
         Returns:
-            All arguments, with inputs in place of these numbers; the indices of the inputs; and the structure of a
+            All arguments, with inputs in place of these numbers; the indices of the inputs; and the treedef of a
             gradient, which is that of the argument, or of a tuple of arguments.
         """
         opened = list(args)
@@ -75,7 +75,14 @@ class Transform(Wrapper[P, R_co], Recordable):
 
 
 def checked_argnums(argnums: Any) -> Argnums:
-    """Return `argnums` as an int, or as a tuple of ints. Raises `TypeError` where they are something else."""
+    """Return `argnums` as an int, or as a tuple of ints. Raises `TypeError` where they are something else.
+
+    Args:
+        argnums: An int, or several.
+
+    Returns:
+        An int or a tuple of ints.
+    """
     numbers = list(argnums) if isinstance(argnums, Iterable) else [argnums]
     for number in numbers:
         if isinstance(number, bool) or not hasattr(number, "__index__"):

@@ -27,7 +27,14 @@ class Call:
     name = ""
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the results for numbers."""
+        """Return the results for numbers.
+
+        Args:
+            operands: Floats.
+
+        Returns:
+            A float for each result.
+        """
         raise NotImplementedError
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
@@ -63,7 +70,14 @@ class Call:
         raise NotImplementedError
 
     def values(self, operands: Sequence[Any]) -> list[Value]:
-        """Return the results for Values and floats, as Values."""
+        """Return the results for Values and floats, as Values.
+
+        Args:
+            operands: Values and floats.
+
+        Returns:
+            A Value for each result.
+        """
         given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
         results = self.numbers([primal_of(operand) for operand in given])
         return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
@@ -93,7 +107,14 @@ class Result:
             operand.grad += partial * node.grad
 
     def replaced(self, memo: dict[int, Any]) -> Result:
-        """Return the rule for copies of the operands, which `memo` has by the `id` of the originals."""
+        """Return the rule for copies of the operands, which `memo` has by the `id` of the originals.
+
+        Args:
+            memo: The copies, by the `id` of the originals.
+
+        Returns:
+            The rule.
+        """
         copies = memo.setdefault(id(self.operands), tuple([memo[id(operand)] for operand in self.operands]))
         return Result(self.call, copies, self.position)
 

@@ -37,21 +37,57 @@ class Block(Call):
         return f"<block {self.name}>"
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the results for numbers."""
+        """Return the results for numbers.
+
+        Args:
+            operands: Floats.
+
+        Returns:
+            A float for each result.
+        """
         results: list[float] = self._program.run(numpy.array(operands, numpy.float64)).tolist()
         return results
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one result: the program is run once more, and its adjoint."""
+        """Return the partials of one result, by running the program once more, and its adjoint.
+
+        Args:
+            operands: Floats.
+            position: The index of the result.
+            result: Its number.
+
+        Returns:
+            A float for each operand.
+        """
         adjoints = [float(i == position) for i in range(self.outputs)]
         return self._pulled.numbers([*operands, *adjoints])
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append a call of the block that computes the adjoints of the operands, and return their indices."""
+        """Append a call of the block that computes the adjoints of the operands, and return their indices.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the first result.
+            adjoints: The indices of the adjoints of the results.
+
+        Returns:
+            The indices of the adjoints of the operands.
+        """
         return _append(self._pulled, tape, operands, adjoints)
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append a call of the block that computes the tangents of the results, and return their indices."""
+        """Append a call of the block that computes the tangents of the results, and return their indices.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the first result.
+            tangents: The indices of the tangents of the operands.
+
+        Returns:
+            The indices of the tangents of the results.
+        """
         return _append(self._pushed, tape, operands, tangents)
 
     @functools.cached_property
@@ -93,7 +129,14 @@ class CheckpointTrace(JitTrace):
     block: Block
 
     def apply(self, operands: Sequence[Any]) -> list[Value]:
-        """Return the numbers of the result as Values, each of which is one node."""
+        """Return the numbers of the result as Values, each of which is one node.
+
+        Args:
+            operands: Values and floats.
+
+        Returns:
+            The Values.
+        """
         return self.block.values(operands)
 
 

@@ -39,7 +39,8 @@ class Primitive(Call):
         self.name = self.__name__
         self._f = f
         self._rule: Callable[..., Any] | None = None
-        self._latest: list[float] = []  # the operands of the latest call, which the rule is recorded for
+        # The operands of the latest call with each number of them: those that the rule is recorded for.
+        self._latest: dict[int, Sequence[float]] = {}
         self._rules: TraceCache[Trace] = TraceCache()  # recordings of the rule, by the number of operands
 
     def __call__(self, *operands: Any) -> Any:
@@ -73,24 +74,60 @@ class Primitive(Call):
         return rule
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the result for numbers. Raises `TypeError` where the function does not return a real number."""
-        self._latest = list(operands)
+        """Return the result for numbers. Raises `TypeError` where the function does not return a real number.
+
+        Args:
+            operands: Floats.
+
+        Returns:
+            A list of the one result.
+        """
+        self._latest[len(operands)] = tuple(operands)
         result = self._f(*operands)
         if not is_number(result):
             raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
         return [float(result)]
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials with respect to every operand, by calling the rule with numbers."""
+        """Return the partials with respect to every operand, by calling the rule with numbers.
+
+        Args:
+            operands: Floats.
+            position: The index of the result.
+            result: Its number.
+
+        Returns:
+            A float for each operand.
+        """
         given = self._apply_rule(result, *operands)
         return [float(partial) for partial in self._counted(scalars(flattened(given, self._what)[0]), len(operands))]
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the products of the adjoint of the result and every partial, and return their indices."""
+        """Append the products of the adjoint of the result and every partial, and return their indices.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the result.
+            adjoints: The index of its adjoint, in a list.
+
+        Returns:
+            The indices of the products.
+        """
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the sum of tangents times partials, and return its index."""
+        """Append the sum of tangents times partials, and return its index.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the result.
+            tangents: The indices of the tangents of the operands.
+
+        Returns:
+            The index of the sum, in a list.
+        """
         terms = zip(tangents, self._partials(tape, operands, base), strict=True)
         products = [tape.append("mul", tangent, partial) for tangent, partial in terms if tangent != NO_INDEX]
         return [functools.reduce(lambda total, product: tape.append("add", total, product), products)]
@@ -104,8 +141,9 @@ class Primitive(Call):
 
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
-        [result] = self.numbers(self._latest)
-        given = [recording.add_inputs(number, "operand") for number in (result, *self._latest)]
+        operands = self._latest[count]
+        [result] = self.numbers(operands)
+        given = [recording.add_inputs(number, "operand") for number in (result, *operands)]
         try:
             partials, _ = recording.run(self._apply_rule, given, {})
         except RecordingError as error:

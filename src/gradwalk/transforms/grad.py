@@ -39,7 +39,7 @@ class Grad(Transform[P, R_co]):
             kwargs: The keyword arguments.
 
         Returns:
-            The indices of the numbers of the result, and its structure.
+            The indices of the numbers of the result, and its treedef.
         """
         opened, inputs, gradient_treedef = self._opened(recording, args)
         outputs, treedef = recording.run(self._f, opened, kwargs)
@@ -57,7 +57,7 @@ class Grad(Transform[P, R_co]):
         return self._f, self._argnums, self._has_aux, self._with_value
 
     def _aux(self, treedef: TreeDef) -> list[TreeDef]:
-        """The structure of what the function returns beside its value, if any. Raises `TypeError` without a value."""
+        """The treedef of what the function returns beside its value, if any. Raises `TypeError` without a value."""
         parts = [treedef]
         if self._has_aux:
             parts = treedef.parts()

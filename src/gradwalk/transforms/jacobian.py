@@ -50,7 +50,7 @@ class Jacobian(Transform[P, R_co]):
             kwargs: The keyword arguments.
 
         Returns:
-            The indices of the derivatives, and the structure that they make up.
+            The indices of the derivatives, and the treedef of all derivatives.
         """
         inputs, outputs, treedef, order = self._run(recording, args, kwargs)
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
@@ -62,7 +62,7 @@ class Jacobian(Transform[P, R_co]):
     def _run(
         self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[Indices, Indices, TreeDef, Any]:
-        """The indices of inputs and outputs, the structure of the derivatives, and the order in which they stand."""
+        """The indices of inputs and outputs, the treedef of the derivatives, and their order."""
         opened, inputs, columns = self._opened(recording, args)
         outputs, rows = recording.run(self._f, opened, kwargs)
         return inputs, outputs, *_arranged(rows, columns)
@@ -201,9 +201,9 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
 
 def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
-    """The structure of the derivatives, and the order in which the entries of the matrix stand in it.
+    """Return the treedef of the derivatives, and the order in which the entries of the matrix are in it.
 
-    It is the structure of the result, with that of the arguments in place of each number.
+    It is the treedef of the result, with that of the arguments in place of each number.
     """
     entries = numpy.arange(rows.size * columns.size, dtype=numpy.float64).reshape(rows.size, columns.size)
     tree = rows.with_leaves([columns.with_leaves(blocks) for blocks in _blocks(entries, rows, columns)])

@@ -30,7 +30,7 @@ class JitTrace(Trace):
     """A recording that `jit` has made.
 
     Attributes:
-        treedef: The structure of the result.
+        treedef: The treedef of the result.
         names: The names of the inputs that are arguments.
         numbers: The numbers of all inputs when it was recorded.
         takes_floats: Whether all arguments are positional numbers, and all results numbers, so that a call with plain
@@ -48,11 +48,25 @@ class JitTrace(Trace):
         return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
 
     def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the numbers of the result where an operand is a Value: as Values."""
+        """Return the numbers of the result as Values, for operands of which at least one is a Value.
+
+        Args:
+            operands: Values and floats.
+
+        Returns:
+            The numbers of the result.
+        """
         return self.program(list(operands))
 
     def roots(self, numbers: Sequence[float]) -> list[Value]:
-        """Return the numbers of the result as Values, made from new leaves that are labelled."""
+        """Return the numbers of the result as Values, made from new leaves that are labelled.
+
+        Args:
+            numbers: A number for each operand.
+
+        Returns:
+            The Values.
+        """
         leaves = [Value(number, label=label) for number, label in zip(numbers, self.labels, strict=True)]
         results = self.program(list(leaves))
         return [x if isinstance(x, Value) else Value(x) for x in results]
@@ -79,7 +93,7 @@ class Jit(Wrapper[P, R]):
         self._in_progress = threading.local()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments, by the recording for their structure, which is made if needed."""
+        """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
         self._cache.calls += 1
         on_floats = self._on_floats
         if on_floats is not None and not kwargs:

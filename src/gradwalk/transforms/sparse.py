@@ -35,7 +35,7 @@ Pattern = tuple[Any, Any]
 
 
 class SparseStatistics(NamedTuple):
-    """What the recording of a sparse matrix came to.
+    """The size and cost of a recorded sparse matrix.
 
     Attributes:
         nonzeros: The entries that can differ from 0.
@@ -128,7 +128,7 @@ class Sparse(Transform[P, Any]):
         self._cache: TraceCache[SparseTrace] = TraceCache()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Return the matrix at these arguments, by the recording for their structure, which is made if needed."""
+        """Return the matrix at these arguments, by the recording for their treedef, which is made if needed."""
         trace, leaves = self._trace(args, kwargs)
         row = numpy.zeros(trace.program.inputs)
         self._write(leaves, row)
@@ -138,11 +138,17 @@ class Sparse(Transform[P, Any]):
 
     @property
     def statistics(self) -> SparseStatistics:
-        """What the latest recording came to. Raises `ValueError` where there is none yet."""
+        """The size and cost of the latest recording. Raises `ValueError` where there is none yet."""
         return self._cache.last(repr(self)).statistics
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Raise `TypeError`: the result is no tree of numbers, and derivatives do not go through it."""
+        """Refuse to be recorded by another transform: the result is a sparse matrix, not a tree of numbers.
+
+        Args:
+            recording: The recording.
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+        """
         raise self._refused()
 
     def _refused(self) -> TypeError:

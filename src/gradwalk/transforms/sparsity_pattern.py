@@ -117,7 +117,14 @@ class Dependencies:
         self._collect_all(first + steps)
 
     def of(self, output: cython.int) -> Any:
-        """Return the columns that an output depends on, in no order."""
+        """Return the columns that an output depends on, in no order.
+
+        Args:
+            output: The index of the output.
+
+        Returns:
+            An array of columns.
+        """
         if output >= self._first:
             which: cython.int = self._set[output]
             return self._columns[self._begin[which] : self._begin[which] + self._size[which]]

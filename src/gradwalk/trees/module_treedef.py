@@ -1,4 +1,4 @@
-"""Modules as trees: their parameters, and their structure. Compiled, since every call with a Module needs both."""
+"""Modules as trees: their parameters and their treedef. Compiled, since every call with a Module needs both."""
 
 from __future__ import annotations
 
@@ -66,7 +66,14 @@ class ModuleTreeDef:
         return f"{self.nodes[0][0].__name__} with {self.size} parameters"
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
-        """Return a new Module with these parameters. No `__init__` is run, and no container is shared."""
+        """Return a new Module with these parameters. No `__init__` is run, and no container is shared.
+
+        Args:
+            leaves: A number, Value or array for each parameter.
+
+        Returns:
+            The Module.
+        """
         placed: list[Any] = [_placed(leaf) for leaf in leaves]
         built: list[Any] = [_shell(cls, keys) for cls, keys, _ in self.nodes]
         k: cython.int
@@ -78,7 +85,14 @@ class ModuleTreeDef:
         return built[0]
 
     def names(self, root: str) -> list[str]:
-        """Return a name for every parameter, such as `model.layers[0].w[1]`, where the Module is called `root`."""
+        """Return a name for every parameter, such as `model.layers[0].w[1]`, where the Module is called `root`.
+
+        Args:
+            root: What the Module is called.
+
+        Returns:
+            A list of names.
+        """
         names: dict[int, str] = {}
         for path, code in self._paths(root):
             names.setdefault(code, path)
@@ -114,13 +128,13 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
         module: The Module.
 
     Returns:
-        Its parameters, each once, in the order of `named_parameters`; and its structure.
+        Its parameters, each once, in the order of `named_parameters`; and its treedef.
     """
     as_numbers: cython.bint = depth() == 0
     kind: cython.int
     parameters: list[Any] = []
     nodes: list[Any] = []
-    met: dict[int, int] = {}  # The codes of everything that can stand in two places, by id.
+    met: dict[int, int] = {}  # The codes of everything that can occur twice, by id.
     codes: list[Any] = []
     pending: list[Any] = [(iter((module,)), codes)]
     while pending:

@@ -97,7 +97,14 @@ class TreeDef:
         return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
 
     def with_leaves(self, leaves: Sequence[Any]) -> Any:
-        """Return the tree of these leaves."""
+        """Return the tree of these leaves.
+
+        Args:
+            leaves: The leaves in order.
+
+        Returns:
+            The tree.
+        """
         if self.spec is None:
             return leaves[0]
         if not isinstance(self.spec, tuple):
@@ -147,7 +154,14 @@ class TreeDef:
             start += size(shape)
 
     def names(self, root: str) -> list[str]:
-        """Return a name for every number, such as `x[0]` and `x['rate'][1, 2]`, where the tree is called `root`."""
+        """Return a name for every number, such as `x[0]` and `x['rate'][1, 2]`, where the tree is called `root`.
+
+        Args:
+            root: What the tree is called.
+
+        Returns:
+            A list of names.
+        """
         names = []
         for path, shape in zip(self.paths(root), self.shapes, strict=True):
             if isinstance(shape, str) or shape == ():
@@ -157,7 +171,14 @@ class TreeDef:
         return names
 
     def paths(self, root: str) -> list[str]:
-        """Return a name for every leaf, such as `x`, `x[0]` and `x['rate']`, where the tree is called `root`."""
+        """Return a name for every leaf, such as `x`, `x[0]` and `x['rate']`, where the tree is called `root`.
+
+        Args:
+            root: What the tree is called.
+
+        Returns:
+            A list of names.
+        """
         if isinstance(self.spec, tuple):
             return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
         if isinstance(self.spec, ModuleTreeDef):
@@ -172,14 +193,21 @@ SCALAR = TreeDef(None, (_SCALAR,))
 
 
 def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
-    """A treedef from its pickled parts: a spec, or a tree that has it."""
+    """A treedef from its pickled parts: a treedef of the containers, or a tree that has it."""
     for tree in trees:
         spec = flattened(tree, "a pickled tree")[1].spec
     return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
 
 
 def tupled(parts: Sequence[TreeDef]) -> TreeDef:
-    """Return the treedef of a tuple of trees."""
+    """Return the treedef of a tuple of trees.
+
+    Args:
+        parts: The treedefs of the parts.
+
+    Returns:
+        The treedef of the tuple.
+    """
     return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
 
 
@@ -226,7 +254,14 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
 
 
 def scalars(leaves: Sequence[Any]) -> list[Any]:
-    """Return all numbers of the leaves in order: floats and Values."""
+    """Return all numbers of the leaves in order: floats and Values.
+
+    Args:
+        leaves: Leaves of a tree.
+
+    Returns:
+        A list of floats and Values.
+    """
     return list(itertools.chain.from_iterable(map(_scalars, leaves)))
 
 
@@ -273,7 +308,14 @@ class Parameters:
         self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
     def first(self, count: int) -> list[str]:
-        """Return the first so many names, such as `argument 3` for parameters that the function does not name."""
+        """Return the first so many names, such as `argument 3` for parameters that the function does not name.
+
+        Args:
+            count: How many names.
+
+        Returns:
+            The names.
+        """
         if count <= len(self._names):
             return self._names[:count]
         return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]
@@ -324,7 +366,14 @@ def _shape(leaf: Any, what: str) -> Shape:
 
 
 def size(shape: Shape) -> int:
-    """Return how many numbers a leaf of this shape has."""
+    """Return how many numbers a leaf of this shape has.
+
+    Args:
+        shape: The shape of a leaf.
+
+    Returns:
+        The number of numbers.
+    """
     if isinstance(shape, str):
         return 1
     count = 1

@@ -25,7 +25,10 @@ _observers: tuple[Callable[[Any], object], ...] = ()
 
 
 def backward(root: ValueNode) -> None:
-    """Add to the gradient of every node that root was made from, and of root, that of root with respect to it.
+    """Add d root / d node to the gradient of root and of every node that it was made from.
+
+    Args:
+        root: The Value to differentiate.
 
     Raises:
         RecordingError: In a function that is being recorded.
@@ -150,7 +153,11 @@ def _refuse_if_being_swept(visited: list) -> object:
 
 
 def push(node: ValueNode) -> None:
-    """Add a node's contributions to its operands' gradients, by the rule set for it or by its own."""
+    """Add a node's contributions to its operands' gradients, by the rule set for it or by its own.
+
+    Args:
+        node: The node.
+    """
     if node._special and node._details.closure is not None:
         call_rule(node._details.closure, node)
     else:
@@ -158,7 +165,12 @@ def push(node: ValueNode) -> None:
 
 
 def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
-    """Call a rule that was set by hand. It may keep its node in a cell of its own, so one thread at a time."""
+    """Call a rule that was set by hand. It may keep its node in a cell of its own, so one thread at a time.
+
+    Args:
+        rule: The rule.
+        node: The node that it was set for.
+    """
     with traversing:
         rule(node)
 
@@ -177,7 +189,11 @@ def push_partials(node: ValueNode) -> object:
 
 
 def push_native(node: ValueNode) -> None:
-    """Add a node's contributions to its operands' gradients by its partials, whatever rule is set for it."""
+    """Add a node's contributions to its operands' gradients by its partials, whatever rule is set for it.
+
+    Args:
+        node: The node.
+    """
     push_partials(node)
 
 
@@ -206,7 +222,14 @@ def _push_wide(node: ValueNode) -> object:
 
 
 def partials_of(node: ValueNode) -> tuple[float, ...]:
-    """d node / d operand for every operand that is a Value, in order, as of when the node was made."""
+    """Return d node / d operand for every operand that is a Value, in order, as of when the node was made.
+
+    Args:
+        node: The node.
+
+    Returns:
+        The partials.
+    """
     if not node._special:
         return tuple([p for operand, p in ((node._a, node._pa), (node._b, node._pb)) if operand is not None])
     if node._details.closure is not None:

@@ -18,7 +18,14 @@ _COMMON_TYPES = frozenset([float, int, bool, numpy.bool_, *(numpy.dtype(code).ty
 
 
 def is_number(x: object) -> bool:
-    """Whether x is a real number: int, float, bool or a NumPy scalar."""
+    """Return whether x is a real number: int, float, bool or a NumPy scalar.
+
+    Args:
+        x: Any object.
+
+    Returns:
+        True or False.
+    """
     return is_real(x)
 
 
@@ -54,7 +61,14 @@ def real(x: Any, what: str) -> cython.double:
 
 
 def as_float(x: Any) -> float:
-    """A real number as a float. Raises `OverflowError` for an integer that is too large."""
+    """Return a real number as a float. Raises `OverflowError` for an integer that is too large.
+
+    Args:
+        x: A real number.
+
+    Returns:
+        The float.
+    """
     return to_double(x)
 
 

@@ -9,7 +9,15 @@ _OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "**": "**", "<": "<", "<="
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
-    """The expression that gave a Value, from labels where there are any: `sin(x) * 2 < y`."""
+    """Return the expression that gave a Value, from labels where there are any: `sin(x) * 2 < y`.
+
+    Args:
+        node: The Value.
+        depth: How many levels of operations have been written around it.
+
+    Returns:
+        The expression.
+    """
     if not hasattr(node, "arguments"):
         return f"{node:g}"
     if node.label or not node.arguments:

@@ -9,8 +9,8 @@ In micrograd's idiom the function is a closure over the very node that holds it:
 
 Stored as it is, that is a cycle: `out` holds the function, whose cell holds `out`. Python could only free it by its
 cyclic garbage collector, which `Value` does without because that is what makes micrograd slow. So the function is kept
-with the places emptied where it holds the node itself, cells and default arguments, and they are filled for the time of
-a call. A function that reaches its own node in another way, through a list say, keeps it alive for good.
+without the node: the cells and default arguments that hold it are emptied, and filled for the time of a call. A
+function that reaches its own node in another way, through a list say, keeps it alive for good.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Closure:
     def __init__(self, function: Callable[[], object], node: object) -> None:
         self._function = function
         self._cells: list[CellType] = []  # those that held the node
-        self._defaults: list[int] = []  # the places of default arguments that did
+        self._defaults: list[int] = []  # the indices of default arguments that did
         if isinstance(function, FunctionType):
             self._take(function, lambda held: held is node, lambda held: held)
 
@@ -46,10 +46,16 @@ class Closure:
             self._set_defaults(None)
 
     def replaced(self, memo: dict[int, Any]) -> Closure:
-        """The same function with what it holds copied deeply: `memo` has the copies made so far, by `id`.
+        """Return this function with what it holds copied deeply.
 
         Raises `TypeError` where it cannot be known what the function holds: for other callables than functions, and for
         functions that refer to one of the copied objects by a global name.
+
+        Args:
+            memo: The copies made so far, by `id`.
+
+        Returns:
+            The copy.
         """
         function = self._function
         if not isinstance(function, FunctionType):
@@ -70,7 +76,7 @@ class Closure:
         return twin
 
     def _take(self, function: FunctionType, is_own: Callable[[object], bool], kept: Callable[[Any], Any]) -> None:
-        """Keep the function, with its own places emptied and what else it holds passed through `kept`."""
+        """Keep the function, with what holds its own node emptied and what else it holds passed through `kept`."""
         cells = []
         for cell in function.__closure__ or ():
             if is_own(cell) or is_own(_contents(cell)):
@@ -80,12 +86,12 @@ class Closure:
                 held = _contents(cell)
                 cells.append(cell if kept(held) is held else CellType(kept(held)))
         defaults = function.__defaults__ or ()
-        self._defaults += [place for place, held in enumerate(defaults) if is_own(held)]
+        self._defaults += [index for index, held in enumerate(defaults) if is_own(held)]
         twin = FunctionType(
             function.__code__,
             function.__globals__,
             function.__name__,
-            tuple(None if place in self._defaults else kept(held) for place, held in enumerate(defaults)),
+            tuple(None if index in self._defaults else kept(held) for index, held in enumerate(defaults)),
             tuple(cells) if function.__closure__ else None,
         )
         twin.__kwdefaults__ = function.__kwdefaults__ and {k: kept(held) for k, held in function.__kwdefaults__.items()}
@@ -95,7 +101,7 @@ class Closure:
         if self._defaults and isinstance(self._function, FunctionType):
             defaults = self._function.__defaults__ or ()
             self._function.__defaults__ = tuple(
-                node if place in self._defaults else held for place, held in enumerate(defaults)
+                node if index in self._defaults else held for index, held in enumerate(defaults)
             )
 
 

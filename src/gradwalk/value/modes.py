@@ -180,7 +180,14 @@ def is_staging() -> bool:
 
 
 def is_being_recorded(node: ValueNode) -> bool:
-    """Whether a node belongs to a recording that goes on here, or any node would be frozen in one."""
+    """Return whether a node belongs to a recording that goes on here, or any node would be frozen in one.
+
+    Args:
+        node: The node.
+
+    Returns:
+        True or False.
+    """
     return recordings != 0 and (_staging_level.get() != 0 or 0 < node._level <= _depth.get())
 
 
@@ -254,7 +261,11 @@ def inspect(out: ValueNode) -> object:
 
 
 def refuse_nans_from(node: Any) -> None:
-    """Raise `FloatingPointError` where a node has passed nan or inf to the gradient of an operand."""
+    """Raise `FloatingPointError` where a node has passed nan or inf to the gradient of an operand.
+
+    Args:
+        node: The node.
+    """
     for operand in node.operands:
         if not math.isfinite(operand.grad):
             raise FloatingPointError(

@@ -36,7 +36,7 @@ _waiting = cython.declare(list, [])
 @cython.freelist(4096)
 @cython.cclass
 class Details:
-    """What only some nodes have: a label, a hand-made rule, more than two operands, a line in the user's program."""
+    """The parts of a node that only some have: a label, a rule, more than two operands, a source line."""
 
     __slots__ = ("arguments", "attributes", "closure", "label", "partials", "source", "symbol")
 
@@ -105,7 +105,7 @@ class ValueNode:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What the operation was applied to, in order: Values, and plain numbers where constants stood."""
+        """The arguments of the operation, in order: Values, and plain numbers where constants stood."""
         if self._special:
             return tuple(self._details.arguments)
         if self._opcode <= 0:
@@ -203,7 +203,14 @@ def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
 
 
 def as_children(children: Iterable[ValueNode] | Any) -> list[Any]:
-    """The children given for a hand-made node. Raises `TypeError` where they are not Values."""
+    """Return the children given for a hand-made node as a list. Raises `TypeError` where they are not Values.
+
+    Args:
+        children: An iterable of Values.
+
+    Returns:
+        The list.
+    """
     if isinstance(children, ValueNode):
         raise TypeError("the children of a Value are a tuple of Values, not one Value: write (child,)")
     try:
@@ -217,7 +224,15 @@ def as_children(children: Iterable[ValueNode] | Any) -> list[Any]:
 
 
 def as_text(text: Any, what: str) -> str:
-    """A plain str. Raises `TypeError` where it is something else, naming `what` it was given for."""
+    """Return a plain str. Raises `TypeError` for anything that is not a str.
+
+    Args:
+        text: What was given.
+        what: What it was given for.
+
+    Returns:
+        The str.
+    """
     if not isinstance(text, str):
         raise TypeError(f"{what} takes a str, not {type(text).__name__}")
     return text if type(text) is str else str(text)
@@ -227,28 +242,60 @@ def as_text(text: Any, what: str) -> str:
 
 
 def primal_of(node: ValueNode) -> float:
-    """The number of a Value, also while a function is being recorded."""
+    """Return the number of a Value, also while a function is being recorded.
+
+    Args:
+        node: The Value.
+
+    Returns:
+        The number.
+    """
     return node._primal
 
 
 def level_of(node: ValueNode) -> int:
-    """The level of the innermost recorded function whose arguments a Value depends on; 0 outside of all."""
+    """Return the level of the innermost recorded function that a Value depends on; 0 outside of all.
+
+    Args:
+        node: The Value.
+
+    Returns:
+        The level.
+    """
     return node._level
 
 
 def rule_of(node: ValueNode) -> Any:
-    """The rule that was set for a node by hand, or None."""
+    """Return the rule that was set for a node by hand, or None.
+
+    Args:
+        node: The node.
+
+    Returns:
+        The rule.
+    """
     return node._details.closure if node._special else None
 
 
 def parameter_of(node: ValueNode) -> Any:
-    """What a node is as a parameter: a leaf's number, the node itself in a recording; None where it was computed."""
+    """Return a node as a parameter: a leaf's number, the node itself in a recording; None where it was computed.
+
+    Args:
+        node: The node.
+
+    Returns:
+        A float, the node, or None.
+    """
     if node._level > 0:
         return node
     return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
 def close_inputs(leaves: list[Any]) -> None:
-    """Mark the inputs of a recording that has ended, so that they are known where they turn up later."""
+    """Mark the inputs of a recording that has ended, so that they are known where they turn up later.
+
+    Args:
+        leaves: The inputs.
+    """
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = ENDED

@@ -67,7 +67,14 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
 
 
 def checked_root(root: Any) -> Any:
-    """The root of a graph as it is. Raises `TypeError` where it is not a Value."""
+    """Return the root of a graph as it is. Raises `TypeError` where it is not a Value.
+
+    Args:
+        root: Any object.
+
+    Returns:
+        The root.
+    """
     if not isinstance(root, ValueNode):
         raise TypeError(
             f"the root of a graph is a Value, not {type(root).__name__}; for several roots, call once for each"
@@ -89,6 +96,11 @@ def visit_all(roots: list, order: list, lowest_level: int) -> None:
     """Fill `order` with the topological order of several roots; its nodes stay marked.
 
     The operands of nodes below the lowest level are not visited. The caller holds the lock, and unmarks the order.
+
+    Args:
+        roots: The roots.
+        order: An empty list.
+        lowest_level: The lowest level of nodes whose operands are visited.
     """
     global floor
     floor = lowest_level

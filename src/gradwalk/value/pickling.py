@@ -24,14 +24,28 @@ _pickling = threading.local()  # in `listed`, the ids of the nodes that an _Ance
 
 
 def attributes_of(node: ValueNode) -> dict[str, Any]:
-    """The attributes that users gave to a node."""
+    """Return the attributes that users gave to a node.
+
+    Args:
+        node: The node.
+
+    Returns:
+        The attributes by name.
+    """
     if hasattr(node, "__dict__"):
         return node.__dict__
     return (node._details.attributes if node._details is not None else None) or {}
 
 
 def copied(node: ValueNode) -> Any:
-    """Another node made the same way, with the same operands. While it is recorded, the node itself."""
+    """Return another node made the same way, with the same operands. While it is recorded, the node itself.
+
+    Args:
+        node: The node.
+
+    Returns:
+        The copy.
+    """
     if modes.is_being_recorded(node):
         return node
     copy: ValueNode = _restored(_state(node), node.arguments)
@@ -42,7 +56,15 @@ def copied(node: ValueNode) -> Any:
 
 
 def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
-    """A copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded."""
+    """Return a copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded.
+
+    Args:
+        root: The root of the graph.
+        memo: The copies made so far, by `id`.
+
+    Returns:
+        The copy of the root.
+    """
     if modes.is_being_recorded(root):
         return root
     node: ValueNode
@@ -58,7 +80,13 @@ def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
 
 
 def reduced(node: ValueNode) -> tuple[Any, ...]:
-    """What a pickler writes: the node, preceded by all that it was made from unless that is being pickled already.
+    """Return the state that a pickler writes: the node, after all that it was made from.
+
+    Args:
+        node: The node.
+
+    Returns:
+        A function, its arguments, and the attributes.
 
     Raises:
         RecordingError: If the node belongs to a recording that goes on.

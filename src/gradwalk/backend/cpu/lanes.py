@@ -19,7 +19,7 @@ TILES = 4
 
 
 class Batch(NamedTuple):
-    """What all shards of a batch are run with, as in lanes.h. Columns and outputs are one-dimensional arrays."""
+    """The inputs and outputs that all shards of a batch share, as in lanes.h. Arrays are one-dimensional."""
 
     code: Any
     length: int
@@ -63,7 +63,13 @@ def run(instruction_set: int, single: bool, batch: Batch, shard: Shard) -> None:
 
 
 def add_totals(totals: Any, shards: int, outputs: int) -> None:
-    """Add the totals of all shards to those of the first one."""
+    """Add the totals of all shards to those of the first one.
+
+    Args:
+        totals: A row of totals for each shard.
+        shards: The number of shards.
+        outputs: The number of outputs.
+    """
     for shard in range(1, shards):
         for k in range(outputs):
             at = 2 * (shard * outputs + k)

@@ -33,7 +33,7 @@ for _opcode, _instruction in INSTRUCTIONS.items():
 
 
 class Analysis(NamedTuple):
-    """What is known of a program that is to be run on batches. All arrays are of int32.
+    """Properties of a program that is to be run on batches. All arrays are of int32.
 
     Attributes:
         program: The program.

@@ -20,7 +20,14 @@ else:
 
 
 def as_written(analysis: Analysis) -> Any:
-    """The order of the program, each root as soon as its operands are there."""
+    """Return the order of the program, each root as soon as its operands are computed.
+
+    Args:
+        analysis: The analysis of the program.
+
+    Returns:
+        The instructions in this order.
+    """
     x, y = analysis.roots[:, 2], analysis.roots[:, 3]
     kept = numpy.flatnonzero(analysis.varying[analysis.first :] & analysis.needed[analysis.first :])  # both 0 or 1
     last = numpy.maximum(x, numpy.where((y >= 0) & (analysis.varying[y] != 0), y, -1)).astype(numpy.int64)
@@ -30,7 +37,14 @@ def as_written(analysis: Analysis) -> Any:
 
 
 def depth_first(analysis: Analysis) -> Any:
-    """The order in which each root is done as soon as what it needs is computed, and no more."""
+    """Return the order in which each root is computed as soon as what it needs is, and nothing else before.
+
+    Args:
+        analysis: The analysis of the program.
+
+    Returns:
+        The instructions in this order.
+    """
     instructions = analysis.program.instructions
     roots, arities = analysis.roots, analysis.arities
     order = numpy.empty(len(arities) + len(roots), numpy.int32)

@@ -13,7 +13,7 @@ from gradwalk.program.program import Program
 
 
 class Prologue(NamedTuple):
-    """What is computed once for a batch.
+    """The part of a program that is computed once for a batch.
 
     Attributes:
         program: Computes, from the inputs that do not vary, the numbers that the lanes need, called scalars, and then

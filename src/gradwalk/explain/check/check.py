@@ -123,7 +123,7 @@ class Culprit(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """What a check found. It is true if no gradient is wrong, and prints as a table.
+    """The result of a check: true if no gradient is wrong, and printed as a table.
 
     Attributes:
         rows: The checked gradients, one for each node or number.
@@ -166,7 +166,11 @@ class Check:
         return stream.getvalue()
 
     def print(self, terminal: Terminal) -> None:
-        """Print the table, the worst row, and the local derivatives behind wrong gradients."""
+        """Print the table, the worst row, and the local derivatives behind wrong gradients.
+
+        Args:
+            terminal: The terminal to print to.
+        """
         terminal.heading("Check: gradients beside difference quotients")
         columns = ("node", "operation", "backprop", "quotient", "error", "verdict", "line")
         with_lines = any(row.source for row in self.rows)
@@ -238,10 +242,10 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
     step = _checked_step(method, h)
     if not callable(f):
         raise TypeError(f"gradcheck takes a function first, then its arguments; not {type(f).__name__}")
-    named, structure = _named_numbers(f, args)
+    named, treedef = _named_numbers(f, args)
     with source_lines():
         values = [Value(number, label=name) for name, number in named]
-        root = _called(f, structure, values)
+        root = _called(f, treedef, values)
     graph = Graph.record(root)
     indices = {id(value): index for index, value in enumerate(topological_order(root))}
     found = gradients(graph)
@@ -253,7 +257,7 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
         def nudged(to: float, i: int = i) -> tuple[float, float]:
             numbers = [number for _, number in named]
             numbers[i] = to
-            return _noisy(_called(f, structure, [Value(x) for x in numbers]), weights)
+            return _noisy(_called(f, treedef, [Value(x) for x in numbers]), weights)
 
         index = indices.get(id(values[i]))
         known = (by_backward[i], 0.0 if index is None else own[index])
@@ -286,18 +290,18 @@ def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tup
     """Return the numbers in the arguments with their names, and how they make up the tuple of arguments."""
     names = Parameters(f).first(len(args))
     numbers: list[tuple[str, float]] = []
-    structures = []
+    treedefs = []
     for name, arg in zip(names, args, strict=True):
-        leaves, structure = flattened(arg, name)
+        leaves, treedef = flattened(arg, name)
         found = [x.data if isinstance(x, Value) else x for x in scalars(leaves)]
-        numbers += zip(structure.names(name), found, strict=True)
-        structures.append(structure)
-    return numbers, tupled(structures)
+        numbers += zip(treedef.names(name), found, strict=True)
+        treedefs.append(treedef)
+    return numbers, tupled(treedefs)
 
 
-def _called(f: Callable[..., Any], structure: TreeDef, values: Sequence[Value]) -> Value:
+def _called(f: Callable[..., Any], treedef: TreeDef, values: Sequence[Value]) -> Value:
     """Call f with Values in place of the numbers in its arguments."""
-    result = f(*structure.filled(values))
+    result = f(*treedef.filled(values))
     if not isinstance(result, Value):
         raise TypeError(f"gradcheck is for functions that return a Value; this one returned {type(result).__name__}")
     return result

@@ -94,7 +94,17 @@ def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
 
 
 def quotient(f: Noisy, x: float, h: float, method: Method) -> float:
-    """Compute the difference quotient over a given step, even if it is a bad one."""
+    """Compute the difference quotient over a given step, even if it is a bad one.
+
+    Args:
+        f: The function.
+        x: The point.
+        h: The step.
+        method: The kind of quotient.
+
+    Returns:
+        The quotient.
+    """
     return _trial(f, x, f(x), h, method).quotient
 
 

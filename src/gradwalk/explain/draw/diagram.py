@@ -33,7 +33,7 @@ _LONGEST_LABEL = 26
 
 @dataclass(frozen=True)
 class Moment:
-    """What is known at one moment of a walk.
+    """The numbers that are known at one moment of a walk.
 
     Attributes:
         known: The indices of the nodes whose number is known.
@@ -53,7 +53,14 @@ class Moment:
 
 
 def recorded(graph: Graph) -> Moment:
-    """Return everything that a graph was recorded with as a moment."""
+    """Return everything that a graph was recorded with as a moment.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The moment.
+    """
     contributions = {}
     for node in graph.nodes:
         for position, _ in passing(node):
@@ -109,7 +116,15 @@ class Scene:
         self._layout = _turned(layout) if self._downward else layout
 
     def painted(self, moment: Moment, theme: Theme) -> str:
-        """Return the text of an SVG file that shows one moment."""
+        """Return the text of an SVG file that shows one moment.
+
+        Args:
+            moment: The numbers to show.
+            theme: "auto", "light" or "dark".
+
+        Returns:
+            The text of the file.
+        """
         canvas = Canvas.file(theme, title(self._graph))
         return canvas.finished(*self.paint(canvas, moment, largest_of(moment)))
 
@@ -235,7 +250,15 @@ class Scene:
 
 
 def paint_groups(graph: Graph, theme: Theme) -> str:
-    """Return the text of an SVG file that shows a large graph by its groups and the number of edges between them."""
+    """Return the text of an SVG file that shows a large graph by its groups and the number of edges between them.
+
+    Args:
+        graph: The graph.
+        theme: "auto", "light" or "dark".
+
+    Returns:
+        The text of the file.
+    """
     groups, edges = grouped(graph)
     texts = [list(_described(group)) for group in groups]
     sizes = [(max(map(width, lines)) * _FONT * LETTER + 24, _LINE * len(lines) + 16) for lines in texts]
@@ -338,7 +361,14 @@ def _stroke(amount: float | None, largest: float, node: Node, position: int) -> 
 
 
 def largest_of(moment: Moment) -> float:
-    """Return the largest absolute value of a finite gradient or contribution."""
+    """Return the largest absolute value of a finite gradient or contribution.
+
+    Args:
+        moment: The moment.
+
+    Returns:
+        The largest of them.
+    """
     numbers = [abs(x) for x in (*moment.gradients.values(), *moment.contributions.values()) if math.isfinite(x)]
     return max(numbers, default=0.0)
 
@@ -379,7 +409,14 @@ def _turned(layout: Layout) -> Layout:
 
 
 def title(graph: Graph) -> str:
-    """Return the title of a picture of a graph."""
+    """Return the title of a picture of a graph.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The title.
+    """
     roots = ", ".join(graph.labels.get(index, f"v{index + 1}") for index in graph.outputs)
     return f"How {shortened(one_line(roots), 60)} was computed: {len(graph):,} nodes"
 

@@ -9,7 +9,15 @@ from gradwalk.graph.graph import Graph
 
 
 def as_dot(graph: Graph, rankdir: str = "LR") -> str:
-    """Write DOT text: a record of label, data and gradient for each value, an ellipse for the operation before it."""
+    """Write DOT text: a record of label, data and gradient for each value, an ellipse for the operation before it.
+
+    Args:
+        graph: The graph.
+        rankdir: The direction of the drawing, "LR" or "TB".
+
+    Returns:
+        The text.
+    """
     return "\n".join(_lines(graph, rankdir)) + "\n"
 
 

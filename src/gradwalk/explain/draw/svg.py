@@ -79,18 +79,32 @@ class Canvas:
         return cls(root, palette)
 
     def group(self, title: str = "", **attributes: str) -> Canvas:
-        """Add a group of elements and return it; its title shows when the pointer rests on it."""
+        """Add a group of elements and return it; its title shows when the pointer rests on it.
+
+        Args:
+            title: The text that shows.
+            **attributes: Attributes of the group.
+        """
         element = SubElement(self.element, "g", attributes)
         if title:
             SubElement(element, "title").text = one_line(title)
         return Canvas(element, self._palette)
 
     def move(self, x: float, y: float) -> None:
-        """Move the origin of a group to (x, y)."""
+        """Move the origin of a group to (x, y).
+
+        Args:
+            x: Pixels to the right.
+            y: Pixels down.
+        """
         self.element.set("transform", f"translate({_number(x)},{_number(y)})")
 
     def style(self, rules: str) -> None:
-        """Add rules of CSS for the whole file."""
+        """Add rules of CSS for the whole file.
+
+        Args:
+            rules: The rules.
+        """
         SubElement(self.element, "style").text = rules
 
     def rectangle(
@@ -120,7 +134,15 @@ class Canvas:
         self._add("text", attributes | more, fill, "").text = one_line(text)
 
     def finished(self, width: float, height: float) -> str:
-        """Return the text of the file, with its size and a class that no other file has."""
+        """Return the text of the file, with its size and a class that no other file has.
+
+        Args:
+            width: The width in pixels.
+            height: The height in pixels.
+
+        Returns:
+            The text of the file.
+        """
         self.element.set("viewBox", f"0 0 {_number(width)} {_number(height)}")
         self.element.set("width", _number(width))
         self.element.set("height", _number(height))
@@ -162,7 +184,16 @@ def curve(points: Sequence[tuple[float, float]], downward: bool, bow: float = 0.
 
 
 def arrowhead(tip: tuple[float, float], downward: bool, weight: float) -> str:
-    """Return the commands of a triangle that points along the flow, for a line of a given weight."""
+    """Return the commands of a triangle that points along the flow, for a line of a given weight.
+
+    Args:
+        tip: The point of the arrow.
+        downward: Whether the flow goes down instead of to the right.
+        weight: The width of the line.
+
+    Returns:
+        The commands of a path.
+    """
     x, y = (_number(value) for value in tip)
     half, long = _number(2.5 + weight), _number(6 + weight)
     back = f"h{_number(2 * float(half))}" if downward else f"v{_number(2 * float(half))}"
