@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -25,12 +25,15 @@ sys.modules["gradwalk"] = package
 
 from table_checks import problems  # noqa: E402  these need the line above
 
-from gradwalk.ops.formula import Formula, name, substituted, variables  # noqa: E402
+from gradwalk.ops.formula import Formula, as_formula, name, substituted, variables  # noqa: E402
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.printers import C_HELPERS, c, javascript, python, text  # noqa: E402
-from gradwalk.ops.table import FUSED, ROWS, TABLE, Fused, Operation  # noqa: E402
+from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, Fused, Operation, Reduction  # noqa: E402
+from gradwalk.ops.vjp_rules import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
+from gradwalk.ops.vjp_rules import TOTAL, Template, expansion  # noqa: E402
 
 Lines = Iterator[str]
+Row = Operation | Reduction | Fused
 
 OPERANDS = "xyz"
 
@@ -43,22 +46,23 @@ def evaluate() -> Lines:
     yield from _constants()
     yield from _value_function()
     yield from _partial_function()
+    yield from _reduced_function()
+    yield from _replace_by_partials_function()
     yield from _facts()
     yield from _fused_function()
 
 
 def _constants() -> Lines:
-    yield from _words("NAMES", [*(row.name for row in TABLE), "sumprod"])
-    yield from _words("SYMBOLS", [*(row.symbol for row in TABLE), "sumprod"])
+    yield from _words("NAMES", [row.name for row in GRAPH_ROWS])
+    yield from _words("SYMBOLS", [row.symbol for row in GRAPH_ROWS])
     yield f'ARITIES = tuple(map(int, "{_arities()}"))'
     yield from _words("_UFUNCS", [row.ufunc or "-" for row in TABLE])
     yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}"
-    yield f"SUMPROD = {OPCODES['sumprod']}"
     yield f"FUSED = ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
 
 
 def _arities() -> str:
-    """A digit for each opcode; 0 for leaves, sums of products and calls, which have no fixed number of operands."""
+    """A digit for each opcode; 0 for leaves, reductions and calls, which have no fixed number of operands."""
     digits = ["0"] * (1 + max(OPCODES[row.name] for row in FUSED))
     for row in ROWS:
         digits[OPCODES[row.name]] = str(row.arity)
@@ -98,11 +102,63 @@ def _partial_function() -> Lines:
     yield "    return 0.0"
 
 
+def _reduced_function() -> Lines:
+    yield from _c_function("reduced(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssize_t)", "double")
+    yield '    """Return the value of a reduction for its operands: its start, if it takes one, then its sequences."""'
+    yield "    total: cython.double = 0.0"
+    yield from _element_variables()
+    for row in REDUCTIONS:
+        yield from _case(row, "    ", first=REDUCTIONS[0])
+        yield f"        total = {'operands[0]' if row.starts else python(as_formula(row.first))}"
+        yield from _element_loop(row, variables(row.step))
+        yield f"            total = {python(row.step)}"
+    yield "    return total"
+
+
+def _replace_by_partials_function() -> Lines:
+    parameters = ["opcode: cython.int", "operands: cython.p_double", "count: cython.Py_ssize_t", "out: cython.double"]
+    signature = "".join(f"    {parameter},\n" for parameter in parameters)
+    yield from _c_function(f"replace_by_partials(\n{signature})", "void")
+    yield '    """Replace the operands of a reduction by the derivatives with respect to them; `out` is its result."""'
+    yield from _element_variables()
+    for row in REDUCTIONS:
+        partials = [as_formula(partial) for partial in row.partials]
+        yield from _case(row, "    ", first=REDUCTIONS[0])
+        if row.start_partial is not None:
+            yield f"        operands[0] = {python(as_formula(row.start_partial))}"
+        yield from _element_loop(row, {variable for partial in partials for variable in variables(partial)})
+        for index, partial in zip(_indices(row), partials, strict=True):
+            yield f"            operands[{index}] = {python(partial)}"
+
+
+def _element_variables() -> Lines:
+    for operand in OPERANDS[: max(row.groups for row in REDUCTIONS)]:
+        yield f"    {operand}: cython.double"
+    yield "    n: cython.Py_ssize_t"
+    yield "    i: cython.Py_ssize_t"
+
+
+def _element_loop(row: Reduction, used: Collection[str]) -> Lines:
+    """A loop over the elements of a reduction, in which x, y and z are the operands of the element if they are used."""
+    given = f"(count - {row.starts})" if row.starts else "count"
+    yield f"        n = {given} // {row.groups}" if row.groups > 1 else f"        n = {given.strip('()')}"
+    yield f"        for i in range({f'{row.starts}, {row.starts} + n' if row.starts else 'n'}):"
+    for operand, index in zip(OPERANDS, _indices(row), strict=False):
+        if operand in used:
+            yield f"            {operand} = operands[{index}]"
+
+
+def _indices(row: Reduction) -> list[str]:
+    """The index of the operand of each sequence in the element of the first sequence's operand at index i."""
+    return ["i", "i + n", "i + 2 * n"][: row.groups]
+
+
 def _facts() -> Lines:
     """What the sweeps have to know of a row, besides its numbers."""
     yield from _c_function("selects(opcode: cython.int)", "bint")
     yield '    """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""'
     selecting = [str(OPCODES[row.name]) for row in TABLE if row.selects or row.non_differentiable]
+    selecting += [str(OPCODES[row.name]) for row in REDUCTIONS if row.selects]
     yield f"    return opcode in ({', '.join(selecting)})"
     yield from _c_function("non_differentiable(opcode: cython.int)", "int")
     yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
@@ -111,8 +167,11 @@ def _facts() -> Lines:
             yield f"    if opcode == {OPCODES[row.name]}:  # {row.name}"
             yield f"        return {sum(1 << position for position in row.non_differentiable)}"
     yield "    return 0"
+    yield from _c_function("is_reduction(opcode: cython.int)", "bint")
+    yield '    """Return whether the opcode is that of a row for any number of operands."""'
+    yield f"    return {OPCODES[REDUCTIONS[0].name]} <= opcode <= {OPCODES[REDUCTIONS[-1].name]}"
     yield from _c_function("arity(opcode: cython.int)", "int")
-    yield '    """Return the number of operands; 0 for leaves, sums of products and calls, which have no fixed one."""'
+    yield '    """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""'
     yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
 
@@ -134,12 +193,109 @@ def _c_function(signature: str, result: str) -> Lines:
     yield f"def {signature} -> cython.{result}:"
 
 
-def _case(row: Operation | Fused, indent: str, first: Operation | Fused = TABLE[0]) -> Lines:
+def _case(row: Row, indent: str, first: Row = TABLE[0]) -> Lines:
     """The test of an opcode, as one of a chain that is a switch when compiled."""
     yield f"{indent}{'if' if row == first else 'elif'} opcode == {OPCODES[row.name]}:  # {row.name}"
 
 
-# Python: interpreter.py, value.py and math.py
+# Python: load.py, interpreter.py, value.py and math.py
+
+
+def expansions() -> Lines:
+    """The block of load.py: what a reduction is expanded into, by opcode."""
+    store = "store: InstructionStore, opcode: cython.int"
+    operands = "".join(f", {operand}: cython.int" for operand in OPERANDS)
+    yield from _index_function(f"_first({store})", "Append the total of a reduction before its first element.")
+    yield from _expanded_cases([expansion(row)[0] for row in REDUCTIONS])
+    signature = f"_stepped(\n    {store}, total: cython.int{operands}\n)"
+    yield from _index_function(signature, "Append a step of a reduction.")
+    yield from _expanded_cases([expansion(row)[1] for row in REDUCTIONS])
+    yield from _c_function("_groups(opcode: cython.int)", "int")
+    yield '    """Return the number of sequences that a reduction takes."""'
+    for row in REDUCTIONS:
+        yield from _case(row, "    ", first=REDUCTIONS[0])
+        yield f"        return {row.groups}"
+    yield "    return 1"
+    yield from _c_function("_starts(opcode: cython.int)", "int")
+    yield '    """Return the number of operands before the first sequence, which is 1 where there is a start."""'
+    for row in REDUCTIONS:
+        yield from _case(row, "    ", first=REDUCTIONS[0])
+        yield f"        return {row.starts}"
+    yield "    return 0"
+    yield from ("", "")
+
+
+def _index_function(signature: str, docstring: str) -> Lines:
+    """The head of a function of C that returns an index on the tape."""
+    yield from ("", "", "@cython.cfunc", "@cython.exceptval(-1)", f"def {signature} -> cython.int:")
+    yield f'    """{docstring}"""'
+
+
+def _expanded_cases(templates: list[Template]) -> Lines:
+    """The instructions that each reduction appends, and the index of the last one's result."""
+    yield from (f"    v{i}: cython.int" for i in range(max(len(template.instructions) for template in templates)))
+    for row, template in zip(REDUCTIONS, templates, strict=True):
+        yield from _case(row, "    ", first=REDUCTIONS[0])
+        yield from _instantiated(template)
+    yield "    return _none"
+
+
+def _instantiated(template: Template) -> Lines:
+    """The instructions of a template, appended to the tape; what they refer to has the names of the formulas."""
+    names = {**{reference: operand for operand, reference in TEMPLATE_OPERANDS.items()}, TOTAL: "total"}
+    for index, (opcode, operands, number) in enumerate(template.instructions):
+        names[index] = f"v{index}"
+        given = [names[operand] for operand in operands] + ["0"] * (3 - len(operands))
+        call = f"emit(store, {opcode}, {', '.join(given)})"
+        code = f"simplify.{call}" if opcode else f"store.intern_constant({number!r})"
+        yield f"        v{index} = {code}"
+    yield f"        return {names[template.result]}"
+
+
+def reductions() -> Lines:
+    """The block of value.py: a function for each reduction."""
+    for row in REDUCTIONS:
+        opcode, parameters = OPCODES[row.name], row.parameters
+        signature = ", ".join(f"{parameter}: Iterable[Any]" for parameter in parameters)
+        default = f", start: Any = {python(as_formula(row.first))}" if row.starts else ""
+        yield from ("", "")
+        yield f"def {row.name}({signature}{default}) -> Any:"
+        yield from _reduction_docstring(row)
+        names = [f"all_{parameter}" for parameter in parameters]
+        for parameter, listed in zip(parameters, names, strict=True):
+            yield f"    {listed} = _listed({parameter})"
+        for listed in names[1:]:
+            yield f"    if len({names[0]}) != len({listed}):"
+            yield f"        raise _unequal({json.dumps(row.name)}, [{', '.join(names)}])"
+        start = "start, " if row.starts else ""
+        yield f"    return _reduction({opcode}, [{start}{', '.join('*' + listed for listed in names)}])"
+    yield from ("", "")
+
+
+def _reduction_docstring(row: Reduction) -> Lines:
+    indexed = {operand: name(f"{p}[i]") for operand, p in zip(OPERANDS, row.parameters, strict=False)}
+    yield f'    """Return {row.words}, as one node.'
+    yield ""
+    for parameter, partial in zip(row.parameters, row.partials, strict=True):
+        yield f"    d/d{parameter}[i] = {text(substituted(as_formula(partial), indexed))}"
+    if row.start_partial is not None:
+        yield f"    d/dstart = {text(as_formula(row.start_partial))}"
+    yield from ("", "    Args:")
+    yield from (f"        {parameter}: `Value`s and real numbers." for parameter in row.parameters)
+    if row.starts:
+        yield "        start: A `Value` or a real number."
+    yield from ("", "    Returns:", "        A new `Value`, or a float if no operand is a `Value`.", "", "    Raises:")
+    yield "        TypeError: If an operand is neither a `Value` nor a real number."
+    if row.groups > 1:
+        yield "        ValueError: If the sequences differ in length."
+    yield '    """'
+
+
+def imports() -> Lines:
+    """The block of math.py that imports the reductions."""
+    names = sorted(row.name for row in REDUCTIONS)
+    yield from (f"from gradwalk.value.value import {name} as {name}" for name in names)
+    yield ""
 
 
 def run() -> Lines:
@@ -272,13 +428,31 @@ def reference() -> Lines:
         partials = [f"`{text(row.partial(position))}`" for position in range(row.arity)] + [""] * (3 - row.arity)
         yield f"| `{row.name}` | `{row.symbol}` | `{text(row.forward)}` | {' | '.join(partials)} | {row.words} |"
     yield ""
+    yield "Reductions take any number of operands, of which `x` and `y` are those of one element, and make one node."
+    yield "Each starts with a total and changes it by one element after the other."
+    yield ""
+    yield "| function | first total | next total | d out / dx | d out / dy | d out / dstart | what it is |"
+    yield "|---|---|---|---|---|---|---|"
+    for reduction in REDUCTIONS:
+        yield _reference_of(reduction)
+    yield ""
+
+
+def _reference_of(row: Reduction) -> str:
+    """A row of the table of reductions."""
+    first = text(as_formula(row.first))
+    signature = f"{row.name}({', '.join(row.parameters)}{f', start={first}' if row.starts else ''})"
+    derivatives = [text(as_formula(partial)) for partial in row.partials] + [""] * (2 - row.groups)
+    derivatives.append("" if row.start_partial is None else text(as_formula(row.start_partial)))
+    cells = [signature, "start" if row.starts else first, text(row.step), *derivatives]
+    return f"| {' | '.join(f'`{cell}`' if cell else '' for cell in cells)} | {row.words} |"
 
 
 def page() -> Lines:
-    """The whole of the page's table.js: `TABLE`, a list of Row as web/src/types.js has it, and `BY_NAME`."""
+    """The whole of the page's table.js: lists of Row and Reduction as web/src/types.js has them, and maps by name."""
     yield "// What gradwalk knows about its operations, one row each. Generated by tools/generate.py from ops/table.py."
     yield ""
-    yield '/** @import { Row } from "../types.js" */'
+    yield '/** @import { Reduction, Row } from "../types.js" */'
     yield ""
     yield 'import * as ieee from "./ieee.js";'
     yield ""
@@ -290,6 +464,36 @@ def page() -> Lines:
     yield ""
     yield "/** @type {ReadonlyMap<string, Row>} */"
     yield "export const BY_NAME = new Map(TABLE.map((row) => [row.name, row]));"
+    yield ""
+    yield "/** @type {readonly Reduction[]} */"
+    yield "export const REDUCTIONS = ["
+    for reduction in REDUCTIONS:
+        yield from ("  {", *_page_reduction(reduction), "  },")
+    yield "];"
+    yield ""
+    yield "/** @type {ReadonlyMap<string, Reduction>} */"
+    yield "export const REDUCTION_BY_NAME = new Map(REDUCTIONS.map((row) => [row.name, row]));"
+
+
+def _page_reduction(row: Reduction) -> Lines:
+    partials = [as_formula(partial) for partial in row.partials]
+    start_partial = None if row.start_partial is None else as_formula(row.start_partial)
+    properties = {
+        "name": row.name,
+        "symbol": row.symbol,
+        "groups": row.groups,
+        "starts": row.starts,
+        "takes": row.takes,
+        "selects": row.selects,
+        "words": row.words,
+    }
+    yield from (f"    {key}: {json.dumps(value, ensure_ascii=False)}," for key, value in properties.items())
+    yield f"    first: {javascript(as_formula(row.first))},"
+    yield f"    step: {_arrow(row.step, ('total', *OPERANDS))},"
+    yield from _list("partials", [_arrow(partial) for partial in partials])
+    yield from _list("formulas", [_literal(partial) for partial in partials])
+    yield f"    startPartial: {_arrow(start_partial, ('out',)) if start_partial else 'null'},"
+    yield f"    startFormula: {_literal(start_partial) if start_partial else 'null'},"
 
 
 def _page_row(row: Operation) -> Lines:
@@ -311,10 +515,10 @@ def _page_row(row: Operation) -> Lines:
     yield from _list("formulas", [_literal(partial) for partial in partials])
 
 
-def _arrow(formula: Formula) -> str:
+def _arrow(formula: Formula, names: Sequence[str] = (*OPERANDS, "out")) -> str:
     """A formula as a function of JavaScript. Parameters that it does not use have a _; the last ones are left out."""
     used = variables(formula)
-    parameters = [*OPERANDS, "out"]
+    parameters = list(names)
     while parameters and parameters[-1] not in used:
         parameters.pop()
     named = ", ".join(x if x in used else f"_{x}" for x in parameters)
@@ -345,9 +549,12 @@ def _list(key: str, items: list[str]) -> Lines:
 BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("src/gradwalk/ops/evaluate.py", evaluate),
     ("src/gradwalk/value/value.py", methods),
+    ("src/gradwalk/value/value.py", reductions),
+    ("src/gradwalk/program/load.py", expansions),
     ("src/gradwalk/program/interpreter.py", run),
     ("src/gradwalk/backend/cpu/lanes.h", instructions),
     ("src/gradwalk/backend/cpu/lane_loops.h", lanes),
+    ("src/gradwalk/math.py", imports),
     ("src/gradwalk/math.py", functions),
     ("docs/operations.md", reference),
 ]

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradwalk.ops.formula import Formula, functions
+from gradwalk.ops.formula import Formula, as_formula, functions, number, variables
 from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
 from gradwalk.ops.printers import C_HELPERS, IN_C
-from gradwalk.ops.table import FUSED, TABLE
+from gradwalk.ops.table import FUSED, REDUCTIONS, TABLE, Reduction
 from gradwalk.ops.vjp_rules import missing_rows
 
 # The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
@@ -24,7 +24,8 @@ _MATH_H = """
 
 def problems(root: Path) -> list[str]:
     """Return everything that is wrong with the table, a sentence each; none where it can be printed."""
-    return [*_wrong_numbers(), *_wrong_fused_rows(), *_lacking_functions(root), *_lacking_rows()]
+    wrong_rows = [*_wrong_fused_rows(), *(problem for row in REDUCTIONS for problem in _wrong_reduction(row))]
+    return [*_wrong_numbers(), *wrong_rows, *_lacking_functions(root), *_lacking_rows()]
 
 
 def _wrong_numbers() -> Iterator[str]:
@@ -32,9 +33,10 @@ def _wrong_numbers() -> Iterator[str]:
     for name, count in Counter(INSTRUCTIONS).items():
         if count > 1:
             yield f"{count} instructions are called {name}: numbering.py needs a name for each"
+    rows = len(TABLE) + len(REDUCTIONS)
     if len(INSTRUCTIONS) > LARGEST_OPCODE:
         yield (
-            f"{len(TABLE)} rows make {len(INSTRUCTIONS)} opcodes, and Value keeps its opcode in a signed char, which "
+            f"{rows} rows make {len(INSTRUCTIONS)} opcodes, and Value keeps its opcode in a signed char, which "
             f"counts to {LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in numbering.py"
         )
 
@@ -47,6 +49,26 @@ def _wrong_fused_rows() -> Iterator[str]:
             yield f"{row.name} is a fused row, and those are written in +, - and * alone"
 
 
+def _wrong_reduction(row: Reduction) -> Iterator[str]:
+    """A formula of a reduction may name what is known where it is evaluated, and every operand gets a gradient."""
+    if not 1 <= row.groups <= 3:
+        yield f"the reduction {row.name} has {row.groups} partials: one to three sequences have a partial each"
+        return
+    operands = {"x", "y", "z"} if row.groups == 3 else {"x", "y"} if row.groups == 2 else {"x"}
+    formulas = [("first", row.first, set()), ("step", row.step, {"total", *operands})]
+    formulas += [("a partial", partial, {"out", *operands}) for partial in row.partials]
+    if row.start_partial is not None:
+        formulas.append(("start_partial", row.start_partial, {"out"}))
+    for what, formula, known in formulas:
+        for unknown in sorted({*variables(as_formula(formula))} - known):
+            may_name = ", ".join(sorted(known)) or "nothing"
+            yield f"{what} of the reduction {row.name} names {unknown}, and may name {may_name}"
+    if len(row.domain) != row.groups:
+        yield f"the reduction {row.name} has {len(row.domain)} intervals in its domain for {row.groups} sequences"
+    if number(0) in map(as_formula, [*row.partials, 1 if row.start_partial is None else row.start_partial]):
+        yield f"a partial of the reduction {row.name} is 0: every operand of a reduction gets a gradient"
+
+
 def _operators(formula: Formula) -> set[str]:
     return {formula.operator}.union(*map(_operators, formula.arguments))
 
@@ -54,10 +76,13 @@ def _operators(formula: Formula) -> set[str]:
 def _lacking_functions(root: Path) -> Iterator[str]:
     """Every function of a formula has to exist in every language that formulas are printed in."""
     rows_by_function: dict[str, list[str]] = {}
-    for row in TABLE:
-        for formula in (row.forward, *map(row.partial, range(row.arity))):
-            for function in functions(formula):
-                rows_by_function.setdefault(function, []).append(row.name)
+    formulas = {row.name: [row.forward, *map(row.partial, range(row.arity))] for row in TABLE}
+    for row in REDUCTIONS:
+        start_partial = [] if row.start_partial is None else [row.start_partial]
+        formulas[row.name] = [as_formula(x) for x in (row.first, row.step, *row.partials, *start_partial)]
+    for name, written in formulas.items():
+        for function in dict.fromkeys(function for formula in written for function in functions(formula)):
+            rows_by_function.setdefault(function, []).append(name)
     known = _known_functions(root)
     for function, rows in rows_by_function.items():
         lacking = [target for target, names in known.items() if function not in names]
@@ -115,3 +140,6 @@ def _lacking_rows() -> Iterator[str]:
     for row in TABLE:
         for operation in missing_rows(row):
             yield f"the derivative of the row {row.name} needs {operation}(), which no row computes: add a row for it"
+    for reduction in REDUCTIONS:
+        for operation in missing_rows(reduction):
+            yield f"the reduction {reduction.name} needs {operation}(), which no row computes: add a row for it"

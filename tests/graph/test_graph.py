@@ -15,9 +15,10 @@ from references import jsonschema
 
 from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
 from gradwalk.graph.node import GraphError
-from gradwalk.ops.evaluate import SUMPROD
+from gradwalk.ops.numbering import OPCODES
 from gradwalk.value.value import sumprod
 
+SUMPROD = OPCODES["sumprod"]
 SCHEMA = json.loads((ROOT / "docs/graph.schema.json").read_text(encoding="utf-8"))
 
 

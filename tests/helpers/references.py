@@ -211,6 +211,10 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
 
 MPMATH, TORCH, JAX = Functions(_in_mpmath), Functions(_in_torch), Functions(_in_jax)
 
+# Reductions by name, of sequences and the start where there is one.
+MPMATH_REDUCTIONS = {"sumprod": lambda p, q, start: start + mpmath.fdot(p, q)}
+TORCH_REDUCTIONS = {"sumprod": lambda p, q, start: start + torch.stack(p).dot(torch.stack(q))}
+
 
 def torch_leaf(number: float) -> torch.Tensor:
     """A scalar that gradients are wanted for."""

@@ -14,8 +14,9 @@ import pytest
 
 import gradwalk
 from gradwalk.ops import table
-from gradwalk.ops.evaluate import ARITIES, FUSED, NAMES, SUMPROD, SYMBOLS, UFUNCS, fused
+from gradwalk.ops.evaluate import ARITIES, FUSED, NAMES, SYMBOLS, UFUNCS, fused
 from gradwalk.ops.numbering import INSTRUCTIONS, OPCODES
+from gradwalk.ops.table import GRAPH_ROWS
 from gradwalk.program.opcodes import CALL, DOT, LOAD, MULADD, MULSUB, STORE, SUBMUL, SUM
 
 PROGRAM = """
@@ -52,14 +53,14 @@ def run(path: Path) -> list[str]:
 
 
 def test_tables_are_of_one_length():
-    assert len(NAMES) == len(SYMBOLS) == SUMPROD + 1
+    assert len(NAMES) == len(SYMBOLS) == len(GRAPH_ROWS) + 1
     assert len(ARITIES) == max(FUSED) + 1
     assert NAMES[UFUNCS["arcsin"]] == "asin"
 
 
 def test_instructions_are_numbered_once():
     assert list(OPCODES.values()) == list(range(1, len(INSTRUCTIONS) + 1))
-    assert [OPCODES[name] for name in NAMES[1:]] == list(range(1, SUMPROD + 1))
+    assert [OPCODES[name] for name in NAMES[1:]] == list(range(1, len(GRAPH_ROWS) + 1))
     assert tuple(OPCODES[row.name] for row in table.FUSED) == FUSED
     assert (OPCODES["call"], *FUSED) == (CALL, MULADD, MULSUB, SUBMUL)
     assert tuple(OPCODES[name] for name in ("load", "store", "sum", "dot")) == (LOAD, STORE, SUM, DOT)

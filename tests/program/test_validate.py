@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
-from gradwalk.ops.evaluate import SUMPROD
+from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.table import BY_NAME
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.transforms.call import Call
 
+SUMPROD = OPCODES["sumprod"]
 ADD, SIN = [next(code for code, row in INSTRUCTIONS.items() if row.name == name) for name in ("add", "sin")]
 
 

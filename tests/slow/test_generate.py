@@ -62,15 +62,15 @@ def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedPro
     )
 
 
-def copied(copy: Path, row: str) -> Path:
-    """A copy of the source tree with one more row, in front of the others."""
+def copied(copy: Path, row: str, where: str = TABLE) -> Path:
+    """A copy of the source tree with one more row, in front of the others of its kind."""
     for name in ("src", "tools", "docs", "tests", "setup.py", "web/src", "pyproject.toml", "README.md", "LICENSE"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info"))
         else:
             shutil.copy(source, copy / name)
-    edited(copy / "src/gradwalk/ops/table.py", TABLE, TABLE + row)
+    edited(copy / "src/gradwalk/ops/table.py", where, where + row)
     return copy
 
 
@@ -253,7 +253,7 @@ def test_more_opcodes_than_their_type_counts_to_are_refused(tmp_path):
     refused = generate(copied(tmp_path, rows), "--check")
     assert refused.returncode == 1
     (line,) = refused.stderr.splitlines()[1:]
-    assert "127 rows make 136 opcodes, and Value keeps its opcode in a signed char, which counts to 127" in line
+    assert "128 rows make 136 opcodes, and Value keeps its opcode in a signed char, which counts to 127" in line
 
 
 def test_two_instructions_of_one_name_are_refused(tmp_path):
@@ -268,3 +268,161 @@ def test_fused_rows_have_no_functions(tmp_path):
     refused = generate(tree)
     assert refused.returncode == 1
     assert "muladd is a fused row" in refused.stderr
+
+
+REDUCTIONS = "REDUCTIONS: tuple[Reduction, ...] = (\n"
+LOGSUMEXP = """    Reduction(
+        "logsumexp",
+        "logsumexp",
+        f.log(0),
+        where(x < total, total, x) + f.log1p(f.exp(where(x < total, x - total, total - x))),
+        [f.exp(x - out)],
+        None,
+        [REAL],
+        "log(exp(x[0]) + exp(x[1]) + ...), without overflow",
+    ),
+"""
+REDUCED = """
+import copy, math, pickle
+import numpy
+import gradwalk.value.value
+from gradwalk import Graph, Value, check, draw, grad, hessian, jit, refresh, vmap, walk
+from gradwalk.math import logsumexp, sumprod
+
+numbers = [0.3, -1.2, 0.3, 2.0]
+total = sum(map(math.exp, numbers))
+expected, slopes = math.log(total), [math.exp(x) / total for x in numbers]
+close = lambda a, b: numpy.allclose(a, b, rtol=1e-13, atol=1e-15)
+
+assert close(logsumexp(numbers), expected) and type(logsumexp(iter(numbers))) is float
+assert logsumexp([1000.0, 1000.0]) == 1000.0 + math.log(2.0) and logsumexp([]) == -math.inf
+leaves = [Value(x, label=f"x{i}") for i, x in enumerate(numbers)]
+out = logsumexp(leaves)
+assert out.op == "logsumexp" and out.operands == tuple(leaves)
+assert close(out.data, expected) and close(out.partials, slopes)
+out.backward()
+assert close([x.grad for x in leaves], slopes)
+graph = Graph.record(out)
+assert len(graph) == 5
+assert pickle.loads(pickle.dumps(out)).data == copy.deepcopy(out).data == out.data
+graph = Graph.from_json(graph.to_json())
+step = walk(graph).backward[0].sentence
+assert "logsumexp scales: x0 gets upstream 1 times exp(x0 - out) (0.129919), making 0.129919" in step, step
+assert check(graph).ok and {row.verdict for row in check(graph).rows} == {"right"}
+assert ">logsumexp<" in draw(graph).svg and "logsumexp" in draw(graph).dot
+leaves[1].data = 4.0
+refresh(out)
+assert close(out.data, math.log(total - math.exp(-1.2) + math.exp(4.0)))
+for wrong in (["2"], [None], [[1.0]]):
+    try:
+        logsumexp(wrong)
+    except TypeError as error:
+        assert "logsumexp() takes Values and real numbers, not" in str(error)
+    else:
+        raise AssertionError(wrong)
+
+f = lambda x: logsumexp(list(x))
+at = numpy.array(numbers)
+second = numpy.diag(slopes) - numpy.outer(slopes, slopes)
+assert close(jit(f)(at), expected)
+for derivative in (grad(f), jit(grad(f)), grad(jit(f))):
+    assert close(derivative(at), slopes)
+for matrix in (hessian(f), jit(hessian(f))):
+    assert close(matrix(at), second)
+batch = numpy.array([at, at + 1, [900.0, 0.0, -900.0, 900.0]] * 5)
+for batched in (vmap(f), jit(vmap(f))):
+    assert close(batched(batch), [f(row) for row in batch])
+assert close(jit(vmap(grad(f)))(batch), [grad(f)(row) for row in batch])
+jitted = jit(f)
+jitted(at)
+assert "log1p(" in jitted.program.to_c()
+assert sumprod([1.0, 2.0], [3.0, 4.0], leaves[0]).data == 11.3
+print("compiled" if not gradwalk.value.value.__file__.endswith(".py") else "uncompiled")
+"""
+
+
+@pytest.fixture(scope="module")
+def reduced(tmp_path_factory) -> Path:
+    """A copy of the source tree with one more reduction, regenerated."""
+    copy = copied(tmp_path_factory.mktemp("reduced"), LOGSUMEXP, REDUCTIONS)
+    assert (result := generate(copy)).returncode == 0, result.stderr
+    assert generate(copy, "--check").returncode == 0
+    return copy
+
+
+def test_new_reduction_works_uncompiled(reduced):
+    result = run(sys.executable, "-c", REDUCED, cwd=reduced, PYTHONPATH="src")
+    assert result.stdout == "uncompiled\n", result.stderr
+    assert "| `logsumexp(x)` |" in (reduced / "docs/operations.md").read_text(encoding="utf-8")
+
+
+def test_new_reduction_works_compiled(reduced, tmp_path):
+    pytest.importorskip("Cython")
+    pytest.importorskip("setuptools")
+    command = (sys.executable, "setup.py", "-q", "build", "--build-lib", str(tmp_path))
+    built = run(*command, cwd=reduced, GRADWALK_OPTIMIZE="1")
+    assert built.returncode == 0, built.stderr
+    result = run(sys.executable, "-c", REDUCED, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert result.stdout == "compiled\n", result.stderr
+
+
+def test_new_reduction_is_on_the_page(reduced):
+    libraries = ROOT / "web/node_modules"
+    if not shutil.which("node") or not libraries.is_dir():
+        pytest.skip("there is no Node, or `npm ci` has not been run in web/")
+    (reduced / "web/package.json").write_text('{"type": "module"}', encoding="utf-8")
+    (reduced / "web/node_modules").symlink_to(libraries)
+    program = """
+        import { Graph } from "./src/core/graph.js";
+        import { computed, formula, writtenPartial } from "./src/walk/words.js";
+        const leaf = (label, data) => ({ label, data, grad: 0 });
+        const out = { operation: "logsumexp", operands: [0, 1], partials: [0.5, 0.5], data: 1, grad: 1 };
+        const document = { gradwalk: "graph", version: 1, outputs: [2], nodes: [leaf("a", 1), leaf("b", 1), out] };
+        const graph = Graph.fromDocument(document).withData(new Map([[0, 2]]));
+        const node = graph.nodes[2];
+        const said = [computed(node, graph), formula(node, 1), writtenPartial(node, 1, graph)];
+        console.log(JSON.stringify([node.data, node.partials, said]));
+    """
+    result = run("node", "--input-type=module", "--eval", program, cwd=reduced / "web")
+    assert result.returncode == 0, result.stderr
+    data, partials, said = json.loads(result.stdout)
+    assert data == pytest.approx(math.log(math.exp(2) + math.exp(1)), rel=1e-15)
+    assert partials == pytest.approx([1 / (1 + math.exp(-1)), 1 / (1 + math.exp(1))], rel=1e-15)
+    assert said == ["v3 = logsumexp of 2 operands = 2.31326", "exp(x - out)", "exp(b - v3)"]
+
+
+WRONG_REDUCTIONS = {
+    """Reduction("r", "r", 0, total + y, [1], None, [REAL], "wrong")""": [
+        "step of the reduction r names y, and may name total, x"
+    ],
+    """Reduction("r", "r", x, total + x, [total], z, [REAL], "wrong")""": [
+        "first of the reduction r names x, and may name nothing",
+        "a partial of the reduction r names total, and may name out, x",
+        "start_partial of the reduction r names z, and may name out",
+    ],
+    """Reduction("r", "r", 0, total + x, [0], None, [REAL, REAL], "wrong")""": [
+        "the reduction r has 2 intervals in its domain for 1 sequences",
+        "a partial of the reduction r is 0: every operand of a reduction gets a gradient",
+    ],
+    """Reduction("r", "r", 0, total, [], None, [], "wrong")""": [
+        "the reduction r has 0 partials: one to three sequences have a partial each"
+    ],
+    """Reduction("muladd", "r", 0, total + x, [1], None, [REAL], "wrong")""": [
+        "2 instructions are called muladd: numbering.py needs a name for each"
+    ],
+}
+
+
+@pytest.mark.parametrize("row", WRONG_REDUCTIONS)
+def test_wrong_reductions_are_refused(tmp_path, row):
+    refused = generate(copied(tmp_path, f"    {row},\n", REDUCTIONS), "--check")
+    assert refused.returncode == 1
+    assert [line.strip() for line in refused.stderr.splitlines()[1:]] == WRONG_REDUCTIONS[row]
+
+
+def test_a_reduction_that_calls_unknown_functions_is_refused(tmp_path):
+    row = """    Reduction("r", "r", 0, f.bessel(total + x), [1], None, [REAL], "wrong"),\n"""
+    refused = generate(copied(tmp_path, row, REDUCTIONS), "--check")
+    first, second = refused.stderr.splitlines()[1:]
+    assert first.startswith("  bessel(), which the row r calls, is missing in ")
+    assert second == "  the reduction r needs bessel(), which no row computes: add a row for it"

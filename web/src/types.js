@@ -22,6 +22,25 @@
  * @property {readonly Formula[]} formulas of the partials
  */
 
+/**
+ * A row for any number of operands: the start, where it takes one, then one operand of each element after the other.
+ * Of pairs, the first of all of them stand before the second.
+ * @typedef {object} Reduction
+ * @property {string} name
+ * @property {string} symbol what a drawing shows
+ * @property {number} groups the number of operands in an element
+ * @property {number} starts 1 where the first operand is the start, else 0
+ * @property {string} takes how many operands, in words
+ * @property {boolean} selects whether it passes on some operands and leaves out the others
+ * @property {string} words what it is, for a reader
+ * @property {number} first the total before the first element, where there is no start
+ * @property {(total: number, x: number, y: number, z: number) => number} step the total after an element
+ * @property {readonly ((x: number, y: number, z: number, out: number) => number)[]} partials by operand of an element
+ * @property {readonly Formula[]} formulas of the partials
+ * @property {((out: number) => number) | null} startPartial
+ * @property {Formula | null} startFormula of startPartial
+ */
+
 /** @typedef {{ file: string, line: number }} SourceLine */
 
 /**
@@ -30,8 +49,9 @@
  * @property {number} place
  * @property {string} name its own: the label, with a number where an earlier node has the same; else v1, v2, ... by place
  * @property {string} label "" where it has none
- * @property {string} operation the row's name, or "sumprod"; "" for leaves and hand-made nodes
- * @property {Row | null} row null for leaves, hand-made nodes and sums of products
+ * @property {string} operation the row's name; "" for leaves and hand-made nodes
+ * @property {Row | null} row null for leaves, hand-made nodes and reductions
+ * @property {Reduction | null} reduction null for all other nodes
  * @property {string} symbol "" for leaves
  * @property {readonly number[]} operands
  * @property {readonly number[]} constants by position; NaN where a node stands

@@ -149,7 +149,7 @@ def contribution(node: Node, position: int, upstream: float) -> float:
         The contribution.
     """
     local = node.partials[position]
-    if local == 0.0 and node.row is not None and node.row.selects:
+    if local == 0.0 and node.selects:
         return 0.0  # an operand that was not selected gets nothing, not even of an infinite gradient
     return local * upstream
 

@@ -10,7 +10,6 @@ from gradwalk.explain.text import one_line, short
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
-from gradwalk.ops.evaluate import SUMPROD
 from gradwalk.ops.formula import Formula, folded, number, resolved, substituted
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.printers import text
@@ -45,17 +44,19 @@ def _applied(node: Node, operands: list[str]) -> str:
 
 def formula(node: Node, position: int) -> str:
     """Write the local derivative as the table has it, in x, y, z and out; "" for rules made by hand."""
-    if node.by_hand or (node.row is None and node.opcode != SUMPROD):
+    partial = node.partial_formula(position)
+    if node.by_hand or partial is None:
         return ""
-    if node.row is None:
-        return "1" if position == 0 else f"the factor beside it, number {_partner(node, position) + 1} of the operands"
-    return text(node.row.partial(position))
+    if node.reduction is not None:
+        for other, operand_name in _element(node, position):
+            if partial == variable(operand_name) and other != position:
+                return f"the factor beside it, number {other + 1} of the operands"
+    return text(partial)
 
 
-def _partner(node: Node, position: int) -> int:
-    """Return the position of the other factor of a product, the operands being start, p0, p1, ..., q0, q1, ..."""
-    n = len(node.arguments) // 2
-    return position + n if position <= n else position - n
+def _element(node: Node, position: int) -> list[tuple[int, str]]:
+    """Return the position and the name in formulas of the operands that the derivative at a position may name."""
+    return list(zip(node.element(position), _OPERANDS, strict=False))
 
 
 def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple[str, str]:
@@ -69,27 +70,25 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
     scaled = f"{gets} upstream {short(upstream)} times"
     making = f"making {short(local * upstream)}"
     symbol = _said(node.symbol)
-    if node.by_hand or node.opcode == 0:
+    partial = node.partial_formula(position)
+    if node.by_hand or partial is None:
         return f"{symbol} follows a rule made by hand", f"{scaled} {short(local)}, {making}"
-    if node.row is None:
-        if position == 0:
-            return f"{symbol} copies to its start", f"{gets} upstream {short(upstream)} as it is"
-        return f"{symbol} swaps and scales", f"{scaled} {_value_of(node, _partner(node, position), graph)}, {making}"
-    row = node.row
-    partial = row.partial(position)
-    if row.selects:
+    if node.selects:
         return _selected(symbol, gets, upstream, local)
+    element = _element(node, position)
     if partial == number(1):
-        return f"{symbol} copies", f"{gets} upstream {short(upstream)} as it is"
+        verb = "copies" if element else "copies to its start"
+        return f"{symbol} {verb}", f"{gets} upstream {short(upstream)} as it is"
     if partial == number(-1):
         return f"{symbol} flips the sign", f"{scaled} -1, {making}"
-    for other, operand_name in enumerate(_OPERANDS):
+    for other, operand_name in element:
         if partial == variable(operand_name):
             return f"{symbol} swaps and scales", f"{scaled} {_value_of(node, other, graph)}, {making}"
-    partial = resolved(partial, _numbers(node, graph), ieee)
+    numbers = {"out": node.data, **{x: _number(node.arguments[i], graph) for i, x in element}}
+    partial = resolved(partial, numbers, ieee)
     if partial == variable("out"):
         return f"{symbol} scales", f"{scaled} {_said(node.name)}'s own value {short(node.data)}, {making}"
-    named = {x: _as_formula(node.arguments[i], graph) for i, x in enumerate(_OPERANDS[: row.arity])}
+    named = {x: _as_formula(node.arguments[i], graph) for i, x in element}
     return f"{symbol} scales", f"{scaled} {text(folded(substituted(partial, named)))} ({short(local)}), {making}"
 
 
@@ -113,10 +112,9 @@ def _value_of(node: Node, position: int, graph: Graph) -> str:
     return f"{_said(graph.names[argument])}'s value {short(graph.nodes[argument].data)}"
 
 
-def _numbers(node: Node, graph: Graph) -> dict[str, float]:
-    """Return the numbers of x, y, z and out."""
-    numbers = [x if isinstance(x, float) else graph.nodes[x].data for x in node.arguments]
-    return {"out": node.data, **dict(zip(_OPERANDS, numbers, strict=False))}
+def _number(argument: int | float, graph: Graph) -> float:
+    """Return the number of an operand."""
+    return argument if isinstance(argument, float) else graph.nodes[argument].data
 
 
 def _as_formula(argument: int | float, graph: Graph) -> Formula:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from gradwalk.graph import graph_json
 from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.record import CONSTANT, notes_of, record
-from gradwalk.ops.evaluate import ARITIES, NAMES, SUMPROD, SYMBOLS
+from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS
+from gradwalk.ops.table import REDUCTION_BY_NAME, REDUCTIONS
 from gradwalk.value.source_line import SourceLine
 from gradwalk.value.value import Value
 
@@ -249,13 +250,16 @@ def _check_lengths(graph: Graph) -> None:
 
 def _check_opcodes(graph: Graph) -> None:
     """Raise `GraphError` unless every opcode exists and has as many operands as it takes."""
-    strange = (graph.opcodes < 0) | (graph.opcodes > SUMPROD)
+    strange = (graph.opcodes < 0) | (graph.opcodes >= len(NAMES))
     if strange.any():
         index = int(strange.argmax())
-        raise GraphError(f"node {index} has opcode {graph.opcodes[index]}, and they go from 0 to {SUMPROD}")
+        raise GraphError(f"node {index} has opcode {graph.opcodes[index]}, and they go from 0 to {len(NAMES) - 1}")
     given = numpy.diff(graph.offsets)
-    wrong = (graph.opcodes > 0) & (graph.opcodes != SUMPROD) & (given != numpy.array(ARITIES)[graph.opcodes])
-    wrong |= (graph.opcodes == SUMPROD) & (given % 2 == 0)
+    takes_as_many = given == numpy.array(ARITIES)[graph.opcodes]
+    for reduction in REDUCTIONS:
+        rows = graph.opcodes == NAMES.index(reduction.name)
+        takes_as_many[rows] = [reduction.accepts(count) for count in given[rows].tolist()]
+    wrong = (graph.opcodes > 0) & ~takes_as_many
     wrong |= (graph.opcodes == 0) & (given > 0) & ~numpy.isin(numpy.arange(len(graph)), list(graph.symbols))
     if wrong.any():
         index = int(wrong.argmax())
@@ -265,7 +269,8 @@ def _check_opcodes(graph: Graph) -> None:
 def _miscounted(opcode: int, index: int, given: int) -> str:
     if opcode == 0:
         return f"node {index} has operands ({given}) but no operation"
-    takes = "an odd number of" if opcode == SUMPROD else ARITIES[opcode]
+    reduction = REDUCTION_BY_NAME.get(NAMES[opcode])
+    takes = reduction.takes if reduction else ARITIES[opcode]
     return f"node {index} ({NAMES[opcode]}) takes {takes} operands, not {given}"
 
 

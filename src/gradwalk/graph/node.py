@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradwalk.ops.evaluate import NAMES
-from gradwalk.ops.table import BY_NAME, Operation
+from gradwalk.ops.formula import Formula
+from gradwalk.ops.table import BY_NAME, REDUCTION_BY_NAME, Operation, Reduction
 from gradwalk.value.source_line import SourceLine
 
 
@@ -49,8 +50,31 @@ class Node(NamedTuple):
 
     @property
     def row(self) -> Operation | None:
-        """Its row in the table of operations; None for leaves, hand-made nodes and sums of products."""
+        """Its row in the table of operations; None for leaves, hand-made nodes and reductions."""
         return BY_NAME.get(NAMES[self.opcode])
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """Its row in the table of reductions; None for all other nodes."""
+        return REDUCTION_BY_NAME.get(NAMES[self.opcode])
+
+    @property
+    def selects(self) -> bool:
+        """Whether its operation passes on some operands and leaves out the others, as `maximum` does."""
+        row = self.row or self.reduction
+        return row is not None and row.selects
+
+    def partial_formula(self, position: int) -> Formula | None:
+        """The local derivative with respect to an argument, as the table has it; None where there is no row."""
+        if self.row is not None:
+            return self.row.partial(position)
+        return self.reduction.partial(position, len(self.arguments)) if self.reduction is not None else None
+
+    def element(self, position: int) -> tuple[int, ...]:
+        """The positions of the arguments that `partial_formula(position)` calls x, y and z."""
+        if self.reduction is not None:
+            return self.reduction.element(position, len(self.arguments))
+        return tuple(range(len(self.arguments)))
 
     @property
     def non_differentiable(self) -> tuple[int, ...]:

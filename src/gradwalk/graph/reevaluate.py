@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.ops import c_compat, evaluate, ieee
-from gradwalk.ops.evaluate import SUMPROD
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -41,13 +40,16 @@ class Reevaluator:
     _size: cython.int
     _root: cython.int
     _selected: cython.int
+    _gathered: cython.p_double  # room for the operands of one node
     _arrays: Any  # keeps the arrays alive that the pointers point to
 
     def __init__(self, graph: Any, root: int) -> None:
         graph.validate()  # the compiled code below follows indices without checking them
         n = len(graph.opcodes)
         numbers, reached, dependents = graph.data.copy(), numpy.zeros(n, numpy.int32), numpy.zeros(n, numpy.int32)
-        self._arrays = (graph, numbers, reached, dependents)
+        gathered = numpy.zeros(numpy.diff(graph.offsets).max(initial=0))
+        self._arrays = (graph, numbers, reached, dependents, gathered)
+        self._gathered = c_compat.doubles(gathered)
         self._opcodes = c_compat.integers(graph.opcodes)
         self._offsets = c_compat.integers(graph.offsets)
         self._operands = c_compat.integers(graph.operands)
@@ -133,13 +135,10 @@ class Reevaluator:
         k: cython.int = self._offsets[index]
         n: cython.int = self._offsets[index + 1] - k
         i: cython.int
-        total: cython.double
-        if self._opcodes[index] == SUMPROD:
-            n = n // 2
-            total = self._operand(k)
-            for i in range(k + 1, k + 1 + n):
-                total += self._operand(i) * self._operand(i + n)
-            return total
+        if evaluate.is_reduction(self._opcodes[index]):
+            for i in range(n):
+                self._gathered[i] = self._operand(k + i)
+            return evaluate.reduced(self._opcodes[index], self._gathered, n)
         return evaluate.value(
             self._opcodes[index],
             self._operand(k),

@@ -1,8 +1,8 @@
 """The table as code: names, values and local derivatives by opcode.
 
 An opcode is the number of an instruction (see `numbering.py`): rows of the table count from 1, and 0 stands for leaves
-and hand-made nodes. `SUMPROD`, the one after the last row, stands for sums of products, which take any number of
-operands; what they compute follows from the rows of `+` and `*`. Compiled, these functions are switches in C.
+and hand-made nodes. Reductions, which take any number of operands, come after the last of them. Compiled, these
+functions are switches in C.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ _UFUNCS = (
     ).split(),
 )
 UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}
-SUMPROD = 38
 FUSED = (40, 41, 42)
 
 
@@ -244,6 +243,48 @@ def partial(
 
 @cython.cfunc
 @cython.exceptval(check=False)
+def reduced(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssize_t) -> cython.double:
+    """Return the value of a reduction for its operands: its start, if it takes one, then its sequences."""
+    total: cython.double = 0.0
+    x: cython.double
+    y: cython.double
+    n: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    if opcode == 38:  # sumprod
+        total = operands[0]
+        n = (count - 1) // 2
+        for i in range(1, 1 + n):
+            x = operands[i]
+            y = operands[i + n]
+            total = total + x * y
+    return total
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def replace_by_partials(
+    opcode: cython.int,
+    operands: cython.p_double,
+    count: cython.Py_ssize_t,
+    out: cython.double,
+) -> cython.void:
+    """Replace the operands of a reduction by the derivatives with respect to them; `out` is its result."""
+    x: cython.double
+    y: cython.double
+    n: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    if opcode == 38:  # sumprod
+        operands[0] = 1.0
+        n = (count - 1) // 2
+        for i in range(1, 1 + n):
+            x = operands[i]
+            y = operands[i + n]
+            operands[i] = y
+            operands[i + n] = x
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
 def selects(opcode: cython.int) -> cython.bint:
     """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""
     return opcode in (25, 30, 31, 32, 33, 34, 35, 36, 37)
@@ -270,8 +311,15 @@ def non_differentiable(opcode: cython.int) -> cython.int:
 
 @cython.cfunc
 @cython.exceptval(check=False)
+def is_reduction(opcode: cython.int) -> cython.bint:
+    """Return whether the opcode is that of a row for any number of operands."""
+    return 38 <= opcode <= 38
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
-    """Return the number of operands; 0 for leaves, sums of products and calls, which have no fixed one."""
+    """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""
     arities: cython.p_char = b"0222221111111111111111111111222231222100333"
     return arities[opcode] - ord("0") if opcode > 0 else 0
 

@@ -1,22 +1,20 @@
 """The number of every instruction. It is decided here alone, for Python and for C.
 
-The rows of the table come first, in its order and from 1 on, then what only graphs, programs or schedules have. Files
-and pickles know instructions by name, so that numbers may change from one version to the next. An opcode of 0 stands
-for leaves and hand-made nodes.
+The rows of the table come first, in its order and from 1 on, then its reductions, then what only programs or schedules
+have. Files and pickles know instructions by name, so that numbers may change from one version to the next. An opcode of
+0 stands for leaves and hand-made nodes.
 """
 
 from __future__ import annotations
 
-from gradwalk.ops.table import FUSED, TABLE
-
-# A sum of products, which takes any number of operands, and a call of a function of Python.
-_SPECIAL = ("sumprod", "call")
+from gradwalk.ops.table import FUSED, GRAPH_ROWS
 
 # What only schedules have: to load a column of the batch, store a row to an output, and add the sum of a row, or of
 # the products of two rows, to the total of an output.
 SCHEDULED = ("load", "store", "sum", "dot")
 
-INSTRUCTIONS = (*(row.name for row in TABLE), *_SPECIAL, *(row.name for row in FUSED), *SCHEDULED)
+# `call` is a call of a function of Python.
+INSTRUCTIONS = (*(row.name for row in GRAPH_ROWS), "call", *(row.name for row in FUSED), *SCHEDULED)
 OPCODES = {name: opcode for opcode, name in enumerate(INSTRUCTIONS, start=1)}
 
 # Every `Value` keeps its opcode in a signed char.

@@ -8,6 +8,12 @@ says that out = tanh(x) and d out / dx = 1 - out². Everything else about an ope
 of `Value`, the operator, the function in `gradwalk.math`, the derivatives of programs, the loops over batches, the C
 source, NumPy's ufunc, the grammar of the command line, the page, the reference and the tests.
 
+Operations on any number of operands are a kind of row of their own. The row
+
+    Reduction("sumprod", "sumprod", 0, total + x * y, [y, x], 1, [REAL, REAL], "sum of products")
+
+says how an element, here of two operands, changes the total; see `Reduction`.
+
 To add an operation, add a row and run `python tools/generate.py`. It names what is missing where the row calls a
 function that some language lacks, or where its derivative needs an operation that the table lacks.
 
@@ -108,6 +114,113 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Reduction:
+    """A row for any number of operands, which are folded into a total one element after the other.
+
+    An element is one operand, or a pair or triple of operands with the same index in as many sequences. The node of a
+    `Value` has as operands `start`, where the row takes one, then the first sequence, then the second. Recorded
+    programs contain no reductions: they are expanded into `step` for each element, written in the other rows.
+
+    Attributes:
+        name: What the function is called.
+        symbol: What a drawing shows.
+        first: The total before the first element, as a formula without variables. It is the default of `start` where
+            the row takes one.
+        step: The total after an element, as a formula of `total` and the operands `x`, `y` and `z` of the element.
+        partials: For each sequence, the derivative of the result with respect to its operand in an element, as a
+            formula of the operands of the same element and the result `out`.
+        start_partial: The derivative of the result with respect to `start`, as a formula of `out`; None where the row
+            takes no operand `start`.
+        domain: For each sequence, the interval that tests draw from.
+        words: What it computes, in words for a reader.
+    """
+
+    name: str
+    symbol: str
+    first: Formula | float
+    step: Formula
+    partials: Sequence[Formula | float]
+    start_partial: Formula | float | None
+    domain: Sequence[Interval]
+    words: str
+
+    @property
+    def groups(self) -> int:
+        """The number of operands in an element, which is the number of sequences."""
+        return len(self.partials)
+
+    @property
+    def starts(self) -> int:
+        """The number of operands before the first sequence: 1 where the row takes `start`, else 0."""
+        return 0 if self.start_partial is None else 1
+
+    @property
+    def parameters(self) -> str:
+        """The name of each sequence in the signature of the function."""
+        return "x" if self.groups == 1 else "pqr"[: self.groups]
+
+    @property
+    def takes(self) -> str:
+        """What `accepts` accepts, in words."""
+        if self.groups == 1:
+            return "at least one"
+        if self.groups == 2:
+            return "an odd number of" if self.starts else "an even number of"
+        return f"a multiple of {self.groups}" + (" and one more" if self.starts else "")
+
+    @cached_property
+    def selects(self) -> bool:
+        """Whether it passes on some operands and leaves out the others, as `Operation.selects` says of other rows."""
+        partials = [as_formula(p) for p in self.partials]
+        return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
+
+    def accepts(self, count: int) -> bool:
+        """Return whether a node may have so many operands.
+
+        Args:
+            count: The number of operands, `start` included.
+
+        Returns:
+            Whether they are at least one, and the same number for each sequence.
+        """
+        return count > 0 and (count - self.starts) % self.groups == 0
+
+    def element(self, position: int, count: int) -> tuple[int, ...]:
+        """Return the positions of the operands in the element of an operand.
+
+        Args:
+            position: The position of the operand in the node.
+            count: The number of operands of the node.
+
+        Returns:
+            A position for each of x, y and z that the row has; none for `start`.
+
+        Example:
+            >>> REDUCTION_BY_NAME["sumprod"].element(1, 5)
+            (1, 3)
+        """
+        length = (count - self.starts) // self.groups
+        if position < self.starts:
+            return ()
+        index = self.starts + (position - self.starts) % length
+        return tuple(index + group * length for group in range(self.groups))
+
+    def partial(self, position: int, count: int) -> Formula:
+        """Return the local derivative with respect to one operand.
+
+        Args:
+            position: The position of the operand in the node.
+            count: The number of operands of the node.
+
+        Returns:
+            The derivative, as a formula of the operands of its element and `out`.
+        """
+        if self.start_partial is not None and position == 0:
+            return as_formula(self.start_partial)
+        return as_formula(self.partials[self.element(position, count).index(position)])
+
+
+@dataclass(frozen=True)
 class Fused:
     """An instruction of programs that does the work of several rows at once.
 
@@ -131,7 +244,7 @@ class Fused:
 
 
 f = Functions()
-x, y, z, out = name("x"), name("y"), name("z"), name("out")
+x, y, z, out, total = name("x"), name("y"), name("z"), name("out"), name("total")
 e = f.exp(-f.fabs(x))  # lies in [0, 1], so that what is built from it never overflows
 length = f.hypot(x, y)
 logistic = where(x < 0, e, 1) / (1 + e)
@@ -249,13 +362,30 @@ TABLE: tuple[Operation, ...] = (
     Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
 )
 
+REDUCTIONS: tuple[Reduction, ...] = (
+    Reduction(
+        "sumprod",
+        "sumprod",
+        0,
+        total + x * y,
+        [y, x],
+        1,
+        [REAL, REAL],
+        "start + p[0]·q[0] + p[1]·q[1] + ..., added up in that order",
+    ),
+)
+
 FUSED: tuple[Fused, ...] = (
     Fused("muladd", x * y + z),
     Fused("mulsub", x * y - z),
     Fused("submul", z - x * y),
 )
 
+# Every row that a node of a graph can have.
+GRAPH_ROWS: tuple[Operation | Reduction, ...] = (*TABLE, *REDUCTIONS)
+
 # Every instruction that a formula computes.
 ROWS: tuple[Operation | Fused, ...] = (*TABLE, *FUSED)
 
 BY_NAME = {operation.name: operation for operation in TABLE}
+REDUCTION_BY_NAME = {reduction.name: reduction for reduction in REDUCTIONS}

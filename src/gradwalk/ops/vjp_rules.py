@@ -2,7 +2,7 @@
 
 The derivative of a recorded program is again a program, because every partial can be written in the table's rows. Each
 row is traced once, for each operand, into a `Template`: a few instructions that the tape instantiates wherever it
-differentiates that row.
+differentiates that row. Reductions are traced in the same way, for the expansion of their nodes into instructions.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gradwalk.ops.formula import Formula, name, number, where
+from gradwalk.ops.formula import Formula, as_formula, name, number, where
 from gradwalk.ops.numbering import OPCODES
-from gradwalk.ops.table import BY_NAME, TABLE, Operation
+from gradwalk.ops.table import BY_NAME, TABLE, Operation, Reduction
 
 # An instruction of a template refers to an earlier one by its index, or to one of these.
 OPERANDS = {"x": -1, "y": -2, "z": -3}
 OUT = -4
 ADJOINT = -5
-_REFERENCES = {**OPERANDS, "out": OUT, "adjoint": ADJOINT}
+TOTAL = -6
+_REFERENCES = {**OPERANDS, "out": OUT, "adjoint": ADJOINT, "total": TOTAL}
 
 # The rows that compute what formulas spell in another way. Conditions are 1.0 or 0.0, so that `and` is a product.
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "negative": "neg", "fabs": "abs", "and": "mul"}
@@ -47,11 +48,11 @@ class Instruction(NamedTuple):
 
 
 class Template(NamedTuple):
-    """The instructions for what a row passes back to one operand.
+    """A formula as instructions: what a row passes back to one operand, or a step of a reduction.
 
     Attributes:
         instructions: The instructions, each after those that it refers to.
-        result: The reference to what is passed back.
+        result: The reference to the value of the formula.
     """
 
     instructions: tuple[Instruction, ...]
@@ -84,18 +85,44 @@ def template(opcode: int, position: int) -> Template | None:
     return Template(tuple(instructions), result)
 
 
-def missing_rows(row: Operation) -> list[str]:
+def expansion(row: Reduction) -> tuple[Template, Template]:
+    """Return the instructions that a reduction is expanded into in programs.
+
+    Args:
+        row: The reduction.
+
+    Returns:
+        A template for the total before the first element, and one for the total after an element.
+
+    Example:
+        >>> from gradwalk.ops.table import REDUCTION_BY_NAME
+        >>> first, step = expansion(REDUCTION_BY_NAME["sumprod"])
+        >>> [instruction.opcode for instruction in step.instructions] == [OPCODES["mul"], OPCODES["add"]]
+        True
+    """
+    templates = []
+    for formula in (as_formula(row.first), row.step):
+        instructions: list[Instruction] = []
+        result = _traced(formula, instructions)
+        templates.append(Template(tuple(instructions), result))
+    return templates[0], templates[1]
+
+
+def missing_rows(row: Operation | Reduction) -> list[str]:
     """Return the operations that the derivative of a row needs and that no row of the table computes.
 
     Args:
-        row: The row to look at.
+        row: The row to look at; of a reduction, the operations that its expansion needs.
 
     Returns:
         The names of the functions, in order of appearance. The table has to be changed until there are none:
-        `template` does not work for the row before.
+        `template` and `expansion` do not work for the row before.
     """
-    positions = [i for i in range(row.arity) if i not in row.non_differentiable]
-    needed = [operation for position in positions for operation in _needed(_contribution(row, position))]
+    if isinstance(row, Reduction):
+        formulas = [as_formula(row.first), row.step]
+    else:
+        formulas = [_contribution(row, i) for i in range(row.arity) if i not in row.non_differentiable]
+    needed = [operation for formula in formulas for operation in _needed(formula)]
     return [operation for operation in dict.fromkeys(needed) if operation not in BY_NAME]
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.ops import c_compat, evaluate
-from gradwalk.ops.evaluate import ARITIES, NAMES, SUMPROD
+from gradwalk.ops.evaluate import ARITIES, NAMES
+from gradwalk.ops.table import TABLE
 from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, OUT, template
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
@@ -254,7 +255,7 @@ def _template_arrays() -> tuple[list[Any], int]:
     """Return start, result, opcode, x, y and z of all templates, and the length of the longest."""
     start, result = [0, 0, 0], [_NO_RESULT] * 3  # opcode 0 is no operation
     instructions: list[tuple[int, ...]] = []
-    for opcode in range(1, SUMPROD):
+    for opcode in range(1, len(TABLE) + 1):
         for position in range(3):
             start.append(len(instructions))
             found = template(opcode, position) if position < ARITIES[opcode] else None

@@ -1,4 +1,5 @@
+from gradwalk.ops cimport evaluate
 from gradwalk.value cimport convert
 from gradwalk.value.node cimport ValueNode
 
-cdef bint sum_products(ValueNode node) except? -1
+cdef bint compute(ValueNode node) except? -1

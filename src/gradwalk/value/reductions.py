@@ -1,9 +1,11 @@
-"""Sums of products: nodes of any number of operands, computed in one pass over them."""
+"""Nodes of reductions, such as sums of products: operations on any number of operands."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradwalk.ops import evaluate
+from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import convert
 from gradwalk.value.node import ValueNode
 
@@ -14,39 +16,34 @@ else:
 
 
 @cython.cfunc
-def sum_products(node: ValueNode) -> cython.bint:
-    """Compute a sum of products and its partials from its arguments: start, first factors, second factors.
+def compute(node: ValueNode) -> cython.bint:
+    """Compute the number and the partials of a reduction's node from its operands.
 
-    The partial of a factor is the other factor, so every number goes straight there. Returns whether a Value is among
-    the arguments.
+    The array of partials first holds the operands, so that formulas run over memory of C.
+
+    Returns:
+        Whether a Value is among the operands.
+
+    Raises:
+        TypeError: If an operand is neither a Value nor a real number.
     """
-    partials: cython.p_double = node._details.partials
     arguments: list = node._details.arguments
-    n: cython.Py_ssize_t = len(arguments) // 2
-    i: cython.Py_ssize_t = -1
-    number: cython.double
-    total: cython.double = 0.0
+    numbers: cython.p_double = node._details.partials
+    count: cython.Py_ssize_t = len(arguments)
+    i: cython.Py_ssize_t = 0
     connected: cython.bint = False
     for argument in arguments:
-        i += 1
         if isinstance(argument, ValueNode):
-            number = cython.cast(ValueNode, argument)._primal
+            numbers[i] = cython.cast(ValueNode, argument)._primal
             connected = True
         elif isinstance(argument, float):
-            number = cython.cast(cython.double, argument)
+            numbers[i] = cython.cast(cython.double, argument)
         elif convert.is_real(argument):
-            arguments[i] = number = convert.to_double(
-                argument
-            )  # a float, so that no code of the user's runs on refresh
+            numbers[i] = convert.to_double(argument)
+            arguments[i] = numbers[i]  # a float, so that no code of the user's runs on refresh
         else:
-            raise TypeError(f"sumprod() takes Values and real numbers, not {type(argument).__name__}")
-        if i == 0:
-            total = number
-        elif i <= n:
-            partials[i + n] = number
-        else:
-            partials[i - n] = number
-            total += partials[i] * number
-    partials[0] = 1.0
-    node._primal = total
+            raise TypeError(f"{NAMES[node._opcode]}() takes Values and real numbers, not {type(argument).__name__}")
+        i += 1
+    node._primal = evaluate.reduced(node._opcode, numbers, count)
+    evaluate.replace_by_partials(node._opcode, numbers, count, node._primal)
     return connected

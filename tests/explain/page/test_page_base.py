@@ -25,7 +25,7 @@ from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted
 from gradwalk.ops.printers import text
-from gradwalk.ops.table import TABLE
+from gradwalk.ops.table import REDUCTIONS, TABLE
 from gradwalk.value.value import apply, sumprod
 
 WEB = ROOT / "web"
@@ -39,15 +39,18 @@ import { resolved, text, valueOf } from "./src/core/formula.js";
 import { Graph, passing } from "./src/core/graph.js";
 import * as ieee from "./src/core/ieee.js";
 import { plain, readNumber, short, toNumber } from "./src/core/numbers.js";
-import { Reevaluator } from "./src/walk/replay.js";
-import { BY_NAME, TABLE } from "./src/core/table.js";
+import { Replay } from "./src/walk/replay.js";
+import { BY_NAME, REDUCTIONS, TABLE } from "./src/core/table.js";
 
 const given = JSON.parse(await new Response(process.stdin).text(), (_, item) =>
   ["nan", "inf", "-inf", "-0"].includes(item?.number) ? (item.number === "-0" ? -0 : toNumber(item.number)) : item);
 const attempt = (work) => { try { return work(); } catch (error) { return { [error.name]: error.message }; } };
-const nodes = (graph) => graph.nodes.map((node) => ({ ...node, row: node.row?.name ?? null, passing: passing(node) }));
+const nodes = (graph) => graph.nodes.map((node) => {
+  return { ...node, row: node.row?.name ?? null, reduction: undefined, passing: passing(node) };
+});
 const answers = {
   rows: TABLE.map((row) => ({ ...row, forward: null, partials: null })),
+  reductions: REDUCTIONS.map((row) => ({ ...row, step: null, partials: null, startPartial: null })),
   written: given.numbers.map((number) => [short(number), plain(number)]),
   read: given.texts.map(readNumber),
   functions: given.functions.map(([name, operands]) => ieee[name](...operands)),
@@ -70,7 +73,7 @@ const answers = {
     return graph.nodes.flatMap(({ data, partials }) => [data, ...partials]);
   })),
   reruns: given.reruns.map(([json, reruns]) => {
-    const replay = new Reevaluator(Graph.fromDocument(json));
+    const replay = new Replay(Graph.fromDocument(json));
     return reruns.map(([place, number]) => replay.select(place) ? null : replay.rootWith(number));
   }),
 };
@@ -210,6 +213,10 @@ def test_the_table_is_that_of_python():
         assert (found["name"], found["symbol"], found["arity"], found["words"]) == expected
         assert (found["isFunction"], found["selects"], found["isExact"]) == (row.is_function, row.selects, row.is_exact)
         assert found["inert"] == list(row.non_differentiable)
+    for found, row in zip(answers()["reductions"], REDUCTIONS, strict=True):
+        expected = (row.name, row.symbol, row.groups, row.starts, row.takes, row.selects, row.words)
+        properties = ("name", "symbol", "groups", "starts", "takes", "selects", "words")
+        assert tuple(found[name] for name in properties) == expected
     written = [found["name"] for found in answers()["rows"] if found["isOperator"]]
     assert written == ["add", "sub", "mul", "div", "pow", "neg"]
 

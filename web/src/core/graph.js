@@ -1,14 +1,13 @@
 // A computation as a list of nodes, operands before results. A node is known by its place in it: 0 for the first.
 
-/** @import { Node, Row, SourceLine } from "../types.js" */
+/** @import { Node, Reduction, Row, SourceLine } from "../types.js" */
 
 import * as english from "../english/errors.js";
 import { toNumber } from "./numbers.js";
-import { BY_NAME } from "./table.js";
+import { BY_NAME, REDUCTION_BY_NAME } from "./table.js";
 
 const VERSION = 1; // of the JSON form
 const CONSTANT = -1; // in place of an operand's place
-const SUMPROD = "sumprod"; // start + p[0]*q[0] + p[1]*q[1] + ...: of any number of operands, so no row of the table
 const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "source", "symbol"];
 
 /** What is wrong with a graph, and at which node. */
@@ -68,6 +67,7 @@ export class Graph {
         label,
         operation: row?.name ?? "",
         row,
+        reduction: null,
         symbol: row?.symbol ?? "",
         operands: operands.map((operand) => (operand instanceof Value ? Number(places.get(operand)) : CONSTANT)),
         constants: operands.map((operand) => (operand instanceof Value ? NaN : operand)),
@@ -132,13 +132,39 @@ export function passing({ operands, row, byHand }) {
 }
 
 /**
- * The position of the factor that stands beside another in a sum of products: start, p0, p1, ..., q0, q1, ...
- * @param {number} count of the operands
- * @param {number} position not 0, which is the start
+ * The positions of the operands that the derivative at a position calls x, y and z: all of them, or for a reduction
+ * those of the same element. Its start, if it has one, is in no element.
+ * @param {Node} node
+ * @param {number} position
  */
-export function partner(count, position) {
-  const factors = (count - 1) / 2;
-  return position <= factors ? position + factors : position - factors;
+export function elementOf({ reduction, operands }, position) {
+  if (!reduction) return operands.map((_, i) => i);
+  const { groups, starts } = reduction;
+  if (position < starts) return [];
+  const length = (operands.length - starts) / groups;
+  const first = starts + ((position - starts) % length);
+  return Array.from({ length: groups }, (_, group) => first + group * length);
+}
+
+/**
+ * The local derivative at a position as a formula; null for nodes that have no rule of the table.
+ * @param {Node} node
+ * @param {number} position
+ */
+export function formulaOf(node, position) {
+  const { row, reduction } = node;
+  if (row) return row.formulas[position];
+  if (!reduction) return null;
+  if (position < reduction.starts) return reduction.startFormula;
+  return reduction.formulas[elementOf(node, position).indexOf(position)];
+}
+
+/**
+ * Whether an operation passes on some of its operands and leaves out the others.
+ * @param {Node} node
+ */
+export function selects({ row, reduction }) {
+  return (row ?? reduction)?.selects ?? false;
 }
 
 /**
@@ -199,11 +225,16 @@ function numbersOf({ operands, constants }, data) {
  * @param {Node} node
  * @param {readonly number[]} numbers
  */
-function forward({ row }, numbers) {
+export function forward({ row, reduction }, numbers) {
   if (row) return row.forward(numbers[0], numbers[1], numbers[2]);
-  let sum = numbers[0];
-  for (let i = 1; 2 * i < numbers.length; i += 1) sum += numbers[i] * numbers[partner(numbers.length, i)];
-  return sum;
+  if (!reduction) return NaN;
+  const { groups, starts, first, step } = reduction;
+  const length = (numbers.length - starts) / groups;
+  let total = starts ? numbers[0] : first;
+  for (let i = starts; i < starts + length; i += 1) {
+    total = step(total, numbers[i], numbers[i + length], numbers[i + 2 * length]);
+  }
+  return total;
 }
 
 /**
@@ -212,11 +243,16 @@ function forward({ row }, numbers) {
  * @param {readonly number[]} numbers of its operands
  * @param {number} out
  */
-function partialsOf({ row, operands }, numbers, out) {
+function partialsOf(node, numbers, out) {
+  const { row, reduction, operands } = node;
   return operands.map((place, position) => {
     if (place === CONSTANT) return NaN;
     if (row) return row.partials[position](numbers[0], numbers[1], numbers[2], out);
-    return position === 0 ? 1 : numbers[partner(numbers.length, position)];
+    if (!reduction) return NaN;
+    if (position < reduction.starts) return reduction.startPartial?.(out) ?? NaN;
+    const element = elementOf(node, position);
+    const [x, y, z] = element.map((i) => numbers[i]);
+    return reduction.partials[element.indexOf(position)](x, y, z, out);
   });
 }
 
@@ -254,12 +290,13 @@ function readNode(given, place) {
   if ("operation" in given && "symbol" in given) throw new GraphError(english.operationAndSymbol(where));
   const operation = "operation" in given ? given.operation : "";
   const row = BY_NAME.get(String(operation)) ?? null;
-  if (typeof operation !== "string" || !(row || ["", SUMPROD].includes(operation))) {
+  const reduction = REDUCTION_BY_NAME.get(String(operation)) ?? null;
+  if (typeof operation !== "string" || !(row || reduction || operation === "")) {
     throw new GraphError(english.unknownOperation(where, shown(operation)));
   }
   const part = /** @param {keyof typeof english.PARTS} key */ (key) => english.partOf(english.PARTS[key], where);
   const read = readOperands(given, where);
-  checkOperands(read.operands, operation, row, place, "symbol" in given);
+  checkOperands(read.operands, row ?? reduction, place, "symbol" in given);
   readNumber(given.grad, part("gradient"));
   if (given.label === "") throw new GraphError(english.emptyLabel(where));
   if ("by_hand" in given && given.by_hand !== true) throw new GraphError(english.badByHand(where, shown(given.by_hand)));
@@ -269,7 +306,8 @@ function readNode(given, place) {
     label: "label" in given ? readText(given.label, part("label")) : "",
     operation,
     row,
-    symbol: "symbol" in given ? readText(given.symbol, part("symbol")) : (row?.symbol ?? operation),
+    reduction,
+    symbol: "symbol" in given ? readText(given.symbol, part("symbol")) : ((row ?? reduction)?.symbol ?? operation),
     ...read,
     data: readNumber(given.data, part("data")),
     source: "source" in given ? readSource(given.source, where) : null,
@@ -304,20 +342,29 @@ function readOperands(node, where) {
 /**
  * Throw where a node has not as many operands as its operation takes, or one that is no earlier node.
  * @param {readonly number[]} operands
- * @param {string} operation
- * @param {Row | null} row
+ * @param {Row | Reduction | null} row
  * @param {number} place
  * @param {boolean} hasSymbol
  */
-function checkOperands(operands, operation, row, place, hasSymbol) {
+function checkOperands(operands, row, place, hasSymbol) {
   const where = english.nodeAt(place);
   const count = operands.length;
-  if (operation === "" && count > 0 && !hasSymbol) throw new GraphError(english.noOperation(where, count));
-  if (row ? count !== row.arity : operation === SUMPROD && count % 2 === 0) {
-    throw new GraphError(english.miscounted(where, operation, row && row.arity, count));
+  if (row === null && count > 0 && !hasSymbol) throw new GraphError(english.noOperation(where, count));
+  if (row !== null && !accepts(row, count)) {
+    throw new GraphError(english.miscounted(where, row.name, "arity" in row ? row.arity : row.takes, count));
   }
   const later = operands.find((operand) => operand >= place);
   if (later !== undefined) throw new GraphError(english.notEarlier(where, later));
+}
+
+/**
+ * Whether a row takes so many operands.
+ * @param {Row | Reduction} row
+ * @param {number} count
+ */
+function accepts(row, count) {
+  if ("arity" in row) return count === row.arity;
+  return count > 0 && (count - row.starts) % row.groups === 0;
 }
 
 /**

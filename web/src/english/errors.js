@@ -40,9 +40,9 @@ export const unknownOperation = (where, given) => `${where} has the unknown oper
 export const unequalLists = (where, operands, partials) =>
   `${where} has ${operands} operands and ${partials} partials`;
 
-/** @param {string} where @param {string} operation @param {number | null} takes null: an odd number @param {number} given */
+/** @param {string} where @param {string} operation @param {number | string} takes in words where it is not one number @param {number} given */
 export const miscounted = (where, operation, takes, given) =>
-  `${where} (${operation}) takes ${takes ?? "an odd number of"} operands, not ${given}`;
+  `${where} (${operation}) takes ${takes} operands, not ${given}`;
 
 /** @param {string} where @param {number} given */
 export const noOperation = (where, given) => `${where} has operands (${given}) but no operation`;

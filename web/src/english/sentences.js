@@ -61,7 +61,7 @@ export const factors = {
   ownValue: (name, number) => `${name}'s own value ${number}`,
   /** @param {string} formula @param {string} number */
   formula: (formula, number) => `${formula} (${number})`,
-  /** The local derivative of a sum of products. @param {number} operand counted from 1 */
+  /** The local derivative of a reduction where it is another operand of the element. @param {number} operand counted from 1 */
   beside: (operand) => `the factor beside it, number ${operand} of the operands`,
 };
 

@@ -1,6 +1,6 @@
 // The forward and the backward pass over a graph: a step a node, a contribution an edge.
 
-import { passing } from "../core/graph.js";
+import { passing, selects } from "../core/graph.js";
 
 /** @typedef {import("../types.js").Node} Node */
 /** @typedef {import("../types.js").Contribution} Contribution */
@@ -34,7 +34,7 @@ export function swept(graph) {
  */
 export function contribution(node, position, upstream) {
   const local = node.partials[position];
-  if (local === 0 && node.row?.selects) return 0; // what it left out gets nothing, not even of an infinite gradient
+  if (local === 0 && selects(node)) return 0; // what it left out gets nothing, not even of an infinite gradient
   return local * upstream;
 }
 

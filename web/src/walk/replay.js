@@ -1,6 +1,6 @@
 // A graph, run again from a node whose number is changed: checks rerun it many times.
 
-import { partner } from "../core/graph.js";
+import { forward } from "../core/graph.js";
 
 /** @typedef {import("../types.js").Node} Node */
 
@@ -82,13 +82,9 @@ export class Replay {
 
   /** @param {Node} node */
   #evaluated(node) {
-    const { row, operands } = node;
+    const { row } = node;
     if (row) return row.forward(this.#operand(node, 0), this.#operand(node, 1), this.#operand(node, 2));
-    let total = this.#operand(node, 0);
-    for (let i = 1; 2 * i < operands.length; i++) {
-      total += this.#operand(node, i) * this.#operand(node, partner(operands.length, i));
-    }
-    return total;
+    return forward(node, node.operands.map((_, position) => this.#operand(node, position)));
   }
 
   /** The number of an operand; nan where there is none. @param {Node} node @param {number} position */

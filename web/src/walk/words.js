@@ -5,7 +5,7 @@
 
 import * as say from "../english/sentences.js";
 import { folded, resolved, substituted, text } from "../core/formula.js";
-import { partner, passing } from "../core/graph.js";
+import { elementOf, formulaOf, passing, selects } from "../core/graph.js";
 import { lostContributions } from "./losses.js";
 import { bracketed, isIdentifier, oneLine, said } from "../core/names.js";
 import { short } from "../core/numbers.js";
@@ -109,25 +109,22 @@ function byRule(graph, { giver, place, position, upstream, local }) {
   const scaled = (/** @type {string} */ rule, /** @type {string} */ factor) => {
     return { rule, clause: say.gets.scaled(name, from, factor, short(local * upstream)) };
   };
-  if (isByHand(node)) return scaled(say.rules.byHand(symbol), short(local));
-  if (!node.row) {
-    if (position === 0) return asItIs(say.rules.copiesToStart(symbol));
-    return scaled(say.rules.swaps(symbol), valueOf(node, partner(node.operands.length, position), graph));
-  }
-  if (node.row.selects) {
+  const partial = formulaOf(node, position);
+  if (isByHand(node) || partial === null) return scaled(say.rules.byHand(symbol), short(local));
+  if (selects(node)) {
     if (local === 0) return { rule: say.rules.holdsBack(symbol), clause: say.gets.nothing(name, from) };
     return local === 1 ? asItIs(say.rules.letsThrough(symbol)) : scaled(say.rules.splits(symbol), short(local));
   }
-  const partial = node.row.formulas[position];
-  if (partial === 1) return asItIs(say.rules.copies(symbol));
+  const element = elementOf(node, position);
+  if (partial === 1) return asItIs((element.length ? say.rules.copies : say.rules.copiesToStart)(symbol));
   if (partial === -1) return scaled(say.rules.flips(symbol), short(-1));
   const other = typeof partial === "string" ? OPERANDS.indexOf(partial) : -1;
-  if (other >= 0) return scaled(say.rules.swaps(symbol), valueOf(node, other, graph));
-  const chosen = resolved(partial, numbersOf(node, graph));
+  if (other >= 0) return scaled(say.rules.swaps(symbol), valueOf(node, element[other], graph));
+  const chosen = resolved(partial, numbersOf(node, position, graph));
   const factor =
     chosen === "out"
       ? say.factors.ownValue(said(node.name), short(node.data))
-      : say.factors.formula(text(folded(substituted(chosen, namesOf(node, graph)))), short(local));
+      : say.factors.formula(text(folded(substituted(chosen, namesOf(node, position, graph)))), short(local));
   return scaled(say.rules.scales(symbol), factor);
 }
 
@@ -149,24 +146,27 @@ function numberOf(node, position, graph) {
   return place < 0 ? node.constants[position] : graph.nodes[place].data;
 }
 
-/** The numbers of x, y, z and out. @param {Node} node @param {Graph} graph */
-function numbersOf(node, graph) {
+/**
+ * The numbers of x, y and z, as the derivative at a position has them, and of out.
+ * @param {Node} node @param {number} position @param {Graph} graph
+ */
+function numbersOf(node, position, graph) {
   /** @type {Record<string, number>} */
   const numbers = { out: node.data };
-  node.operands.forEach((_, position) => (numbers[OPERANDS[position]] = numberOf(node, position, graph)));
+  elementOf(node, position).forEach((operand, i) => (numbers[OPERANDS[i]] = numberOf(node, operand, graph)));
   return numbers;
 }
 
 /**
- * What stands for x, y and z in a formula: the names of operands, and constants.
- * @param {Node} node @param {Graph} graph
+ * What stands for x, y and z in the derivative at a position: the names of operands, and constants.
+ * @param {Node} node @param {number} position @param {Graph} graph
  */
-function namesOf(node, graph) {
+function namesOf(node, position, graph) {
   /** @type {Record<string, Formula>} */
   const names = {};
-  node.operands.forEach((place, position) => {
-    const name = place < 0 ? node.constants[position] : bracketed(said(graph.nodes[place].name));
-    names[OPERANDS[position]] = name;
+  elementOf(node, position).forEach((operand, i) => {
+    const place = node.operands[operand];
+    names[OPERANDS[i]] = place < 0 ? node.constants[operand] : bracketed(said(graph.nodes[place].name));
   });
   return names;
 }
@@ -291,9 +291,11 @@ function lostAt(walk, moment) {
 
 /** The local derivative as it stands in the table. @param {Node} node @param {number} position */
 export function formula(node, position) {
-  if (isByHand(node)) return "";
-  if (node.row) return text(node.row.formulas[position]);
-  return position === 0 ? "1" : say.factors.beside(partner(node.operands.length, position) + 1);
+  const partial = formulaOf(node, position);
+  if (isByHand(node) || partial === null) return "";
+  const other = node.reduction && typeof partial === "string" ? OPERANDS.indexOf(partial) : -1;
+  const beside = elementOf(node, position)[other] ?? position;
+  return beside === position ? text(partial) : say.factors.beside(beside + 1);
 }
 
 /**
@@ -301,15 +303,10 @@ export function formula(node, position) {
  * @param {Node} node @param {number} position @param {Graph} graph
  */
 export function writtenPartial(node, position, graph) {
-  if (isByHand(node)) return "";
-  if (node.row) {
-    const names = { ...namesOf(node, graph), out: bracketed(said(node.name)) };
-    return text(folded(substituted(resolved(node.row.formulas[position], numbersOf(node, graph)), names)));
-  }
-  if (position === 0) return "1";
-  const factor = partner(node.operands.length, position);
-  const place = node.operands[factor];
-  return place < 0 ? short(node.constants[factor]) : said(graph.nodes[place].name);
+  const partial = formulaOf(node, position);
+  if (isByHand(node) || partial === null) return "";
+  const names = { ...namesOf(node, position, graph), out: bracketed(said(node.name)) };
+  return text(folded(substituted(resolved(partial, numbersOf(node, position, graph)), names)));
 }
 
 /** d one / d other. @param {string} one @param {string} other */
