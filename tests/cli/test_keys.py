@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import subprocess
 import sys
 import time
 
@@ -28,34 +29,35 @@ if sys.platform != "win32":
 
     def test_keys_of_a_terminal():
         """Every key counts by itself, without an Enter; the terminal is as before at the end."""
-        child, terminal = pty.fork()
-        if child == 0:
-            command = [sys.executable, "-m", "gradwalk", "walk", "a*a", "a=3", "--step"]
-            os.execv(sys.executable, command)
+        process, terminal = started()
         output = b""
         for key in (b" ", b"\x1b[C", b"b", b"\x1b[D", b"e", b"q"):
             output += read_until_quiet(terminal)
             os.write(terminal, key)
         output += read_until_quiet(terminal)
-        _, status = os.waitpid(child, 0)
         text = output.decode()
-        assert os.waitstatus_to_exitcode(status) == 0, text
+        assert process.wait() == 0, text
         steps = [line for line in text.splitlines() if line[:2] in ("0/", "1/", "2/", "3/", "4/")]
         assert [line[:3] for line in steps] == ["1/4", "2/4", "1/4", "0/4", "1/4", "2/4", "3/4", "4/4"]
         assert "taken back" in steps[2]
         assert steps[-1] == "4/4 a is a leaf: it keeps its gradient 6."
 
     def test_keys_that_come_together():
-        child, terminal = pty.fork()
-        if child == 0:
-            command = [sys.executable, "-m", "gradwalk", "walk", "a*a", "a=3", "--step"]
-            os.execv(sys.executable, command)
+        process, terminal = started()
         output = read_until_quiet(terminal)
         os.write(terminal, b"  \x1b[C\x1bOD\x1b[4~q")
         output += read_until_quiet(terminal)
-        os.waitpid(child, 0)
+        process.wait()
         steps = [line[:3] for line in output.decode().splitlines() if line[1:3] == "/4"]
         assert steps == ["1/4", "2/4", "3/4", "2/4", "3/4", "4/4"]
+
+    def started() -> tuple[subprocess.Popen[bytes], int]:
+        """The command line in a terminal of its own. No plain fork: JAX, if a test has imported it, warns of those."""
+        terminal, inside = pty.openpty()
+        command = [sys.executable, "-m", "gradwalk", "walk", "a*a", "a=3", "--step"]
+        process = subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
+        os.close(inside)
+        return process, terminal
 
     def read_until_quiet(terminal: int) -> bytes:
         """What the program prints until it waits for a key."""

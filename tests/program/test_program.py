@@ -348,10 +348,11 @@ class TestFromC:
     def test_numba_calls_it_from_threads(self):
         program = as_recorded(SINES)
         run = RUN(program.address)
+        prange = numba.prange  # what numba compiles knows it by itself, not by the test's stand-in for the module
 
         @numba.njit(parallel=True)
         def sines(handle, numbers, outputs):
-            for i in numba.prange(len(numbers)):
+            for i in prange(len(numbers)):
                 run(handle, numbers[i:].ctypes.data, outputs[i:].ctypes.data)
 
         numbers = numpy.linspace(0.0, 1.0, 1000 if IS_COMPILED else 20)
