@@ -25,17 +25,21 @@ sys.modules["gradwalk"] = package
 
 from table_checks import problems  # noqa: E402  these need the line above
 
-from gradwalk.ops.formula import Formula, as_formula, name, substituted, variables  # noqa: E402
+from gradwalk.ops import ieee  # noqa: E402
+from gradwalk.ops.formula import Formula, as_formula, evaluated, name, substituted, variables  # noqa: E402
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.printers import C_HELPERS, c, javascript, python, text  # noqa: E402
 from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, Fused, Operation, Reduction  # noqa: E402
-from gradwalk.ops.vjp_rules import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
-from gradwalk.ops.vjp_rules import TOTAL, Template, expansion  # noqa: E402
+from gradwalk.ops.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
+from gradwalk.ops.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
 
 Lines = Iterator[str]
 Row = Operation | Reduction | Fused
 
 OPERANDS = "xyz"
+EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
+EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
 
 
 # Python: evaluate.py
@@ -167,6 +171,7 @@ def _facts() -> Lines:
             yield f"    if opcode == {OPCODES[row.name]}:  # {row.name}"
             yield f"        return {sum(1 << position for position in row.non_differentiable)}"
     yield "    return 0"
+    yield from _fusion_function()
     yield from _c_function("is_reduction(opcode: cython.int)", "bint")
     yield '    """Return whether the opcode is that of a row for any number of operands."""'
     yield f"    return {OPCODES[REDUCTIONS[0].name]} <= opcode <= {OPCODES[REDUCTIONS[-1].name]}"
@@ -174,6 +179,17 @@ def _facts() -> Lines:
     yield '    """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""'
     yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
+
+
+def _fusion_function() -> Lines:
+    yield from _c_function("fusion(opcode: cython.int, position: cython.int, inner: cython.int)", "int")
+    yield '    """Return the instruction that fuses a row with that of an operand, by position; 0 if there is none."""'
+    for row in FUSED:
+        inner, outer = taken_apart(row).instructions
+        place = "" if outer.opcode in COMMUTATIVE else f" and position == {outer.operands.index(0)}"
+        yield f"    if opcode == {outer.opcode} and inner == {inner.opcode}{place}:  # {row.name}"
+        yield f"        return {OPCODES[row.name]}"
+    yield "    return 0"
 
 
 def _fused_function() -> Lines:
@@ -202,14 +218,16 @@ def _case(row: Row, indent: str, first: Row = TABLE[0]) -> Lines:
 
 
 def expansions() -> Lines:
-    """The block of load.py: what a reduction is expanded into, by opcode."""
+    """The block of load.py: what reductions and fused instructions are expanded into, by opcode."""
     store = "store: InstructionStore, opcode: cython.int"
     operands = "".join(f", {operand}: cython.int" for operand in OPERANDS)
     yield from _index_function(f"_first({store})", "Append the total of a reduction before its first element.")
-    yield from _expanded_cases([expansion(row)[0] for row in REDUCTIONS])
+    yield from _expanded_cases(REDUCTIONS, [expansion(row)[0] for row in REDUCTIONS])
     signature = f"_stepped(\n    {store}, total: cython.int{operands}\n)"
     yield from _index_function(signature, "Append a step of a reduction.")
-    yield from _expanded_cases([expansion(row)[1] for row in REDUCTIONS])
+    yield from _expanded_cases(REDUCTIONS, [expansion(row)[1] for row in REDUCTIONS])
+    yield from _index_function(f"_unfused({store}{operands})", "Append a fused instruction as two rows.")
+    yield from _expanded_cases(FUSED, [taken_apart(row) for row in FUSED])
     yield from _c_function("_groups(opcode: cython.int)", "int")
     yield '    """Return the number of sequences that a reduction takes."""'
     for row in REDUCTIONS:
@@ -231,11 +249,11 @@ def _index_function(signature: str, docstring: str) -> Lines:
     yield f'    """{docstring}"""'
 
 
-def _expanded_cases(templates: list[Template]) -> Lines:
-    """The instructions that each reduction appends, and the index of the last one's result."""
+def _expanded_cases(rows: Sequence[Row], templates: list[Template]) -> Lines:
+    """The instructions that each row appends, and the index of the last one's result."""
     yield from (f"    v{i}: cython.int" for i in range(max(len(template.instructions) for template in templates)))
-    for row, template in zip(REDUCTIONS, templates, strict=True):
-        yield from _case(row, "    ", first=REDUCTIONS[0])
+    for row, template in zip(rows, templates, strict=True):
+        yield from _case(row, "    ", first=rows[0])
         yield from _instantiated(template)
     yield "    return _none"
 
@@ -288,6 +306,12 @@ def _reduction_docstring(row: Reduction) -> Lines:
     yield "        TypeError: If an operand is neither a `Value` nor a real number."
     if row.groups > 1:
         yield "        ValueError: If the sequences differ in length."
+    yield from ("", "    Example:")
+    total = evaluated(as_formula(row.first), {}, ieee)
+    for element in zip(*EXAMPLE_SEQUENCES[: row.groups], strict=True):
+        total = evaluated(row.step, {"total": total, **dict(zip(OPERANDS, element, strict=False))}, ieee)
+    called = f"{row.name}({', '.join(map(str, EXAMPLE_SEQUENCES[: row.groups]))})"
+    yield from (f"        {line}" for line in _example(called, total))
     yield '    """'
 
 
@@ -360,7 +384,8 @@ def _method(opcode: int, row: Operation) -> Lines:
         if row.operator and method != row.name:
             continue
         yield f"    def {method}(self{parameters}) -> Value:"
-        yield from _docstring(row, "        ", others, "A new `Value`.")
+        called = f"Value({EXAMPLE['x']}).{method}({', '.join(str(EXAMPLE[other]) for other in others)}).data"
+        yield from _docstring(row, "        ", others, "A new `Value`.", called)
         if others:
             yield f"        result: Value = apply({opcode}, self, {', '.join(others)})"
             yield "        return result"
@@ -377,22 +402,32 @@ def functions() -> Lines:
             scalar = "Scalar" if row.arity == 1 else "Scalar | float"
             yield from ("", "")
             yield f"def {row.name}({', '.join(f'{x}: {scalar}' for x in operands)}) -> Scalar:"
-            yield from _docstring(row, "    ", operands, "A new `Value`, or a float if no operand is a `Value`.")
+            result = "A new `Value`, or a float if no operand is a `Value`."
+            called = f"{row.name}({', '.join(str(EXAMPLE[operand]) for operand in operands)})"
+            yield from _docstring(row, "    ", operands, result, called)
             yield f"    result: Scalar = apply({OPCODES[row.name]}, {', '.join(operands)})"
             yield "    return result"
     yield from ("", "")
 
 
-def _docstring(row: Operation, indent: str, parameters: str, result: str) -> Lines:
-    """The docstring of a method or function: what it computes, its derivatives, its parameters and its result."""
+def _docstring(row: Operation, indent: str, parameters: str, result: str, called: str) -> Lines:
+    """The docstring of a method or function: what it computes, its derivatives, its parameters, its result, a call."""
     first = row.words.split()[0]
     begins_with_a_word = len(first) > 1 and "(" not in first
     lines = [f'"""{row.words[0].upper() + row.words[1:] if begins_with_a_word else row.words}.', ""]
     lines += [f"d/d{operand} = {text(row.partial(i))}" for i, operand in enumerate(OPERANDS[: row.arity])]
     if parameters:
         lines += ["", "Args:", *(f"    {parameter}: A `Value` or a real number." for parameter in parameters)]
-    lines += ["", "Returns:", f"    {result}", '"""']
-    yield from (f"{indent}{line}".rstrip() for line in lines)
+    lines += ["", "Returns:", f"    {result}", "", "Example:"]
+    lines += [f"    {line}" for line in _example(called, evaluated(row.forward, EXAMPLE, ieee))]
+    yield from (f"{indent}{line}".rstrip() for line in [*lines, '"""'])
+
+
+def _example(called: str, number: float) -> Lines:
+    """A doctest. The last bits of a number may differ from one C library to the next, so it is rounded."""
+    rounded = round(number, 6)
+    yield f">>> {called}" if rounded == number else f">>> round({called}, 6)"
+    yield repr(rounded)
 
 
 # C: lanes.h and lane_loops.h

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradwalk.ops.formula import Formula, as_formula, functions, number, variables
+from gradwalk.ops.formula import as_formula, functions, number, variables
+from gradwalk.ops.formula import name as variable
 from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
 from gradwalk.ops.printers import C_HELPERS, IN_C
 from gradwalk.ops.table import FUSED, REDUCTIONS, TABLE, Reduction
-from gradwalk.ops.vjp_rules import missing_rows
+from gradwalk.ops.templates import missing_rows
 
 # The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
 _MATH_H = """
@@ -44,9 +45,15 @@ def _wrong_numbers() -> Iterator[str]:
 def _wrong_fused_rows() -> Iterator[str]:
     """Fused rows are evaluated on Values and arrays, too, which know Python's operators but no functions of `ieee`."""
     for row in FUSED:
-        used = _operators(row.forward)
-        if not used <= {"+", "-", "*", "negative", "name", "number"}:
-            yield f"{row.name} is a fused row, and those are written in +, - and * alone"
+        parts = row.forward.arguments
+        inner = [part for part in parts if part.arguments == (variable("x"), variable("y"))]
+        others = [part for part in parts if part == variable("z")]
+        operators = {row.forward.operator, *(part.operator for part in inner)}
+        if len(parts) != 2 or not inner or not others or not operators <= {"+", "-", "*"}:
+            yield (
+                f"{row.name} is a fused row, and those apply one of +, - and * to x and y, and another one to that and "
+                "z, as in x * y + z"
+            )
 
 
 def _wrong_reduction(row: Reduction) -> Iterator[str]:
@@ -67,10 +74,6 @@ def _wrong_reduction(row: Reduction) -> Iterator[str]:
         yield f"the reduction {row.name} has {len(row.domain)} intervals in its domain for {row.groups} sequences"
     if number(0) in map(as_formula, [*row.partials, 1 if row.start_partial is None else row.start_partial]):
         yield f"a partial of the reduction {row.name} is 0: every operand of a reduction gets a gradient"
-
-
-def _operators(formula: Formula) -> set[str]:
-    return {formula.operator}.union(*map(_operators, formula.arguments))
 
 
 def _lacking_functions(root: Path) -> Iterator[str]:

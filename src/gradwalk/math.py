@@ -36,6 +36,10 @@ def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> pow(0.5, 2.0)
+        0.25
     """
     result: Scalar = apply(5, x, y)
     return result
@@ -51,6 +55,10 @@ def abs(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> abs(0.5)
+        0.5
     """
     result: Scalar = apply(7, x)
     return result
@@ -66,6 +74,10 @@ def exp(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(exp(0.5), 6)
+        1.648721
     """
     result: Scalar = apply(8, x)
     return result
@@ -81,6 +93,10 @@ def expm1(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(expm1(0.5), 6)
+        0.648721
     """
     result: Scalar = apply(9, x)
     return result
@@ -96,6 +112,10 @@ def log(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(log(0.5), 6)
+        -0.693147
     """
     result: Scalar = apply(10, x)
     return result
@@ -111,6 +131,10 @@ def log2(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> log2(0.5)
+        -1.0
     """
     result: Scalar = apply(11, x)
     return result
@@ -126,6 +150,10 @@ def log10(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(log10(0.5), 6)
+        -0.30103
     """
     result: Scalar = apply(12, x)
     return result
@@ -141,6 +169,10 @@ def log1p(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(log1p(0.5), 6)
+        0.405465
     """
     result: Scalar = apply(13, x)
     return result
@@ -156,6 +188,10 @@ def sqrt(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(sqrt(0.5), 6)
+        0.707107
     """
     result: Scalar = apply(14, x)
     return result
@@ -171,6 +207,10 @@ def sin(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(sin(0.5), 6)
+        0.479426
     """
     result: Scalar = apply(15, x)
     return result
@@ -186,6 +226,10 @@ def cos(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(cos(0.5), 6)
+        0.877583
     """
     result: Scalar = apply(16, x)
     return result
@@ -201,6 +245,10 @@ def tan(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(tan(0.5), 6)
+        0.546302
     """
     result: Scalar = apply(17, x)
     return result
@@ -216,6 +264,10 @@ def asin(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(asin(0.5), 6)
+        0.523599
     """
     result: Scalar = apply(18, x)
     return result
@@ -231,6 +283,10 @@ def acos(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(acos(0.5), 6)
+        1.047198
     """
     result: Scalar = apply(19, x)
     return result
@@ -246,6 +302,10 @@ def atan(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(atan(0.5), 6)
+        0.463648
     """
     result: Scalar = apply(20, x)
     return result
@@ -261,6 +321,10 @@ def sinh(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(sinh(0.5), 6)
+        0.521095
     """
     result: Scalar = apply(21, x)
     return result
@@ -276,6 +340,10 @@ def cosh(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(cosh(0.5), 6)
+        1.127626
     """
     result: Scalar = apply(22, x)
     return result
@@ -291,6 +359,10 @@ def tanh(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(tanh(0.5), 6)
+        0.462117
     """
     result: Scalar = apply(23, x)
     return result
@@ -306,6 +378,10 @@ def sigmoid(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(sigmoid(0.5), 6)
+        0.622459
     """
     result: Scalar = apply(24, x)
     return result
@@ -321,6 +397,10 @@ def relu(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> relu(0.5)
+        0.5
     """
     result: Scalar = apply(25, x)
     return result
@@ -336,6 +416,10 @@ def softplus(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(softplus(0.5), 6)
+        0.974077
     """
     result: Scalar = apply(26, x)
     return result
@@ -351,6 +435,10 @@ def erf(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(erf(0.5), 6)
+        0.5205
     """
     result: Scalar = apply(27, x)
     return result
@@ -368,6 +456,10 @@ def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(atan2(0.5, 2.0), 6)
+        0.244979
     """
     result: Scalar = apply(28, x, y)
     return result
@@ -385,6 +477,10 @@ def hypot(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(hypot(0.5, 2.0), 6)
+        2.061553
     """
     result: Scalar = apply(29, x, y)
     return result
@@ -402,6 +498,10 @@ def maximum(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> maximum(0.5, 2.0)
+        2.0
     """
     result: Scalar = apply(30, x, y)
     return result
@@ -419,6 +519,10 @@ def minimum(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> minimum(0.5, 2.0)
+        0.5
     """
     result: Scalar = apply(31, x, y)
     return result
@@ -438,6 +542,10 @@ def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> where(0.5, 2.0, 3.0)
+        2.0
     """
     result: Scalar = apply(32, x, y, z)
     return result
@@ -453,6 +561,10 @@ def sign(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> sign(0.5)
+        1.0
     """
     result: Scalar = apply(33, x)
     return result
@@ -470,6 +582,10 @@ def less(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> less(0.5, 2.0)
+        1.0
     """
     result: Scalar = apply(34, x, y)
     return result
@@ -487,6 +603,10 @@ def less_equal(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> less_equal(0.5, 2.0)
+        1.0
     """
     result: Scalar = apply(35, x, y)
     return result
@@ -504,6 +624,10 @@ def equal(x: Scalar | float, y: Scalar | float) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> equal(0.5, 2.0)
+        0.0
     """
     result: Scalar = apply(36, x, y)
     return result
@@ -519,6 +643,10 @@ def stop_gradient(x: Scalar) -> Scalar:
 
     Returns:
         A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> stop_gradient(0.5)
+        0.5
     """
     result: Scalar = apply(37, x)
     return result

@@ -13,11 +13,11 @@ from programs import EVERY, OPCODES
 
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.opcodes import MULADD, MULSUB, SUBMUL
+from gradwalk.program import opcodes
 from gradwalk.program.program import Program
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 2.3e-308, 1e-300, 1e300, -1.7e308]
-FUSED = {"muladd": MULADD, "mulsub": MULSUB, "submul": SUBMUL}
+FUSED = {name: opcodes.OPCODES[name] for name in ("muladd", "mulsub", "submul")}
 
 # What IEEE 754 says to the last bit. Written out from the definitions, not from the table.
 EXACT: dict[str, Callable[..., Any]] = {

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
 
 
@@ -231,7 +231,11 @@ def ulps_apart(a: float, b: float) -> float:
 
 
 # What instructions of a program are, besides those of the table.
-_FUSED = {MULADD: lambda x, y, z: x * y + z, MULSUB: lambda x, y, z: x * y - z, SUBMUL: lambda x, y, z: z - x * y}
+_FUSED = {
+    OPCODES["muladd"]: lambda x, y, z: x * y + z,
+    OPCODES["mulsub"]: lambda x, y, z: x * y - z,
+    OPCODES["submul"]: lambda x, y, z: z - x * y,
+}
 
 
 def at_50_digits(program: Program, numbers: Sequence[float]) -> list[mpmath.mpf]:

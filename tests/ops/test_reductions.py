@@ -18,7 +18,7 @@ from gradwalk.ops import ieee
 from gradwalk.ops.formula import as_formula, evaluated
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.table import REDUCTIONS, Reduction
-from gradwalk.ops.vjp_rules import expansion
+from gradwalk.ops.templates import expansion
 
 ROWS = pytest.mark.parametrize("row", REDUCTIONS, ids=lambda row: row.name)
 LENGTHS = (1, 2, 3, 7, 40)

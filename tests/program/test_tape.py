@@ -14,7 +14,7 @@ from references import MPMATH, at_50_digits, mpmath, not_real
 
 from gradwalk import Graph, Value, primitive
 from gradwalk.ops.table import TABLE
-from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, Instruction, Template, template
+from gradwalk.ops.templates import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.program import autodiff
 from gradwalk.program.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape

@@ -12,7 +12,7 @@ from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.table import BY_NAME
-from gradwalk.program.opcodes import CALL, INSTRUCTIONS, MULADD
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.transforms.call import Call
 
@@ -56,7 +56,7 @@ def test_calls_and_names_are():
         (made((2**31 - 1, 0, 0, 0)), f"opcode {2**31 - 1}"),
         (made((SIN, 2, 0, 0)), r"instruction 0 \(v2, sin\) has index 2 as operand, which is none before 2"),
         (made((SIN, 0, 0, 0), (ADD, 2, -1, 0)), r"instruction 1 \(v3, add\) has index -1 as operand"),
-        (made((MULADD, 0, 1, 3)), r"\(v2, muladd\) has index 3 as operand"),
+        (made((OPCODES["muladd"], 0, 1, 3)), r"\(v2, muladd\) has index 3 as operand"),
         (made((SIN, 0, 1, 0)), r"\(v2, sin\) has 1 operands, and 1 where there are none"),
         (made((CALL, 0, 0, 0)), r"instruction 0 \(v2, call\) is that of call 0, and there are 0 calls"),
         (made((CALL, -1, 0, 0), calls=[(Pair(), [0])]), "is that of call -1"),

@@ -262,12 +262,85 @@ def test_two_instructions_of_one_name_are_refused(tmp_path):
     assert "2 instructions are called muladd" in refused.stderr
 
 
-def test_fused_rows_have_no_functions(tmp_path):
+FUSED_ROWS = "FUSED: tuple[Fused, ...] = (\n"
+ADDMUL = """    Fused("addmul", (x + y) * z),
+"""
+FUSING = """
+import pickle
+import numpy
+import gradwalk.program.lower
+from gradwalk import Value, grad, hessian, jit, math, vmap
+from gradwalk.program.program import Program
+
+def f(x):
+    a, b, c, d = x
+    return (a + b) * c + (c - a * b) * d + ((a + d) * (b + c)) * a
+
+at = numpy.array([0.3, -1.2, 1.7, 2.9])
+jitted = jit(f)
+assert jitted(at) == f(at)
+text = str(jitted.program)
+for fused in ("(x[0] + x[1]) * x[2]", "x[2] - x[0] * x[1]"):
+    assert fused in text, text
+assert len(jitted.program) == 6, text  # of ten operations, four are computed within others
+
+def by_hand(x):
+    a, b, c, d = x
+    return numpy.array([c - b * d + (b + c) * (2 * a + d), c - a * d + a * (a + d), a + b + d + a * (a + d),
+                        c - a * b + a * (b + c)])
+
+close = lambda a, b: numpy.allclose(a, b, rtol=1e-14, atol=1e-14)
+for derivative in (grad(f), jit(grad(f)), grad(jit(f)), grad(jit(jit(f)))):
+    assert close(derivative(at), by_hand(at)), (derivative(at), by_hand(at))
+assert close(jit(hessian(f))(at), hessian(jit(f))(at))
+values = [Value(x) for x in at]
+out = jitted(values)
+assert out.data == f(at)
+out.backward()
+assert close([x.grad for x in values], by_hand(at))
+batch = at + numpy.arange(20.0)[:, None]
+assert vmap(f)(batch).tolist() == [f(row) for row in batch]
+assert close(jit(vmap(grad(f)))(batch), [by_hand(row) for row in batch])
+assert close(vmap(f, reduce="sum")(batch), sum(f(row) for row in batch))
+assert "* inputs[2];" in jitted.program.to_c()
+for copy in (Program.from_json(jitted.program.to_json()), pickle.loads(pickle.dumps(jitted.program))):
+    assert str(copy) == text and copy.run(at) == f(at)
+print("compiled" if not gradwalk.program.lower.__file__.endswith(".py") else "uncompiled")
+"""
+
+
+@pytest.fixture(scope="module")
+def fused(tmp_path_factory) -> Path:
+    """A copy of the source tree with one more fused row, regenerated."""
+    copy = copied(tmp_path_factory.mktemp("fused"), ADDMUL, FUSED_ROWS)
+    assert (result := generate(copy)).returncode == 0, result.stderr
+    assert generate(copy, "--check").returncode == 0
+    return copy
+
+
+def test_new_fused_row_works_uncompiled(fused):
+    result = run(sys.executable, "-c", FUSING, cwd=fused, PYTHONPATH="src")
+    assert result.stdout == "uncompiled\n", result.stderr
+
+
+def test_new_fused_row_works_compiled(fused, tmp_path):
+    pytest.importorskip("Cython")
+    pytest.importorskip("setuptools")
+    built = run(
+        sys.executable, "setup.py", "-q", "build", "--build-lib", str(tmp_path), cwd=fused, GRADWALK_OPTIMIZE="1"
+    )
+    assert built.returncode == 0, built.stderr
+    result = run(sys.executable, "-c", FUSING, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert result.stdout == "compiled\n", result.stderr
+
+
+@pytest.mark.parametrize("formula", ["x / y + z", "f.fabs(x) + z", "x * y + x", "x * y * (z + 1)", "x + y"])
+def test_wrong_fused_rows_are_refused(tmp_path, formula):
     tree = copied(tmp_path, "")
-    edited(tree / "src/gradwalk/ops/table.py", 'Fused("muladd", x * y + z)', 'Fused("muladd", x / y + z)')
+    edited(tree / "src/gradwalk/ops/table.py", 'Fused("muladd", x * y + z)', f'Fused("muladd", {formula})')
     refused = generate(tree)
     assert refused.returncode == 1
-    assert "muladd is a fused row" in refused.stderr
+    assert "muladd is a fused row, and those apply one of +, - and * to x and y" in refused.stderr
 
 
 REDUCTIONS = "REDUCTIONS: tuple[Reduction, ...] = (\n"

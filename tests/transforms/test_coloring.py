@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.ops.evaluate import FUSED, NAMES
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.opcodes import CALL
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.transforms.call import Call
@@ -40,7 +40,7 @@ def dependencies(program: Program) -> list[set[int]]:
     for opcode, *places in program.instructions.reshape(-1, 4).tolist():
         if opcode == CALL:
             operands = program.calls[places[0]][1]
-        elif opcode in (MULADD, MULSUB, SUBMUL):
+        elif opcode in FUSED:
             operands = places
         else:
             row = BY_NAME[NAMES[opcode]]

@@ -3,6 +3,7 @@
 A contribution is lost if the operand was visited before it came, or if a later one overwrote it. Then the operand lacks
 it, and every node that the operand was made from lacks it times a derivative: the gradient of a node is wrong by the
 sum, over everything lost, of the amount times d operand / d node. (The passes are linear, so this holds exactly.)
+`sentences.py` says it in words.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gradwalk.explain import sentences
 from gradwalk.explain.passes import BackwardStep, contribution, passing
-from gradwalk.explain.text import one_line, short
+from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph
 
 _MOST_COUNTED = 64  # nodes; legal orders of more are not counted
 _MOST_STATES = 50_000  # sets of visited nodes that are kept while counting
-_MOST_REASONS = 5  # in one sentence
 
 
 class LostContribution(NamedTuple):
@@ -68,14 +69,8 @@ class Loss(NamedTuple):
     @property
     def sentence(self) -> str:
         """The loss in words."""
-        giver, taker, node = self.names
-        how = "came too late" if self.reason == "late" else "was lost"
-        told = f"{giver}'s contribution {short(self.amount)} to {taker} {how}: {self.because}"
-        if taker == node:
-            return told
-        by = "/d".join(name if name.isidentifier() else f"({name})" for name in (taker, node))
-        times = f"{short(self.amount)} times d{by} {short(self.derivative)}"
-        return f"{told}; so {node} misses {times} = {short(self.missing)}"
+        was_late = self.reason == "late"
+        return sentences.lost(self.names, self.amount, was_late, self.because, self.derivative, self.missing)
 
 
 class WrongGradient(NamedTuple):
@@ -117,7 +112,8 @@ def wrong_gradients(
     for step in steps:
         losses = tuple(_losses_of(step.place, lost, graph))
         if losses and _differ(step.upstream, right[step.place], losses):
-            wrong.append(_explained(step, right[step.place], losses))
+            sentence = sentences.wrong(step.name, step.upstream, right[step.place], [loss.sentence for loss in losses])
+            wrong.append(WrongGradient(step.place, step.name, step.upstream, right[step.place], losses, sentence))
     return tuple(wrong)
 
 
@@ -134,14 +130,13 @@ def lost_contributions(steps: Sequence[BackwardStep], overwrite: bool) -> list[L
     lost = []
     kept: dict[int, tuple[int, int, float]] = {}
     for step in steps:
-        giver = one_line(step.name)
         for given in step.contributions:
             if given.late:
-                because = f"{giver} was visited after {one_line(given.name)}"
+                because = sentences.visited_after(step.name, given.name)
                 lost.append(LostContribution(step.place, given.place, given.position, given.amount, "late", because))
                 continue
             if overwrite and given.place in kept:
-                because = f"{giver}'s {short(given.amount)} was written over it"
+                because = sentences.written_over(step.name, given.amount)
                 lost.append(
                     LostContribution(kept[given.place][0], given.place, *kept[given.place][1:], "overwritten", because)
                 )
@@ -226,11 +221,3 @@ def _derivatives_by(index: int, graph: Graph) -> dict[int, float]:
         if reached:
             tangents[node.place] = sum(contribution(node, i, tangents[x]) for i, x in reached)
     return tangents
-
-
-def _explained(step: BackwardStep, right: float, losses: tuple[Loss, ...]) -> WrongGradient:
-    """Say in words why a node got a wrong gradient."""
-    reasons = ". ".join(loss.sentence for loss in losses[:_MOST_REASONS])
-    more = f" And {len(losses) - _MOST_REASONS:,} more." if len(losses) > _MOST_REASONS else ""
-    sentence = f"{one_line(step.name)} gets {short(step.upstream)} and should get {short(right)}. {reasons}.{more}"
-    return WrongGradient(step.place, step.name, step.upstream, right, losses, sentence)

@@ -1,10 +1,12 @@
-"""Says in words what happens in a walk.
+"""Says in words what happens in a walk, and what goes wrong in it.
 
 All of it follows from the formulas of the table. A local derivative of 1 "copies"; one that is the other operand "swaps
 and scales"; one of an operation that selects "lets through" or "holds back"; and any other "scales".
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from gradwalk.explain.text import one_line, short
 from gradwalk.graph.graph import Graph
@@ -15,10 +17,19 @@ from gradwalk.ops.formula import name as variable
 from gradwalk.ops.printers import text
 
 _OPERANDS = ("x", "y", "z")
+_MOST_REASONS = 5  # that are given for one wrong gradient
 
 
 def computed(node: Node, graph: Graph) -> str:
-    """Say how a node got its number."""
+    """Say how a node got its number.
+
+    Args:
+        node: The node.
+        graph: Its graph.
+
+    Returns:
+        A sentence without its period, such as "c = a * b = 2 * 3 = 6".
+    """
     if node.is_leaf:
         return f"{_said(node.name)} is given: {short(node.data)}"
     if node.row is None:
@@ -29,7 +40,15 @@ def computed(node: Node, graph: Graph) -> str:
 
 
 def operation_text(node: Node, graph: Graph) -> str:
-    """Write a node's operation on the names of its operands, as in `a * b`."""
+    """Write a node's operation on the names of its operands.
+
+    Args:
+        node: The node.
+        graph: Its graph.
+
+    Returns:
+        The operation as Python writes it, such as "a * b" or "tanh(x)".
+    """
     return _applied(node, [_said(graph.names[x]) if isinstance(x, int) else short(x) for x in node.arguments])
 
 
@@ -43,7 +62,15 @@ def _applied(node: Node, operands: list[str]) -> str:
 
 
 def formula(node: Node, position: int) -> str:
-    """Write the local derivative as the table has it, in x, y, z and out; "" for rules made by hand."""
+    """Write the local derivative of a node as the table has it.
+
+    Args:
+        node: The node.
+        position: The position of the operand to differentiate by.
+
+    Returns:
+        A formula in x, y, z and out; "" for rules made by hand.
+    """
     partial = node.partial_formula(position)
     if node.by_hand or partial is None:
         return ""
@@ -61,6 +88,12 @@ def _element(node: Node, position: int) -> list[tuple[int, str]]:
 
 def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple[str, str]:
     """Say what a rule does, and what the operand at a position gets by it.
+
+    Args:
+        graph: The graph.
+        node: The node whose rule it is.
+        position: The position of the operand.
+        upstream: The gradient of the node.
 
     Returns:
         The verb, such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
@@ -126,7 +159,18 @@ def _as_formula(argument: int | float, graph: Graph) -> Formula:
 
 
 def received(before: float, after: float, late: bool, again: bool, overwrite: bool) -> str:
-    """Say what becomes of a contribution at an operand that was visited before, or that already got another."""
+    """Say what becomes of a contribution where it arrives.
+
+    Args:
+        before: What the operand had.
+        after: What it has then.
+        late: Whether the operand has been visited already.
+        again: Whether the operand got a contribution before.
+        overwrite: Whether contributions replace earlier ones.
+
+    Returns:
+        A clause that follows the contribution; "" for a first one that is in time.
+    """
     if late:
         return ", too late: it has been visited already"
     if not again:
@@ -135,7 +179,16 @@ def received(before: float, after: float, late: bool, again: bool, overwrite: bo
 
 
 def visited(node: Node, upstream: float, *, is_root: bool) -> str:
-    """Say which node is visited, and with what gradient."""
+    """Say which node is visited, and with what gradient.
+
+    Args:
+        node: The node.
+        upstream: Its gradient.
+        is_root: Whether it is the root of the graph.
+
+    Returns:
+        A sentence, and a space after it where more is to be said of the node.
+    """
     who = _said(node.name)
     if is_root:
         return f"{who} is the root: its gradient is 1. "
@@ -145,11 +198,87 @@ def visited(node: Node, upstream: float, *, is_root: bool) -> str:
 
 
 def joined(spoken: list[tuple[str, str]]) -> str:
-    """Join verbs and clauses into sentences, one for all operands that the same was done to."""
+    """Join verbs and clauses into sentences, one for all operands that the same was done to.
+
+    Args:
+        spoken: What `passed_on` gave for each operand.
+
+    Returns:
+        The sentences.
+    """
     sentences: dict[str, list[str]] = {}
     for verb, clause in spoken:
         sentences.setdefault(verb, []).append(clause)
     return " ".join(f"{verb}: {'; '.join(clauses)}." for verb, clauses in sentences.items())
+
+
+def visited_after(giver: str, taker: str) -> str:
+    """Say why a contribution came too late.
+
+    Args:
+        giver: The name of the node that passed it back.
+        taker: The name of the operand that was to get it.
+
+    Returns:
+        A clause.
+    """
+    return f"{one_line(giver)} was visited after {one_line(taker)}"
+
+
+def written_over(giver: str, amount: float) -> str:
+    """Say why a contribution did not stay.
+
+    Args:
+        giver: The name of the node that passed back the one after it.
+        amount: The one after it.
+
+    Returns:
+        A clause.
+    """
+    return f"{one_line(giver)}'s {short(amount)} was written over it"
+
+
+def lost(
+    names: tuple[str, str, str], amount: float, was_late: bool, because: str, derivative: float, missing: float
+) -> str:
+    """Say what a lost contribution takes from the gradient of a node.
+
+    Args:
+        names: The names of the node that passed it back, of the operand that lost it, and of the node whose gradient
+            misses it.
+        amount: The contribution.
+        was_late: Whether it came too late, rather than being overwritten.
+        because: The reason, as `visited_after` and `written_over` say it.
+        derivative: The derivative of the operand with respect to the node.
+        missing: What the gradient of the node lacks.
+
+    Returns:
+        A sentence without its period.
+    """
+    giver, taker, node = names
+    how = "came too late" if was_late else "was lost"
+    told = f"{giver}'s contribution {short(amount)} to {taker} {how}: {because}"
+    if taker == node:
+        return told
+    by = "/d".join(name if name.isidentifier() else f"({name})" for name in (taker, node))
+    return f"{told}; so {node} misses {short(amount)} times d{by} {short(derivative)} = {short(missing)}"
+
+
+def wrong(name: str, got: float, right: float, reasons: Sequence[str]) -> str:
+    """Say that a node got a wrong gradient, and why.
+
+    Args:
+        name: The name of the node.
+        got: The gradient that it got.
+        right: The gradient that it should have got.
+        reasons: What was lost, as `lost` says it.
+
+    Returns:
+        Sentences. Only the first five reasons are given in full.
+    """
+    more = f" And {len(reasons) - _MOST_REASONS:,} more." if len(reasons) > _MOST_REASONS else ""
+    told = ". ".join(reasons[:_MOST_REASONS])
+    return f"{one_line(name)} gets {short(got)} and should get {short(right)}. {told}.{more}"
 
 
 def _said(name: str) -> str:

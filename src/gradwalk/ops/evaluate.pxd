@@ -9,4 +9,5 @@ cdef void replace_by_partials(int opcode, double* operands, Py_ssize_t count, do
 cdef bint is_reduction(int opcode) noexcept
 cdef bint selects(int opcode) noexcept
 cdef int non_differentiable(int opcode) noexcept
+cdef int fusion(int opcode, int position, int inner) noexcept
 cdef int arity(int opcode) noexcept

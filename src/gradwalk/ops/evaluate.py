@@ -311,6 +311,19 @@ def non_differentiable(opcode: cython.int) -> cython.int:
 
 @cython.cfunc
 @cython.exceptval(check=False)
+def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cython.int:
+    """Return the instruction that fuses a row with that of an operand, by position; 0 if there is none."""
+    if opcode == 1 and inner == 3:  # muladd
+        return 40
+    if opcode == 2 and inner == 3 and position == 0:  # mulsub
+        return 41
+    if opcode == 2 and inner == 3 and position == 1:  # submul
+        return 42
+    return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
 def is_reduction(opcode: cython.int) -> cython.bint:
     """Return whether the opcode is that of a row for any number of operands."""
     return 38 <= opcode <= 38

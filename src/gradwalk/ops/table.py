@@ -222,15 +222,15 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Fused:
-    """An instruction of programs that does the work of several rows at once.
+    """An instruction of programs that does the work of two rows at once.
 
-    Recorded functions are full of sums of products, and one instruction costs less than two. Every operation of the
-    formula rounds as its own row would, so that fusing changes no result. Programs are taken apart into rows before
+    Recorded functions are full of sums of products, and one instruction costs less than two. Both operations of the
+    formula round as their own rows would, so that fusing changes no result. Programs are taken apart into rows before
     they are differentiated: a fused instruction needs no partials.
 
     Attributes:
         name: What program files call it.
-        forward: The value, as a formula of the operands in +, - and * alone.
+        forward: The value: one of +, - and * applied to `x` and `y`, and another one applied to that and `z`.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Reverse and forward mode on a tape: derivatives are appended as further instructions.
 
-The derivative rules of the operations are templates, a few instructions each (see `ops/vjp_rules.py`). Both modes
+The derivative rules of the operations are templates, a few instructions each (see `ops/templates.py`). Both modes
 instantiate them with the operands of an instruction; each takes time linear in the number of instructions.
 """
 
@@ -15,7 +15,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import ARITIES, NAMES
 from gradwalk.ops.table import TABLE
-from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, OUT, template
+from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, template
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 from gradwalk.program.opcodes import CALL

@@ -9,7 +9,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
-from gradwalk.program.opcodes import CALL, MULADD, MULSUB
+from gradwalk.program.opcodes import CALL
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -18,12 +18,7 @@ else:
     import cython
 
 _none = cython.declare(cython.int, NO_INDEX)
-_add = cython.declare(cython.int, evaluate.NAMES.index("add"))
-_sub = cython.declare(cython.int, evaluate.NAMES.index("sub"))
-_mul = cython.declare(cython.int, evaluate.NAMES.index("mul"))
 _call = cython.declare(cython.int, CALL)
-_muladd = cython.declare(cython.int, MULADD)
-_mulsub = cython.declare(cython.int, MULSUB)
 
 
 def load_graph(
@@ -151,6 +146,27 @@ def _stepped(
 
 
 @cython.cfunc
+@cython.exceptval(-1)
+def _unfused(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+    """Append a fused instruction as two rows."""
+    v0: cython.int
+    v1: cython.int
+    if opcode == 40:  # muladd
+        v0 = simplify.emit(store, 3, x, y, 0)
+        v1 = simplify.emit(store, 1, v0, z, 0)
+        return v1
+    elif opcode == 41:  # mulsub
+        v0 = simplify.emit(store, 3, x, y, 0)
+        v1 = simplify.emit(store, 2, v0, z, 0)
+        return v1
+    elif opcode == 42:  # submul
+        v0 = simplify.emit(store, 3, x, y, 0)
+        v1 = simplify.emit(store, 2, z, v0, 0)
+        return v1
+    return _none
+
+
+@cython.cfunc
 @cython.exceptval(check=False)
 def _groups(opcode: cython.int) -> cython.int:
     """Return the number of sequences that a reduction takes."""
@@ -188,6 +204,9 @@ def inline_program(store: InstructionStore, program: Program, operands: list) ->
     bases: dict = {}
     i: cython.int = 0
     k: cython.int
+    x: cython.int
+    y: cython.int
+    z: cython.int
     for x in operands:
         index[i] = x
         i += 1
@@ -201,20 +220,10 @@ def inline_program(store: InstructionStore, program: Program, operands: list) ->
                 bases[code[k + 1]] = store.call(function, [index[x] for x in given])
             index[i] = bases[code[k + 1]] + code[k + 2]
         else:
-            index[i] = _unfused(store, code[k], index[code[k + 1]], index[code[k + 2]], index[code[k + 3]])
+            x, y, z = index[code[k + 1]], index[code[k + 2]], index[code[k + 3]]
+            if code[k] < _call:
+                index[i] = simplify.emit(store, code[k], x, y, z)
+            else:
+                index[i] = _unfused(store, code[k], x, y, z)
         i += 1
     return [index[x] for x in program.outputs]
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _unfused(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Append a program's instruction; a fused one as a product and a sum or difference."""
-    if opcode < _call:
-        return simplify.emit(store, opcode, x, y, z)
-    product: cython.int = simplify.emit(store, _mul, x, y, 0)
-    if opcode == _muladd:
-        return simplify.emit(store, _add, product, z, 0)
-    if opcode == _mulsub:
-        return simplify.emit(store, _sub, product, z, 0)
-    return simplify.emit(store, _sub, z, product, 0)

@@ -1,7 +1,7 @@
 """From a tape to a `Program`: the instructions that some outputs need, with products fused into sums.
 
-A product that only one sum or difference needs is computed with it, by one instruction. Product and sum are still
-rounded one after the other, so that no result changes.
+A product that only one sum or difference needs is computed with it, by one instruction, as the table's fused rows say.
+Product and sum are still rounded one after the other, so that no result changes.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy
 
 from gradwalk.ops import c_compat, evaluate
-from gradwalk.ops.evaluate import NAMES
 from gradwalk.program.instruction_store import CONSTANT, INPUT, InstructionStore
-from gradwalk.program.opcodes import CALL, MULADD, MULSUB, SUBMUL
+from gradwalk.program.opcodes import CALL
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -23,14 +22,8 @@ else:
 
 _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
-_add = cython.declare(cython.int, NAMES.index("add"))
-_sub = cython.declare(cython.int, NAMES.index("sub"))
-_mul = cython.declare(cython.int, NAMES.index("mul"))
 _call = cython.declare(cython.int, CALL)
-_muladd = cython.declare(cython.int, MULADD)
-_mulsub = cython.declare(cython.int, MULSUB)
-_submul = cython.declare(cython.int, SUBMUL)
-_fused = cython.declare(cython.int, -1)  # in place of the number of uses of a product that is computed with a sum
+_inner = cython.declare(cython.int, -1)  # marks an instruction that is computed by the one that needs it
 
 
 def lower(store: InstructionStore, outputs: list[int]) -> Program:
@@ -44,15 +37,17 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
         The program, whose inputs are all inputs of the tape.
     """
     use_cells = numpy.zeros(store.length, numpy.int32)  # how often each instruction is needed
+    fused_cells = numpy.zeros(store.length, numpy.int32)  # see `_fuse`
     index_cells = numpy.empty(store.length, numpy.int32)  # the index of each instruction in the program
     use: cython.p_int = c_compat.integers(use_cells)
+    fused: cython.p_int = c_compat.integers(fused_cells)
     index: cython.p_int = c_compat.integers(index_cells)
     constants: list = []
     calls: list = []
     i: cython.int
     for i in outputs:
         use[i] += 2  # twice, so that no output is fused into the only sum that needs it
-    steps: cython.int = _count_uses(store, use) - _fuse(store, use)
+    steps: cython.int = _count_uses(store, use) - _fuse(store, use, fused)
     for i in range(store.length):
         if store.opcode[i] == _input:
             index[i] = store.x[i]
@@ -60,7 +55,7 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
             index[i] = store.inputs + len(constants)
             constants.append(store.number(i))
     instructions = numpy.zeros(4 * steps, numpy.int32)
-    _write(store, c_compat.integers(instructions), index, use, store.inputs + len(constants), calls)
+    _write(store, c_compat.integers(instructions), index, use, fused, store.inputs + len(constants), calls)
     return Program(store.inputs, constants, instructions, calls, [index[i] for i in outputs])
 
 
@@ -88,20 +83,29 @@ def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
 
 
 @cython.cfunc
-def _fuse(store: InstructionStore, use: cython.p_int) -> cython.int:
-    """Mark the products that only one sum or difference needs, and return how many there are."""
+def _fuse(store: InstructionStore, use: cython.p_int, fused: cython.p_int) -> cython.int:
+    """Choose what is computed together, and return how many instructions that saves.
+
+    Where an instruction is fused with one of its operands, its own cell in `fused` becomes the opcode of both together,
+    and that of the operand becomes -1.
+    """
     i: cython.int
-    product: cython.int
-    fused: cython.int = 0
+    position: cython.int
+    operand: cython.int
+    opcode: cython.int
+    count: cython.int = 0
     for i in range(store.length):
-        if use[i] > 0 and store.opcode[i] in (_add, _sub):
-            product = store.x[i]
-            if use[product] != 1 or store.opcode[product] != _mul:
-                product = store.y[i]
-            if use[product] == 1 and store.opcode[product] == _mul:
-                use[product] = _fused
-                fused += 1
-    return fused
+        if use[i] == 0 or store.opcode[i] <= 0 or store.opcode[i] == _call:
+            continue
+        for position in range(2):
+            operand = store.y[i] if position else store.x[i]
+            opcode = evaluate.fusion(store.opcode[i], position, store.opcode[operand])
+            if opcode != 0 and use[operand] == 1 and fused[operand] == 0:
+                fused[i] = opcode
+                fused[operand] = _inner
+                count += 1
+                break
+    return count
 
 
 @cython.cfunc
@@ -110,6 +114,7 @@ def _write(
     code: cython.p_int,
     index: cython.p_int,
     use: cython.p_int,
+    fused: cython.p_int,
     first: cython.int,
     calls: list,
 ) -> object:
@@ -122,7 +127,7 @@ def _write(
     numbers: dict = {}  # by the number of a call on the tape, its number in the program
     for i in range(store.length):
         opcode = store.opcode[i]
-        if use[i] <= 0 or opcode <= 0:
+        if use[i] == 0 or opcode <= 0 or fused[i] == _inner:
             continue
         x, y = store.x[i], store.y[i]
         if opcode == _call:
@@ -130,12 +135,12 @@ def _write(
                 numbers[x] = len(calls)
                 calls.append((store.calls[x][0], [index[operand] for operand in store.calls[x][1]]))
             code[k], code[k + 1], code[k + 2] = _call, numbers[x], y
-        elif opcode in (_add, _sub) and use[x] == _fused:
-            _write_row(code, k, _muladd if opcode == _add else _mulsub, index, store.x[x], store.y[x], y)
-        elif opcode in (_add, _sub) and use[y] == _fused:
-            _write_row(code, k, _muladd if opcode == _add else _submul, index, store.x[y], store.y[y], x)
-        else:
+        elif fused[i] == 0:
             _write_row(code, k, opcode, index, x, y, store.z[i])
+        elif fused[x] == _inner:
+            _write_row(code, k, fused[i], index, store.x[x], store.y[x], y)
+        else:
+            _write_row(code, k, fused[i], index, store.x[y], store.y[y], x)
         index[i] = first
         first += 1
         k += 4
@@ -154,7 +159,7 @@ def _write_row(
     z: cython.int,
 ) -> object:
     """Write an instruction with the operands' indices in the program."""
-    arity: cython.int = evaluate.arity(opcode) if opcode < _call else 3
+    arity: cython.int = evaluate.arity(opcode)
     code[k] = opcode
     code[k + 1] = index[x]
     code[k + 2] = index[y] if arity > 1 else 0

@@ -13,9 +13,6 @@ from gradwalk.ops.printers import c
 from gradwalk.ops.table import ROWS, Fused, Operation
 
 CALL = numbering.OPCODES["call"]  # a result of a function of Python
-MULADD = numbering.OPCODES["muladd"]
-MULSUB = numbering.OPCODES["mulsub"]
-SUBMUL = numbering.OPCODES["submul"]
 LOAD, STORE, SUM, DOT = [numbering.OPCODES[instruction] for instruction in numbering.SCHEDULED]  # only in schedules
 
 _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}

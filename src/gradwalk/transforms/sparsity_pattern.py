@@ -161,8 +161,8 @@ class Dependencies:
                 self._operand[count] = operand
                 count += 1
             return count
-        skipped: cython.int = evaluate.non_differentiable(opcode) if opcode < CALL else 0
-        for i in range(evaluate.arity(opcode) if opcode < CALL else 3):
+        skipped: cython.int = evaluate.non_differentiable(opcode)
+        for i in range(evaluate.arity(opcode)):
             if not skipped >> i & 1:
                 self._operand[count] = self._code[k + 1 + i]
                 count += 1

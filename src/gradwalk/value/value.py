@@ -359,6 +359,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).pow(2.0).data
+            0.25
         """
         result: Value = apply(5, self, y)
         return result
@@ -376,6 +380,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).abs().data
+            0.5
         """
         return _unary(7, self)
 
@@ -386,6 +394,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).exp().data, 6)
+            1.648721
         """
         return _unary(8, self)
 
@@ -396,6 +408,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).expm1().data, 6)
+            0.648721
         """
         return _unary(9, self)
 
@@ -406,6 +422,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).log().data, 6)
+            -0.693147
         """
         return _unary(10, self)
 
@@ -416,6 +436,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).log2().data
+            -1.0
         """
         return _unary(11, self)
 
@@ -426,6 +450,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).log10().data, 6)
+            -0.30103
         """
         return _unary(12, self)
 
@@ -436,6 +464,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).log1p().data, 6)
+            0.405465
         """
         return _unary(13, self)
 
@@ -446,6 +478,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).sqrt().data, 6)
+            0.707107
         """
         return _unary(14, self)
 
@@ -456,6 +492,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).sin().data, 6)
+            0.479426
         """
         return _unary(15, self)
 
@@ -466,6 +506,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).cos().data, 6)
+            0.877583
         """
         return _unary(16, self)
 
@@ -476,6 +520,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).tan().data, 6)
+            0.546302
         """
         return _unary(17, self)
 
@@ -486,6 +534,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).asin().data, 6)
+            0.523599
         """
         return _unary(18, self)
 
@@ -496,6 +548,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arcsin().data, 6)
+            0.523599
         """
         return _unary(18, self)
 
@@ -506,6 +562,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).acos().data, 6)
+            1.047198
         """
         return _unary(19, self)
 
@@ -516,6 +576,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arccos().data, 6)
+            1.047198
         """
         return _unary(19, self)
 
@@ -526,6 +590,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).atan().data, 6)
+            0.463648
         """
         return _unary(20, self)
 
@@ -536,6 +604,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arctan().data, 6)
+            0.463648
         """
         return _unary(20, self)
 
@@ -546,6 +618,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).sinh().data, 6)
+            0.521095
         """
         return _unary(21, self)
 
@@ -556,6 +632,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).cosh().data, 6)
+            1.127626
         """
         return _unary(22, self)
 
@@ -566,6 +646,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).tanh().data, 6)
+            0.462117
         """
         return _unary(23, self)
 
@@ -576,6 +660,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).sigmoid().data, 6)
+            0.622459
         """
         return _unary(24, self)
 
@@ -586,6 +674,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).expit().data, 6)
+            0.622459
         """
         return _unary(24, self)
 
@@ -596,6 +688,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).relu().data
+            0.5
         """
         return _unary(25, self)
 
@@ -606,6 +702,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).softplus().data, 6)
+            0.974077
         """
         return _unary(26, self)
 
@@ -616,6 +716,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).erf().data, 6)
+            0.5205
         """
         return _unary(27, self)
 
@@ -630,6 +734,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).atan2(2.0).data, 6)
+            0.244979
         """
         result: Value = apply(28, self, y)
         return result
@@ -645,6 +753,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arctan2(2.0).data, 6)
+            0.244979
         """
         result: Value = apply(28, self, y)
         return result
@@ -660,6 +772,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).hypot(2.0).data, 6)
+            2.061553
         """
         result: Value = apply(29, self, y)
         return result
@@ -675,6 +791,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).maximum(2.0).data
+            2.0
         """
         result: Value = apply(30, self, y)
         return result
@@ -690,6 +810,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).minimum(2.0).data
+            0.5
         """
         result: Value = apply(31, self, y)
         return result
@@ -707,6 +831,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).where(2.0, 3.0).data
+            2.0
         """
         result: Value = apply(32, self, y, z)
         return result
@@ -718,6 +846,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).sign().data
+            1.0
         """
         return _unary(33, self)
 
@@ -732,6 +864,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).less(2.0).data
+            1.0
         """
         result: Value = apply(34, self, y)
         return result
@@ -747,6 +883,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).less_equal(2.0).data
+            1.0
         """
         result: Value = apply(35, self, y)
         return result
@@ -762,6 +902,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).equal(2.0).data
+            0.0
         """
         result: Value = apply(36, self, y)
         return result
@@ -773,6 +917,10 @@ class Value(ValueNode):
 
         Returns:
             A new `Value`.
+
+        Example:
+            >>> Value(0.5).stop_gradient().data
+            0.5
         """
         return _unary(37, self)
 
@@ -960,6 +1108,10 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     Raises:
         TypeError: If an operand is neither a `Value` nor a real number.
         ValueError: If the sequences differ in length.
+
+    Example:
+        >>> sumprod([1.0, 2.0], [3.0, 4.0])
+        11.0
     """
     all_p = _listed(p)
     all_q = _listed(q)

@@ -13,7 +13,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.ops import c_compat
-from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, MULADD, OPCODES, STORE, SUM
+from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, OPCODES, STORE, SUM
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ else:
     import cython
 
 _MUL = cython.declare(cython.int, OPCODES["mul"])
-_MULADD = cython.declare(cython.int, MULADD)
+_MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
 

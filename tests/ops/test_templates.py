@@ -12,7 +12,7 @@ from programs import EXTREME, OPCODES
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import Formula, Functions, evaluated, name, number
 from gradwalk.ops.table import BY_NAME, TABLE, Operation
-from gradwalk.ops.vjp_rules import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
+from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
 from gradwalk.value.value import apply
 
 PLACES = [(row, position) for row in TABLE for position in range(row.arity)]

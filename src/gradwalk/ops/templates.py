@@ -1,8 +1,9 @@
-"""What each row passes back to its operands, written in rows of the table itself.
+"""Templates: what each row passes back to its operands, written in rows of the table itself.
 
 The derivative of a recorded program is again a program, because every partial can be written in the table's rows. Each
 row is traced once, for each operand, into a `Template`: a few instructions that the tape instantiates wherever it
-differentiates that row. Reductions are traced in the same way, for the expansion of their nodes into instructions.
+differentiates that row. Reductions and fused instructions are traced in the same way, into the rows that they stand
+for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from gradwalk.ops.formula import Formula, as_formula, name, number, where
 from gradwalk.ops.numbering import OPCODES
-from gradwalk.ops.table import BY_NAME, TABLE, Operation, Reduction
+from gradwalk.ops.table import BY_NAME, TABLE, Fused, Operation, Reduction
 
 # An instruction of a template refers to an earlier one by its index, or to one of these.
 OPERANDS = {"x": -1, "y": -2, "z": -3}
@@ -48,7 +49,7 @@ class Instruction(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A formula as instructions: what a row passes back to one operand, or a step of a reduction.
+    """A formula as instructions: what a row passes back to one operand, for example, or a step of a reduction.
 
     Attributes:
         instructions: The instructions, each after those that it refers to.
@@ -80,9 +81,7 @@ def template(opcode: int, position: int) -> Template | None:
     row = TABLE[opcode - 1]
     if position in row.non_differentiable:
         return None
-    instructions: list[Instruction] = []
-    result = _traced(_contribution(row, position), instructions)
-    return Template(tuple(instructions), result)
+    return _template(_contribution(row, position))
 
 
 def expansion(row: Reduction) -> tuple[Template, Template]:
@@ -100,12 +99,24 @@ def expansion(row: Reduction) -> tuple[Template, Template]:
         >>> [instruction.opcode for instruction in step.instructions] == [OPCODES["mul"], OPCODES["add"]]
         True
     """
-    templates = []
-    for formula in (as_formula(row.first), row.step):
-        instructions: list[Instruction] = []
-        result = _traced(formula, instructions)
-        templates.append(Template(tuple(instructions), result))
-    return templates[0], templates[1]
+    return _template(as_formula(row.first)), _template(row.step)
+
+
+def taken_apart(row: Fused) -> Template:
+    """Return the instructions of rows that a fused instruction does the work of.
+
+    Args:
+        row: The fused instruction.
+
+    Returns:
+        A template of two instructions: one of `x` and `y`, and one of its result and `z`.
+
+    Example:
+        >>> from gradwalk.ops.table import FUSED
+        >>> [instruction.operands for instruction in taken_apart(FUSED[0]).instructions]
+        [(-1, -2), (0, -3)]
+    """
+    return _template(row.forward)
 
 
 def missing_rows(row: Operation | Reduction) -> list[str]:
@@ -143,6 +154,12 @@ def _scaled(partial: Formula) -> Formula:
     if partial == number(1):
         return adjoint
     return -adjoint if partial == number(-1) else adjoint * partial
+
+
+def _template(formula: Formula) -> Template:
+    instructions: list[Instruction] = []
+    result = _traced(formula, instructions)
+    return Template(tuple(instructions), result)
 
 
 def _traced(formula: Formula, instructions: list[Instruction]) -> int:
