@@ -12,7 +12,9 @@ import json
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -26,7 +28,7 @@ sys.modules["gradwalk"] = package
 from table_checks import problems  # noqa: E402  these need the line above
 
 from gradwalk.ops import ieee  # noqa: E402
-from gradwalk.ops.formula import Formula, as_formula, evaluated, name, substituted, variables  # noqa: E402
+from gradwalk.ops.formula import Formula, as_formula, evaluated, given, name, substituted, textbook, variables  # noqa: E402
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.printers import C_HELPERS, c, javascript, python, text  # noqa: E402
 from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, Fused, Operation, Reduction  # noqa: E402
@@ -39,6 +41,8 @@ Row = Operation | Reduction | Fused
 OPERANDS = "xyz"
 EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
 EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+LOCALS = "abcd"  # variables for the parts of long formulas
+LONGEST_LINE = 100
 COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
 
 
@@ -97,13 +101,55 @@ def _partial_function() -> Lines:
     signature = "".join(f"    {parameter},\n" for parameter in parameters)
     yield from _c_function(f"partial(\n{signature})", "double")
     yield '    """Return the derivative of a row with respect to the operand at a position, given its result `out`."""'
+    yield from (f"    {local}: cython.double" for local in LOCALS)
     for row in TABLE:
         yield from _case(row, "    ")
         for position in range(row.arity - 1):
             yield f"        if position == {position}:"
-            yield f"            return {python(row.partial(position))}"
-        yield f"        return {python(row.partial(row.arity - 1))}"
+            yield from _returned(row.partial(position), "            ")
+        yield from _returned(row.partial(row.arity - 1), "        ")
     yield "    return 0.0"
+
+
+def _returned(formula: Formula, indent: str) -> Lines:
+    """The statements that return a formula: one where that fits into a line, else a branch of a choice at a time."""
+    line = f"{indent}return {python(formula)}"
+    if len(line) <= LONGEST_LINE:
+        yield line
+    elif formula.operator == "where":
+        condition, chosen, otherwise = formula.arguments
+        yield f"{indent}if {python(condition)}:"
+        yield from _returned(given(chosen, condition, True), f"{indent}    ")
+        yield from _returned(given(otherwise, condition, False), indent)
+    else:
+        yield from _in_parts(formula, indent)
+
+
+def _in_parts(formula: Formula, indent: str) -> Lines:
+    """A formula by local variables, one for each part that several others have; smaller parts come first."""
+    for local in LOCALS:
+        parts = _parts(formula)
+        used = Counter(operand for part in parts for operand in part.arguments)
+        shared = [part for part in parts if part.arguments and used[part] > 1]
+        if not shared:
+            break
+        part = min(shared, key=lambda part: len(_parts(part)))
+        yield f"{indent}{local} = {python(part)}"
+        formula = _with_name(formula, part, local)
+    yield f"{indent}return {python(formula)}"
+
+
+def _parts(formula: Formula) -> list[Formula]:
+    """A formula and all formulas in it, each once."""
+    inner = (part for operand in formula.arguments for part in _parts(operand))
+    return list(dict.fromkeys([formula, *inner]))
+
+
+def _with_name(formula: Formula, part: Formula, local: str) -> Formula:
+    """A formula with a variable in place of one of its parts."""
+    if formula == part:
+        return name(local)
+    return replace(formula, arguments=tuple(_with_name(inner, part, local) for inner in formula.arguments))
 
 
 def _reduced_function() -> Lines:
@@ -526,7 +572,7 @@ def _page_reduction(row: Reduction) -> Lines:
     yield f"    first: {javascript(as_formula(row.first))},"
     yield f"    step: {_arrow(row.step, ('total', *OPERANDS))},"
     yield from _list("partials", [_arrow(partial) for partial in partials])
-    yield from _list("formulas", [_literal(partial) for partial in partials])
+    yield from _list("formulas", [_literal(textbook(partial)) for partial in partials])
     yield f"    startPartial: {_arrow(start_partial, ('out',)) if start_partial else 'null'},"
     yield f"    startFormula: {_literal(start_partial) if start_partial else 'null'},"
 
@@ -547,7 +593,7 @@ def _page_row(row: Operation) -> Lines:
     partials = [row.partial(position) for position in range(row.arity)]
     yield f"    forward: {_arrow(row.forward)},"
     yield from _list("partials", [_arrow(partial) for partial in partials])
-    yield from _list("formulas", [_literal(partial) for partial in partials])
+    yield from _list("formulas", [_literal(textbook(partial)) for partial in partials])
 
 
 def _arrow(formula: Formula, names: Sequence[str] = (*OPERANDS, "out")) -> str:

@@ -28,7 +28,7 @@ def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
     """Power.
 
     d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
-    d/dy = 0 if x = 0 and y >= 0, else out · log(x)
+    d/dy = out · log(x)
 
     Args:
         x: A `Value` or a real number.
@@ -124,7 +124,7 @@ def log(x: Scalar) -> Scalar:
 def log2(x: Scalar) -> Scalar:
     """Logarithm to base 2.
 
-    d/dx = 1 / (x · log(2))
+    d/dx = 1 / log(2) / x
 
     Args:
         x: A `Value` or a real number.
@@ -143,7 +143,7 @@ def log2(x: Scalar) -> Scalar:
 def log10(x: Scalar) -> Scalar:
     """Logarithm to base 10.
 
-    d/dx = 1 / (x · log(10))
+    d/dx = 1 / log(10) / x
 
     Args:
         x: A `Value` or a real number.
@@ -447,8 +447,8 @@ def erf(x: Scalar) -> Scalar:
 def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
     """Angle of the point with ordinate x and abscissa y, in radians.
 
-    d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
-    d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+    d/dx = y / (x² + y²)
+    d/dy = -x / (x² + y²)
 
     Args:
         x: A `Value` or a real number.

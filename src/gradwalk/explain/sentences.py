@@ -12,7 +12,7 @@ from gradwalk.explain.text import one_line, short
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
-from gradwalk.ops.formula import Formula, folded, number, resolved, substituted
+from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, textbook
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.printers import text
 
@@ -118,7 +118,7 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
         if partial == variable(operand_name):
             return f"{symbol} swaps and scales", f"{scaled} {_value_of(node, other, graph)}, {making}"
     numbers = {"out": node.data, **{x: _number(node.arguments[i], graph) for i, x in element}}
-    partial = resolved(partial, numbers, ieee)
+    partial = resolved(textbook(partial), numbers, ieee)
     if partial == variable("out"):
         return f"{symbol} scales", f"{scaled} {_said(node.name)}'s own value {short(node.data)}, {making}"
     named = {x: _as_formula(node.arguments[i], graph) for i, x in element}

@@ -136,6 +136,10 @@ def partial(
     out: cython.double,
 ) -> cython.double:
     """Return the derivative of a row with respect to the operand at a position, given its result `out`."""
+    a: cython.double
+    b: cython.double
+    c: cython.double
+    d: cython.double
     if opcode == 1:  # add
         if position == 0:
             return 1.0
@@ -154,8 +158,19 @@ def partial(
         return ieee.div(-out, y)
     elif opcode == 5:  # pow
         if position == 0:
-            return (ieee.div(y, x) if ieee.fabs(x) > 0.0 else 0.0) if y == 0.0 else y * ieee.pow(x, y - 1.0)
-        return 0.0 if x == 0.0 and y >= 0.0 else out * ieee.log(x)
+            if y == 0.0:
+                return ieee.div(y, x if ieee.fabs(x) > 0.0 else 1.0) if ieee.fabs(x) > 0.0 else 0.0
+            if y - 1.0 + 1.0 == y and y - (y - 1.0) == 1.0 and ieee.fabs(y) < 100.0:
+                return y * ieee.pow(x, y - 1.0)
+            if ieee.fabs(x) > 0.0:
+                a = ieee.pow(ieee.fabs(x), y * 0.5)
+                return ieee.div(y * a, x) * a * ieee.pow(ieee.sign(x), y)
+            return y * ieee.pow(x, y - 1.0)
+        if out > 1e-290 and out < 1e300:
+            return out * ieee.log(1.0 if x == 0.0 and y >= 0.0 else x)
+        a = 1.0 if x == 0.0 and y >= 0.0 else x
+        b = ieee.pow(a, y * 0.5)
+        return b * ieee.log(a) * b
     elif opcode == 6:  # neg
         return -1.0
     elif opcode == 7:  # abs
@@ -167,9 +182,9 @@ def partial(
     elif opcode == 10:  # log
         return ieee.div(1.0, x)
     elif opcode == 11:  # log2
-        return ieee.div(1.0, x * ieee.log(2.0))
+        return ieee.div(ieee.div(1.0, ieee.log(2.0)), x)
     elif opcode == 12:  # log10
-        return ieee.div(1.0, x * ieee.log(10.0))
+        return ieee.div(ieee.div(1.0, ieee.log(10.0)), x)
     elif opcode == 13:  # log1p
         return ieee.div(1.0, 1.0 + x)
     elif opcode == 14:  # sqrt
@@ -181,33 +196,67 @@ def partial(
     elif opcode == 17:  # tan
         return 1.0 + out * out
     elif opcode == 18:  # asin
-        return ieee.div(1.0, ieee.sqrt((1.0 - x) * (1.0 + x)))
+        return ieee.div(1.0, ieee.sqrt(1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x)))
     elif opcode == 19:  # acos
-        return ieee.div(-1.0, ieee.sqrt((1.0 - x) * (1.0 + x)))
+        return ieee.div(-1.0, ieee.sqrt(1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x)))
     elif opcode == 20:  # atan
-        return ieee.div(1.0, 1.0 + x * x)
+        if ieee.fabs(x) < 1000000000.0:
+            return ieee.div(1.0, 1.0 + x * x)
+        return ieee.div(ieee.div(1.0, x), x)
     elif opcode == 21:  # sinh
         return ieee.cosh(x)
     elif opcode == 22:  # cosh
         return ieee.sinh(x)
     elif opcode == 23:  # tanh
-        return 1.0 - out * out
+        if ieee.fabs(x) < 0.88:
+            return 1.0 - out * out
+        a = ieee.exp(-2.0 * ieee.fabs(x))
+        b = 1.0 + a
+        return ieee.div(ieee.div(4.0 * a, b), b)
     elif opcode == 24:  # sigmoid
-        return out * (1.0 - out)
+        if x < 1.0:
+            return out * (1.0 - out)
+        a = ieee.exp(-ieee.fabs(x))
+        b = 1.0 + a
+        return ieee.div(ieee.div(a, b), b)
     elif opcode == 25:  # relu
         return 0.0 if x <= 0.0 else 1.0
     elif opcode == 26:  # softplus
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 27:  # erf
-        return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * ieee.exp(-(x * x))
+        if ieee.fabs(x) < 1.0:
+            return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * ieee.exp(-(x * x))
+        a = 30.0 if ieee.fabs(x) > 30.0 else x
+        b = a + 422212465065984.0 - 422212465065984.0
+        c = a + 786432.0 - 786432.0 if b == 0.0 else b
+        return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * (ieee.exp(-(c * c)) * ieee.exp(-((a - c) * (a + c))))
     elif opcode == 28:  # atan2
         if position == 0:
-            return 0.0 if ieee.hypot(x, y) == 0.0 else ieee.div(ieee.div(y, ieee.hypot(x, y)), ieee.hypot(x, y))
-        return 0.0 if ieee.hypot(x, y) == 0.0 else ieee.div(ieee.div(-x, ieee.hypot(x, y)), ieee.hypot(x, y))
+            if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
+                return ieee.div(y, x * x + y * y)
+            a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+            b = a * y
+            c = ieee.hypot(a * x, b)
+            d = 1.0 if c == 0.0 else c
+            return ieee.div(ieee.div(b, d), d) * a
+        if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
+            return ieee.div(-x, x * x + y * y)
+        a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+        b = ieee.hypot(a * x, a * y)
+        c = 1.0 if b == 0.0 else b
+        return ieee.div(ieee.div(-a * x, c), c) * a
     elif opcode == 29:  # hypot
         if position == 0:
-            return ieee.div(x, out)
-        return ieee.div(y, out)
+            if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
+                return ieee.div(x, out)
+            a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+            b = a * x
+            return ieee.div(b, ieee.hypot(b, a * y))
+        if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
+            return ieee.div(y, out)
+        a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+        b = a * y
+        return ieee.div(b, ieee.hypot(a * x, b))
     elif opcode == 30:  # maximum
         if position == 0:
             return 0.5 if x == y else (0.0 if x < y else 1.0)

@@ -37,7 +37,8 @@ class Formula:
         operator: The operator as Python spells it, `"negative"`, `"where"`, the name of a function, or `"name"` or
             `"number"` for a variable or a constant.
         arguments: The operands, themselves formulas.
-        atom: The name of a variable, or the value of a constant.
+        atom: The name of a variable, or the value of a constant. In a choice that `usually` made, which of its branches
+            is the textbook's: "chosen" or "otherwise".
 
     Example:
         >>> x = name("x")
@@ -176,6 +177,34 @@ def where(condition: Formula, chosen: Formula | float, otherwise: Formula | floa
     return _apply("where", condition, chosen, otherwise)
 
 
+def usually(usual: Formula | float, condition: Formula, otherwise: Formula | float) -> Formula:
+    """Return a choice between two formulas that are mathematically the same, by which of them is rounded less.
+
+    Args:
+        usual: The formula of the textbook, computed where the condition holds. `text` shows this one alone.
+        condition: A comparison.
+        otherwise: What is computed elsewhere. It may be any number where its result is not used in turn.
+
+    Returns:
+        The choice, as a formula.
+    """
+    return replace(where(condition, usual, otherwise), atom="chosen")
+
+
+def unless(usual: Formula | float, condition: Formula, otherwise: Formula | float) -> Formula:
+    """Return the choice of `usually` for the opposite of a condition: the usual formula where it does not hold.
+
+    Args:
+        usual: The formula of the textbook.
+        condition: A comparison.
+        otherwise: What is computed where the condition holds.
+
+    Returns:
+        The choice, as a formula.
+    """
+    return replace(where(condition, otherwise, usual), atom="otherwise")
+
+
 def _apply(operator: str, *arguments: Formula | float) -> Formula:
     return Formula(operator, tuple(as_formula(argument) for argument in arguments))
 
@@ -253,6 +282,46 @@ def substituted(formula: Formula, values: Mapping[str, Formula]) -> Formula:
     if formula.operator == "name":
         return values.get(str(formula.atom), formula)
     return replace(formula, arguments=tuple(substituted(part, values) for part in formula.arguments))
+
+
+def textbook(formula: Formula) -> Formula:
+    """Return a formula as a person would write it: of what `usually` and `unless` choose from, the usual branch.
+
+    Args:
+        formula: The formula to read.
+
+    Returns:
+        A formula that is mathematically the same.
+
+    Example:
+        >>> x, out = name("x"), name("out")
+        >>> textbook(usually(1 - out * out, x < 1, Functions().exp(-2 * x))) == 1 - out * out
+        True
+    """
+    if formula.operator == "where" and formula.atom:
+        return textbook(formula.arguments[1 if formula.atom == "chosen" else 2])
+    return replace(formula, arguments=tuple(textbook(part) for part in formula.arguments))
+
+
+def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
+    """Return a formula without the choices that a condition decides.
+
+    Args:
+        formula: The formula to simplify.
+        condition: The condition, exactly as the choices have it.
+        holds: Whether it holds.
+
+    Returns:
+        A formula of the same value, if the condition holds or not as it is said to.
+
+    Example:
+        >>> x = name("x")
+        >>> given(1 / where(x < 1, 1, x), x < 1, False) == 1 / x
+        True
+    """
+    if formula.operator == "where" and formula.arguments[0] == condition:
+        return given(formula.arguments[1 if holds else 2], condition, holds)
+    return replace(formula, arguments=tuple(given(part, condition, holds) for part in formula.arguments))
 
 
 def folded(formula: Formula) -> Formula:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from gradwalk.ops.formula import Formula, number
+from gradwalk.ops.formula import Formula, number, textbook
 
 # How tightly an operator binds; looser operands need brackets. Calls, variables and constants bind tightest.
 _BINDING = {"and": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "negative": 6}
@@ -46,7 +46,7 @@ def python(formula: Formula) -> str:
     if formula.operator == "name":
         return str(formula.atom)
     if formula.operator == "number":
-        return repr(formula.atom)
+        return repr(formula.atom).replace("e+", "e")  # as ruff formats it
     parts = formula.arguments
     if formula.operator == "where":
         condition, chosen, otherwise = parts
@@ -107,7 +107,7 @@ def javascript(formula: Formula) -> str:
 
 
 def text(formula: Formula) -> str:
-    """Print a formula as a person would write it.
+    """Print a formula as a person would write it, in its textbook form.
 
     Args:
         formula: The formula to print.
@@ -121,22 +121,26 @@ def text(formula: Formula) -> str:
         >>> text(x / (x * x + y * y))
         'x / (x² + y²)'
     """
+    return _text(textbook(formula))
+
+
+def _text(formula: Formula) -> str:
     if formula.operator == "name":
         return str(formula.atom)
     if formula.operator == "number":
         return "π" if formula.atom == math.pi else f"{formula.atom:g}"
     parts = formula.arguments
     if formula.operator == "where":
-        condition, chosen, otherwise = (text(part) for part in parts)
+        condition, chosen, otherwise = (_text(part) for part in parts)
         return f"{chosen} if {condition}, else {otherwise}"
     if formula.operator == "negative":
-        return f"-{_bracketed(parts[0], formula, text)}"
+        return f"-{_bracketed(parts[0], formula, _text)}"
     if formula.operator == "*" and parts[0] == parts[1] and parts[0].operator == "name":
-        return f"{text(parts[0])}²"
+        return f"{_text(parts[0])}²"
     if formula.operator in _BINDING:
-        left, right = (_bracketed(part, formula, text, right=part is parts[1]) for part in parts)
+        left, right = (_bracketed(part, formula, _text, right=part is parts[1]) for part in parts)
         return f"{left} {formula.operator.replace('==', '=').replace('*', '·')} {right}"
-    return f"{formula.operator}({', '.join(text(part) for part in parts)})"
+    return f"{formula.operator}({', '.join(_text(part) for part in parts)})"
 
 
 def _with_c_syntax(
@@ -166,7 +170,7 @@ def _bracketed(part: Formula, whole: Formula, printer: Callable[[Formula], str],
     """Print `part` as an operand of `whole`, in brackets where it binds less tightly."""
     inside, outside = _binding(part), _binding(whole)
     associative = whole.operator in ("+", "*", "and") and part.operator == whole.operator
-    needed = inside < outside or (right and inside == outside and not (associative and printer is text))
+    needed = inside < outside or (right and inside == outside and not (associative and printer is _text))
     return f"({printer(part)})" if needed else printer(part)
 
 

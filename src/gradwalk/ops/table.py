@@ -2,9 +2,9 @@
 
 A row is written in its operands `x`, `y` and `z`, and its partials also in its result `out`. The row
 
-    Operation("tanh", "tanh", f.tanh(x), [1 - out * out], [REAL], "hyperbolic tangent", ufunc="tanh")
+    Operation("tan", "tan", f.tan(x), [1 + out * out], [REAL], "tangent of an angle in radians", ufunc="tan")
 
-says that out = tanh(x) and d out / dx = 1 - out². Everything else about an operation follows from its row: the method
+says that out = tan(x) and d out / dx = 1 + out². Everything else about an operation follows from its row: the method
 of `Value`, the operator, the function in `gradwalk.math`, the derivatives of programs, the loops over batches, the C
 source, NumPy's ufunc, the grammar of the command line, the page, the reference and the tests.
 
@@ -35,6 +35,8 @@ from gradwalk.ops.formula import (
     is_choice_of_numbers,
     name,
     number,
+    unless,
+    usually,
     variables,
     where,
 )
@@ -246,8 +248,58 @@ class Fused:
 f = Functions()
 x, y, z, out, total = name("x"), name("y"), name("z"), name("out"), name("total")
 e = f.exp(-f.fabs(x))  # lies in [0, 1], so that what is built from it never overflows
-length = f.hypot(x, y)
 logistic = where(x < 0, e, 1) / (1 + e)
+
+# Where the formula of the textbook would be more than 4 ulp off, another one is computed; docs/accuracy.md has what is
+# measured. Programs and batches compute all branches of a choice, and their derivative adds 0 times the derivative of a
+# branch that is not taken. So each branch is written in operands for which that is finite.
+
+# 1 - out² cancels from where out² is 1/2, and 1 - out where sigmoid saturates.
+twice = f.exp(-2 * f.fabs(x))
+tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / (1 + twice) / (1 + twice))
+sigmoid_slope = usually(out * (1 - out), x < 1, e / (1 + e) / (1 + e))
+
+# 1 - x² cancels next to 1 and -1, and the derivative of (1 - x) · (1 + x), next to 0.
+leg = f.sqrt(unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x))
+
+# Beyond 1e9, 1 is less than an ulp of 1 + x². The square of that, in the derivative of the slope, soon overflows.
+far = unless(x, f.fabs(x) < 1e9, 1e9)
+atan_slope = usually(1 / (1 + x * x), f.fabs(x) < 1e9, 1 / far / far)
+
+# In exp(-x²), x² is off by as many ulp as it is large. The square of x rounded to sixteenths is exact, and what it
+# lacks is small. Adding and subtracting a large number rounds: one does in float64, and the other in float32.
+near = unless(x, f.fabs(x) > 30, 30)  # the derivative is 0 there
+in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
+coarse = where(equal(in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, in_float64)
+density = 2 / f.sqrt(number(math.pi))
+bell = usually(
+    density * f.exp(-(x * x)),
+    f.fabs(x) < 1,
+    density * (f.exp(-(coarse * coarse)) * f.exp(-((near - coarse) * (near + coarse)))),
+)
+
+# Very long and very short vectors are scaled, for their squares and for subnormal numbers, which have few digits.
+square = x * x + y * y
+is_moderate = (square > 1e-30) & (square < 1e30)
+divisor = usually(square, is_moderate, 1)
+length = usually(out, is_moderate, 1)
+scale = where(square < 1, 2.0**60, 2.0**-60)
+scaled = f.hypot(scale * x, scale * y)
+not_zero = where(equal(scaled, 0), 1, scaled)  # the angle of the origin does not change
+
+# pow(x, y - 1) is off by log(x) times what y - 1 is rounded by, and y times it by y times what underflow takes. There
+# the root of the result, which does not underflow, is multiplied twice.
+is_small_step = equal((y - 1) + 1, y) & equal(y - (y - 1), 1) & (f.fabs(y) < 100)
+base = usually(x, f.fabs(x) > 0, 1)
+power_slope = y * f.pow(x, y - 1)
+half_power = f.pow(f.fabs(base), y * 0.5)
+power_slope_by_halves = where(f.fabs(x) > 0, y * half_power / base * half_power * f.pow(f.sign(base), y), power_slope)
+
+# The root of the result is a normal number where the result overflows or is subnormal. The power of 0 is constant.
+is_normal = (out > 1e-290) & (out < 1e300)
+result = usually(out, is_normal, 1)
+positive = unless(x, equal(x, 0) & (y >= 0), 1)
+root = f.pow(positive, y * 0.5)
 
 TABLE: tuple[Operation, ...] = (
     # Arithmetic.
@@ -260,8 +312,12 @@ TABLE: tuple[Operation, ...] = (
         "**",
         f.pow(x, y),
         [
-            where(equal(y, 0), where(f.fabs(x) > 0, y / x, 0), y * f.pow(x, y - 1)),
-            where(equal(x, 0) & (y >= 0), 0, out * f.log(x)),
+            where(
+                equal(y, 0),
+                where(f.fabs(x) > 0, y / base, 0),
+                usually(power_slope, is_small_step, power_slope_by_halves),
+            ),
+            usually(result * f.log(positive), is_normal, root * f.log(positive) * root),
         ],
         [POSITIVE, (-5.0, 5.0)],
         "power",
@@ -274,8 +330,8 @@ TABLE: tuple[Operation, ...] = (
     Operation("exp", "exp", f.exp(x), [out], [REAL], "exponential", ufunc="exp"),
     Operation("expm1", "expm1", f.expm1(x), [f.exp(x)], [REAL], "exp(x) - 1, accurate near 0", ufunc="expm1"),
     Operation("log", "log", f.log(x), [1 / x], [POSITIVE], "natural logarithm", ufunc="log"),
-    Operation("log2", "log2", f.log2(x), [1 / (x * f.log(2))], [POSITIVE], "logarithm to base 2", ufunc="log2"),
-    Operation("log10", "log10", f.log10(x), [1 / (x * f.log(10))], [POSITIVE], "logarithm to base 10", ufunc="log10"),
+    Operation("log2", "log2", f.log2(x), [1 / f.log(2) / x], [POSITIVE], "logarithm to base 2", ufunc="log2"),
+    Operation("log10", "log10", f.log10(x), [1 / f.log(10) / x], [POSITIVE], "logarithm to base 10", ufunc="log10"),
     Operation(
         "log1p", "log1p", f.log1p(x), [1 / (1 + x)], [(-0.999, 20.0)], "log(1 + x), accurate near 0", ufunc="log1p"
     ),
@@ -284,31 +340,29 @@ TABLE: tuple[Operation, ...] = (
     Operation("sin", "sin", f.sin(x), [f.cos(x)], [REAL], "sine of an angle in radians", ufunc="sin"),
     Operation("cos", "cos", f.cos(x), [-f.sin(x)], [REAL], "cosine of an angle in radians", ufunc="cos"),
     Operation("tan", "tan", f.tan(x), [1 + out * out], [REAL], "tangent of an angle in radians", ufunc="tan"),
-    Operation(
-        "asin", "asin", f.asin(x), [1 / f.sqrt((1 - x) * (1 + x))], [UNIT], "inverse sine, in radians", ufunc="arcsin"
-    ),
+    Operation("asin", "asin", f.asin(x), [1 / leg], [UNIT], "inverse sine, in radians", ufunc="arcsin"),
     Operation(
         "acos",
         "acos",
         f.acos(x),
-        [-1 / f.sqrt((1 - x) * (1 + x))],
+        [-1 / leg],
         [UNIT],
         "inverse cosine, in radians",
         ufunc="arccos",
     ),
-    Operation("atan", "atan", f.atan(x), [1 / (1 + x * x)], [REAL], "inverse tangent, in radians", ufunc="arctan"),
+    Operation("atan", "atan", f.atan(x), [atan_slope], [REAL], "inverse tangent, in radians", ufunc="arctan"),
     Operation("sinh", "sinh", f.sinh(x), [f.cosh(x)], [REAL], "hyperbolic sine", ufunc="sinh"),
     Operation("cosh", "cosh", f.cosh(x), [f.sinh(x)], [REAL], "hyperbolic cosine", ufunc="cosh"),
-    Operation("tanh", "tanh", f.tanh(x), [1 - out * out], [REAL], "hyperbolic tangent", ufunc="tanh"),
+    Operation("tanh", "tanh", f.tanh(x), [tanh_slope], [REAL], "hyperbolic tangent", ufunc="tanh"),
     # Activations of neural networks, and the error function.
-    Operation("sigmoid", "sigmoid", logistic, [out * (1 - out)], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
+    Operation("sigmoid", "sigmoid", logistic, [sigmoid_slope], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
     Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
     Operation("softplus", "softplus", where(x > 0, x, 0) + f.log1p(e), [logistic], [REAL], "log(1 + exp(x))"),
     Operation(
         "erf",
         "erf",
         f.erf(x),
-        [2 / f.sqrt(number(math.pi)) * f.exp(-(x * x))],
+        [bell],
         [(-5.0, 5.0)],
         "error function",
         ufunc="erf",
@@ -318,13 +372,25 @@ TABLE: tuple[Operation, ...] = (
         "atan2",
         "atan2",
         f.atan2(x, y),
-        [where(equal(length, 0), 0, y / length / length), where(equal(length, 0), 0, -x / length / length)],
+        [
+            usually(y / divisor, is_moderate, scale * y / not_zero / not_zero * scale),
+            usually(-x / divisor, is_moderate, -scale * x / not_zero / not_zero * scale),
+        ],
         [REAL, REAL],
         "angle of the point with ordinate x and abscissa y, in radians",
         ufunc="arctan2",
     ),
     Operation(
-        "hypot", "hypot", f.hypot(x, y), [x / out, y / out], [REAL, REAL], "length of the vector (x, y)", ufunc="hypot"
+        "hypot",
+        "hypot",
+        f.hypot(x, y),
+        [
+            usually(x / length, is_moderate, scale * x / scaled),
+            usually(y / length, is_moderate, scale * y / scaled),
+        ],
+        [REAL, REAL],
+        "length of the vector (x, y)",
+        ufunc="hypot",
     ),
     # Choices. Equal operands of `maximum` and `minimum` share the gradient evenly.
     Operation(

@@ -352,7 +352,7 @@ class Value(ValueNode):
         """Power.
 
         d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
-        d/dy = 0 if x = 0 and y >= 0, else out · log(x)
+        d/dy = out · log(x)
 
         Args:
             y: A `Value` or a real number.
@@ -432,7 +432,7 @@ class Value(ValueNode):
     def log2(self) -> Value:
         """Logarithm to base 2.
 
-        d/dx = 1 / (x · log(2))
+        d/dx = 1 / log(2) / x
 
         Returns:
             A new `Value`.
@@ -446,7 +446,7 @@ class Value(ValueNode):
     def log10(self) -> Value:
         """Logarithm to base 10.
 
-        d/dx = 1 / (x · log(10))
+        d/dx = 1 / log(10) / x
 
         Returns:
             A new `Value`.
@@ -726,8 +726,8 @@ class Value(ValueNode):
     def atan2(self, y: Value | float) -> Value:
         """Angle of the point with ordinate x and abscissa y, in radians.
 
-        d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
-        d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+        d/dx = y / (x² + y²)
+        d/dy = -x / (x² + y²)
 
         Args:
             y: A `Value` or a real number.
@@ -745,8 +745,8 @@ class Value(ValueNode):
     def arctan2(self, y: Value | float) -> Value:
         """Angle of the point with ordinate x and abscissa y, in radians.
 
-        d/dx = 0 if hypot(x, y) = 0, else y / hypot(x, y) / hypot(x, y)
-        d/dy = 0 if hypot(x, y) = 0, else -x / hypot(x, y) / hypot(x, y)
+        d/dx = y / (x² + y²)
+        d/dy = -x / (x² + y²)
 
         Args:
             y: A `Value` or a real number.

@@ -74,12 +74,12 @@ export const TABLE = [
     words: "power",
     forward: (x, y) => ieee.pow(x, y),
     partials: [
-      (x, y) => y === 0 ? (ieee.fabs(x) > 0 ? y / x : 0) : y * ieee.pow(x, y - 1),
-      (x, y, _z, out) => x === 0 && y >= 0 ? 0 : out * ieee.log(x),
+      (x, y) => y === 0 ? (ieee.fabs(x) > 0 ? y / (ieee.fabs(x) > 0 ? x : 1) : 0) : (y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? y * ieee.pow(x, y - 1) : (ieee.fabs(x) > 0 ? y * ieee.pow(ieee.fabs(ieee.fabs(x) > 0 ? x : 1), y * 0.5) / (ieee.fabs(x) > 0 ? x : 1) * ieee.pow(ieee.fabs(ieee.fabs(x) > 0 ? x : 1), y * 0.5) * ieee.pow(ieee.sign(ieee.fabs(x) > 0 ? x : 1), y) : y * ieee.pow(x, y - 1))),
+      (x, y, _z, out) => out > 1e-290 && out < 1e+300 ? (out > 1e-290 && out < 1e+300 ? out : 1) * ieee.log(x === 0 && y >= 0 ? 1 : x) : ieee.pow(x === 0 && y >= 0 ? 1 : x, y * 0.5) * ieee.log(x === 0 && y >= 0 ? 1 : x) * ieee.pow(x === 0 && y >= 0 ? 1 : x, y * 0.5),
     ],
     formulas: [
       ["where", ["==", "y", 0], ["where", [">", ["fabs", "x"], 0], ["/", "y", "x"], 0], ["*", "y", ["pow", "x", ["-", "y", 1]]]],
-      ["where", ["and", ["==", "x", 0], [">=", "y", 0]], 0, ["*", "out", ["log", "x"]]],
+      ["*", "out", ["log", "x"]],
     ],
   },
   {
@@ -163,8 +163,8 @@ export const TABLE = [
     isExact: true,
     words: "logarithm to base 2",
     forward: (x) => ieee.log2(x),
-    partials: [(x) => 1 / (x * ieee.log(2))],
-    formulas: [["/", 1, ["*", "x", ["log", 2]]]],
+    partials: [(x) => 1 / ieee.log(2) / x],
+    formulas: [["/", ["/", 1, ["log", 2]], "x"]],
   },
   {
     name: "log10",
@@ -177,8 +177,8 @@ export const TABLE = [
     isExact: true,
     words: "logarithm to base 10",
     forward: (x) => ieee.log10(x),
-    partials: [(x) => 1 / (x * ieee.log(10))],
-    formulas: [["/", 1, ["*", "x", ["log", 10]]]],
+    partials: [(x) => 1 / ieee.log(10) / x],
+    formulas: [["/", ["/", 1, ["log", 10]], "x"]],
   },
   {
     name: "log1p",
@@ -261,7 +261,7 @@ export const TABLE = [
     isExact: true,
     words: "inverse sine, in radians",
     forward: (x) => ieee.asin(x),
-    partials: [(x) => 1 / ieee.sqrt((1 - x) * (1 + x))],
+    partials: [(x) => 1 / ieee.sqrt(ieee.fabs(x) < 0.5 ? 1 - x * x : (1 - x) * (1 + x))],
     formulas: [["/", 1, ["sqrt", ["*", ["-", 1, "x"], ["+", 1, "x"]]]]],
   },
   {
@@ -275,7 +275,7 @@ export const TABLE = [
     isExact: true,
     words: "inverse cosine, in radians",
     forward: (x) => ieee.acos(x),
-    partials: [(x) => -1 / ieee.sqrt((1 - x) * (1 + x))],
+    partials: [(x) => -1 / ieee.sqrt(ieee.fabs(x) < 0.5 ? 1 - x * x : (1 - x) * (1 + x))],
     formulas: [["/", -1, ["sqrt", ["*", ["-", 1, "x"], ["+", 1, "x"]]]]],
   },
   {
@@ -289,7 +289,9 @@ export const TABLE = [
     isExact: true,
     words: "inverse tangent, in radians",
     forward: (x) => ieee.atan(x),
-    partials: [(x) => 1 / (1 + x * x)],
+    partials: [
+      (x) => ieee.fabs(x) < 1000000000 ? 1 / (1 + x * x) : 1 / (ieee.fabs(x) < 1000000000 ? 1000000000 : x) / (ieee.fabs(x) < 1000000000 ? 1000000000 : x),
+    ],
     formulas: [["/", 1, ["+", 1, ["*", "x", "x"]]]],
   },
   {
@@ -331,7 +333,9 @@ export const TABLE = [
     isExact: true,
     words: "hyperbolic tangent",
     forward: (x) => ieee.tanh(x),
-    partials: [(_x, _y, _z, out) => 1 - out * out],
+    partials: [
+      (x, _y, _z, out) => ieee.fabs(x) < 0.88 ? 1 - out * out : 4 * ieee.exp(-2 * ieee.fabs(x)) / (1 + ieee.exp(-2 * ieee.fabs(x))) / (1 + ieee.exp(-2 * ieee.fabs(x))),
+    ],
     formulas: [["-", 1, ["*", "out", "out"]]],
   },
   {
@@ -345,7 +349,9 @@ export const TABLE = [
     isExact: true,
     words: "1 / (1 + exp(-x))",
     forward: (x) => (x < 0 ? ieee.exp(-ieee.fabs(x)) : 1) / (1 + ieee.exp(-ieee.fabs(x))),
-    partials: [(_x, _y, _z, out) => out * (1 - out)],
+    partials: [
+      (x, _y, _z, out) => x < 1 ? out * (1 - out) : ieee.exp(-ieee.fabs(x)) / (1 + ieee.exp(-ieee.fabs(x))) / (1 + ieee.exp(-ieee.fabs(x))),
+    ],
     formulas: [["*", "out", ["-", 1, "out"]]],
   },
   {
@@ -389,7 +395,9 @@ export const TABLE = [
     isExact: true,
     words: "error function",
     forward: (x) => ieee.erf(x),
-    partials: [(x) => 2 / ieee.sqrt(3.141592653589793) * ieee.exp(-(x * x))],
+    partials: [
+      (x) => ieee.fabs(x) < 1 ? 2 / ieee.sqrt(3.141592653589793) * ieee.exp(-(x * x)) : 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984) * ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))) * ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) - ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984)) * ((ieee.fabs(x) > 30 ? 30 : x) + ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))))),
+    ],
     formulas: [["*", ["/", 2, ["sqrt", 3.141592653589793]], ["exp", ["negative", ["*", "x", "x"]]]]],
   },
   {
@@ -404,12 +412,12 @@ export const TABLE = [
     words: "angle of the point with ordinate x and abscissa y, in radians",
     forward: (x, y) => ieee.atan2(x, y),
     partials: [
-      (x, y) => ieee.hypot(x, y) === 0 ? 0 : y / ieee.hypot(x, y) / ieee.hypot(x, y),
-      (x, y) => ieee.hypot(x, y) === 0 ? 0 : -x / ieee.hypot(x, y) / ieee.hypot(x, y),
+      (x, y) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? y / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? x * x + y * y : 1) : (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) * (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19),
+      (x, y) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? -x / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? x * x + y * y : 1) : -(x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) * (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19),
     ],
     formulas: [
-      ["where", ["==", ["hypot", "x", "y"], 0], 0, ["/", ["/", "y", ["hypot", "x", "y"]], ["hypot", "x", "y"]]],
-      ["where", ["==", ["hypot", "x", "y"], 0], 0, ["/", ["/", ["negative", "x"], ["hypot", "x", "y"]], ["hypot", "x", "y"]]],
+      ["/", "y", ["+", ["*", "x", "x"], ["*", "y", "y"]]],
+      ["/", ["negative", "x"], ["+", ["*", "x", "x"], ["*", "y", "y"]]],
     ],
   },
   {
@@ -423,7 +431,10 @@ export const TABLE = [
     isExact: true,
     words: "length of the vector (x, y)",
     forward: (x, y) => ieee.hypot(x, y),
-    partials: [(x, _y, _z, out) => x / out, (_x, y, _z, out) => y / out],
+    partials: [
+      (x, y, _z, out) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? x / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? out : 1) : (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x / ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y),
+      (x, y, _z, out) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? y / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? out : 1) : (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y / ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y),
+    ],
     formulas: [["/", "x", "out"], ["/", "y", "out"]],
   },
   {

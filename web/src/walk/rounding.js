@@ -1,11 +1,14 @@
 // How far rounding can put a graph's numbers and gradients off, to first order.
 
 import { passing } from "../core/graph.js";
-import { contribution, swept } from "./passes.js";
+import { swept } from "./passes.js";
 
 /** @typedef {import("../types.js").Node} Node */
-/** @typedef {import("../types.js").Formula} Formula */
+/** @typedef {import("../types.js").Row} Row */
 /** @typedef {import("../core/graph.js").Graph} Graph */
+
+/** How far off the partials of the table are, in ulp, for the operands that they are computed from: docs/accuracy.md. */
+const PARTIAL_ULPS = 4;
 
 /**
  * By place: what the root can be off by for each unit of a node's number, because that is rounded. An ulp of the
@@ -23,36 +26,33 @@ export function noiseWeights(graph, gradients) {
  * How far off each gradient can be by rounding: cancellation in a number makes the derivatives behind it vague.
  *
  * Forward, an operation passes on the errors of its operands, times its partials, and adds one of its own. Backward, a
- * contribution has the relative errors of its upstream gradient and of all that its partial is computed from.
+ * contribution has the relative error of its upstream gradient, and its partial is off by what the errors of the
+ * operands change about it, and by its own rounding.
  * @param {Graph} graph @param {readonly number[]} gradients
  */
 export function gradientErrors(graph, gradients) {
-  const relative = relativeErrors(graph);
+  const vague = numberErrors(graph);
   /** @type {number[]} */
   const errors = new Array(graph.nodes.length).fill(0);
   for (const place of swept(graph)) {
     const node = graph.nodes[place];
     for (const { position, place: operand } of passing(node)) {
-      const vague = needed(node, position).reduce((sum, x) => sum + relative[x], Number.EPSILON);
       const passedOn = known(Math.abs(node.partials[position]) * errors[place]);
-      errors[operand] += passedOn + known(Math.abs(contribution(node, position, gradients[place])) * vague);
+      errors[operand] += passedOn + known(Math.abs(gradients[place]) * partialError(graph, node, position, vague));
     }
   }
   return errors;
 }
 
-/** How far off the number of every node can be, in relation to it. @param {Graph} graph */
-function relativeErrors(graph) {
+/** How far off the number of every node can be. Leaves are exact. @param {Graph} graph */
+function numberErrors(graph) {
   /** @type {number[]} */
   const errors = [];
   for (const node of graph.nodes) {
     const passed = passing(node).map(({ position, place }) => known(Math.abs(node.partials[position]) * errors[place]));
     errors.push(passed.reduce((sum, error) => sum + error, node.operands.length ? known(ulp(node.data)) : 0));
   }
-  return errors.map((error, place) => {
-    const size = Math.abs(graph.nodes[place].data);
-    return size ? known(error / size) : 0;
-  });
+  return errors;
 }
 
 /** The distance to the next number, within a factor of two. @param {number} number */
@@ -69,22 +69,34 @@ function known(error) {
 }
 
 /**
- * The nodes whose numbers a partial is computed from: operands, or the node itself.
- * @param {Node} node @param {number} position
+ * How far off a partial can be: by its formula, for operands that are larger or smaller by their errors; where there is
+ * none, by their relative errors.
+ * @param {Graph} graph @param {Node} node @param {number} position @param {readonly number[]} vague
  */
-function needed({ place, row, operands }, position) {
-  if (!row) return operands.filter((operand) => operand >= 0);
-  if (row.selects) return [];
-  const places = [...variables(row.formulas[position])].map((name) => {
-    return name === "out" ? place : operands["xyz".indexOf(name)];
-  });
-  return places.filter((operand) => operand >= 0);
+function partialError(graph, node, position, vague) {
+  const { row, operands, constants, partials } = node;
+  const size = Math.abs(partials[position]);
+  const numbers = operands.map((place, i) => (place < 0 ? constants[i] : graph.nodes[place].data));
+  if (!row) {
+    const relative = operands.map((place, i) => (place < 0 || !numbers[i] ? 0 : known(vague[place] / Math.abs(numbers[i]))));
+    return relative.reduce((sum, error) => sum + error, Number.EPSILON) * size;
+  }
+  if (row.selects) return size * Number.EPSILON;
+  const changes = operands.map((place, i) => (place < 0 ? 0 : change(row, position, numbers, i, vague[place])));
+  return changes.reduce((sum, error) => sum + error, size * PARTIAL_ULPS * Number.EPSILON);
 }
 
-/** The names in a formula. @param {Formula} formula @returns {Set<string>} */
-function variables(formula) {
-  if (typeof formula === "string") return new Set([formula]);
-  if (typeof formula === "number") return new Set();
-  const [, ...parts] = formula;
-  return new Set(parts.flatMap((part) => [...variables(part)]));
+/**
+ * By how much a partial changes where one of the operands is an error larger or smaller.
+ * @param {Row} row @param {number} position @param {readonly number[]} numbers
+ * @param {number} operand @param {number} error
+ */
+function change(row, position, numbers, operand, error) {
+  if (!error) return 0;
+  /** @param {number} nudge */
+  const partial = (nudge) => {
+    const [x, y, z] = numbers.map((number, i) => (i === operand ? number + nudge : number));
+    return row.partials[position](x, y, z, row.forward(x, y, z));
+  };
+  return Math.max(...[error, -error].map((nudge) => known(Math.abs(partial(nudge) - partial(0)))));
 }

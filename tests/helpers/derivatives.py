@@ -1,0 +1,203 @@
+"""The true derivatives of the operations, in mpmath, and operands at which rounding may spoil them.
+
+The derivatives are written out from the definitions, not from the table, and without subtractions that cancel.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from references import Functions, mpmath, not_real
+
+from gradwalk.ops.table import Operation
+
+
+class Format(NamedTuple):
+    """A format of floating point numbers: how many bits a number has, and between which powers of 2 it is normal."""
+
+    bits: int
+    lowest: int
+    highest: int
+
+    @property
+    def largest(self) -> float:
+        return math.ldexp(2.0 - 2.0 ** (1 - self.bits), self.highest - 1)
+
+    @property
+    def smallest(self) -> int:
+        """The power of 2 that is the smallest number above 0."""
+        return self.lowest - self.bits + 1
+
+
+FLOAT64 = Format(53, -1022, 1024)
+FLOAT32 = Format(24, -126, 128)
+
+
+def _first() -> dict[str, Any]:
+    m = mpmath
+    zero, one = m.mpf(0), m.mpf(1)
+    constant = (lambda *_: zero,)
+    return {
+        "add": (lambda x, y: one, lambda x, y: one),
+        "sub": (lambda x, y: one, lambda x, y: -one),
+        "mul": (lambda x, y: y, lambda x, y: x),
+        "div": (lambda x, y: 1 / y, lambda x, y: -x / y / y),
+        "pow": (_power_by_base, lambda x, y: zero if x == 0 and y >= 0 else m.power(x, y) * m.log(x)),
+        "neg": (lambda x: -one,),
+        "abs": (m.sign,),
+        "exp": (m.exp,),
+        "expm1": (m.exp,),
+        "log": (lambda x: 1 / x,),
+        "log2": (lambda x: 1 / (x * m.log(2)),),
+        "log10": (lambda x: 1 / (x * m.log(10)),),
+        "log1p": (lambda x: 1 / (1 + x),),
+        "sqrt": (lambda x: 1 / (2 * m.sqrt(x)),),
+        "sin": (m.cos,),
+        "cos": (lambda x: -m.sin(x),),
+        "tan": (lambda x: 1 / m.cos(x) ** 2,),
+        "asin": (lambda x: 1 / m.sqrt((1 - x) * (1 + x)),),
+        "acos": (lambda x: -1 / m.sqrt((1 - x) * (1 + x)),),
+        "atan": (lambda x: 1 / (1 + x * x),),
+        "sinh": (m.cosh,),
+        "cosh": (m.sinh,),
+        "tanh": (lambda x: 1 / m.cosh(x) ** 2,),
+        "sigmoid": (lambda x: 1 / (2 + 2 * m.cosh(x)),),
+        "relu": (lambda x: one if x > 0 else zero,),
+        "softplus": (lambda x: 1 / (1 + m.exp(-x)),),
+        "erf": (lambda x: 2 / m.sqrt(m.pi) * m.exp(-x * x),),
+        "atan2": (lambda x, y: y / (x * x + y * y), lambda x, y: -x / (x * x + y * y)),
+        "hypot": (lambda x, y: x / m.sqrt(x * x + y * y), lambda x, y: y / m.sqrt(x * x + y * y)),
+        "maximum": (lambda x, y: _share(x - y), lambda x, y: _share(y - x)),
+        "minimum": (lambda x, y: _share(y - x), lambda x, y: _share(x - y)),
+        "where": (lambda *_: zero, lambda x, y, z: one if x else zero, lambda x, y, z: zero if x else one),
+        "sign": constant,
+        "less": constant * 2,
+        "less_equal": constant * 2,
+        "equal": constant * 2,
+        "stop_gradient": constant,
+    }
+
+
+def _second() -> dict[str, Callable[..., Any]]:
+    m = mpmath
+    return {
+        "exp": m.exp,
+        "expm1": m.exp,
+        "log": lambda x: -1 / x**2,
+        "log2": lambda x: -1 / (x**2 * m.log(2)),
+        "log10": lambda x: -1 / (x**2 * m.log(10)),
+        "log1p": lambda x: -1 / (1 + x) ** 2,
+        "sqrt": lambda x: -1 / (4 * x * m.sqrt(x)),
+        "sin": lambda x: -m.sin(x),
+        "cos": lambda x: -m.cos(x),
+        "tan": lambda x: 2 * m.tan(x) / m.cos(x) ** 2,
+        "asin": lambda x: x / m.sqrt((1 - x) * (1 + x)) ** 3,
+        "acos": lambda x: -x / m.sqrt((1 - x) * (1 + x)) ** 3,
+        "atan": lambda x: -2 * x / (1 + x * x) ** 2,
+        "sinh": m.sinh,
+        "cosh": m.cosh,
+        "tanh": lambda x: -2 * m.tanh(x) / m.cosh(x) ** 2,
+        "sigmoid": lambda x: -m.tanh(x / 2) / (2 + 2 * m.cosh(x)),
+        "softplus": lambda x: 1 / (2 + 2 * m.cosh(x)),
+        "erf": lambda x: -4 * x / m.sqrt(m.pi) * m.exp(-x * x),
+    }
+
+
+def _power_by_base(x: Any, y: Any) -> Any:
+    return mpmath.mpf(0) if y == 0 else y * mpmath.power(x, y - 1)
+
+
+def _share(difference: Any) -> Any:
+    """What a choice passes on to the operand that exceeds the other by the difference."""
+    return (1 + mpmath.sign(difference)) / 2
+
+
+# By name: a function of the operands for each partial, and the second derivative of what has one operand.
+FIRST, SECOND = Functions(_first), Functions(_second)
+
+
+def exact(function: Callable[..., Any], operands: tuple[float, ...]) -> Any:
+    """A function of mpmath at floats, or None where there is no real number."""
+    try:
+        with mpmath.workdps(60):
+            result = function(*map(mpmath.mpf, operands))
+    except not_real():
+        return None
+    return result if isinstance(result, mpmath.mpf) and mpmath.isfinite(result) else None
+
+
+def ulps_off(number: float, true: Any, of: Format = FLOAT64) -> float | None:
+    """How far a number is off, in units of the last place of the true one; None where that is not a normal number."""
+    if true is None or true == 0:
+        return None
+    exponent = int(mpmath.frexp(true)[1])  # the true number is at least 2 to the power of this less 1
+    if not of.lowest < exponent <= of.highest or abs(true) > of.largest:
+        return None
+    if not math.isfinite(number):
+        return math.inf
+    with mpmath.workdps(60):
+        return float(abs(number - true) * mpmath.mpf(2) ** (of.bits - exponent))
+
+
+# Where something happens: zeros, poles, kinks, and where functions saturate, overflow or underflow.
+_SPECIAL = (0.25, 0.5, 1.0, 2.0, 6.0, 19.0, 37.0, 88.0, 104.0, 354.0, 572.0, 709.0, 745.0, math.pi / 2, math.pi, 1e154)
+
+
+def operands(row: Operation, count: int, of: Format = FLOAT64) -> list[tuple[float, ...]]:
+    """Operands for a row, always the same: of all magnitudes, moderate ones, and next to where something happens."""
+    draw = random.Random(row.name)
+    found = [*_of_one(draw, count, of)] if row.arity == 1 else [*_of_more(row, draw, count, of)]
+    return list(dict.fromkeys(tuple(_rounded(x, of) for x in xs) for xs in found))
+
+
+def _rounded(x: float, of: Format) -> float:
+    """The nearest number of a format; the largest one instead of infinity."""
+    if of == FLOAT64:
+        return x
+    fraction, exponent = math.frexp(x)
+    step = max(exponent - of.bits, of.smallest)
+    return max(-of.largest, min(of.largest, math.ldexp(round(math.ldexp(fraction, exponent - step)), step)))
+
+
+def _of_any_magnitude(draw: random.Random, of: Format) -> float:
+    return draw.choice((-1.0, 1.0)) * _power_of_2(draw.uniform(of.smallest, of.highest))
+
+
+def _power_of_2(exponent: float) -> float:
+    whole = math.floor(min(exponent, 1023.999))
+    return math.ldexp(2.0 ** (min(exponent, 1023.999) - whole), whole)
+
+
+def _of_one(draw: random.Random, count: int, of: Format) -> Iterator[tuple[float, ...]]:
+    for special in _SPECIAL:
+        for side in (-1.0, 1.0):
+            for power in range(1, 53, 3):
+                yield (side * special * (1 + draw.choice((-1, 1)) * 2.0**-power),)
+            yield (side * special,)
+    for _ in range(count):
+        yield (_of_any_magnitude(draw, of),)
+        yield (draw.uniform(-2.0, 2.0),)
+        yield (draw.uniform(-40.0, 40.0),)
+        yield (draw.uniform(-760.0, 760.0),)
+
+
+def _of_more(row: Operation, draw: random.Random, count: int, of: Format) -> Iterator[tuple[float, ...]]:
+    others = (1.5,) * (row.arity - 2)
+    for _ in range(count):
+        x, y = _of_any_magnitude(draw, of), _of_any_magnitude(draw, of)
+        tiny = _power_of_2(draw.uniform(of.smallest, of.lowest))
+        alike = x * draw.uniform(-1.0, 1.0)
+        yield (x, y, *others)
+        yield (x, max(-of.largest, min(of.largest, alike)), *others)
+        yield (tiny, tiny * draw.uniform(-4.0, 4.0), *others)
+        yield (draw.uniform(-20.0, 20.0), draw.uniform(-20.0, 20.0), *others)
+        if row.name == "pow":
+            base = abs(draw.choice((x, draw.uniform(0.0, 20.0), 1 + draw.uniform(-1, 1) * 2.0 ** draw.uniform(-50, 0))))
+            exponent = draw.uniform(of.smallest, of.highest) / (math.log2(base) if base not in (0.0, 1.0) else 1.0)
+            yield (base, exponent)
+            yield (base, round(exponent) or 3.0)
+            yield (-base, round(exponent) or 3.0)
+            yield (x, draw.choice((0.5, -0.5, -1.0, 2.0, 3.0, 4.0, -2.0, 0.3, 1 / 3)))
