@@ -1,130 +1,118 @@
 """Measure how far off the operations are, and write the worst errors of each into docs/accuracy.md.
 
-usage: python tools/accuracy.py [--points N] [--only NAME ...] [--print]
+usage: python tools/accuracy.py [--points N] [--only NAME ...]
 
 Every row of the table is computed at some thousand operands, its value and its derivatives, in every way of running,
 and compared with mpmath at 60 digits. Where the checkout is not compiled, batches are left out: they are Python, too.
+With --only, errors are printed and nothing is written.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import importlib
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests/helpers")]
 
-from derivatives import FIRST, FLOAT32, FLOAT64, SECOND, Format, exact, operands, ulps_off  # noqa: E402
-from references import MPMATH  # noqa: E402
-
-import gradwalk  # noqa: E402
-from gradwalk.ops.table import TABLE, Operation  # noqa: E402
+from gradwalk.ops.table import TABLE, Operation  # noqa: E402  these need the line above
 from gradwalk.program import interpreter  # noqa: E402
-from gradwalk.value.value import apply  # noqa: E402
 
-OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
+derivatives: Any = importlib.import_module("derivatives")
+
 IS_COMPILED = not str(interpreter.__file__).endswith(".py")
 GOAL = 4.0
-Numbers = Any  # a number for each operand tuple
+FIXED = ("where", "sign", "less", "less_equal", "equal", "stop_gradient", "neg", "abs", "relu", "maximum", "minimum")
+
+# Why an error is larger than the goal, by row and quantity.
+REASONS = {
+    ("div", "d/dy"): "`-out / y` has the few digits of an `out` that is subnormal.",
+    ("pow", "d/dx"): "`pow(x, y - 1)` is subnormal, and y times what it lacks is lost; beyond |y| = 100 it is not.",
+    ("tan", "d/dx"): "Twice the error of the tangent itself, which batches compute less exactly than the C library.",
+    ("tan", "d²/dx²"): "As for d/dx, three times.",
+    ("sigmoid", "d²/dx²"): "`1 - 2 · out` cancels next to 0, where the second derivative is 0.",
+    ("erf", "d²/dx²"): "The first derivative is subnormal, and 2 · x times what it lacks is lost.",
+    ("softplus", "d²/dx²"): "As d/dx of sigmoid: the exponentials of batches are 2 ulp off.",
+    ("tanh", "d/dx"): "The exponentials of batches are 2 ulp off, and their squares 4.",
+    ("sigmoid", "d/dx"): "The exponentials of batches are 2 ulp off, and their squares 4.",
+}
+
+TOP = """# Accuracy
+
+How far off the operations and their derivatives are, in units of the last place (ulp) of the true number: the worst
+that was found at {points} operands of each kind (of all magnitudes, moderate ones, and next to zeros, poles,
+saturation, overflow and underflow), compared with mpmath at 60 digits. Only true numbers that are normal, neither
+subnormal nor too large, are compared. Rows whose numbers are all exact are left out.
+
+The goal is 4 ulp for values and partials. [Operations](operations.md) has the formulas; where one of them would be
+further off, another that is mathematically the same is computed. Second derivatives follow from the partials, and
+have no goal.
+
+"Values" are those of `Value`, and second derivatives those of `jit`; "float64" and "float32" are batches through
+`vmap`. Values are as exact as the functions of the C library are, and batches as exact as its vector functions.
+
+`python tools/accuracy.py` writes this page, here with {system}.
+
+"""
 
 
-class Worst(NamedTuple):
-    """The largest error in ulp, and the operands at which it was found."""
-
-    ulps: float
-    at: tuple[float, ...]
-
-
-def function(row: Operation) -> Callable[..., Any]:
-    return lambda *xs: apply(OPCODES[row.name], *xs)
-
-
-def quantities(row: Operation) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """What is measured of a row: a name for it, and the true function."""
-    yield "value", MPMATH[row.name]
-    for position in range(row.arity):
-        if position not in row.non_differentiable:
-            yield f"d/d{'xyz'[position]}", FIRST[row.name][position]
-    if row.name in SECOND:
-        yield "d²/dx²", SECOND[row.name]
-
-
-def eager(row: Operation, points: list[tuple[float, ...]]) -> dict[str, Numbers]:
-    """The numbers that Values hold; second derivatives by a program, one sample at a time."""
-    found: dict[str, Numbers] = {"value": [], "d/dx": [], "d/dy": [], "d/dz": [], "d²/dx²": []}
-    second = gradwalk.jit(gradwalk.grad(gradwalk.grad(function(row))))
-    for xs in points:
-        out = apply(OPCODES[row.name], *map(gradwalk.Value, xs))
-        found["value"].append(out.data)
-        for position, partial in enumerate(out.partials):
-            found[f"d/d{'xyz'[position]}"].append(partial)
-        if row.name in SECOND:
-            found["d²/dx²"].append(float(second(*xs)))
-    return found
-
-
-def lanes(row: Operation, points: list[tuple[float, ...]], of: Format) -> dict[str, Numbers]:
-    """The numbers that batches hold."""
-    columns = [numpy.array(column, numpy.float32 if of == FLOAT32 else numpy.float64) for column in zip(*points)]
-    f = function(row)
-    found: dict[str, Numbers] = {"value": gradwalk.vmap(f)(*columns)}
-    for position in range(row.arity):
-        if position not in row.non_differentiable:
-            found[f"d/d{'xyz'[position]}"] = gradwalk.vmap(gradwalk.grad(f, argnums=position))(*columns)
-    if row.name in SECOND:
-        found["d²/dx²"] = gradwalk.vmap(gradwalk.grad(gradwalk.grad(f)))(*columns)
-    return found
-
-
-def worst(row: Operation, points: list[tuple[float, ...]], found: dict[str, Numbers], of: Format) -> dict[str, Worst]:
-    """The largest error of each quantity, where the operation is defined and the true number is a normal one."""
-    largest = {}
-    defined = [exact(MPMATH[row.name], xs) is not None for xs in points]
-    for quantity, function_of in quantities(row):
-        errors = [Worst(0.0, ())]
-        for xs, number, inside in zip(points, found[quantity], defined, strict=True):
-            off = ulps_off(float(number), exact(function_of, xs), of) if inside else None
-            if off is not None:
-                errors.append(Worst(off, xs))
-        largest[quantity] = max(errors)
-    return largest
-
-
-def measured(row: Operation, count: int) -> list[dict[str, Worst]]:
+def measured(row: Operation, count: int) -> list[dict[str, Any]]:
     """The largest errors of a row: of Values, and where they are compiled of batches in float64 and float32."""
-    points = operands(row, count)
-    found = [worst(row, points, eager(row, points), FLOAT64)]
+    single, double = derivatives.FLOAT32, derivatives.FLOAT64
+    points = derivatives.operands(row, count)
+    found = [derivatives.worst(row, points, derivatives.eager(row, points), double)]
     if IS_COMPILED:
-        found.append(worst(row, points, lanes(row, points, FLOAT64), FLOAT64))
-        singles = operands(row, count, FLOAT32)
-        found.append(worst(row, singles, lanes(row, singles, FLOAT32), FLOAT32))
+        found.append(derivatives.worst(row, points, derivatives.lanes(row, points, double), double))
+        points = derivatives.operands(row, count, single)
+        found.append(derivatives.worst(row, points, derivatives.lanes(row, points, single), single))
     return found
+
+
+def page(results: dict[str, list[dict[str, Any]]], count: int) -> Iterator[str]:
+    """The lines of docs/accuracy.md."""
+    libc = " ".join(platform.libc_ver()) or platform.system()
+    yield from TOP.format(points=count, system=f"{libc} on {platform.machine()}").splitlines()
+    ways = ("Values", "float64", "float32")[: 3 if IS_COMPILED else 1]
+    yield f"| operation | of | {' | '.join(ways)} |"
+    yield f"|---|---|{'---|' * len(ways)}"
+    large = []
+    for name, found in results.items():
+        for quantity in found[0] if name not in FIXED else ():
+            cells = [way[quantity] for way in found]
+            yield f"| `{name}` | {quantity} | {' | '.join(shown(cell.ulps) for cell in cells)} |"
+            large += [(name, quantity, way, cell) for way, cell in zip(ways, cells, strict=True) if cell.ulps > GOAL]
+    yield from ("", f"Where it is more than {GOAL:g} ulp:", "")
+    yield from ("| operation | of | in | ulp | at | why |", "|---|---|---|---|---|---|")
+    for name, quantity, way, cell in large:
+        at = ", ".join(f"{x:.6g}" for x in cell.at)
+        yield f"| `{name}` | {quantity} | {way} | {shown(cell.ulps)} | {at} | {REASONS.get((name, quantity), '')} |"
+
+
+def shown(ulps: float) -> str:
+    """An error as text."""
+    return f"{ulps:.1f}" if ulps < 1000 else f"{ulps:.0e}".replace("e+", "e")
 
 
 def main() -> None:
+    """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, default=500, help="how many operands of each kind")
+    parser.add_argument("--points", type=int, default=1000, help="how many operands of each kind")
     parser.add_argument("--only", nargs="*", default=[], help="names of operations")
     options = parser.parse_args()
-    for row in TABLE:
-        if not options.only or row.name in options.only:
-            for quantity, *_ in quantities(row):
-                pass
-            ways = measured(row, options.points)
-            for quantity, _ in quantities(row):
-                cells = [way[quantity] for way in ways]
-                print(
-                    f"{row.name:12} {quantity:7}",
-                    *(f"{c.ulps:10.3g} {str(c.at if c.ulps > GOAL else ''):48}" for c in cells),
-                )
-                sys.stdout.flush()
+    results = {}
+    for row in [row for row in TABLE if not options.only or row.name in options.only]:
+        results[row.name] = measured(row, options.points)
+        for quantity in results[row.name][0]:
+            cells = [way[quantity] for way in results[row.name]]
+            errors = "".join(f"{c.ulps:10.3g} {c.at if c.ulps > GOAL else ''!s:48}" for c in cells)
+            print(f"{row.name:13} {quantity:6} {errors}".rstrip(), flush=True)
+    if not options.only:
+        (ROOT / "docs/accuracy.md").write_text("\n".join(page(results, options.points)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,17 @@ sys.modules["gradwalk"] = package
 from table_checks import problems  # noqa: E402  these need the line above
 
 from gradwalk.ops import ieee  # noqa: E402
-from gradwalk.ops.formula import Formula, as_formula, evaluated, given, name, substituted, textbook, variables  # noqa: E402
+from gradwalk.ops.formula import (  # noqa: E402
+    NEVER,
+    Formula,
+    as_formula,
+    evaluated,
+    given,
+    name,
+    substituted,
+    textbook,
+    variables,
+)
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.printers import C_HELPERS, c, javascript, python, text  # noqa: E402
 from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, Fused, Operation, Reduction  # noqa: E402
@@ -106,9 +116,14 @@ def _partial_function() -> Lines:
         yield from _case(row, "    ")
         for position in range(row.arity - 1):
             yield f"        if position == {position}:"
-            yield from _returned(row.partial(position), "            ")
-        yield from _returned(row.partial(row.arity - 1), "        ")
+            yield from _returned(_computed(row.partial(position)), "            ")
+        yield from _returned(_computed(row.partial(row.arity - 1)), "        ")
     yield "    return 0.0"
+
+
+def _computed(formula: Formula) -> Formula:
+    """A formula without what is only shown."""
+    return given(formula, NEVER, False)
 
 
 def _returned(formula: Formula, indent: str) -> Lines:
@@ -117,10 +132,12 @@ def _returned(formula: Formula, indent: str) -> Lines:
     if len(line) <= LONGEST_LINE:
         yield line
     elif formula.operator == "where":
-        condition, chosen, otherwise = formula.arguments
+        condition = formula.arguments[0]
+        while condition.operator == "where":  # a choice between 1 and 0
+            condition = condition.arguments[0]
         yield f"{indent}if {python(condition)}:"
-        yield from _returned(given(chosen, condition, True), f"{indent}    ")
-        yield from _returned(given(otherwise, condition, False), indent)
+        yield from _returned(given(formula, condition, True), f"{indent}    ")
+        yield from _returned(given(formula, condition, False), indent)
     else:
         yield from _in_parts(formula, indent)
 
@@ -592,7 +609,7 @@ def _page_row(row: Operation) -> Lines:
     yield from (f"    {key}: {json.dumps(value, ensure_ascii=False)}," for key, value in properties.items())
     partials = [row.partial(position) for position in range(row.arity)]
     yield f"    forward: {_arrow(row.forward)},"
-    yield from _list("partials", [_arrow(partial) for partial in partials])
+    yield from _list("partials", [_arrow(_computed(partial)) for partial in partials])
     yield from _list("formulas", [_literal(textbook(partial)) for partial in partials])
 
 

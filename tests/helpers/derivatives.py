@@ -10,9 +10,14 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from references import Functions, mpmath, not_real
+import numpy
+from references import MPMATH, Functions, mpmath, not_real
 
-from gradwalk.ops.table import Operation
+import gradwalk
+from gradwalk.ops.table import TABLE, Operation
+from gradwalk.value.value import apply
+
+OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 
 
 class Format(NamedTuple):
@@ -201,3 +206,71 @@ def _of_more(row: Operation, draw: random.Random, count: int, of: Format) -> Ite
             yield (base, round(exponent) or 3.0)
             yield (-base, round(exponent) or 3.0)
             yield (x, draw.choice((0.5, -0.5, -1.0, 2.0, 3.0, 4.0, -2.0, 0.3, 1 / 3)))
+
+
+# Measuring
+
+
+class Worst(NamedTuple):
+    """The largest error in ulp, and the operands at which it was found."""
+
+    ulps: float
+    at: tuple[float, ...]
+
+
+def function(row: Operation) -> Callable[..., Any]:
+    """A row as a function of Values."""
+    return lambda *xs: apply(OPCODES[row.name], *xs)
+
+
+def quantities(row: Operation) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """What is measured of a row: a name for it, and the true function."""
+    yield "value", MPMATH[row.name]
+    for position in range(row.arity):
+        if position not in row.non_differentiable:
+            yield f"d/d{'xyz'[position]}", FIRST[row.name][position]
+    if row.name in SECOND:
+        yield "d²/dx²", SECOND[row.name]
+
+
+def eager(row: Operation, points: list[tuple[float, ...]]) -> dict[str, Any]:
+    """The numbers that Values hold; second derivatives by a program, one sample at a time."""
+    found: dict[str, Any] = {"value": [], "d/dx": [], "d/dy": [], "d/dz": [], "d²/dx²": []}
+    second = gradwalk.jit(gradwalk.grad(gradwalk.grad(function(row))))
+    for xs in points:
+        out = apply(OPCODES[row.name], *map(gradwalk.Value, xs))
+        found["value"].append(out.data)
+        for position, partial in enumerate(out.partials):
+            found[f"d/d{'xyz'[position]}"].append(partial)
+        if row.name in SECOND:
+            found["d²/dx²"].append(float(second(*xs)))
+    return found
+
+
+def lanes(row: Operation, points: list[tuple[float, ...]], of: Format) -> dict[str, Any]:
+    """The numbers that batches hold."""
+    columns = [
+        numpy.array(column, numpy.float32 if of == FLOAT32 else numpy.float64) for column in zip(*points, strict=True)
+    ]
+    f = function(row)
+    found: dict[str, Any] = {"value": gradwalk.vmap(f)(*columns)}
+    for position in range(row.arity):
+        if position not in row.non_differentiable:
+            found[f"d/d{'xyz'[position]}"] = gradwalk.vmap(gradwalk.grad(f, argnums=position))(*columns)
+    if row.name in SECOND:
+        found["d²/dx²"] = gradwalk.vmap(gradwalk.grad(gradwalk.grad(f)))(*columns)
+    return found
+
+
+def worst(row: Operation, points: list[tuple[float, ...]], found: dict[str, Any], of: Format) -> dict[str, Worst]:
+    """The largest error of each quantity, where the operation is defined and the true number is a normal one."""
+    largest = {}
+    defined = [exact(MPMATH[row.name], xs) is not None for xs in points]
+    for quantity, function_of in quantities(row):
+        errors = [Worst(0.0, ())]
+        for xs, number, inside in zip(points, found[quantity], defined, strict=True):
+            off = ulps_off(float(number), exact(function_of, xs), of) if inside else None
+            if off is not None:
+                errors.append(Worst(off, xs))
+        largest[quantity] = max(errors)
+    return largest

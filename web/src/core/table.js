@@ -74,8 +74,8 @@ export const TABLE = [
     words: "power",
     forward: (x, y) => ieee.pow(x, y),
     partials: [
-      (x, y) => y === 0 ? (ieee.fabs(x) > 0 ? y / (ieee.fabs(x) > 0 ? x : 1) : 0) : (y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? y * ieee.pow(x, y - 1) : (ieee.fabs(x) > 0 ? y * ieee.pow(ieee.fabs(ieee.fabs(x) > 0 ? x : 1), y * 0.5) / (ieee.fabs(x) > 0 ? x : 1) * ieee.pow(ieee.fabs(ieee.fabs(x) > 0 ? x : 1), y * 0.5) * ieee.pow(ieee.sign(ieee.fabs(x) > 0 ? x : 1), y) : y * ieee.pow(x, y - 1))),
-      (x, y, _z, out) => out > 1e-290 && out < 1e+300 ? (out > 1e-290 && out < 1e+300 ? out : 1) * ieee.log(x === 0 && y >= 0 ? 1 : x) : ieee.pow(x === 0 && y >= 0 ? 1 : x, y * 0.5) * ieee.log(x === 0 && y >= 0 ? 1 : x) * ieee.pow(x === 0 && y >= 0 ? 1 : x, y * 0.5),
+      (x, y) => y === 0 ? (ieee.fabs(x) > 0 ? y / (y === 0 && ieee.fabs(x) > 0 ? x : 1) : 0) : ((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 ? 1 : 0)) !== 0 ? y * ieee.pow(ieee.fabs((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 ? 1 : 0)) !== 0 ? x : 1), y * 0.5) / ((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 ? 1 : 0)) !== 0 ? x : 1) * ieee.pow(ieee.fabs((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 ? 1 : 0)) !== 0 ? x : 1), y * 0.5) * ieee.pow(ieee.sign((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 ? 1 : 0)) !== 0 ? x : 1), y) : (y === 0 ? 1 : y) * ieee.pow((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 ? 1 : 0)) !== 0 ? 1 : x, (y === 0 ? 1 : y) - 1)),
+      (x, y, _z, out) => (out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? ieee.pow((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? x : 1, y * 0.5) * ieee.log((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? x : 1) * ieee.pow((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? x : 1, y * 0.5) : ((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? 1 : out) * ieee.log(x === 0 && y >= 0 ? 1 : x),
     ],
     formulas: [
       ["where", ["==", "y", 0], ["where", [">", ["fabs", "x"], 0], ["/", "y", "x"], 0], ["*", "y", ["pow", "x", ["-", "y", 1]]]],
@@ -334,7 +334,7 @@ export const TABLE = [
     words: "hyperbolic tangent",
     forward: (x) => ieee.tanh(x),
     partials: [
-      (x, _y, _z, out) => ieee.fabs(x) < 0.88 ? 1 - out * out : 4 * ieee.exp(-2 * ieee.fabs(x)) / (1 + ieee.exp(-2 * ieee.fabs(x))) / (1 + ieee.exp(-2 * ieee.fabs(x))),
+      (x, _y, _z, out) => ieee.fabs(x) < 0.88 ? 1 - out * out : 4 * ieee.exp(-2 * ieee.fabs(x)) / ((1 + ieee.exp(-2 * ieee.fabs(x))) * (1 + ieee.exp(-2 * ieee.fabs(x)))),
     ],
     formulas: [["-", 1, ["*", "out", "out"]]],
   },
@@ -350,7 +350,7 @@ export const TABLE = [
     words: "1 / (1 + exp(-x))",
     forward: (x) => (x < 0 ? ieee.exp(-ieee.fabs(x)) : 1) / (1 + ieee.exp(-ieee.fabs(x))),
     partials: [
-      (x, _y, _z, out) => x < 1 ? out * (1 - out) : ieee.exp(-ieee.fabs(x)) / (1 + ieee.exp(-ieee.fabs(x))) / (1 + ieee.exp(-ieee.fabs(x))),
+      (x, _y, _z, out) => x < 1 ? out * (1 - out) : ieee.exp(-ieee.fabs(x)) / ((1 + ieee.exp(-ieee.fabs(x))) * (1 + ieee.exp(-ieee.fabs(x)))),
     ],
     formulas: [["*", "out", ["-", 1, "out"]]],
   },
@@ -396,7 +396,7 @@ export const TABLE = [
     words: "error function",
     forward: (x) => ieee.erf(x),
     partials: [
-      (x) => ieee.fabs(x) < 1 ? 2 / ieee.sqrt(3.141592653589793) * ieee.exp(-(x * x)) : 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984) * ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))) * ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) - ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984)) * ((ieee.fabs(x) > 30 ? 30 : x) + ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))))),
+      (x) => 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984) * ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))) * ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) - ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984)) * ((ieee.fabs(x) > 30 ? 30 : x) + ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))))),
     ],
     formulas: [["*", ["/", 2, ["sqrt", 3.141592653589793]], ["exp", ["negative", ["*", "x", "x"]]]]],
   },

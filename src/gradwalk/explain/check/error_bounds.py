@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from gradwalk.explain.passes import contribution, passing, swept
+from gradwalk.explain.passes import passing, swept
 from gradwalk.graph.graph import Floats, Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
