@@ -178,8 +178,9 @@ def torch_is_off(row: Operation, operands: tuple[float, ...]) -> bool:
     """Whether PyTorch's gradient is not the derivative.
 
     That is so for abs at nan, where it gives 0; for expm1 below 0, where it has out + 1 for exp(x); for atan2 where
-    x² + y² overflows or underflows though the derivative does not; for hypot of subnormal numbers; and for powers of
-    negative numbers where y - 1 is rounded to another integer, and of subnormal ones, where pow(x, y - 1) overflows. (The tests against mpmath show that ours is right.)
+    x² + y² overflows or underflows though the derivative does not; for hypot of subnormal numbers; for powers of
+    negative numbers where y - 1 is rounded to another integer, and of subnormal ones where pow(x, y - 1) overflows.
+    (The tests against mpmath show that ours is right.)
     """
     if row.name == "abs":
         return math.isnan(operands[0])

@@ -162,9 +162,11 @@ def partial(
                 return ieee.div(y, x if ieee.fabs(x) > 0.0 else 1.0) if ieee.fabs(x) > 0.0 else 0.0
             if y - 1.0 + 1.0 == y and y - (y - 1.0) == 1.0 and ieee.fabs(y) < 100.0:
                 return y * ieee.pow(x, y - 1.0)
-            if ieee.fabs(x) > 0.0:
-                a = ieee.pow(ieee.fabs(x), y * 0.5)
-                return ieee.div(y * a, x) * a * ieee.pow(ieee.sign(x), y)
+            if ieee.fabs(x) > 0.0 and ieee.fabs(x) < 1.79e308:
+                a = ieee.fabs(x)
+                b = ieee.pow(a, y * 0.5)
+                c = 9.313225746154785e-10 if a < 1.0 and ieee.fabs(y) > 1e-06 else 1.0
+                return ieee.div(y * (b * c), x) * (ieee.div(b, c)) * ieee.pow(ieee.sign(x), y)
             return y * ieee.pow(x, y - 1.0)
         if out > 1e-290 and out < 1e300:
             return out * ieee.log(1.0 if x == 0.0 and y >= 0.0 else x)

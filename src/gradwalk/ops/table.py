@@ -291,10 +291,13 @@ not_zero = where(equal(scaled, 0), 1, scaled)  # the angle of the origin does no
 # pow(x, y - 1) is off by log(x) times what y - 1 is rounded by, and y times it by y times what underflow takes. There
 # the root of the result, which does not underflow, is multiplied twice.
 is_small_step = equal((y - 1) + 1, y) & equal(y - (y - 1), 1) & (f.fabs(y) < 100)
-is_by_halves = where(is_small_step, 0, where(f.fabs(x) > 0, 1, 0))
+is_by_halves = where(is_small_step, 0, where((f.fabs(x) > 0) & (f.fabs(x) < 1.79e308), 1, 0))
 halved = usually(x, is_by_halves, 1)
 half_power = f.pow(f.fabs(halved), y * 0.5)
-slope_by_halves = y * half_power / halved * half_power * f.pow(f.sign(halved), y)
+shrunk = where(
+    (f.fabs(x) < 1) & (f.fabs(y) > 1e-6), 2.0**-30, 1
+)  # so that the quotient does not overflow before it is multiplied
+slope_by_halves = y * (half_power * shrunk) / halved * (half_power / shrunk) * f.pow(f.sign(halved), y)
 exponent = unless(y, equal(y, 0), 1)
 power_slope = exponent * f.pow(unless(x, is_by_halves, 1), exponent - 1)
 base_of_one = usually(x, equal(y, 0) & (f.fabs(x) > 0), 1)
