@@ -24,6 +24,9 @@ def threads(count: int) -> Iterator[None]:
     Args:
         count: The number of threads, the calling one included.
 
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already keep their own number.
+
     Raises:
         ValueError: Where that is less than one.
 

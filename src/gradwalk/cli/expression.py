@@ -101,6 +101,9 @@ def parse(text: str) -> Parsed:
     Args:
         text: The program. Operators have the precedence that they have in Python.
 
+    Returns:
+        The steps of its evaluation, and the names that need values.
+
     Raises:
         ExpressionError: The text is anything else.
 

@@ -179,6 +179,9 @@ def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple
         graph: A graph with one root.
         order: The indices of the nodes to visit.
         overwrite: Write contributions with `=` in place of `+=`.
+
+    Returns:
+        A step for each visit, in order.
     """
     sweep = _Sweep(graph, overwrite)
     return tuple([sweep.visit(graph.nodes[index]) for index in order])

@@ -71,9 +71,17 @@ class Graph:
         Args:
             root: A Value, or an iterable of Values for a graph with several outputs.
 
+        Returns:
+            The graph, with the roots as its outputs. It does not change with the Values.
+
         Raises:
             TypeError: A root is not a Value.
             ValueError: There is no root, or hand-edited nodes form a cycle.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> Graph.record([a * a, a + 1.0])
+            <Graph of 3 nodes to v2, v3>
         """
         roots = [root] if isinstance(root, Value) else _as_list(root)
         if not roots:
@@ -160,6 +168,13 @@ class Graph:
 
         Raises:
             GraphError: The graph is not well formed; the message says what is wrong, and at which node.
+
+        Example:
+            >>> from dataclasses import replace
+            >>> replace(Graph.record(Value(2.0)), outputs=()).validate()
+            Traceback (most recent call last):
+                ...
+            gradwalk.graph.node.GraphError: the graph has no output
         """
         _check_lengths(self)
         _check_opcodes(self)
@@ -178,11 +193,23 @@ class Graph:
             raise GraphError("the graph has no output")
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the graph as plain data: what `to_json` writes, nan and inf as strings."""
+        """Describe the graph as plain data: what `to_json` writes, nan and inf as strings.
+
+        Returns:
+            A dictionary with the keys "gradwalk", "version", "outputs" and "nodes", a list of a dictionary for each
+            node.
+
+        Example:
+            >>> Graph.record(Value(3.0, label="a")).to_dict()["nodes"]
+            [{'data': 3.0, 'grad': 0.0, 'label': 'a'}]
+        """
         return graph_json.as_dict(self.nodes, self.symbols, self.outputs)
 
     def to_json(self) -> str:
         """Write the graph as JSON, by the schema in docs/graph.schema.json.
+
+        Returns:
+            The text, one line for each node, for `from_json`.
 
         Example:
             >>> print(Graph.record(Value(3.0, label="a") * 2.0).to_json())
@@ -200,8 +227,16 @@ class Graph:
         Args:
             text: A JSON document by docs/graph.schema.json.
 
+        Returns:
+            The graph, which has been validated.
+
         Raises:
             GraphError: The text is something else; the message says where it stops making sense.
+
+        Example:
+            >>> a = Value(3.0, label="a")
+            >>> Graph.from_json(Graph.record(a * 2.0).to_json()).data
+            array([3., 6.])
         """
         graph = cls(**graph_json.read(text))
         graph.validate()
@@ -210,6 +245,9 @@ class Graph:
 
 def as_graph(root: Value | Iterable[Value] | Graph) -> Graph:
     """Return a graph as it is, and record that of one or several Values.
+
+    Args:
+        root: A Graph, a Value, or an iterable of Values.
 
     Raises:
         TypeError: `root` is neither a Graph nor made of Values.

@@ -30,6 +30,9 @@ def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence
         nodes: All nodes, in order.
         symbols: What hand-made nodes call their operations, by index.
         outputs: The indices of the roots.
+
+    Returns:
+        The document that `as_text` writes, with nan and inf as strings.
     """
     return {
         "gradwalk": "graph",

@@ -148,6 +148,16 @@ class Program:
 
         Returns:
             A program with these names and the same instructions.
+
+        Example:
+            >>> from gradwalk import jit
+            >>> double = jit(lambda x: 2 * x)
+            >>> double(3.0)
+            6.0
+            >>> print(double.program.named(["length"], ["doubled"]))
+            program(length):
+              v2 = 2.0 * length
+              doubled = v2
         """
         return Program(self.inputs, self.constants, self.instructions, self.calls, self.outputs, inputs, outputs)
 
@@ -199,6 +209,14 @@ class Program:
 
         Raises:
             ProgramError: If the text is anything else, saying where it stops making sense.
+
+        Example:
+            >>> from gradwalk import jit
+            >>> double = jit(lambda x: 2 * x)
+            >>> double(3.0)
+            6.0
+            >>> Program.from_json(double.program.to_json())
+            <Program of 1 instruction from 1 input to 1 output>
         """
         return _validated(program_json.read(text))
 
@@ -295,6 +313,14 @@ class Program:
 
         Raises:
             ValueError: If there are more or fewer numbers than inputs, or they are no row.
+
+        Example:
+            >>> from gradwalk import jit
+            >>> double = jit(lambda x: 2 * x)
+            >>> double(3.0)
+            6.0
+            >>> double.program.run([4.5])
+            array([9.])
         """
         return self._interpreter.run(numbers)
 

@@ -74,10 +74,13 @@ class Recording:
         return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
-        """Append an input for each of some seeds, which the function does not see, and return their indices.
+        """Append an input for each of some seeds, which the function does not see.
 
         Args:
             numbers: The numbers that the inputs stand for, such as tangents.
+
+        Returns:
+            The index of each input on the tape.
         """
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]

@@ -108,7 +108,8 @@ class Jit(Wrapper[P, R]):
     def graph(self) -> Graph:
         """The graph of the latest recording, simplified, with the numbers that it was recorded for.
 
-        Raises `ValueError` where there is none yet.
+        Raises:
+            ValueError: There is no recording yet.
         """
         trace = self._last()
         return Graph.record(trace.roots(trace.numbers))
@@ -117,7 +118,8 @@ class Jit(Wrapper[P, R]):
     def program(self) -> Program:
         """The program of the latest recording, with names for the numbers of arguments and the Values it captured.
 
-        Raises `ValueError` where there is none yet.
+        Raises:
+            ValueError: There is no recording yet.
         """
         trace = self._last()
         return trace.program.named(trace.labels, trace.treedef.names("out"))

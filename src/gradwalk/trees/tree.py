@@ -147,7 +147,11 @@ class TreeDef:
         }
 
     def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
-        """Iterate over the leaves: the range of their numbers among all numbers, and the shape, () for a number."""
+        """Iterate over the leaves.
+
+        Returns:
+            For each leaf, where its numbers are among all numbers of the tree, and its shape, which is () for a number.
+        """
         start = 0
         for shape in self.shapes:
             yield slice(start, start + size(shape)), () if isinstance(shape, str) else shape

@@ -52,6 +52,9 @@ def observed(observer: Callable[[Any], object]) -> Iterator[None]:
 
     Args:
         observer: A function of the root.
+
+    Returns:
+        A context manager. Observers that are set already are called too, before this one.
     """
     global _observers
     _observers = (*_observers, observer)

@@ -45,6 +45,9 @@ _depth: ContextVar[int] = ContextVar("depth", default=0)
 def no_grad() -> Iterator[None]:
     """Make results of operations remember nothing: they are leaves, and `backward` on them is refused.
 
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already are not affected.
+
     Example:
         >>> from gradwalk import Value
         >>> a = Value(2.0)
@@ -63,8 +66,19 @@ def debug_nans() -> Iterator[None]:
 
     The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
 
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already are not affected.
+
     Raises:
         RecordingError: Inside a function that is being recorded.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> with debug_nans():
+        ...     Value(0.0).log()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        FloatingPointError: log(0) gave -inf, at ...
     """
     if _staging_level.get():
         raise RecordingError(
@@ -79,6 +93,9 @@ def source_lines() -> Iterator[None]:
     """Make every new node remember the line of the program that made it, as its `source`.
 
     Walks, checks and drawings of such nodes name the line. Nodes are slower and larger; it costs nothing when off.
+
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already are not affected.
 
     Example:
         >>> from gradwalk import Value
@@ -104,17 +121,17 @@ def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
 
 
 def is_without_gradient() -> bool:
-    """Whether `no_grad()` is on."""
+    """Return whether `no_grad()` is on here."""
     return open_switches != 0 and _without_gradient.get()
 
 
 def refuses_nans() -> bool:
-    """Whether `debug_nans()` is on."""
+    """Return whether `debug_nans()` is on here."""
     return open_switches != 0 and _refusing_nans.get()
 
 
 def remembers_lines() -> bool:
-    """Whether `source_lines()` is on."""
+    """Return whether `source_lines()` is on here."""
     return open_switches != 0 and _remembering_lines.get()
 
 
@@ -132,6 +149,9 @@ def recording(level: int, *, staged: bool) -> Iterator[None]:
     Args:
         level: How many recordings go on here, this one included.
         staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
+
+    Returns:
+        A context manager, to call the function in. `no_grad()` is off inside.
 
     Raises:
         RecordingError: At the end, where the function has caught such an error and gone on.
@@ -170,12 +190,12 @@ def _staged(level: int) -> Iterator[None]:
 
 
 def depth() -> int:
-    """How many recordings go on here, each of a function that the one before calls."""
+    """Return how many recordings go on here, each of a function that the one before calls."""
     return _depth.get()
 
 
 def is_staging() -> bool:
-    """Whether a function is being staged here."""
+    """Return whether a function is being staged here."""
     return staging != 0 and _staging_level.get() != 0
 
 

@@ -27,7 +27,7 @@ class SourceLine(NamedTuple):
 
 
 def users_line() -> SourceLine:
-    """The innermost line now being run that is neither gradwalk's own nor NumPy's."""
+    """Return the innermost line now being run that is neither gradwalk's own nor NumPy's."""
     frame = sys._getframe()
     while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
         frame = frame.f_back

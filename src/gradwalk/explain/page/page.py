@@ -79,6 +79,9 @@ def document(essence: Mapping[str, Any], of: str = "") -> str:
     Args:
         essence: What the page shows, as `Walk.essence()` returns it.
         of: What was walked.
+
+    Returns:
+        The JSON text, with `of` and the programs whose lines made the graph as further members.
     """
     described = {**essence, "of": of, "files": _files(essence["graph"]["nodes"])}
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
