@@ -1,7 +1,8 @@
 """Topological order: every node after its operands, found by a depth-first search without recursion.
 
-A traversal marks the nodes that it meets, and clears the marks at its end. One traversal runs at a time, in whichever
-thread, because a node has room for one mark.
+A traversal marks the nodes that it meets, and clears the marks at its end. A node has room for one mark, so that one
+traversal runs at a time, in whichever thread. Finalisers and signal handlers may begin one within another: it sets the
+marks that it finds aside, and puts them back.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ else:
 
 Root = TypeVar("Root", bound=ValueNode)
 
-# Traversals mark nodes, and a closure may run any code between two steps of a sweep: one thread at a time.
-traversing = threading.RLock()
+traversing = threading.RLock()  # held while there are marks
 if hasattr(os, "register_at_fork"):  # a child has none of the parent's other threads: nobody there would open the lock
     os.register_at_fork(
         before=traversing.acquire, after_in_parent=traversing.release, after_in_child=traversing.release
@@ -31,6 +31,59 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
 
 # In a traversal, the lowest level of nodes whose operands it goes on to.
 floor = cython.declare(cython.int, 0)
+
+_has_begun = cython.declare(cython.bint, False)  # whether a traversal goes on, in the thread that holds the lock
+
+
+def begin(roots: list) -> tuple | None:
+    """Begin a traversal. The caller holds the lock, and ends it with what this returns.
+
+    Args:
+        roots: The roots.
+
+    Returns:
+        For a traversal within another one, what has been set aside of that one: its lowest level, and nodes with their
+        marks and indices. Else None.
+    """
+    global _has_begun, floor
+    if not _has_begun:
+        _has_begun = True
+        return None
+    outer_floor, floor = floor, 0
+    return outer_floor, _set_aside(roots)
+
+
+def end(aside: tuple | None) -> None:
+    """End a traversal that `begin` has begun.
+
+    Args:
+        aside: What `begin` returned.
+    """
+    global _has_begun, floor
+    node: ValueNode
+    if aside is None:
+        _has_begun = False
+        return
+    floor, marked = aside
+    for node, mark, index in marked:
+        node._mark = mark
+        node._index = index
+
+
+def _set_aside(roots: list) -> list:
+    """Clear the marks of all nodes that some roots were made from, and return these nodes, marks and indices."""
+    node: ValueNode
+    aside = []
+    found = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in found:
+            found.add(id(node))
+            aside.append((node, node._mark, node._index))
+            node._mark = nodes.NEW
+            waiting.extend(node.operands)
+    return aside
 
 
 @cython.annotation_typing(False)
@@ -57,13 +110,12 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
         >>> [v.data for v in topological_order(a * b)]
         [2.0, 3.0, 6.0]
     """
-    with traversing:
-        order: list = _ordered(checked_root(root), None)
-        if key is None:
-            return order
-        keys = {id(node): key(node) for node in order}
-        keyed: list = _ordered(root, keys)
-        return keyed
+    order: list = _ordered(checked_root(root), None)
+    if key is None:
+        return order
+    keys = {id(node): key(node) for node in order}
+    keyed: list = _ordered(root, keys)
+    return keyed
 
 
 def checked_root(root: Any) -> Any:
@@ -85,17 +137,21 @@ def checked_root(root: Any) -> Any:
 @cython.cfunc
 def _ordered(root: ValueNode, keys: dict | None) -> list:
     order: list = []
-    try:
-        visit(root, keys, order, None)
-    finally:
-        unmark(order)
+    with traversing:
+        aside = begin([root])
+        try:
+            visit(root, keys, order, None)
+        finally:
+            unmark(order)
+            end(aside)
     return order
 
 
 def visit_all(roots: list, order: list, lowest_level: int) -> None:
     """Fill `order` with the topological order of several roots; its nodes stay marked.
 
-    The operands of nodes below the lowest level are not visited. The caller holds the lock, and unmarks the order.
+    The operands of nodes below the lowest level are not visited. The caller holds the lock, begins and ends the
+    traversal, and unmarks the order.
 
     Args:
         roots: The roots.
@@ -130,9 +186,9 @@ def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None)
                 by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
                 _push_operands(stack, order, earlier, node, keys)
             else:
-                stack.pop()
                 if node._mark != nodes.DONE:
                     _close(node, order, earlier)
+                stack.pop()
     except BaseException:
         unmark(stack)
         raise
@@ -151,9 +207,9 @@ def unmark(marked: list) -> object:
 @cython.inline
 def _close(node: ValueNode, order: list, earlier: list | None) -> object:
     """Append to the order a node whose operands have all been visited."""
-    node._mark = nodes.DONE
     node._index = len(order)
-    order.append(node)
+    order.append(node)  # before it is marked: what is marked and not on the stack is in the order, to be unmarked
+    node._mark = nodes.DONE
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
         node._grad = 0.0
