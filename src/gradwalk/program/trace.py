@@ -13,7 +13,7 @@ from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import RecordingError, depth, recording
+from gradwalk.value.modes import RecordingError, depth, recorded
 from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
 from gradwalk.value.value import Value, inputs
 
@@ -103,9 +103,8 @@ class Recording:
         """
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
-        with recording(self._level, staged=self._staged):
-            result = f(*args, **kwargs)
         try:
+            result = recorded(lambda: f(*args, **kwargs), self._level, staged=self._staged)
             return self._result(f, result)
         finally:
             close_inputs(self._inputs)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -23,6 +23,9 @@ from gradwalk.value.value import Value
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# The recordings that go on in a context: by the id of the function, and its key.
+_in_progress: ContextVar[tuple[tuple[int, Any], ...]] = ContextVar("in_progress", default=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,6 @@ class Jit(Wrapper[P, R]):
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache()
         self._on_floats: JitTrace | None = None  # the latest recording that takes positional floats
-        self._in_progress = threading.local()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
@@ -181,18 +183,16 @@ class Jit(Wrapper[P, R]):
         return trace, leaves
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
-        """Record the function, unless this thread is about to do so already."""
-        in_progress = self._in_progress.__dict__.setdefault("keys", set())
-        if key in in_progress:
+        """Record the function, unless that is what calls it."""
+        mark = (id(self), key)
+        if mark in _in_progress.get():
             raise RecursionError(
                 f"{named(self._f)} calls itself while it is being recorded, with arguments of the same structure: that "
                 "would never end. Write the recursion as a loop, or give what it depends on as a static argument"
             )
-        in_progress.add(key)
-        try:
-            return self._record(args, kwargs)
-        finally:
-            in_progress.discard(key)
+        context = copy_context()  # which ends with the recording, however that ends
+        context.run(_in_progress.set, (*_in_progress.get(), mark))
+        return context.run(self._record, args, kwargs)
 
     def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""

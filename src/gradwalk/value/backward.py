@@ -207,6 +207,17 @@ def push(node: ValueNode) -> None:
         push_partials(node)
 
 
+def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
+    """Call a rule that was set by hand, outside of a sweep. Other threads wait that work on the same gradients.
+
+    Args:
+        rule: The rule.
+        node: The node that it was set for.
+    """
+    with claims.claimed([node, *node.operands], once=False):
+        rule(node)
+
+
 @cython.cfunc
 @cython.inline
 def push_partials(node: ValueNode) -> object:

@@ -4,5 +4,7 @@ from gradwalk.value.node cimport ValueNode
 
 cdef int floor
 
+cdef tuple begin(list roots)
+cdef object end(tuple aside)
 cdef int visit(ValueNode root, dict keys, list order, list earlier) except? -1
 cdef object unmark(list marked)

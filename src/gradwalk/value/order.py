@@ -35,6 +35,7 @@ floor = cython.declare(cython.int, 0)
 _has_begun = cython.declare(cython.bint, False)  # whether a traversal goes on, in the thread that holds the lock
 
 
+@cython.cfunc
 def begin(roots: list) -> tuple | None:
     """Begin a traversal. The caller holds the lock, and ends it with what this returns.
 
@@ -53,7 +54,8 @@ def begin(roots: list) -> tuple | None:
     return outer_floor, _set_aside(roots)
 
 
-def end(aside: tuple | None) -> None:
+@cython.cfunc
+def end(aside: tuple | None) -> object:
     """End a traversal that `begin` has begun.
 
     Args:
@@ -63,11 +65,12 @@ def end(aside: tuple | None) -> None:
     node: ValueNode
     if aside is None:
         _has_begun = False
-        return
+        return None
     floor, marked = aside
     for node, mark, index in marked:
         node._mark = mark
         node._index = index
+    return None
 
 
 def _set_aside(roots: list) -> list:

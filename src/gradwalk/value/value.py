@@ -191,7 +191,7 @@ class Value(ValueNode):
         Set it to give a hand-made node its rule. The function may close over the node itself.
         """
         closure = self._details.closure if self._special else None
-        return partial(sweep.push_native if closure is None else closure, self)
+        return partial(sweep.push_native, self) if closure is None else partial(sweep.call_rule, closure, self)
 
     @_backward.setter
     def _backward(self, function: Callable[[], object]) -> None:
