@@ -187,9 +187,8 @@ def _pass_back(visited: list) -> object:
 
 def _refuse_what_is_swept(aside: list) -> None:
     """Raise `RuntimeError` where a finaliser or signal handler begins a sweep over what is being swept."""
-    for node, mark, _ in aside:
-        if mark != nodes.NEW:
-            raise RuntimeError(f"backward() on {node!r} by a finaliser or a signal handler, in the middle of a sweep")
+    for node, _, _ in aside:
+        raise RuntimeError(f"backward() on {node!r} by a finaliser or a signal handler, in the middle of a sweep")
 
 
 # What one node passes to its operands

@@ -39,12 +39,13 @@ _remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines"
 # A function is staged when its recording will serve other numbers too, so that it may not ask for any.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
 _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
-_staging_levels: list[int] = []  # of all stagings that go on, in all threads
-staging = cython.declare(cython.int, 0)  # the highest of them, or 0
+_depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
-# How many recordings go on, staged or not, in all threads; and the level of the innermost one here.
+# All recordings that go on, in all threads: the level where a function is staged, else 0. Their number, and the highest
+# level, are for speed alone, as `open_switches` is.
+_levels: dict[object, int] = {}
 recordings = cython.declare(cython.int, 0)
-_depth: ContextVar[int] = ContextVar("depth", default=0)
+staging = cython.declare(cython.int, 0)
 
 
 @cython.cclass
@@ -252,17 +253,14 @@ def _recorded_here(f: Callable[[], Any], level: int, staged: bool) -> Any:
     if staged:
         _staging_level.set(level)
         _refusals.set(refusals)
-    recordings += 1
+    here = object()
     try:
-        if staged:
-            _staging_levels.append(level)
-            staging = max(_staging_levels)
+        _levels[here] = level if staged else 0
+        recordings, staging = len(_levels), max(_levels.values())
         result = f()
     finally:
-        recordings -= 1
-        if staged:
-            _staging_levels.remove(level)
-            staging = max(_staging_levels, default=0)
+        _levels.pop(here, None)
+        recordings, staging = len(_levels), max(_levels.values(), default=0)
     if refusals:  # the function has caught it, and gone on as for a number that there is not
         raise refusals[0]
     return result

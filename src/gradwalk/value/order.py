@@ -32,7 +32,9 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
 # In a traversal, the lowest level of nodes whose operands it goes on to.
 floor = cython.declare(cython.int, 0)
 
-_has_begun = cython.declare(cython.bint, False)  # whether a traversal goes on, in the thread that holds the lock
+# Whether a traversal goes on, in the thread that holds the lock. Where an interrupt in plain Python leaves it on, later
+# traversals look for marks to set aside, which only takes time.
+_has_begun = cython.declare(cython.bint, False)
 
 
 @cython.cfunc
@@ -74,7 +76,7 @@ def end(aside: tuple | None) -> object:
 
 
 def _set_aside(roots: list) -> list:
-    """Clear the marks of all nodes that some roots were made from, and return these nodes, marks and indices."""
+    """Clear the marks of all nodes that some roots were made from; those that had one, with mark and index."""
     node: ValueNode
     aside = []
     found = set()
@@ -83,8 +85,9 @@ def _set_aside(roots: list) -> list:
         node = waiting.pop()
         if id(node) not in found:
             found.add(id(node))
-            aside.append((node, node._mark, node._index))
-            node._mark = nodes.NEW
+            if node._mark != nodes.NEW:  # the others have no index yet
+                aside.append((node, node._mark, node._index))
+                node._mark = nodes.NEW
             waiting.extend(node.operands)
     return aside
 
