@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.ops import evaluate
-from gradwalk.value import modes, order
+from gradwalk.value import marks, modes, order
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import checked_root, topological_order, traversing
@@ -119,7 +119,7 @@ def _pass_back(visited: list) -> object:
     _refuse_if_being_swept(visited)
     for item in reversed(visited):
         node = cython.cast(ValueNode, item)
-        node._mark = nodes.NEW
+        node._mark = marks.NEW
         push_partials(node)
     return None
 
