@@ -1,4 +1,5 @@
 from gradwalk.ops cimport evaluate
+from gradwalk.value cimport marks
 from gradwalk.value cimport node as nodes
 from gradwalk.value cimport order
 from gradwalk.value.node cimport ValueNode

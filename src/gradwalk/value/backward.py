@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.ops import evaluate
-from gradwalk.value import claims, modes, order
+from gradwalk.value import claims, marks, modes, order
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import checked_root, topological_order, traversing
@@ -180,7 +180,7 @@ def _pass_back(visited: list) -> object:
     node: ValueNode
     for item in reversed(visited):
         node = cython.cast(ValueNode, item)
-        node._mark = nodes.NEW
+        node._mark = marks.NEW
         push_partials(node)
     return None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwalk.ops import evaluate
-from gradwalk.value import node as nodes
+from gradwalk.value import marks
 from gradwalk.value.node import ValueNode
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ def _set_aside(roots: list) -> list:
         node = waiting.pop()
         if id(node) not in found:
             found.add(id(node))
-            if node._mark != nodes.NEW:  # the others have no index yet
+            if node._mark != marks.NEW:  # the others have no index yet
                 aside.append((node, node._mark, node._index))
-                node._mark = nodes.NEW
+                node._mark = marks.NEW
             waiting.extend(node.operands)
     return aside
 
@@ -187,12 +187,12 @@ def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None)
     try:
         while stack:
             node = cython.cast(ValueNode, stack[len(stack) - 1])
-            if node._mark == nodes.NEW and node._level >= floor:
-                node._mark = nodes.OPEN
+            if node._mark == marks.NEW and node._level >= floor:
+                node._mark = marks.OPEN
                 by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
                 _push_operands(stack, order, earlier, node, keys)
             else:
-                if node._mark != nodes.DONE:
+                if node._mark != marks.DONE:
                     _close(node, order, earlier)
                 stack.pop()
     except BaseException:
@@ -205,7 +205,7 @@ def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None)
 def unmark(marked: list) -> object:
     """Clear the marks of nodes."""
     for node in marked:
-        cython.cast(ValueNode, node)._mark = nodes.NEW
+        cython.cast(ValueNode, node)._mark = marks.NEW
     return None
 
 
@@ -215,7 +215,7 @@ def _close(node: ValueNode, order: list, earlier: list | None) -> object:
     """Append to the order a node whose operands have all been visited."""
     node._index = len(order)
     order.append(node)  # before it is marked: what is marked and not on the stack is in the order, to be unmarked
-    node._mark = nodes.DONE
+    node._mark = marks.DONE
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
         node._grad = 0.0
@@ -274,7 +274,7 @@ def _without(arguments: list[Any], positions: int) -> list[Any]:
 @cython.exceptval(check=False)
 def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) -> cython.bint:
     """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
-    if operand is None or operand._mark == nodes.DONE:
+    if operand is None or operand._mark == marks.DONE:
         return True
     if (operand._opcode <= 0 and not operand._special) or operand._level < floor:
         _close(operand, order, earlier)
@@ -286,9 +286,9 @@ def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) ->
 @cython.inline
 @cython.exceptval(-1)
 def _push_operand(stack: list, operand: ValueNode | None) -> cython.int:
-    if operand._mark == nodes.OPEN:
+    if operand._mark == marks.OPEN:
         raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
-    if operand._mark == nodes.NEW:
+    if operand._mark == marks.NEW:
         stack.append(operand)
     return 0
 
@@ -299,6 +299,6 @@ def _sorted(operands: tuple[ValueNode, ...], keys: dict[int, Any]) -> list[Value
 
 def _cycle(stack: list, first: ValueNode | None) -> str:
     """The open nodes from `first` on, which form a cycle, for an error message."""
-    open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == nodes.OPEN]
+    open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == marks.OPEN]
     start = [node is first for node in open_nodes].index(True)
     return " -> ".join([node.label or repr(node) for node in [*reversed(open_nodes[start:]), open_nodes[-1]]])

@@ -16,7 +16,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, UFUNCS
 from gradwalk.value import backward as sweep
-from gradwalk.value import convert, modes, pickling, reductions
+from gradwalk.value import convert, marks, modes, pickling, reductions
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ENDED, ValueNode, as_children, as_text
@@ -1018,7 +1018,7 @@ def _node(
     out._level = a._level if a is not None else 0
     if b is not None and b._level > out._level:
         out._level = b._level
-    out._mark = nodes.NEW
+    out._mark = marks.NEW
     out._special = False
     if modes.open_switches != 0 or out._level < modes.staging:
         modes.inspect(out)
