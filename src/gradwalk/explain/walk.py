@@ -6,7 +6,6 @@ import io
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph, as_graph
 from gradwalk.graph.plain_json import as_json, plain
+from gradwalk.ops.cached import cached_property
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:

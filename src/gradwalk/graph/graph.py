@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from gradwalk.graph import graph_json
 from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.record import CONSTANT, notes_of, record
+from gradwalk.ops.cached import cached_property
 from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS
 from gradwalk.ops.table import REDUCTION_BY_NAME, REDUCTIONS
 from gradwalk.value.source_line import SourceLine
@@ -123,15 +122,15 @@ class Graph:
         are named v1, v2 and so on, by index.
         """
         taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
-        uses: Counter[str] = Counter()
+        numbers: dict[str, Iterator[int]] = {}  # by label, those that have not been tried yet
         names = []
         for index in range(len(self)):
-            label = self.labels.get(index, f"v{index + 1}")
-            uses[label] += 1
-            name = label
-            if uses[label] > 1:
-                name = next(n for k in count(uses[label]) if (n := f"{label} ({k})") not in taken)
+            name = label = self.labels.get(index, f"v{index + 1}")
+            if label in numbers:
+                name = next(n for k in numbers[label] if (n := f"{label} ({k})") not in taken)
                 taken.add(name)
+            else:
+                numbers[label] = count(2)
             names.append(name)
         return tuple(names)
 

@@ -25,8 +25,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from gradwalk.ops.cached import cached_property
 from gradwalk.ops.formula import (
     Formula,
     Functions,

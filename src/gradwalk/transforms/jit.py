@@ -92,12 +92,11 @@ class Jit(Wrapper[P, R]):
         super().__init__(f, self._name)
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache()
-        self._on_floats: JitTrace | None = None  # the latest recording that takes positional floats
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
         self._cache.calls += 1
-        on_floats = self._on_floats
+        on_floats = self._cache.on_floats
         if on_floats is not None and not kwargs:
             outputs = on_floats.program.on_floats(args)
             if outputs is not None:
@@ -179,7 +178,7 @@ class Jit(Wrapper[P, R]):
         if trace is None:
             trace = self._cache.add(key, self._record_once(key, args, kwargs))
             if trace.takes_floats:
-                self._on_floats = trace
+                self._cache.on_floats = trace
         return trace, leaves
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:

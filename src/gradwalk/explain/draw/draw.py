@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from gradwalk.explain.draw import raster
@@ -12,6 +11,7 @@ from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded
 from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.ops.cached import cached_property
 from gradwalk.value.order import topological_order
 from gradwalk.value.value import Value
 
