@@ -233,7 +233,7 @@ def test_pages_of_scripts_have_the_script(tmp_path):
     assert result.returncode == 0, result.stderr
     shown = shown_by(path)
     assert (shown["of"], shown["files"]) == (name, {name: SCRIPT})
-    assert shown["graph"]["nodes"][1]["source"] == {"file": name, "line": 7}
+    assert shown["graph"]["nodes"][1]["source"] == {"file": name, "line": 7, "text": SCRIPT.splitlines()[6].strip()}
 
 
 def test_the_lesson_is_written_and_opened(tmp_path):

@@ -194,12 +194,13 @@ class Walk:
         return Film(self.graph, [self.moment(i) for i in dict.fromkeys([*positions, last])], seconds, theme)
 
     def essence(self) -> dict[str, Any]:
-        """Describe the walk as plain data, in its JSON form: the graph, the order and the rule.
+        """Describe the walk as plain data, in its JSON form: the graph, the order, the rule and the program's files.
 
         Everything else about the walk follows from these; the page computes it again.
 
         Returns:
-            A dictionary with the keys "gradwalk", "version", "graph", "order" and "overwrite", nan and inf as strings.
+            A dictionary with the keys "gradwalk", "version", "graph", "order" and "overwrite", and "files" where
+            texts of the program are known; nan and inf as strings.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -212,6 +213,7 @@ class Walk:
             "graph": self.graph.to_dict(),
             "order": list(self.order),
             "overwrite": self.overwrite,
+            "files": dict(self.graph.files),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -245,7 +247,7 @@ class Walk:
         return self.essence() | plain_data
 
     def to_json(self) -> str:
-        """Write the walk as JSON, by docs/walk.schema.json: graph, order, steps, gradients and what is wrong.
+        """Write the walk as JSON, by docs/walk.schema.json: graph, order, files, steps, gradients and what is wrong.
 
         Returns:
             What `to_dict` returns, as indented JSON text.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -17,7 +17,7 @@ from gradwalk.graph.record import CONSTANT, notes_of, record
 from gradwalk.ops.cached import cached_property
 from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS
 from gradwalk.ops.table import REDUCTION_BY_NAME, REDUCTIONS
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source_line import SourceLine, files_of
 from gradwalk.value.value import Value
 
 Integers = NDArray[numpy.int32]
@@ -40,6 +40,8 @@ class Graph:
         sources: The lines of the user's program that made the nodes, by index, where they are known.
         by_hand: The indices of the nodes whose `_backward` was set by hand.
         outputs: The indices of the roots.
+        files: The text of the programs that `sources` are lines of, by filename, as they ran. Empty for a graph that
+            was read: it may name any file, so none is opened.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -59,6 +61,7 @@ class Graph:
     sources: Mapping[int, SourceLine]
     by_hand: frozenset[int]
     outputs: tuple[int, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def record(cls, root: Value | Iterable[Value]) -> Graph:
@@ -88,7 +91,8 @@ class Graph:
         flat = record(roots)
         for array in flat[:6]:
             array.flags.writeable = False
-        return cls(*flat[:6], *notes_of(flat), flat.outputs)
+        notes = notes_of(flat)
+        return cls(*flat[:6], *notes, flat.outputs, files_of(notes.sources.values()))
 
     def __len__(self) -> int:
         return len(self.opcodes)
