@@ -510,3 +510,14 @@ def test_wrong_numbers_of_the_lesson(arguments, gradients):
     assert {name: data["gradients"][name] for name in gradients} == gradients
     for wrong in data["wrong"]:
         assert wrong["right"] - wrong["got"] == sum(loss["missing"] for loss in wrong["losses"])
+
+
+@pytest.mark.parametrize("command", ["run", "walk"])
+def test_a_script_may_close_the_standard_output(command, tmp_path):
+    script = tmp_path / "script.py"
+    text = "import sys\nfrom micrograd.engine import Value\nValue(2.0).backward()\nprint('said')\nsys.stdout.close()\n"
+    script.write_text(text, encoding="utf-8")
+    result = gradwalk(command, str(script))
+    assert result.stdout == "said\n"
+    told = f"gradwalk: {script} closed the standard output, so the walk cannot be printed\n"
+    assert (result.returncode, result.stderr) == ((0, "") if command == "run" else (2, told))

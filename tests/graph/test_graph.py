@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import time
 
 import numpy
 import pytest
@@ -322,3 +323,13 @@ def test_parameters_of_networks_are_labelled():
 @given(programs(ORDINARY, EVERY, longest=15))
 def test_random_graphs_are_well_formed(program):
     Graph.record(as_values(program)[1]).validate()
+
+
+def test_names_take_linear_time():
+    """Labels that look like numbered ones make nobody count again from the start."""
+    values = [Value(0.0, label=label) for i in range(2, 20_002) for label in ("a", f"a ({i})")]
+    start = time.perf_counter()
+    names = Graph.record(values).names
+    assert len(set(names)) == len(names) == 40_000
+    assert names[2] == "a (20002)"
+    assert time.perf_counter() - start < 20.0

@@ -199,8 +199,8 @@ class Walk:
         Everything else about the walk follows from these; the page computes it again.
 
         Returns:
-            A dictionary with the keys "gradwalk", "version", "graph", "order" and "overwrite", and "files" where
-            texts of the program are known; nan and inf as strings.
+            A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files"; nan and inf are
+            strings in it.
 
         Example:
             >>> a = Value(2.0, label="a")
