@@ -69,5 +69,5 @@ def test_classes_that_are_known_are_bounded(monkeypatch):
     assert f(first(4.0)) == 8.0
     if hasattr(module_treedef, "_kinds"):
         assert len(module_treedef._kinds) <= 1000
-    with pytest.raises(TypeError, match="x is a str"):
+    with pytest.raises(TypeError, match="p is a str"):
         f("no tree")

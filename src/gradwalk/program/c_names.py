@@ -17,15 +17,16 @@ _KEYWORDS = """
 
 # <math.h> and <complex.h>, each also with f and l behind it; and what else systems declare there.
 _OF_NUMBERS = """
-    acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cabs cacos cacosh canonicalize carg casin casinh
-    catan catanh cbrt ccos ccosh ceil cexp cimag clog clog10 compoundn conj copysign cos cosh cospi cpow cproj creal
-    csin csinh csqrt ctan ctanh daddl ddivl dfmal dmull drem dsqrtl dsubl erf erfc exp exp10 exp10m1 exp2 exp2m1 expm1
-    fabs fdim finite floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num fmaximum_num fmin fminimum fminimum_mag
-    fminimum_mag_num fminimum_num fmod frexp fromfp fromfpx gamma getpayload hypot ilogb infnan isinf isnan j0 j1 jn
-    ldexp lgamma llogb llrint llround log log10 log10p1 log1p log2 log2p1 logb logp1 lrint lround modf nan nearbyint
-    nextafter nextdown nexttoward nextup pow pow10 pown powr remainder remquo rint rootn round roundeven rsqrt scalb
-    scalbln scalbn setpayload setpayloadsig significand sin sincos sinh sinpi sqrt tan tanh tanpi tgamma totalorder
-    totalordermag trunc ufromfp ufromfpx y0 y1 yn
+    acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cabs cacos cacosh canonicalize carg casin
+    casinh catan catanh cbrt ccos ccosh ceil cexp cimag clog clog10 compoundn conj copysign cos cosh cospi cpow
+    cproj creal csin csinh csqrt ctan ctanh daddl ddivl dfmal dmull drem dsqrtl dsubl erf erfc exp exp10 exp10m1
+    exp2 exp2m1 expm1 fabs fadd fdim fdiv ffma finite floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num
+    fmaximum_num fmaxmag fmin fminimum fminimum_mag fminimum_mag_num fminimum_num fminmag fmod fmul frexp fromfp
+    fromfpx fsqrt fsub gamma getpayload hypot ilogb infnan isinf isnan j0 j1 jn ldexp lgamma llogb llrint llround
+    log log10 log10p1 log1p log2 log2p1 logb logp1 lrint lround modf nan nearbyint nextafter nextdown nexttoward
+    nextup pow pow10 pown powr remainder remquo rint rootn round roundeven rsqrt scalb scalbln scalbn setpayload
+    setpayloadsig significand sin sincos sinh sinpi sqrt tan tanh tanpi tgamma totalorder totalordermag trunc
+    ufromfp ufromfpx y0 y1 yn
 """
 _CONSTANTS = """
     CMPLX CMPLXF CMPLXL FP_ILOGB0 FP_ILOGBNAN FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO HUGE HUGE_VAL HUGE_VALF
