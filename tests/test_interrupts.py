@@ -1,4 +1,4 @@
-"""Ctrl-C between any two bytecodes: after that the next call works, and nothing stays on.
+"""Ctrl-C between any two bytecodes where Python looks for signals: the next call works, and nothing stays on.
 
 An interrupt is made by a trace function, which raises at the n-th bytecode that is run, for as many n as Hypothesis
 tries examples.
@@ -6,9 +6,14 @@ tries examples.
 
 from __future__ import annotations
 
+import dis
+import functools
 import random
+import signal
 import sys
+import threading
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import numpy
@@ -19,8 +24,32 @@ from hypothesis import settings
 from gradwalk import Value, checkpoint, grad, jit, math, no_grad, sparse_jacobian, threads, vmap, zero_grad
 from gradwalk.backend import thread_pool
 from gradwalk.value import claims, modes
+from gradwalk.value.order import traversing
+
+# Where an interrupt cannot go on, as in the callback of a weak reference, Python says so and forgets it.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 INPUTS = numpy.arange(12.0)
+
+
+@functools.cache
+def left_out(code: CodeType) -> frozenset[int]:
+    """The offsets where Python itself never looks for signals, and an exception would find no handler.
+
+    These are every NOP, as where a `finally` begins, and the call of __exit__ at the end of a block: three times
+    LOAD_CONST None, the call that follows, and what swaps a returned value before.
+    """
+    instructions = list(dis.get_instructions(code))
+    found = {x.offset for x in instructions if x.opname == "NOP"}
+    for i in range(len(instructions) - 3):
+        nones = instructions[i : i + 3]
+        if all(x.opname == "LOAD_CONST" and x.argval is None for x in nones):
+            rest = instructions[i + 3 : i + 5]
+            call = next((x for x in rest if x.opname.startswith("CALL")), None)
+            if call is not None and call.arg in (2, 3):
+                before = [x for x in instructions[max(0, i - 1) : i] if x.opname == "SWAP"]
+                found.update(x.offset for x in [*before, *nones, *rest])
+    return frozenset(found)
 
 
 class Interrupt(BaseException):
@@ -34,7 +63,7 @@ def interrupted(work: Callable[[], Any], count: int) -> bool:
     def trace(frame, event, _):
         nonlocal left
         frame.f_trace_opcodes = True
-        if event == "opcode" and frame.f_code is not interrupted.__code__:
+        if event == "opcode" and frame.f_lasti not in left_out(frame.f_code):
             left -= 1
             if left == 0:
                 sys.settrace(None)
@@ -59,7 +88,7 @@ def bytecodes(work: Callable[[], Any]) -> int:
     def trace(frame, event, _):
         nonlocal count
         frame.f_trace_opcodes = True
-        count += event == "opcode"
+        count += event == "opcode" and frame.f_lasti not in left_out(frame.f_code)
         return trace
 
     earlier = sys.gettrace()
@@ -113,17 +142,31 @@ CALLS: dict[str, tuple[Callable[[], Callable[[], Any]], Any]] = {
     ),
     "a sweep with rules": (lambda: swept, 44.0),
 }
-if IS_COMPILED:  # in plain Python an interrupt within __enter__ itself finds no block that could end
-    CALLS["settings"] = (lambda: quiet, False)
 
 
 def _call(function: Callable[[Any], Any], argument: Any) -> Callable[[], Any]:
     return lambda: function(argument)
 
 
+def is_free(lock: threading.RLock) -> bool:
+    """Whether another thread could take a lock."""
+    taken = []
+
+    def take():
+        taken.append(lock.acquire(blocking=False))
+        if taken[0]:
+            lock.release()
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join()
+    return taken == [True]
+
+
 def check_nothing_is_left() -> None:
     assert not claims.exist()
     assert modes.depth() == 0
+    assert is_free(traversing)
     assert bool((Value(1.0) + 1.0).operands)
 
 
@@ -155,3 +198,34 @@ def test_batches_on_several_threads_never_hang(monkeypatch):
             interrupted(lambda batch=batch: batch(x), count)
             assert (batch(x) == expected).all()
             check_nothing_is_left()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+@pytest.mark.filterwarnings("ignore")  # an interrupt may come while a warning is made
+def test_settings_end_with_their_block():
+    """Interrupts by real signals.
+
+    Those of a trace function also come where Python never looks for signals: between the end of a block and the call
+    of __exit__.
+    """
+    if not IS_COMPILED:  # in plain Python an interrupt within __enter__ itself finds no block that could end
+        return
+
+    def stop(*_):
+        raise Interrupt
+
+    earlier = signal.signal(signal.SIGALRM, stop)
+    delays = random.Random(1)
+    try:
+        for _ in range(40 * settings.default.max_examples):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, delays.uniform(1e-6, 1e-4))
+                for _ in range(100):
+                    assert not quiet()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Interrupt:
+                pass
+            check_nothing_is_left()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier)

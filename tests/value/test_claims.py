@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import signal
 import threading
 import time
 
@@ -135,28 +133,6 @@ def test_a_rule_that_fails_gives_up_its_claim():
         cubed(x, fail).backward()
     assert x.grad == 7.0
     assert in_thread(lambda: ((x * x).backward(), x.grad)[1]) == 11.0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_child_forked_in_a_sweep_of_another_thread_does_not_wait_for_it():
-    begun, go_on = threading.Event(), threading.Event()
-    x = Value(2.0)
-    slow = cubed(x, lambda: (begun.set(), go_on.wait(timeout=60)))
-    sweeper = threading.Thread(target=slow.backward)
-    sweeper.start()
-    begun.wait(timeout=20)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(20)
-        y = x * 3.0
-        zero_grad(y)
-        y.backward()
-        os._exit(0 if x.grad == 3.0 else 1)
-    status = os.waitpid(child, 0)[1]
-    go_on.set()
-    sweeper.join()
-    assert os.waitstatus_to_exitcode(status) == 0
 
 
 class TestTraversalsWithinTraversals:
