@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import os
-import resource
 import subprocess
 import sys
 
@@ -107,6 +106,8 @@ def test_devices_and_pipes_are_not_read(tmp_path):
     """In a process of its own, which runs out of memory and of time where it does."""
     os.mkfifo(tmp_path / "pipe.py")
     program = (
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (2**32, 2**32))\n"
         f"text = {PROGRAM!r}\n"
         f"for name in ('/dev/zero', {str(tmp_path / 'pipe.py')!r}):\n"
         "    exec(compile(text, name, 'exec'))\n"
@@ -118,6 +119,5 @@ def test_devices_and_pipes_are_not_read(tmp_path):
         text=True,
         check=True,
         timeout=60,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (2**32, 2**32)),
     )
     assert result.stdout == f"/dev/zero:2\n{tmp_path / 'pipe.py'}:2\n"
