@@ -104,6 +104,11 @@ def f(x):
     return math.sin(x) * x + x
 
 
+def g(x):
+    """What has the same bits on lanes."""
+    return x * x - 2.0 * x
+
+
 def by_hand(x: Value) -> Value:
     out = Value(x.data**3, (x,), "cube")
 
@@ -134,7 +139,7 @@ CALLS: dict[str, tuple[Callable[[], Callable[[], Any]], Any]] = {
     "grad of jit": (lambda: _call(grad(jit(f)), 0.0), 1.0),
     "jit of grad": (lambda: _call(jit(grad(f)), 0.0), 1.0),
     "checkpoint": (lambda: _call(grad(checkpoint(f)), 0.0), 1.0),
-    "vmap": (lambda: _call(lambda x: vmap(f)(x).tolist(), INPUTS), [f(x) for x in INPUTS.tolist()]),
+    "vmap": (lambda: _call(lambda x: vmap(g)(x).tolist(), INPUTS), [g(x) for x in INPUTS.tolist()]),
     "sum of vmap": (lambda: _call(jit(vmap(lambda x: 2.0 * x, reduce="sum")), INPUTS), 132.0),
     "sparse": (
         lambda: _call(lambda x: sparse_jacobian(lambda x: [x[0] * 2.0, x[1]])(x).toarray().tolist(), INPUTS[:2]),
