@@ -95,6 +95,16 @@ def test_a_setting_decorates_functions():
     assert is_remembered()
 
 
+def test_a_setting_is_entered_once():
+    setting = no_grad()
+    with setting, pytest.raises(RuntimeError, match="entered once: call no_grad"), setting:
+        pass
+    assert is_remembered()
+    with setting:  # again, after it has ended
+        assert not is_remembered()
+    assert is_remembered()
+
+
 def test_settings_nest():
     with threads(2):
         with threads(3):

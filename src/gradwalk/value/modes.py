@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar, copy_context
 from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import node as nodes
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
 else:
     import cython
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
 
@@ -52,8 +54,9 @@ staging = cython.declare(cython.int, 0)
 class Setting:
     """A context manager under which something holds, in this thread or task.
 
-    It can be entered once, or be the decorator of a function, every call of which enters one of its own. In a generator
-    it holds while the generator runs, not while it is suspended, unless that is the generator of a context manager.
+    It can be entered again after it has ended, or be the decorator of a function, every call of which enters one of its
+    own. In a generator it holds while the generator runs, not while it is suspended, unless that is the generator of a
+    context manager.
 
     Args:
         variable: The settings that are open in a context, the outermost first.
@@ -75,6 +78,8 @@ class Setting:
 
     def __enter__(self) -> None:
         global open_switches
+        if self._is_open:
+            raise RuntimeError("a setting is entered once: call no_grad(), threads(n) or its kin for every `with`")
         self._generator = _frame_of_generator()
         self._is_open = True
         self._variable.set((*self._variable.get(), self))
@@ -87,7 +92,7 @@ class Setting:
         self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
         open_switches -= 1
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Function) -> Function:
         """Return the function under this setting."""
 
         @functools.wraps(function)
@@ -95,7 +100,7 @@ class Setting:
             with Setting(self._variable, self._value):
                 return function(*args, **kwargs)
 
-        return called
+        return called  # type: ignore[return-value]  # what it wraps says its type
 
     def holds(self) -> bool:
         """Return whether it is open here."""
