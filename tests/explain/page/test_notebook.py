@@ -20,6 +20,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 @pytest.fixture
 def front_end(monkeypatch):
     """What IPython is in a notebook: a shell that shows more than text."""
+    pytest.importorskip("gradwalk.explain.page.notebook")  # which needs IPython itself when it is first imported
     shell = SimpleNamespace(display_formatter=SimpleNamespace(active_types=["text/plain", "text/html"]))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     return shell
