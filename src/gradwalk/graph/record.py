@@ -171,7 +171,7 @@ def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cy
     """Write the operands and partials of a node that has them in its details from k on; the next k."""
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
-        if isinstance(argument, ValueNode):
+        if c_compat.is_kind(argument, ValueNode):
             operand[k] = cython.cast(ValueNode, argument)._index
             local[k] = node._details.partials[i]
         else:

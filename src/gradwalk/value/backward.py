@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import evaluate
+from gradwalk.ops import c_compat, evaluate
 from gradwalk.value import claims, marks, modes, order
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
@@ -257,7 +257,7 @@ def _push_wide(node: ValueNode) -> object:
     selecting: cython.bint = evaluate.selects(node._opcode)
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
-        if isinstance(argument, ValueNode) and not (selecting and partials[i] == 0.0):
+        if c_compat.is_kind(argument, ValueNode) and not (selecting and partials[i] == 0.0):
             cython.cast(ValueNode, argument)._grad += partials[i] * gradient
         i += 1
     return None

@@ -166,7 +166,7 @@ def widen(node: ValueNode, arguments: list) -> object:
     details.arguments = arguments
     node._special = True
     for argument in arguments:
-        if isinstance(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
+        if c_compat.is_kind(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
             node._level = cython.cast(ValueNode, argument)._level
     return None
 

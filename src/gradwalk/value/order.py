@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwalk.ops import evaluate
+from gradwalk.ops import c_compat, evaluate
 from gradwalk.value import marks
 from gradwalk.value.node import ValueNode
 
@@ -237,12 +237,12 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNo
     if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:
         arguments = _without(arguments, evaluate.non_differentiable(node._opcode))
     for argument in arguments:
-        if isinstance(argument, ValueNode) and not _is_settled(cython.cast(ValueNode, argument), order, earlier):
+        if c_compat.is_kind(argument, ValueNode) and not _is_settled(cython.cast(ValueNode, argument), order, earlier):
             break
     else:
         return 0
     for argument in reversed(arguments):
-        if isinstance(argument, ValueNode):
+        if c_compat.is_kind(argument, ValueNode):
             _push_operand(stack, cython.cast(ValueNode, argument))
     return 0
 
