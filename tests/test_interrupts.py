@@ -205,32 +205,32 @@ def test_batches_on_several_threads_never_hang(monkeypatch):
             check_nothing_is_left()
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
-@pytest.mark.filterwarnings("ignore")  # an interrupt may come while a warning is made
-def test_settings_end_with_their_block():
-    """Interrupts by real signals.
+if IS_COMPILED:  # in plain Python an interrupt within __enter__ itself finds no block that could end
 
-    Those of a trace function also come where Python never looks for signals: between the end of a block and the call
-    of __exit__.
-    """
-    if not IS_COMPILED:  # in plain Python an interrupt within __enter__ itself finds no block that could end
-        return
+    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+    @pytest.mark.filterwarnings("ignore")  # an interrupt may come while a warning is made
+    def test_settings_end_with_their_block():
+        """Interrupts by real signals.
 
-    def stop(*_):
-        raise Interrupt
+        Those of a trace function also come where Python never looks for signals: between the end of a block and the
+        call of __exit__.
+        """
 
-    earlier = signal.signal(signal.SIGALRM, stop)
-    delays = random.Random(1)
-    try:
-        for _ in range(40 * settings.default.max_examples):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, delays.uniform(1e-6, 1e-4))
-                for _ in range(100):
-                    assert not quiet()
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except Interrupt:
-                pass
-            check_nothing_is_left()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, earlier)
+        def stop(*_):
+            raise Interrupt
+
+        earlier = signal.signal(signal.SIGALRM, stop)
+        delays = random.Random(1)
+        try:
+            for _ in range(40 * settings.default.max_examples):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, delays.uniform(1e-6, 1e-4))
+                    for _ in range(100):
+                        assert not quiet()
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                except Interrupt:
+                    pass
+                check_nothing_is_left()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, earlier)

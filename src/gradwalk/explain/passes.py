@@ -204,7 +204,8 @@ class _Sweep:
         upstream = self._found[node.place]
         given = [self._contribute(node, position, operand, upstream) for position, operand in passing(node)]
         sentence = sentences.visited(node, upstream, is_root=node.place == self._graph.root)
-        sentence += sentences.joined([(verb, clause) for _, verb, clause in given])
+        if given:
+            sentence += " " + sentences.joined([(verb, clause) for _, verb, clause in given])
         return BackwardStep(
             node.place, node.name, node.symbol, upstream, tuple([contributed for contributed, _, _ in given]), sentence
         )
