@@ -30,6 +30,7 @@ def pytest_configure() -> None:
         raise pytest.UsageError(f"{problem}: {cure(PACKAGE, ROOT)}")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Name groups of tests that are not to be spread over processes."""
     for item in items:

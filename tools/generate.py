@@ -32,6 +32,7 @@ from gradwalk.ops.formula import (  # noqa: E402
     NEVER,
     Formula,
     as_formula,
+    decided,
     evaluated,
     given,
     name,
@@ -122,8 +123,8 @@ def _partial_function() -> Lines:
 
 
 def _computed(formula: Formula) -> Formula:
-    """A formula without what is only shown."""
-    return given(formula, NEVER, False)
+    """A formula without what is only shown, and without choices that others have made."""
+    return decided(given(formula, NEVER, False))
 
 
 def _returned(formula: Formula, indent: str) -> Lines:
@@ -132,18 +133,22 @@ def _returned(formula: Formula, indent: str) -> Lines:
     if len(line) <= LONGEST_LINE:
         yield line
     elif formula.operator == "where":
-        condition = formula.arguments[0]
-        while condition.operator == "where":  # a choice between 1 and 0
-            condition = condition.arguments[0]
+        condition, chosen, otherwise = formula.arguments
         yield f"{indent}if {python(condition)}:"
-        yield from _returned(given(formula, condition, True), f"{indent}    ")
-        yield from _returned(given(formula, condition, False), indent)
+        yield from _returned(chosen, f"{indent}    ")
+        yield from _returned(otherwise, indent)
     else:
-        yield from _in_parts(formula, indent)
+        parts, result = _in_parts(formula)
+        yield from (f"{indent}{local} = {python(part)}" for local, part in parts)
+        yield f"{indent}return {python(result)}"
 
 
-def _in_parts(formula: Formula, indent: str) -> Lines:
-    """A formula by local variables, one for each part that several others have; smaller parts come first."""
+def _in_parts(formula: Formula) -> tuple[list[tuple[str, Formula]], Formula]:
+    """The parts that a formula has more than once, each with a local variable, and the formula by these.
+
+    Smaller parts come first.
+    """
+    named = []
     for local in LOCALS:
         parts = _parts(formula)
         used = Counter(operand for part in parts for operand in part.arguments)
@@ -151,9 +156,9 @@ def _in_parts(formula: Formula, indent: str) -> Lines:
         if not shared:
             break
         part = min(shared, key=lambda part: len(_parts(part)))
-        yield f"{indent}{local} = {python(part)}"
+        named.append((local, part))
         formula = _with_name(formula, part, local)
-    yield f"{indent}return {python(formula)}"
+    return named, formula
 
 
 def _parts(formula: Formula) -> list[Formula]:
@@ -619,8 +624,13 @@ def _arrow(formula: Formula, names: Sequence[str] = (*OPERANDS, "out")) -> str:
     parameters = list(names)
     while parameters and parameters[-1] not in used:
         parameters.pop()
-    named = ", ".join(x if x in used else f"_{x}" for x in parameters)
-    return f"({named}) => {javascript(formula)}"
+    head = f"({', '.join(x if x in used else f'_{x}' for x in parameters)}) =>"
+    line = f"{head} {javascript(formula)}"
+    parts, result = _in_parts(formula)
+    if len(line) <= LONGEST_LINE or not parts:
+        return line
+    constants = [f"        const {local} = {javascript(part)};" for local, part in parts]
+    return "\n".join([f"{head} {{", *constants, f"        return {javascript(result)};", "      }"])
 
 
 def _literal(formula: Formula) -> str:
@@ -634,7 +644,7 @@ def _literal(formula: Formula) -> str:
 def _list(key: str, items: list[str]) -> Lines:
     """A list in a row of table.js: on one line, or with an item a line where that is too long."""
     line = f"    {key}: [{', '.join(items)}],"
-    if len(line) <= 120:
+    if len(line) <= 120 and "\n" not in line:
         yield line
     else:
         yield f"    {key}: ["

@@ -22,6 +22,7 @@ from gradwalk.explain.draw.draw import draw, draw_dot, trace
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
 from gradwalk.program.program import Program, ProgramError
+from gradwalk.transforms.caches import clear_caches
 from gradwalk.transforms.checkpoint import checkpoint
 from gradwalk.transforms.custom_derivatives import primitive, stop_gradient
 from gradwalk.transforms.grad import grad, value_and_grad
@@ -47,6 +48,7 @@ __all__ = [
     "as_micrograd",
     "check",
     "checkpoint",
+    "clear_caches",
     "debug_nans",
     "draw",
     "draw_dot",

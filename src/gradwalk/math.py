@@ -28,7 +28,7 @@ def pow(x: Scalar | float, y: Scalar | float) -> Scalar:
     """Power.
 
     d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
-    d/dy = out · log(x)
+    d/dy = 0 if x = 0 and y >= 0, else out · log(x)
 
     Args:
         x: A `Value` or a real number.

@@ -136,7 +136,14 @@ class Neuron(Module):
         self.label_parameters()
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
-        """Return the output for inputs `x`. Raises `ValueError` where there are not as many as weights."""
+        """Return the output for inputs `x`.
+
+        Args:
+            x: An input for each weight.
+
+        Raises:
+            ValueError: There are more or fewer inputs than weights.
+        """
         try:
             act: Value = sumprod(self.w, x, self.b)
         except ValueError:

@@ -29,6 +29,7 @@ from kernels import (
 )
 from programs import BY_NAME, EVERY, fewer
 
+from gradwalk import vmap
 from gradwalk.backend import executor, thread_pool
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.program.program import Program
@@ -507,3 +508,17 @@ def test_kernels_are_pickled_as_their_programs():
 def test_a_block_has_a_multiple_of_16_lanes(lanes):
     with pytest.raises(ValueError, match="multiple of 16"):
         LaneKernel(of("hypot").program, (True, True), lanes=lanes)
+
+
+def test_sums_of_outputs_whose_products_overflow_are_those_of_the_outputs():
+    """The sum of p·q over the batch may be inf, and that of r -inf, where no output is either."""
+    f = vmap(lambda p, q, r: p * q + r, reduce="sum")
+    p, q, r = numpy.array([1e200, 1.0]), numpy.array([1e200, 1.0]), numpy.array([-1e300, 2.0])
+    assert f(p, q, r) == math.inf
+    r = numpy.array([-math.inf, 2.0])
+    assert math.isnan(f(p, q, r))  # inf - inf within one sample
+    p, q, r = numpy.array([1e154, 1e154]), numpy.array([1e154, 1e154]), numpy.array([-1e308, -1e308])
+    expected = sum(a * b + c for a, b, c in zip(p.tolist(), q.tolist(), r.tolist(), strict=True))
+    assert f(p, q, r) == expected == 0.0
+    r = numpy.array([-math.inf, -math.inf])
+    assert f(p, q, r) == -math.inf

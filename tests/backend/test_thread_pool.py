@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -162,38 +161,45 @@ def test_forked_processes_have_threads_of_their_own():
     subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED], check=True, timeout=60)
 
 
-def test_a_pool_that_closes_meanwhile_leaves_no_task_undone(monkeypatch):
-    """The helper that has begun is waited for, and the calling thread does the rest."""
-    pool = ThreadPoolExecutor(3)
-    submitted = []
+def test_a_pool_that_can_start_no_threads_leaves_no_task_undone(monkeypatch):
+    def refused(*_):
+        raise RuntimeError("can't start new thread")
 
-    def submit(*args):
-        if submitted:
-            raise RuntimeError("cannot schedule new futures after shutdown")
-        submitted.append(ThreadPoolExecutor.submit(pool, *args))
-        return submitted[0]
-
-    monkeypatch.setattr(pool, "submit", submit)
-    monkeypatch.setitem(thread_pool._pools, 3, pool)
+    monkeypatch.setattr(thread_pool._thread, "start_new_thread", refused)
+    monkeypatch.setattr(thread_pool, "_pool", thread_pool._Pool())
     done = Counter()
-
-    def work(taken):
-        for task in taken:
-            time.sleep(0.01)
-            done[task] += 1
-
     with threads(4):
-        run_tasks(range(8), work)
+        run_tasks(range(8), done.update)
     assert done == Counter(range(8))
-    pool.shutdown()
 
 
-def test_threads_are_kept_for_the_next_work():
+def test_threads_are_kept_for_the_next_work_and_bounded():
+    """As many as the largest number that was asked for, however many numbers there were."""
+    pool = thread_pool._pool
+    for count in range(2, 40):
+        with threads(count):
+            run_tasks(range(count), list)
+    before = len(pool)
+    assert before < 40
     with threads(3):
         run_tasks(range(3), list)
-        pool = thread_pool._pools[2]
+    assert len(pool) == before
+
+
+def test_threads_that_have_nothing_to_do_end(monkeypatch):
+    monkeypatch.setattr(thread_pool, "_PATIENCE", 0.01)
+    pool = thread_pool._Pool()
+    monkeypatch.setattr(thread_pool, "_pool", pool)
+    with threads(3):
         run_tasks(range(3), list)
-        assert thread_pool._pools[2] is pool
+    deadline = time.monotonic() + 10
+    while len(pool) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(pool) == 0
+    done = []
+    with threads(3):
+        run_tasks(range(3), done.extend)
+    assert sorted(done) == [0, 1, 2]
 
 
 def test_batches_are_computed_when_the_main_thread_has_ended():

@@ -280,3 +280,9 @@ def test_any_tokens_are_read_or_refused(tokens):
     except ExpressionError:
         return
     evaluate(parsed, dict.fromkeys(parsed.names, 1.5))
+
+
+def test_long_expressions():
+    names = [f"x{i}" for i in range(20_000)]
+    root, _ = evaluate(parse(" + ".join(names)), dict.fromkeys(names, 1.0))
+    assert root.data == 20_000.0

@@ -233,7 +233,7 @@ def test_pages_of_scripts_have_the_script(tmp_path):
     assert result.returncode == 0, result.stderr
     shown = shown_by(path)
     assert (shown["of"], shown["files"]) == (name, {name: SCRIPT})
-    assert shown["graph"]["nodes"][1]["source"] == {"file": name, "line": 7}
+    assert shown["graph"]["nodes"][1]["source"] == {"file": name, "line": 7, "text": SCRIPT.splitlines()[6].strip()}
 
 
 def test_the_lesson_is_written_and_opened(tmp_path):
@@ -510,3 +510,14 @@ def test_wrong_numbers_of_the_lesson(arguments, gradients):
     assert {name: data["gradients"][name] for name in gradients} == gradients
     for wrong in data["wrong"]:
         assert wrong["right"] - wrong["got"] == sum(loss["missing"] for loss in wrong["losses"])
+
+
+@pytest.mark.parametrize("command", ["run", "walk"])
+def test_a_script_may_close_the_standard_output(command, tmp_path):
+    script = tmp_path / "script.py"
+    text = "import sys\nfrom micrograd.engine import Value\nValue(2.0).backward()\nprint('said')\nsys.stdout.close()\n"
+    script.write_text(text, encoding="utf-8")
+    result = gradwalk(command, str(script))
+    assert result.stdout == "said\n"
+    told = f"gradwalk: {script} closed the standard output, so the walk cannot be printed\n"
+    assert (result.returncode, result.stderr) == ((0, "") if command == "run" else (2, told))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
+import re
+import shutil
 import subprocess
 import time
 from collections.abc import Sequence
@@ -19,6 +21,7 @@ from programs import EVERY, EXTREME, as_recorded, fewer, programs
 from gradwalk import jit, primitive, value_and_grad
 from gradwalk import math as gmath
 from gradwalk.program import c_source
+from gradwalk.program.c_names import is_taken
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.tape import Tape
 
@@ -130,12 +133,50 @@ def test_names_stay_in_the_comment(tmp_path):
     assert compiled(tmp_path, source)([1.0] * 7, 1) == [1.0]
 
 
-@pytest.mark.parametrize(
-    "name", ["", "2f", "a-b", "größe", "f\n", "f()", "int", "and", "exp", "power", "inputs", "main"]
-)
+SPELLED_WRONG = ["", "2f", "a-b", "größe", "f\n", "f()"]
+TAKEN = [
+    "int",
+    "and",
+    "exp",
+    "power",
+    "inputs",
+    "main",
+    "_Bool",
+    "_f",
+    "NULL",
+    "isnan",
+    "printf",
+    "gamma",
+    "y0",
+    "exit",
+]
+TAKEN += ["signal", "expf", "cosl", "int32_t", "uint_fast8_t", "NAN", "index", "memcpy", "typeof", "stdout", "EOF"]
+
+
+@pytest.mark.parametrize("name", SPELLED_WRONG + TAKEN)
 def test_a_name_has_to_be_one_that_c_can_have(name):
     with pytest.raises(ValueError, match=r"a function in C has a name of letters|means something else"):
         Tape().program([]).to_c(name)
+
+
+@pytest.mark.parametrize("name", ["total", "strike", "isotherm", "f", "g1", "price_and_delta", "Gamma"])
+def test_other_names_are_accepted(name, tmp_path):
+    program = Tape().program([])
+    assert f"void {name}(" in program.to_c(name)
+
+
+def test_what_the_headers_of_this_system_declare_is_refused(tmp_path):
+    """All functions that <math.h> declares here, as the compiler sees it."""
+    if not shutil.which("cc"):
+        pytest.skip("there is no C compiler")
+    (tmp_path / "m.c").write_text("#include <math.h>\n", encoding="utf-8")
+    command = ["cc", "-E", "-P", "-D_GNU_SOURCE", "m.c"]
+    text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    declared = set(re.findall(r"\bextern [\w ]*?\b(\w+) \(", text))
+    ours = {name for name in declared if not name.startswith("_")}
+    assert "exp" in ours
+    of_other_types = re.compile(r".*f(16|32|64|128)x?(_r)?$")  # _Float64 and its kin
+    assert sorted(name for name in ours if not is_taken(name) and not of_other_types.match(name)) == []
 
 
 def test_a_function_of_python_is_refused():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
+import threading
 
 import numpy
 import pytest
@@ -214,3 +216,42 @@ def test_calls_of_python_cannot_be_written():
             ProgramError, match=rf"calls {function.__name__}, a function of Python, which JSON cannot hold"
         ):
             recorded.program.to_json()
+
+
+class TestSaving:
+    def test_replaces_the_file_as_a_whole_or_not_at_all(self, tmp_path, monkeypatch):
+        path = tmp_path / "program.json"
+        path.write_text("earlier", encoding="utf-8")
+        path.chmod(0o640)
+        program = Program(1, [], numpy.zeros(0, numpy.int32), [], [0])
+
+        def full(_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            program.save(path)
+        assert path.read_text(encoding="utf-8") == "earlier"
+        monkeypatch.undo()
+        program.save(path)
+        assert str(Program.load(path)) == str(program)
+        assert path.stat().st_mode & 0o777 == 0o640
+        assert [found.name for found in tmp_path.iterdir()] == ["program.json"]
+
+    def test_follows_links(self, tmp_path):
+        program = Program(1, [], numpy.zeros(0, numpy.int32), [], [0])
+        (tmp_path / "link").symlink_to(tmp_path / "program.json")
+        program.save(tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert str(Program.load(tmp_path / "program.json")) == str(program)
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+    def test_writes_to_pipes(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        program = Program(1, [], numpy.zeros(0, numpy.int32), [], [0])
+        read = []
+        reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text(encoding="utf-8")))
+        reader.start()
+        program.save(tmp_path / "pipe")
+        reader.join(timeout=20)
+        assert read == [program.to_json()]

@@ -1,4 +1,7 @@
-"""Adding an operation edits one row: a copy of the tree gets one, and it works everywhere it should."""
+"""Adding an operation edits one row: a copy of the tree gets one, and it works everywhere it should.
+
+For compiled code one copy gets a row of each kind, because building it takes long.
+"""
 
 from __future__ import annotations
 
@@ -122,16 +125,6 @@ def test_a_stale_table_of_the_page_is_named(tree):
 def test_new_row_works_uncompiled(tree):
     result = run(sys.executable, "-c", PROGRAM, cwd=tree, PYTHONPATH="src")
     assert result.stdout == "uncompiled\n", result.stderr
-
-
-def test_new_row_works_compiled(tree, tmp_path):
-    pytest.importorskip("Cython")
-    pytest.importorskip("setuptools")
-    command = (sys.executable, "setup.py", "-q", "build", "--build-lib", str(tmp_path))
-    built = run(*command, cwd=tree, GRADWALK_OPTIMIZE="1")
-    assert built.returncode == 0, built.stderr
-    result = run(sys.executable, "-c", PROGRAM, cwd=tmp_path, PYTHONPATH=str(tmp_path))
-    assert result.stdout == "compiled\n", result.stderr
 
 
 def test_new_row_is_on_the_command_line_and_in_the_reference(tree):
@@ -323,17 +316,6 @@ def test_new_fused_row_works_uncompiled(fused):
     assert result.stdout == "uncompiled\n", result.stderr
 
 
-def test_new_fused_row_works_compiled(fused, tmp_path):
-    pytest.importorskip("Cython")
-    pytest.importorskip("setuptools")
-    built = run(
-        sys.executable, "setup.py", "-q", "build", "--build-lib", str(tmp_path), cwd=fused, GRADWALK_OPTIMIZE="1"
-    )
-    assert built.returncode == 0, built.stderr
-    result = run(sys.executable, "-c", FUSING, cwd=tmp_path, PYTHONPATH=str(tmp_path))
-    assert result.stdout == "compiled\n", result.stderr
-
-
 @pytest.mark.parametrize("formula", ["x / y + z", "f.fabs(x) + z", "x * y + x", "x * y * (z + 1)", "x + y"])
 def test_wrong_fused_rows_are_refused(tmp_path, formula):
     tree = copied(tmp_path, "")
@@ -429,13 +411,25 @@ def test_new_reduction_works_uncompiled(reduced):
     assert "| `logsumexp(x)` |" in (reduced / "docs/operations.md").read_text(encoding="utf-8")
 
 
-def test_new_reduction_works_compiled(reduced, tmp_path):
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory) -> Path:
+    """What is built from a copy of the source tree with one more row of each kind."""
     pytest.importorskip("Cython")
     pytest.importorskip("setuptools")
-    command = (sys.executable, "setup.py", "-q", "build", "--build-lib", str(tmp_path))
-    built = run(*command, cwd=reduced, GRADWALK_OPTIMIZE="1")
+    tree = copied(tmp_path_factory.mktemp("all"), ROW)
+    edited(tree / "src/gradwalk/ops/table.py", REDUCTIONS, REDUCTIONS + LOGSUMEXP)
+    edited(tree / "src/gradwalk/ops/table.py", FUSED_ROWS, FUSED_ROWS + ADDMUL)
+    assert (result := generate(tree)).returncode == 0, result.stderr
+    library = tmp_path_factory.mktemp("library")
+    command = (sys.executable, "setup.py", "-q", "build", "--build-lib", str(library))
+    built = run(*command, cwd=tree, GRADWALK_OPTIMIZE="1")
     assert built.returncode == 0, built.stderr
-    result = run(sys.executable, "-c", REDUCED, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    return library
+
+
+@pytest.mark.parametrize("program", [PROGRAM, FUSING, REDUCED], ids=["row", "fused", "reduction"])
+def test_new_rows_work_compiled(compiled, program):
+    result = run(sys.executable, "-c", program, cwd=compiled, PYTHONPATH=str(compiled))
     assert result.stdout == "compiled\n", result.stderr
 
 

@@ -41,7 +41,7 @@
  * @property {Formula | null} startFormula of startPartial
  */
 
-/** @typedef {{ file: string, line: number }} SourceLine */
+/** @typedef {{ file: string, line: number, text: string }} SourceLine the line as it ran; text is "" where it is not known */
 
 /**
  * One node of a graph. Operands are places of earlier nodes; -1 where a constant stands.

@@ -93,6 +93,11 @@ test("what makes no graph is said to", () => {
     ],
     [byHand({ nodes: [node, { ...node, operands: [0], partials: [1] }] }), "node 1 has operands (1) but no operation"],
     [byHand({ nodes: [{ ...node, source: "a.py" }] }), 'the source of node 0 is "a.py", not a file and a line'],
+    [byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: 3 } }] }), "the text of node 0 is 3, not a text"],
+    [
+      byHand({ nodes: [{ ...node, source: { file: "a.py", line: 1, text: "é".repeat(201) } }] }),
+      "the text of node 0 has 201 letters, and at most 200 are read",
+    ],
   ])) {
     assert.throws(() => Graph.fromDocument(json), new GraphError(message));
   }

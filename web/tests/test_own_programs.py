@@ -295,6 +295,24 @@ def test_a_graph_from_a_file(lesson: Lesson, tmp_path: Path, by: str) -> None:
     expect(lesson.program).to_be_hidden()
 
 
+def test_the_lines_that_a_graph_carries(lesson: Lesson, tmp_path: Path) -> None:
+    """Those that made nodes, with their numbers: lines between them are missing, and nothing opens the file."""
+    script = pages.written(tmp_path / "train.py", pages.PROGRAM)
+    with source_lines():
+        loss = runpy.run_path(str(script))["loss"]
+    lesson.open_file(pages.written(tmp_path / "graph.json", Graph.record(loss).to_json()))
+    expect(source(lesson).locator("h2")).to_have_text("train.py")
+    numbers = [5, 6, 7, 12, 13, 18]
+    lines = pages.PROGRAM.splitlines()
+    shown = source(lesson).locator("li")
+    expect(shown).to_have_text([lines[number - 1].strip() for number in numbers])
+    assert shown.evaluate_all("items => items.map(item => Number(item.dataset.line))") == numbers
+    line(lesson, "return n.tanh()").click()
+    expect(lesson.inspector.locator(".name")).to_have_text("out")
+    lesson.end()
+    assert marked(lesson) in {lines[number - 1].strip() for number in numbers}
+
+
 def test_a_walk_from_a_file_and_another_after_it(lesson: Lesson, tmp_path: Path) -> None:
     for name, factor in (("one.py", 3), ("two.py", 5)):
         script = pages.written(

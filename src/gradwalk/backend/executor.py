@@ -14,6 +14,7 @@ from gradwalk.backend import thread_pool
 from gradwalk.backend.cpu import lanes
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops import c_compat
+from gradwalk.ops.cached import cached_property
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class LaneKernel:
         varies: For each of its inputs, whether it has a number for each sample, in a column, or one for all.
         reduced: Whether the outputs are wanted as sums over the batch.
         lanes: How many lanes a block has, a multiple of 16.
+        apart: Whether an output that is a sum of products may be reduced product by product, which takes fewer
+            instructions. Where such a sum is not finite, the kernel computes all again without that.
 
     Attributes:
         schedule: What is run.
@@ -72,11 +75,19 @@ class LaneKernel:
             does not have the instruction set that the environment asks for.
     """
 
-    def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False, lanes: int = LANES) -> None:
+    def __init__(
+        self,
+        program: Program,
+        varies: Sequence[bool],
+        *,
+        reduced: bool = False,
+        lanes: int = LANES,
+        apart: bool = True,
+    ) -> None:
         if lanes < 1 or lanes % 16:
             raise ValueError(f"a block has a positive multiple of 16 lanes, not {lanes}")
         self.instruction_set = chosen_instruction_set()
-        self.schedule = make_schedule(program, varies, reduced=reduced)
+        self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
         # Scratch that no thread works in at the moment. A deque, whose append and pop are safe between threads.
@@ -148,7 +159,19 @@ class LaneKernel:
             work(iter(range(shards)))
         else:
             thread_pool.run_tasks(range(shards), work)
-        return self._sums(totals, computed[scalars:], count) if self.reduced else computed[scalars:]
+        if not self.reduced:
+            return computed[scalars:]
+        sums = self._sums(totals, computed[scalars:], count)
+        if self.schedule.apart and not numpy.isfinite(sums).all():
+            # Products may overflow to inf where the output of no sample does, and inf - inf is nan.
+            return self._undivided.run(uniform, columns, outputs, count, single=single)
+        return sums
+
+    @cached_property
+    def _undivided(self) -> LaneKernel:
+        """The kernel that sums the outputs of samples as they are."""
+        schedule = self.schedule
+        return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
 
     def _shards(self, count: int) -> int:
         """How many shards a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""

@@ -1,21 +1,28 @@
-"""The threads that the shards of a batch are run in."""
+"""The threads that the shards of a batch are run in.
+
+Queues and deques are each changed by a single call of C. So an interrupt, which comes between two bytecodes, leaves
+none of them half-changed, as it may leave the locks of `concurrent.futures`, which are Python's own.
+"""
 
 from __future__ import annotations
 
+import _thread
 import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from queue import Empty, SimpleQueue
 
-_chosen: ContextVar[int | None] = ContextVar("threads", default=None)
-_pools: dict[int, ThreadPoolExecutor] = {}  # by how many threads they have
+from gradwalk.value.modes import Setting, value_of
+
+# Seconds after which a thread that has nothing to do ends.
+_PATIENCE = 10.0
+
+_chosen: ContextVar[tuple[Setting, ...]] = ContextVar("threads", default=())
 
 
-@contextmanager
-def threads(count: int) -> Iterator[None]:
+def threads(count: int) -> Setting:
     """Run batches in this many threads, within a `with` block. No bit of a result depends on their number.
 
     Elsewhere there are as many as the environment variable OMP_NUM_THREADS says, or else as many as the cores that this
@@ -23,6 +30,9 @@ def threads(count: int) -> Iterator[None]:
 
     Args:
         count: The number of threads, the calling one included.
+
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already keep their own number.
 
     Raises:
         ValueError: Where that is less than one.
@@ -34,11 +44,7 @@ def threads(count: int) -> Iterator[None]:
     """
     if operator.index(count) < 1:
         raise ValueError(f"threads() takes a number of threads from 1 on, not {count}")
-    token = _chosen.set(operator.index(count))
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
+    return Setting(_chosen, operator.index(count))
 
 
 def available() -> int:
@@ -47,13 +53,94 @@ def available() -> int:
     Returns:
         What `threads` says here, or else OMP_NUM_THREADS, or else the number of cores that this process may use.
     """
-    chosen = _chosen.get()
+    chosen = value_of(_chosen, None)
     if chosen is not None:
-        return chosen
+        return int(chosen)
     given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # one number for each level of nesting
     if given.isdecimal() and int(given) > 0:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Share:
+    """What one thread is asked to do of a batch.
+
+    Args:
+        work: The work.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._unclaimed = deque([True])  # whoever pops it may do the work, or be sure that nobody will
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def do(self) -> None:
+        """Do the work, unless it has been withdrawn."""
+        if self._is_claimed():
+            return
+        error: BaseException | None = None
+        try:
+            self._work()
+        except BaseException as raised:  # it is raised where the work is waited for
+            error = raised
+        finally:
+            self._ended.put(error)
+
+    def withdraw(self) -> BaseException | None:
+        """Withdraw the work or, where it has begun, wait for its end. Returns what it raised."""
+        return self._ended.get() if self._is_claimed() else None
+
+    def _is_claimed(self) -> bool:
+        try:
+            self._unclaimed.pop()
+        except IndexError:
+            return True
+        return False
+
+
+class _Pool:
+    """Threads that wait for work."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin without threads, as in a process that was forked: it has copies of none."""
+        self._queue: SimpleQueue[_Share | None] = SimpleQueue()
+        self._threads: deque[None] = deque()  # one item for each
+
+    def __len__(self) -> int:
+        """The number of threads."""
+        return len(self._threads)
+
+    def ask(self, shares: list[_Share]) -> None:
+        """Have shares done, as far as there is a thread for each; others wait until one has time."""
+        for share in shares:
+            self._queue.put(share)
+        while len(self._threads) < len(shares):
+            self._threads.append(None)
+            try:
+                _thread.start_new_thread(self._run, ())
+            except RuntimeError:  # there can be no more threads: the one that asks does the work itself
+                self._threads.pop()
+                return
+
+    def close(self) -> None:
+        """End the threads once they have done their work."""
+        for _ in range(len(self._threads)):
+            self._queue.put(None)
+
+    def _run(self) -> None:
+        try:
+            while (share := self._queue.get(timeout=_PATIENCE)) is not None:
+                share.do()
+        except Empty:
+            pass
+        finally:
+            self._threads.pop()
+
+
+_pool = _Pool()
 
 
 def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
@@ -65,31 +152,21 @@ def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
             ends the work in all threads, each after the task that it is at, and is raised here.
     """
     pending = deque(tasks)  # threads share it: each popleft takes one task
-    helpers = min(available(), len(tasks)) - 1
-    if helpers < 1:
-        work(_taken(pending))
-        return
-    # Another thread may do the same at the same time: setdefault lets both have one pool. A pool that is not used has
-    # no threads yet.
-    pool = _pools.get(helpers) or _pools.setdefault(helpers, ThreadPoolExecutor(helpers, "gradwalk"))
-    futures: list[Future[None]] = []
+    shares = [_Share(lambda: work(_taken(pending))) for _ in range(min(available(), len(tasks)) - 1)]
     try:
-        with suppress(RuntimeError):  # the pool is closed, as the interpreter is ending: this thread does what is left
-            for _ in range(helpers):
-                futures.append(pool.submit(work, _taken(pending)))  # noqa: PERF401  what is submitted has to be known
+        if shares:
+            _pool.ask(shares)
         work(_taken(pending))
     finally:
         pending.clear()
-        started = [future for future in futures if not future.cancel()]  # the others wait behind other batches
-        wait(started)
-    for future in started:
-        future.result()
+        errors = [error for error in [share.withdraw() for share in shares] if error is not None]
+    if errors:
+        raise errors[0]
 
 
 def close() -> None:
     """End the threads. More are started where they are needed."""
-    while _pools:
-        _pools.popitem()[1].shutdown()
+    _pool.close()
 
 
 def _taken(pending: deque[int]) -> Iterator[int]:
@@ -101,5 +178,5 @@ def _taken(pending: deque[int]) -> Iterator[int]:
         yield task
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads, so pools of its own
-    os.register_at_fork(after_in_child=_pools.clear)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.forget)

@@ -8,12 +8,12 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.ops.cached import cached_property
 from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flattened, scalars
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value

@@ -57,13 +57,21 @@ class Vmap(Wrapper[P, Any]):
 
     @property
     def program(self) -> Program:
-        """The program of the latest recording, for one sample. Raises `ValueError` where there is none yet."""
+        """The program of the latest recording, for one sample.
+
+        Raises:
+            ValueError: There is no recording yet.
+        """
         trace = self._cache.last(self.batching.name)
         return trace.program.named(trace.program.input_names, trace.treedef.names("out"))
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; printing it shows how. Raises `ValueError` if there is none."""
+        """The kernel that runs the program on batches; printing it shows how.
+
+        Raises:
+            ValueError: There is no recording yet, or the function calls functions in Python and so has no kernel.
+        """
         kernel = self._cache.last(self.batching.name).kernel
         if kernel is None:
             raise ValueError(f"{self.batching.name} calls functions in Python: it is run one sample at a time")
@@ -169,18 +177,25 @@ class Lowered:
         self._trace = trace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch. Raises `TypeError` where the arguments are not like those it was made for."""
+        """Return the results for a batch.
+
+        Raises:
+            TypeError: The arguments are not like those that it was made for.
+        """
         batch = self.batching.batch(args, kwargs)
         return self.trace(batch).results(batch, self.batching)
 
     def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording. Raises `TypeError` where the batch is not like the one that it was made for.
+        """Return the recording for a sample of the batch.
 
         Args:
             batch: A batch.
 
         Returns:
             The recording.
+
+        Raises:
+            TypeError: The batch is not like the one that it was made for.
         """
         if batch.key != self._key:
             raise TypeError(

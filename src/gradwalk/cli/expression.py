@@ -101,6 +101,9 @@ def parse(text: str) -> Parsed:
     Args:
         text: The program. Operators have the precedence that they have in Python.
 
+    Returns:
+        The steps of its evaluation, and the names that need values.
+
     Raises:
         ExpressionError: The text is anything else.
 
@@ -165,10 +168,11 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
 def _check_values(parsed: Parsed, values: Mapping[str, float]) -> None:
     """Raise `ExpressionError` if a value is given for an unknown name, or for one that the program makes."""
     made = {step.what for step in parsed.steps if step.kind == "assignment"}
+    needed = set(parsed.names)
     for name, value in values.items():
         if name in made:
             raise ExpressionError(f"{name}={value:g} is given, but the program makes {name} itself")
-        if name not in parsed.names:
+        if name not in needed:
             known = ", ".join(parsed.names) or "none"
             raise ExpressionError(f"{name}={value:g} is given, but the expression has no '{name}'; it has: {known}")
 

@@ -37,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = arguments.parsed(sys.argv[1:] if argv is None else argv, gradwalk.__version__)
     try:
         code = _COMMANDS[options.command](options)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # a script may have closed it
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has had enough
@@ -65,6 +66,8 @@ def _walk(options: Namespace) -> int:
     order = None if options.order is None else _split(options.order)
     walked = walk(graph, order, overwrite=options.overwrite)
     output.write_files(options, walked)
+    if sys.stdout.closed:
+        return _failed(f"{options.what} closed the standard output, so the walk cannot be printed")
     output.print_walk(options, walked)
     return code
 

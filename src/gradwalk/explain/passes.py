@@ -179,6 +179,9 @@ def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple
         graph: A graph with one root.
         order: The indices of the nodes to visit.
         overwrite: Write contributions with `=` in place of `+=`.
+
+    Returns:
+        A step for each visit, in order.
     """
     sweep = _Sweep(graph, overwrite)
     return tuple([sweep.visit(graph.nodes[index]) for index in order])
@@ -201,7 +204,8 @@ class _Sweep:
         upstream = self._found[node.place]
         given = [self._contribute(node, position, operand, upstream) for position, operand in passing(node)]
         sentence = sentences.visited(node, upstream, is_root=node.place == self._graph.root)
-        sentence += sentences.joined([(verb, clause) for _, verb, clause in given])
+        if given:
+            sentence += " " + sentences.joined([(verb, clause) for _, verb, clause in given])
         return BackwardStep(
             node.place, node.name, node.symbol, upstream, tuple([contributed for contributed, _, _ in given]), sentence
         )

@@ -187,14 +187,14 @@ def visited(node: Node, upstream: float, *, is_root: bool) -> str:
         is_root: Whether it is the root of the graph.
 
     Returns:
-        A sentence, and a space after it where more is to be said of the node.
+        A sentence.
     """
     who = _said(node.name)
     if is_root:
-        return f"{who} is the root: its gradient is 1. "
+        return f"{who} is the root: its gradient is 1."
     if node.is_leaf:
         return f"{who} is a leaf: it keeps its gradient {short(upstream)}."
-    return f"{who} has gradient {short(upstream)}. "
+    return f"{who} has gradient {short(upstream)}."
 
 
 def joined(spoken: list[tuple[str, str]]) -> str:

@@ -8,6 +8,12 @@ import unicodedata
 def one_line(text: str) -> str:
     r"""Replace characters that do not print, such as line ends and marks that turn its direction, by spaces.
 
+    Args:
+        text: Any text.
+
+    Returns:
+        The words of the text, with one space between two of them.
+
     Example:
         >>> one_line("two\nlines")
         'two lines'

@@ -6,7 +6,6 @@ import io
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph, as_graph
 from gradwalk.graph.plain_json import as_json, plain
+from gradwalk.ops.cached import cached_property
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:
@@ -97,11 +97,21 @@ class Walk:
         return legal_orders(self.graph, self.order)
 
     def start(self) -> Cursor:
-        """Return a cursor before the first step."""
+        """Return a cursor before the first step.
+
+        Example:
+            >>> walk(Value(2.0, label="a")).start().next().sentence
+            'a is given: 2'
+        """
         return Cursor(self, 0)
 
     def end(self) -> Cursor:
-        """Return a cursor after the last step."""
+        """Return a cursor after the last step.
+
+        Example:
+            >>> walk(Value(2.0) * 3.0).end().position
+            4
+        """
         return Cursor(self, len(self.steps))
 
     def moment(self, position: int) -> Moment:
@@ -109,6 +119,14 @@ class Walk:
 
         Args:
             position: The number of steps taken, from 0 to `len(walk.steps)`.
+
+        Returns:
+            The nodes that have a number by then, the gradients so far, and which contributions were made or lost.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> walk(a * a).moment(1).caption
+            'a is given: 2'
         """
         taken = self.steps[:position]
         known = frozenset(step.place for step in taken if isinstance(step, ForwardStep))
@@ -131,6 +149,17 @@ class Walk:
         Args:
             theme: "light", "dark", or "auto" for what the viewer prefers.
             rankdir: "LR" for left to right, "TB" for top to bottom.
+
+        Returns:
+            The drawing, which shows itself in notebooks and can be saved.
+
+        Raises:
+            ValueError: An option has none of the values above.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> walk(a * a).draw().svg[:4]
+            '<svg'
         """
         end = replace(self.moment(len(self.steps)), caption="", active=None)
         return draw(self.graph, theme=theme, rankdir=rankdir, moment=end)
@@ -142,9 +171,17 @@ class Walk:
             seconds: How long each picture is shown, from 0.02 to 60.
             theme: "light", "dark", or "auto" for what the viewer prefers.
 
+        Returns:
+            The film, which plays in notebooks and can be saved. Its last picture shows the end of the walk.
+
         Raises:
             PictureError: The graph has more than 60 nodes.
             ValueError: `seconds` is out of range.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> walk(a * a).film(seconds=1.0)
+            <Film of 3 pictures of <Graph of 2 nodes to v2>>
         """
         if not 0.02 <= seconds <= 60.0:
             raise ValueError(f"a picture is shown for 0.02 to 60 seconds, not {seconds!r}")
@@ -157,9 +194,18 @@ class Walk:
         return Film(self.graph, [self.moment(i) for i in dict.fromkeys([*positions, last])], seconds, theme)
 
     def essence(self) -> dict[str, Any]:
-        """Describe the walk as plain data, in its JSON form: the graph, the order and the rule.
+        """Describe the walk as plain data, in its JSON form: the graph, the order, the rule and the program's files.
 
         Everything else about the walk follows from these; the page computes it again.
+
+        Returns:
+            A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files"; nan and inf are
+            strings in it.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> walk(a * a).essence()["order"]
+            [1, 0]
         """
         return {
             "gradwalk": "walk",
@@ -167,10 +213,21 @@ class Walk:
             "graph": self.graph.to_dict(),
             "order": list(self.order),
             "overwrite": self.overwrite,
+            "files": dict(self.graph.files),
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the walk and what follows from it as plain data: what `to_json` writes, nan and inf as strings."""
+        """Describe the walk and what follows from it as plain data: what `to_json` writes, nan and inf as strings.
+
+        Returns:
+            What `essence` returns, and under further keys the steps of both passes, the gradients as walked and as
+            they should be, and what is wrong.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> walk(a * a).to_dict()["gradients"]
+            {'v2': 1.0, 'a': 4.0}
+        """
         derived = {
             "legal": self.is_legal,
             "legal_orders": self.legal_orders,
@@ -190,7 +247,17 @@ class Walk:
         return self.essence() | plain_data
 
     def to_json(self) -> str:
-        """Write the walk as JSON, by docs/walk.schema.json: graph, order, steps, gradients and what is wrong."""
+        """Write the walk as JSON, by docs/walk.schema.json: graph, order, files, steps, gradients and what is wrong.
+
+        Returns:
+            What `to_dict` returns, as indented JSON text.
+
+        Example:
+            >>> import json
+            >>> a = Value(2.0, label="a")
+            >>> json.loads(walk(a * a).to_json())["gradients"]["a"]
+            4.0
+        """
         return as_json(self.to_dict())
 
     def __str__(self) -> str:
@@ -276,14 +343,32 @@ class Cursor:
         self.position = position
 
     def next(self) -> ForwardStep | BackwardStep | None:
-        """Take the next step and return it, or None at the end."""
+        """Take the next step.
+
+        Returns:
+            The step that was taken; None at the end, where the cursor stays.
+
+        Example:
+            >>> cursor = walk(Value(2.0, label="a")).start()
+            >>> cursor.next().sentence, cursor.position
+            ('a is given: 2', 1)
+        """
         if self.position == len(self.walk.steps):
             return None
         self.position += 1
         return self.walk.steps[self.position - 1]
 
     def back(self) -> ForwardStep | BackwardStep | None:
-        """Take back the last step and return it, or None at the start."""
+        """Take back the last step.
+
+        Returns:
+            The step that was taken back; None at the start, where the cursor stays.
+
+        Example:
+            >>> cursor = walk(Value(2.0, label="a")).end()
+            >>> cursor.back().name, cursor.position
+            ('a', 1)
+        """
         if self.position == 0:
             return None
         self.position -= 1

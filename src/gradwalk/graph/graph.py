@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -16,9 +14,10 @@ from numpy.typing import NDArray
 from gradwalk.graph import graph_json
 from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.record import CONSTANT, notes_of, record
+from gradwalk.ops.cached import cached_property
 from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS
 from gradwalk.ops.table import REDUCTION_BY_NAME, REDUCTIONS
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source_line import SourceLine, files_of
 from gradwalk.value.value import Value
 
 Integers = NDArray[numpy.int32]
@@ -41,6 +40,8 @@ class Graph:
         sources: The lines of the user's program that made the nodes, by index, where they are known.
         by_hand: The indices of the nodes whose `_backward` was set by hand.
         outputs: The indices of the roots.
+        files: The text of the programs that `sources` are lines of, by filename, as they ran. Empty for a graph that
+            was read: it may name any file, so none is opened.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -60,6 +61,7 @@ class Graph:
     sources: Mapping[int, SourceLine]
     by_hand: frozenset[int]
     outputs: tuple[int, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def record(cls, root: Value | Iterable[Value]) -> Graph:
@@ -71,9 +73,17 @@ class Graph:
         Args:
             root: A Value, or an iterable of Values for a graph with several outputs.
 
+        Returns:
+            The graph, with the roots as its outputs. It does not change with the Values.
+
         Raises:
             TypeError: A root is not a Value.
             ValueError: There is no root, or hand-edited nodes form a cycle.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> Graph.record([a * a, a + 1.0])
+            <Graph of 3 nodes to v2, v3>
         """
         roots = [root] if isinstance(root, Value) else _as_list(root)
         if not roots:
@@ -81,7 +91,8 @@ class Graph:
         flat = record(roots)
         for array in flat[:6]:
             array.flags.writeable = False
-        return cls(*flat[:6], *notes_of(flat), flat.outputs)
+        notes = notes_of(flat)
+        return cls(*flat[:6], *notes, flat.outputs, files_of(notes.sources.values()))
 
     def __len__(self) -> int:
         return len(self.opcodes)
@@ -115,15 +126,15 @@ class Graph:
         are named v1, v2 and so on, by index.
         """
         taken = set(self.labels.values()) | {f"v{index + 1}" for index in range(len(self)) if index not in self.labels}
-        uses: Counter[str] = Counter()
+        numbers: dict[str, Iterator[int]] = {}  # by label, those that have not been tried yet
         names = []
         for index in range(len(self)):
-            label = self.labels.get(index, f"v{index + 1}")
-            uses[label] += 1
-            name = label
-            if uses[label] > 1:
-                name = next(n for k in count(uses[label]) if (n := f"{label} ({k})") not in taken)
+            name = label = self.labels.get(index, f"v{index + 1}")
+            if label in numbers:
+                name = next(n for k in numbers[label] if (n := f"{label} ({k})") not in taken)
                 taken.add(name)
+            else:
+                numbers[label] = count(2)
             names.append(name)
         return tuple(names)
 
@@ -160,6 +171,13 @@ class Graph:
 
         Raises:
             GraphError: The graph is not well formed; the message says what is wrong, and at which node.
+
+        Example:
+            >>> from dataclasses import replace
+            >>> replace(Graph.record(Value(2.0)), outputs=()).validate()
+            Traceback (most recent call last):
+                ...
+            gradwalk.graph.node.GraphError: the graph has no output
         """
         _check_lengths(self)
         _check_opcodes(self)
@@ -178,11 +196,23 @@ class Graph:
             raise GraphError("the graph has no output")
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the graph as plain data: what `to_json` writes, nan and inf as strings."""
+        """Describe the graph as plain data: what `to_json` writes, nan and inf as strings.
+
+        Returns:
+            A dictionary with the keys "gradwalk", "version", "outputs" and "nodes", a list of a dictionary for each
+            node.
+
+        Example:
+            >>> Graph.record(Value(3.0, label="a")).to_dict()["nodes"]
+            [{'data': 3.0, 'grad': 0.0, 'label': 'a'}]
+        """
         return graph_json.as_dict(self.nodes, self.symbols, self.outputs)
 
     def to_json(self) -> str:
         """Write the graph as JSON, by the schema in docs/graph.schema.json.
+
+        Returns:
+            The text, one line for each node, for `from_json`.
 
         Example:
             >>> print(Graph.record(Value(3.0, label="a") * 2.0).to_json())
@@ -200,8 +230,16 @@ class Graph:
         Args:
             text: A JSON document by docs/graph.schema.json.
 
+        Returns:
+            The graph, which has been validated.
+
         Raises:
             GraphError: The text is something else; the message says where it stops making sense.
+
+        Example:
+            >>> a = Value(3.0, label="a")
+            >>> Graph.from_json(Graph.record(a * 2.0).to_json()).data
+            array([3., 6.])
         """
         graph = cls(**graph_json.read(text))
         graph.validate()
@@ -210,6 +248,9 @@ class Graph:
 
 def as_graph(root: Value | Iterable[Value] | Graph) -> Graph:
     """Return a graph as it is, and record that of one or several Values.
+
+    Args:
+        root: A Graph, a Value, or an iterable of Values.
 
     Raises:
         TypeError: `root` is neither a Graph nor made of Values.

@@ -17,7 +17,7 @@ from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.plain_json import encodable, to_number
 from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.evaluate import NAMES
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source_line import LONGEST_TEXT, SourceLine
 
 VERSION = 1  # of the JSON form
 _KEYS = {"operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand"}
@@ -30,6 +30,9 @@ def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence
         nodes: All nodes, in order.
         symbols: What hand-made nodes call their operations, by index.
         outputs: The indices of the roots.
+
+    Returns:
+        The document that `as_text` writes, with nan and inf as strings.
     """
     return {
         "gradwalk": "graph",
@@ -97,7 +100,8 @@ def _described(node: Node, symbols: Mapping[int, str]) -> dict[str, Any]:
     if node.label:
         described["label"] = node.label
     if node.source is not None:
-        described["source"] = {"file": node.source.filename, "line": node.source.number}
+        text = {"text": node.source.text} if node.source.text else {}
+        described["source"] = {"file": node.source.filename, "line": node.source.number} | text
     if node.by_hand:
         described["by_hand"] = True
     return described
@@ -228,7 +232,11 @@ def _text(given: Any, what: str) -> str:
 
 
 def _source(given: Any, where: str) -> SourceLine:
-    if not isinstance(given, dict) or given.keys() != {"file", "line"}:
+    """Read the line that made a node; documents of earlier versions have no text there."""
+    if not isinstance(given, dict) or given.keys() - {"text"} != {"file", "line"}:
         raise GraphError(f"the source of {where} is {given!r}, not a file and a line")
     line = _index(given["line"], f"the line of {where}")
-    return SourceLine(_text(given["file"], f"the file of {where}"), line)
+    text = _text(given.get("text", ""), f"the text of {where}")
+    if len(text) > LONGEST_TEXT:
+        raise GraphError(f"the text of {where} has {len(text)} letters, and at most {LONGEST_TEXT} are read")
+    return SourceLine(_text(given["file"], f"the file of {where}"), line, text)

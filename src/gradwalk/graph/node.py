@@ -65,13 +65,29 @@ class Node(NamedTuple):
         return row is not None and row.selects
 
     def partial_formula(self, position: int) -> Formula | None:
-        """The local derivative with respect to an argument, as the table has it; None where there is no row."""
+        """Return the local derivative with respect to one argument, as the table has it.
+
+        Args:
+            position: Which argument, counted from 0.
+
+        Returns:
+            A formula of `out`, the node itself, and of x, y and z, the arguments that `element` names; None for leaves
+            and hand-made nodes.
+        """
         if self.row is not None:
             return self.row.partial(position)
         return self.reduction.partial(position, len(self.arguments)) if self.reduction is not None else None
 
     def element(self, position: int) -> tuple[int, ...]:
-        """The positions of the arguments that `partial_formula(position)` calls x, y and z."""
+        """Return the positions of the arguments that `partial_formula(position)` calls x, y and z.
+
+        Args:
+            position: Which argument, counted from 0.
+
+        Returns:
+            A position for each letter that the row has: for a reduction those in the same element as the argument,
+            and none for its `start`.
+        """
         if self.reduction is not None:
             return self.reduction.element(position, len(self.arguments))
         return tuple(range(len(self.arguments)))

@@ -39,6 +39,9 @@ def as_json(item: Any) -> str:
     Args:
         item: What `plain` returned.
 
+    Returns:
+        The JSON text, which can be written to a file.
+
     Raises:
         ValueError: A number is nan or inf.
     """

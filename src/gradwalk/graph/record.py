@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 
 from gradwalk.ops import c_compat, evaluate
-from gradwalk.value import order
+from gradwalk.value import claims, order
 from gradwalk.value.backward import partials_of
 from gradwalk.value.modes import refuse_if_staging
 from gradwalk.value.node import ValueNode, rule_of
@@ -67,10 +67,12 @@ def record(roots: list[Any]) -> FlatNodes:
     """
     for root in roots:
         refuse_if_staging(checked_root(root), "looks at the graph of")
-    with traversing:
-        nodes = _flat(roots, 0)
-        _probe_rules(nodes)  # they may run any code, so all else is done by then
-        return nodes
+    if claims.exist():
+        for root in roots:
+            claims.wait_for_others(order.topological_order(root))
+    nodes = _flat(roots, 0)
+    _probe_rules(nodes)  # they may run any code, so all else is done by then
+    return nodes
 
 
 def record_from(roots: list[Any], level: int) -> FlatNodes:
@@ -86,18 +88,20 @@ def record_from(roots: list[Any], level: int) -> FlatNodes:
     Raises:
         ValueError: If hand-edited nodes form a cycle.
     """
-    with traversing:
-        return _flat(roots, level)
+    return _flat(roots, level)
 
 
 def _flat(roots: list[Any], level: int) -> FlatNodes:
     found: list = []
-    try:
-        visit_all(roots, found, level)
-        outputs = tuple([cython.cast(ValueNode, root)._index for root in roots])
-        return FlatNodes._make((*_flattened(found, level), outputs))
-    finally:
-        order.unmark(found)
+    with traversing:
+        aside = order.begin(roots)
+        try:
+            visit_all(roots, found, level)
+            outputs = tuple([cython.cast(ValueNode, root)._index for root in roots])
+            return FlatNodes._make((*_flattened(found, level), outputs))
+        finally:
+            order.unmark(found)
+            order.end(aside)
 
 
 @cython.cfunc
@@ -167,7 +171,7 @@ def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cy
     """Write the operands and partials of a node that has them in its details from k on; the next k."""
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
-        if isinstance(argument, ValueNode):
+        if c_compat.is_kind(argument, ValueNode):
             operand[k] = cython.cast(ValueNode, argument)._index
             local[k] = node._details.partials[i]
         else:

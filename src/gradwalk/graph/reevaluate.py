@@ -66,6 +66,9 @@ class Reevaluator:
     def select(self, index: cython.int) -> int:
         """Choose the node to change, and find the nodes that depend on it.
 
+        Args:
+            index: The index of the node.
+
         Returns:
             -1 if everything between the node and the root can be computed again, else the index of a hand-made node
             in between, which cannot.
@@ -92,7 +95,14 @@ class Reevaluator:
         return blocked if self._reached[self._root] else -1
 
     def root_with(self, number: cython.double) -> float:
-        """Compute the root's number for a number of the selected node."""
+        """Compute the root's number for a number of the selected node.
+
+        Args:
+            number: The number that the selected node is given.
+
+        Returns:
+            The root's number. Nodes that do not depend on the selected one keep their recorded numbers.
+        """
         i: cython.int
         self._numbers[self._selected] = number
         for i in range(self._count):
@@ -104,6 +114,9 @@ class Reevaluator:
 
         Args:
             weights: An array of float64, one weight for each node. A weight of 0 counts as 0, whatever the number.
+
+        Returns:
+            The sum, to which the selected node itself does not belong.
         """
         i: cython.int
         index: cython.int
@@ -116,15 +129,34 @@ class Reevaluator:
         return total
 
     def depends(self, index: cython.int) -> bool:
-        """Return whether a node is the selected one or depends on it."""
+        """Return whether a node is the selected one or depends on it.
+
+        Args:
+            index: The index of the node.
+        """
         return self._reached[index] != 0
 
     def recomputed(self, index: cython.int) -> float:
-        """Compute a node from the recorded numbers of its operands; leaves and hand-made nodes keep their own."""
+        """Compute a node from the recorded numbers of its operands; leaves and hand-made nodes keep their own.
+
+        Args:
+            index: The index of the node.
+
+        Returns:
+            The number that the graph should have recorded for the node.
+        """
         return self._evaluated(index) if self._opcodes[index] > 0 else float(self._data[index])
 
     def local(self, index: cython.int, number: cython.double) -> float:
-        """Compute one node for a number of the selected node, all other operands having their recorded numbers."""
+        """Compute one node for a number of the selected node, all other operands having their recorded numbers.
+
+        Args:
+            index: The index of the node to compute, which has the selected node as an operand.
+            number: The number that the selected node is given.
+
+        Returns:
+            The node's number.
+        """
         self._numbers[self._selected] = number
         return self._evaluated(index)
 

@@ -61,6 +61,16 @@ cdef extern from *:
         Py_XDECREF(positional); Py_XDECREF(keywords);
         return result;
     }
+    /* Cython asks first whether the type is the class itself, and then walks through all base types: of a Value, whose
+       memory is a ValueNode, for every operand. A type of C is never freed, so its address can be kept. */
+    static inline int is_kind(PyObject *x, PyObject *base) {
+        static PyTypeObject *known;
+        PyTypeObject *type = Py_TYPE(x);
+        if (type == known && type->tp_base == (PyTypeObject *)base) return 1;
+        if (!PyType_IsSubtype(type, (PyTypeObject *)base)) return 0;
+        if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) known = type;
+        return 1;
+    }
     static inline void construct_by(PyObject *type, PyObject *(*function)(PyObject *argument)) {
         from_one_argument = function;
         ((PyTypeObject *)type)->tp_vectorcall = construct;
@@ -75,6 +85,7 @@ cdef extern from *:
     int high_bits(double number) nogil
     double from_bits(int low, int high) nogil
     void* cells(object array) except? NULL
+    bint is_kind(object x, object base)
     void open_to_assignment(object cls)
     void construct_by(object cls, object (*function)(object))
     void untrack "PyObject_GC_UnTrack" (object container)

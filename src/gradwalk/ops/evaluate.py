@@ -159,20 +159,9 @@ def partial(
     elif opcode == 5:  # pow
         if position == 0:
             if y == 0.0:
-                return ieee.div(y, x if ieee.fabs(x) > 0.0 else 1.0) if ieee.fabs(x) > 0.0 else 0.0
-            if y - 1.0 + 1.0 == y and y - (y - 1.0) == 1.0 and ieee.fabs(y) < 100.0:
-                return y * ieee.pow(x, y - 1.0)
-            if ieee.fabs(x) > 0.0 and ieee.fabs(x) < 1.79e308:
-                a = ieee.fabs(x)
-                b = ieee.pow(a, y * 0.5)
-                c = 9.313225746154785e-10 if a < 1.0 and ieee.fabs(y) > 1e-06 else 1.0
-                return ieee.div(y * (b * c), x) * (ieee.div(b, c)) * ieee.pow(ieee.sign(x), y)
+                return ieee.div(y, x) if ieee.fabs(x) > 0.0 else 0.0
             return y * ieee.pow(x, y - 1.0)
-        if out > 1e-290 and out < 1e300:
-            return out * ieee.log(1.0 if x == 0.0 and y >= 0.0 else x)
-        if x > 0.0:
-            return ieee.pow(x, y * 0.5) * ieee.log(x) * ieee.pow(x, y * 0.5)
-        return out * ieee.log(1.0 if x == 0.0 and y >= 0.0 else x)
+        return 0.0 if x == 0.0 and y >= 0.0 else out * ieee.log(x)
     elif opcode == 6:  # neg
         return -1.0
     elif opcode == 7:  # abs

@@ -331,6 +331,27 @@ def given(formula: Formula, condition: Formula, holds: bool) -> Formula:
     return replace(formula, arguments=parts)
 
 
+def decided(formula: Formula) -> Formula:
+    """Return a formula whose branches do not ask again what chose them.
+
+    Args:
+        formula: The formula to simplify.
+
+    Returns:
+        A formula of the same value.
+
+    Example:
+        >>> x = name("x")
+        >>> decided(where(x < 1, 1, 1 / where(x < 1, 1, x))) == where(x < 1, 1, 1 / x)
+        True
+    """
+    parts = formula.arguments
+    if formula.operator == "where":
+        condition, chosen, otherwise = parts
+        parts = (condition, given(chosen, condition, True), given(otherwise, condition, False))
+    return replace(formula, arguments=tuple(decided(part) for part in parts))
+
+
 def folded(formula: Formula) -> Formula:
     """Return a formula with its constant sums and products computed, and first powers replaced by their base.
 

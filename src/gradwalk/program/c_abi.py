@@ -116,7 +116,7 @@ def _functions_in_python() -> tuple[Any, ...]:
 
 
 def addresses_in_python() -> Addresses:
-    """The addresses of the functions that call Python, for uncompiled runs."""
+    """Return the addresses of the functions that call Python, for uncompiled runs."""
     return Addresses(*[ctypes.cast(function, ctypes.c_void_p).value or 0 for function in _functions_in_python()])
 
 

@@ -9,21 +9,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradwalk.ops.printers import C_HELPERS
+from gradwalk.program.c_names import is_taken
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS
 
 # The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
-_KEYWORDS = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const const_cast
-    consteval constexpr constinit continue co_await co_return co_yield decltype default delete do double
-    dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace
-    new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires
-    restrict return short signed sizeof static static_assert static_cast struct switch template this thread_local
-    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-"""
-_OWN = "inputs outputs constants kept main pow INFINITY NAN PIECE"
+_OWN = "inputs outputs constants kept PIECE"  # what the file defines, besides what its formulas call
 
 
 class _Statement(NamedTuple):
@@ -200,5 +193,5 @@ def _check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise ValueError(f"a function in C has a name of letters, digits and _, and begins with no digit; not {name!r}")
     functions = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
-    if name in re.findall(r"\w+", f"{_KEYWORDS} {_OWN} {functions}"):
-        raise ValueError(f"{name} means something else in that file already: give the function another name")
+    if is_taken(name) or name in re.findall(r"\w+", f"{_OWN} {functions}"):
+        raise ValueError(f"{name} means something else in C, or in that file: give the function another name")

@@ -92,4 +92,6 @@ class Code:
 
 def _read_only(array: Any) -> Any:
     """An array whose memory nobody can make writable again: a copy, unless it is such an array."""
-    return array if isinstance(array.base, bytes) else numpy.ndarray(array.shape, array.dtype, array.tobytes())
+    if not isinstance(array, numpy.ndarray) or isinstance(array.base, bytes):  # what is no array is refused by validate
+        return array
+    return numpy.ndarray(array.shape, array.dtype, array.tobytes())

@@ -72,7 +72,11 @@ class InstructionStore:
         return self.length
 
     def input(self) -> int:
-        """Append an input and return its index."""
+        """Append an input.
+
+        Returns:
+            Its index among all instructions, not its number among the inputs.
+        """
         self.inputs += 1
         return _append(self, INPUT, self.inputs - 1, 0, 0)
 

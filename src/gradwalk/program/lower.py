@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy
 
 from gradwalk.ops import c_compat, evaluate
+from gradwalk.program.code import Code
 from gradwalk.program.instruction_store import CONSTANT, INPUT, InstructionStore
 from gradwalk.program.opcodes import CALL
-from gradwalk.program.program import Program
+from gradwalk.program.program import Program, trusted
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -56,7 +57,7 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
             constants.append(store.number(i))
     instructions = numpy.zeros(4 * steps, numpy.int32)
     _write(store, c_compat.integers(instructions), index, use, fused, store.inputs + len(constants), calls)
-    return Program(store.inputs, constants, instructions, calls, [index[i] for i in outputs])
+    return trusted(Code(store.inputs, constants, instructions, calls, [index[i] for i in outputs]))
 
 
 @cython.cfunc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,8 +41,8 @@ class Program:
         input_names: The name of each input, or nothing.
         output_names: The name of each output, or nothing.
 
-    None of this is checked: make a program from outside data with `from_json`, `load` or pickle, which do check it, or
-    call `validate` before you run it.
+    Raises:
+        ProgramError: It is not well formed: see `validate`.
 
     Example:
         >>> from gradwalk import jit, math
@@ -72,8 +73,10 @@ class Program:
         input_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
-        self._code = Code(inputs, constants, instructions, calls, outputs, input_names or (), output_names or ())
-        self._interpreter = Interpreter(self._code)
+        code = Code(inputs, constants, instructions, calls, outputs, input_names or (), output_names or ())
+        validate(code)
+        self._code = code
+        self._interpreter = Interpreter(code)
 
     # What it is made of
 
@@ -148,11 +151,21 @@ class Program:
 
         Returns:
             A program with these names and the same instructions.
+
+        Example:
+            >>> from gradwalk import jit
+            >>> double = jit(lambda x: 2 * x)
+            >>> double(3.0)
+            6.0
+            >>> print(double.program.named(["length"], ["doubled"]))
+            program(length):
+              v2 = 2.0 * length
+              doubled = v2
         """
-        return Program(self.inputs, self.constants, self.instructions, self.calls, self.outputs, inputs, outputs)
+        return trusted(dataclasses.replace(self._code, input_names=tuple(inputs), output_names=tuple(outputs)))
 
     def validate(self) -> None:
-        """Check that the program is well formed.
+        """Check that the program is well formed, as is done when it is made.
 
         It is if its instructions are known and have as many operands as they take; every operand is an input, a
         constant or the result of an earlier instruction; calls fit the functions that they call; and every output is
@@ -199,19 +212,30 @@ class Program:
 
         Raises:
             ProgramError: If the text is anything else, saying where it stops making sense.
+
+        Example:
+            >>> from gradwalk import jit
+            >>> double = jit(lambda x: 2 * x)
+            >>> double(3.0)
+            6.0
+            >>> Program.from_json(double.program.to_json())
+            <Program of 1 instruction from 1 input to 1 output>
         """
-        return _validated(program_json.read(text))
+        code = program_json.read(text)
+        validate(code)
+        return trusted(code)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the program to a file, as JSON.
+        """Write the program to a file, as JSON. The file is replaced as a whole, or not at all.
 
         Args:
-            path: The file, which is overwritten if there is one.
+            path: The file, which is replaced if there is one.
 
         Raises:
             ProgramError: If the program calls a function of Python.
+            OSError: If the file cannot be written. What was there before is there still.
         """
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        program_json.replace_file(os.fspath(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Program:
@@ -295,6 +319,14 @@ class Program:
 
         Raises:
             ValueError: If there are more or fewer numbers than inputs, or they are no row.
+
+        Example:
+            >>> from gradwalk import jit
+            >>> double = jit(lambda x: 2 * x)
+            >>> double(3.0)
+            6.0
+            >>> double.program.run([4.5])
+            array([9.])
         """
         return self._interpreter.run(numbers)
 
@@ -335,18 +367,19 @@ def _unpickled(names: list[str], rows: Any, inputs: int, constants: Sequence[flo
         raise ProgramError(f"the program was pickled by another version of gradwalk: it uses {unknown[0]!r}")
     instructions = numpy.array(rows, numpy.int32)
     instructions[::4] = numpy.array([OPCODES[name] for name in names], numpy.int32)[instructions[::4]]
-    return _validated(Code(inputs, constants, instructions, *others))
+    return Program(inputs, constants, instructions, *others)
 
 
-def _validated(code: Code) -> Program:
-    """Make a program after checking what it is made from."""
-    validate(code)
-    return Program(
-        code.inputs,
-        code.constants,
-        code.instructions,
-        code.calls,
-        code.outputs,
-        code.input_names,
-        code.output_names,
-    )
+def trusted(code: Code) -> Program:
+    """Make a program without checking it: for code that this library has made itself.
+
+    Args:
+        code: The parts of the program. If they are not well formed, running it reads and writes beyond its memory.
+
+    Returns:
+        The program.
+    """
+    program: Program = Program.__new__(Program)
+    program._code = code
+    program._interpreter = Interpreter(code)
+    return program

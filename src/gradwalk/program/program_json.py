@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
+import threading
+from pathlib import Path
 from reprlib import repr as shown  # whose texts are short, whatever it is given
 from typing import Any
 
@@ -79,6 +83,31 @@ def read(text: str) -> Code:
         input_names=inputs if any(inputs) else (),
         output_names=names if any(names) else (),
     )
+
+
+def replace_file(path: str, text: str) -> None:
+    """Write a file as a whole: whoever reads it finds the earlier text or the new one, never a part.
+
+    Args:
+        path: The file. A link is followed; what is no regular file, such as a pipe, is written to as it is.
+        text: The text.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8") as file:
+            if target.exists():
+                shutil.copymode(target, temporary)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _document(text: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 
 def few_doubles() -> list[float]:
-    """Nothing. In C, the type of an array on the stack, in which small programs run."""
+    """Return an empty list. In C this is the type of an array on the stack, in which small programs run."""
     return []
 
 

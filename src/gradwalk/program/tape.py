@@ -60,7 +60,17 @@ class Tape(InstructionStore):
         return simplify.emit(self, NAMES.index(name), x, y, z)
 
     def load(self, opcodes: Any, offsets: Any, operands: Any, constants: Any, indices: Any, functions: dict) -> None:
-        """Append a recorded graph, given as the arrays that `load.load_graph` describes."""
+        """Append a recorded graph, which is given as arrays.
+
+        Args:
+            opcodes: The opcode of each node; 0 for the result of a call.
+            offsets: Where each node's operands begin in `operands` and `constants`.
+            operands: The nodes that are operands; negative where the operand is a constant.
+            constants: These constants.
+            indices: The index on the tape of each leaf, and `NO_INDEX` for every other node, whose index is written
+                here.
+            functions: For each node that is the result of a call, by its number, the rule of the call.
+        """
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
 
     def inline(self, program: Program, operands: list) -> list:

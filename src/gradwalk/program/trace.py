@@ -13,7 +13,7 @@ from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import RecordingError, depth, recording
+from gradwalk.value.modes import RecordingError, depth, recorded
 from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
 from gradwalk.value.value import Value, inputs
 
@@ -74,10 +74,13 @@ class Recording:
         return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
-        """Append an input for each of some seeds, which the function does not see, and return their indices.
+        """Append an input for each of some seeds, which the function does not see.
 
         Args:
             numbers: The numbers that the inputs stand for, such as tangents.
+
+        Returns:
+            The index of each input on the tape.
         """
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
@@ -100,9 +103,8 @@ class Recording:
         """
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
-        with recording(self._level, staged=self._staged):
-            result = f(*args, **kwargs)
         try:
+            result = recorded(lambda: f(*args, **kwargs), self._level, staged=self._staged)
             return self._result(f, result)
         finally:
             close_inputs(self._inputs)

@@ -7,6 +7,7 @@ Everything that records a function once and runs the recording many times (`jit`
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -53,6 +54,8 @@ class Trace:
 
 T = TypeVar("T", bound=Trace)
 
+_caches: weakref.WeakSet[TraceCache[Any]] = weakref.WeakSet()  # all that there are
+
 
 class TraceCache(Generic[T]):
     """The recordings of one function, by key.
@@ -63,12 +66,15 @@ class TraceCache(Generic[T]):
     Attributes:
         calls: How often the function was called; its owner counts.
         latest: The latest recording, reusable or not; None before the first one.
+        on_floats: The latest recording that serves positional floats without a key, if its owner knows of one.
     """
 
     def __init__(self) -> None:
         self.calls = 0
         self.latest: T | None = None
+        self.on_floats: T | None = None
         self._traces: dict[Any, T] = {}  # setdefault is all the locking that they need
+        _caches.add(self)
 
     def find(self, key: Any) -> T | None:
         """Return the recording for a key, None where there is none.
@@ -113,11 +119,22 @@ class TraceCache(Generic[T]):
             raise ValueError(f"{name} has not been called yet, so there is no recording of it")
         return self.latest
 
+    def clear(self) -> None:
+        """Forget all recordings but the latest one, which nothing finds by a key any more."""
+        self.on_floats = None
+        self._traces.clear()
+
     @property
     def statistics(self) -> Statistics:
         """How the function has been used."""
         traces = list(self._traces.values())
         return Statistics(self.calls, len(traces), sum(len(trace.program) for trace in traces))
+
+
+def clear_all() -> None:
+    """Forget the recordings of all functions."""
+    for cache in list(_caches):
+        cache.clear()
 
 
 class ArgumentKeys:

@@ -103,6 +103,9 @@ def transformed(
         f: The function.
         argnums: The arguments to differentiate by.
         transform: What to make of a function.
+
+    Returns:
+        What the transform made of `f`; for such a vmapped function, a vmapped function again.
     """
     if isinstance(f, Vmap) and f.sums_over_others(checked_argnums(argnums)):
         return f.of_samples(transform)

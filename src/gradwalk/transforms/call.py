@@ -44,28 +44,37 @@ class Call:
             operands: The operands, as numbers.
             position: Which of the results.
             result: That result, which has been computed already.
+
+        Returns:
+            A float for each operand.
         """
         raise NotImplementedError
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append what computes the adjoints of the operands, and return their indices on the tape.
+        """Append what computes the adjoints of the operands.
 
         Args:
             tape: The tape.
             operands: The indices of the operands.
             base: The index of the first result.
-            adjoints: The indices of the adjoints of the results.
+            adjoints: The indices of the adjoints of the results, `NO_INDEX` for those that are 0.
+
+        Returns:
+            The index of the adjoint of each operand on the tape, `NO_INDEX` for those that are 0.
         """
         raise NotImplementedError
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append what computes the tangents of the results, and return their indices on the tape.
+        """Append what computes the tangents of the results.
 
         Args:
             tape: The tape.
             operands: The indices of the operands.
             base: The index of the first result.
             tangents: The indices of the tangents of the operands, `NO_INDEX` for those that are 0.
+
+        Returns:
+            The index of the tangent of each result on the tape, `NO_INDEX` for those that are 0.
         """
         raise NotImplementedError
 

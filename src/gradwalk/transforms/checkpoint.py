@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
 
+from gradwalk.ops.cached import cached_property
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
@@ -90,14 +91,14 @@ class Block(Call):
         """
         return _append(self._pushed, tape, operands, tangents)
 
-    @functools.cached_property
+    @cached_property
     def _pulled(self) -> Block:
         """The block from operands and adjoints of the results to adjoints of the operands."""
         tape, inputs, outputs = self._unrolled()
         seeds = [(output, tape.input()) for output in outputs]
         return Block(tape.program(tape.reverse(seeds, inputs)), f"{self.name}'")
 
-    @functools.cached_property
+    @cached_property
     def _pushed(self) -> Block:
         """The block from operands and their tangents to tangents of the results."""
         tape, inputs, outputs = self._unrolled()

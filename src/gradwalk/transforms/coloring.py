@@ -142,7 +142,11 @@ class Stars:
         self._neighbour = c_compat.integers(neighbour)
 
     def color(self, v: cython.int) -> None:
-        """Give a vertex the first colour that it can have."""
+        """Give a vertex the first colour that it can have.
+
+        Args:
+            v: The vertex, which has no colour yet.
+        """
         self._meet(v)
         k: cython.int
         w: cython.int

@@ -44,7 +44,17 @@ class Primitive(Call):
         self._rules: TraceCache[Trace] = TraceCache()  # recordings of the rule, by the number of operands
 
     def __call__(self, *operands: Any) -> Any:
-        """Return the result for numbers or Values. Raises `TypeError` where an operand is neither."""
+        """Return the result for numbers or Values.
+
+        Args:
+            *operands: Numbers and Values.
+
+        Returns:
+            A Value if an operand is one, else what the function returns.
+
+        Raises:
+            TypeError: There is a Value among the operands, and one of the others is no number.
+        """
         if not any(isinstance(operand, Value) for operand in operands):
             return self._f(*operands)
         for i, operand in enumerate(operands):
@@ -74,13 +84,16 @@ class Primitive(Call):
         return rule
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the result for numbers. Raises `TypeError` where the function does not return a real number.
+        """Return the result for numbers.
 
         Args:
             operands: Floats.
 
         Returns:
             A list of the one result.
+
+        Raises:
+            TypeError: The function does not return a real number.
         """
         self._latest[len(operands)] = tuple(operands)
         result = self._f(*operands)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -23,6 +23,9 @@ from gradwalk.value.value import Value
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# The recordings that go on in a context: by the id of the function, and its key.
+_in_progress: ContextVar[tuple[tuple[int, Any], ...]] = ContextVar("in_progress", default=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +92,11 @@ class Jit(Wrapper[P, R]):
         super().__init__(f, self._name)
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache()
-        self._on_floats: JitTrace | None = None  # the latest recording that takes positional floats
-        self._in_progress = threading.local()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
         self._cache.calls += 1
-        on_floats = self._on_floats
+        on_floats = self._cache.on_floats
         if on_floats is not None and not kwargs:
             outputs = on_floats.program.on_floats(args)
             if outputs is not None:
@@ -108,7 +109,8 @@ class Jit(Wrapper[P, R]):
     def graph(self) -> Graph:
         """The graph of the latest recording, simplified, with the numbers that it was recorded for.
 
-        Raises `ValueError` where there is none yet.
+        Raises:
+            ValueError: There is no recording yet.
         """
         trace = self._last()
         return Graph.record(trace.roots(trace.numbers))
@@ -117,7 +119,8 @@ class Jit(Wrapper[P, R]):
     def program(self) -> Program:
         """The program of the latest recording, with names for the numbers of arguments and the Values it captured.
 
-        Raises `ValueError` where there is none yet.
+        Raises:
+            ValueError: There is no recording yet.
         """
         trace = self._last()
         return trace.program.named(trace.labels, trace.treedef.names("out"))
@@ -175,22 +178,20 @@ class Jit(Wrapper[P, R]):
         if trace is None:
             trace = self._cache.add(key, self._record_once(key, args, kwargs))
             if trace.takes_floats:
-                self._on_floats = trace
+                self._cache.on_floats = trace
         return trace, leaves
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
-        """Record the function, unless this thread is about to do so already."""
-        in_progress = self._in_progress.__dict__.setdefault("keys", set())
-        if key in in_progress:
+        """Record the function, unless that is what calls it."""
+        mark = (id(self), key)
+        if mark in _in_progress.get():
             raise RecursionError(
                 f"{named(self._f)} calls itself while it is being recorded, with arguments of the same structure: that "
                 "would never end. Write the recursion as a loop, or give what it depends on as a static argument"
             )
-        in_progress.add(key)
-        try:
-            return self._record(args, kwargs)
-        finally:
-            in_progress.discard(key)
+        context = copy_context()  # which ends with the recording, however that ends
+        context.run(_in_progress.set, (*_in_progress.get(), mark))
+        return context.run(self._record, args, kwargs)
 
     def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""

@@ -138,7 +138,11 @@ class Sparse(Transform[P, Any]):
 
     @property
     def statistics(self) -> SparseStatistics:
-        """The size and cost of the latest recording. Raises `ValueError` where there is none yet."""
+        """The size and cost of the latest recording.
+
+        Raises:
+            ValueError: There is no recording yet.
+        """
         return self._cache.last(repr(self)).statistics
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
@@ -148,6 +152,9 @@ class Sparse(Transform[P, Any]):
             recording: The recording.
             args: The positional arguments.
             kwargs: The keyword arguments.
+
+        Raises:
+            TypeError: Always, naming the function to use instead.
         """
         raise self._refused()
 

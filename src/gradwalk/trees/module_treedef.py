@@ -182,11 +182,22 @@ class _Constant:
         return hash(self._key)
 
 
+def forget_kinds(most: int) -> None:
+    """Forget the kinds of classes, where there are more than so many.
+
+    Args:
+        most: How many may stay.
+    """
+    if len(_kinds) > most:
+        _kinds.clear()
+
+
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1)
 def _kind(cls: Any) -> cython.int:
     if cls is not Value and cls not in _kinds:
+        forget_kinds(1000)
         _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
     kind: int = _VALUE if cls is Value else _kinds[cls]  # most parts are Values
     return kind

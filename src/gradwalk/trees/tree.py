@@ -6,11 +6,11 @@ apart here, all other containers by optree. This is the only module that imports
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import functools
 import inspect
 import itertools
-import threading
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +18,14 @@ from typing import Any
 import numpy
 
 from gradwalk.nn import Module, Number
-from gradwalk.trees.module_treedef import ModuleTreeDef, parted
+from gradwalk.ops.cached import cached_property
+from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value
 
 _NAMESPACE = "gradwalk"  # Where optree keeps what is registered here.
-_registered: set[type] = set()  # The dataclasses and Modules that optree knows.
-_registering = threading.Lock()
+_registered: dict[type, None] = {}  # The dataclasses and Modules that optree knows, the earliest first.
+_MOST_REGISTERED = 1000
 _LONGEST = 100  # The characters of a treedef that messages show.
 _SCALAR = "scalar"  # What stands for the shape of a number; () is that of an array without dimensions.
 
@@ -64,7 +65,7 @@ class TreeDef:
         """The count of numbers in a tree."""
         return sum(size(shape) for shape in self.shapes)
 
-    @functools.cached_property
+    @cached_property
     def is_scalar(self) -> bool:
         """Whether the tree is one number."""
         return self.spec is None and self.shapes == (_SCALAR,)
@@ -86,12 +87,12 @@ class TreeDef:
             start += count
         return self.with_leaves(leaves)
 
-    @functools.cached_property
+    @cached_property
     def has_scalars_only(self) -> bool:
         """Whether there are no arrays among the leaves."""
         return all(shape is _SCALAR for shape in self.shapes)
 
-    @functools.cached_property
+    @cached_property
     def _is_flat(self) -> bool:
         """Whether the tree is a tuple of leaves."""
         return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
@@ -147,7 +148,11 @@ class TreeDef:
         }
 
     def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
-        """Iterate over the leaves: the range of their numbers among all numbers, and the shape, () for a number."""
+        """Iterate over the leaves.
+
+        Returns:
+            For each leaf, where its numbers are among all numbers of the tree, and its shape, which is () for a number.
+        """
         start = 0
         for shape in self.shapes:
             yield slice(start, start + size(shape)), () if isinstance(shape, str) else shape
@@ -242,15 +247,31 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
         unknown = {type(leaf) for leaf in leaves if _is_node(leaf)}
         if unknown:
-            with _registering:
-                for cls in unknown - _registered:
+            for cls in unknown:
+                # Where another thread is faster, optree refuses to register it twice.
+                with contextlib.suppress(ValueError):
                     (_register_module if issubclass(cls, Module) else _register)(cls, optree)
-                    _registered.add(cls)
+                _registered[cls] = None
+            forget_classes(_MOST_REGISTERED)
             return flattened(tree, what)
         if not all(map(_is_leaf, leaves)):
             wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
             raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
     return leaves, TreeDef(spec, _shapes(leaves, what))
+
+
+def forget_classes(most: int = 0) -> None:
+    """Forget dataclasses and Modules, which would be kept for good, until as many as given are left.
+
+    Args:
+        most: How many to keep, the latest ones.
+    """
+    while len(_registered) > most:
+        cls = next(iter(_registered))
+        with contextlib.suppress(ValueError):
+            sys.modules["optree"].unregister_pytree_node(cls, namespace=_NAMESPACE)
+        _registered.pop(cls, None)
+    forget_kinds(most)
 
 
 def scalars(leaves: Sequence[Any]) -> list[Any]:

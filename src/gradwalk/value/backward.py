@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import evaluate
-from gradwalk.value import modes, order
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.value import claims, marks, modes, order
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import checked_root, topological_order, traversing
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
-_sweeps: list = []  # the orders being swept now: more than one when a closure calls backward()
+_is_sweeping = cython.declare(cython.bint, False)  # whether a traversal that goes on is that of a sweep
 _observers: tuple[Callable[[Any], object], ...] = ()
 
 
@@ -40,8 +40,8 @@ def backward(root: ValueNode) -> None:
             "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
             "compute it outside of no_grad() to differentiate it"
         )
-    with traversing:
-        _sweep(root)
+    if not _swept_natively(root):
+        _sweep_with_rules(root)
     for observer in _observers:
         observer(root)
 
@@ -52,15 +52,20 @@ def observed(observer: Callable[[Any], object]) -> Iterator[None]:
 
     Args:
         observer: A function of the root.
+
+    Returns:
+        A context manager. Observers that are set already are called too, before this one.
     """
     global _observers
-    _observers = (*_observers, observer)
+    with traversing:
+        _observers = (*_observers, observer)
     try:
         yield
     finally:
-        others = list(_observers)
-        others.remove(observer)  # once: the same one may observe outside, too
-        _observers = tuple(others)
+        with traversing:
+            others = list(_observers)
+            others.remove(observer)  # once: the same one may observe outside, too
+            _observers = tuple(others)
 
 
 @cython.annotation_typing(False)
@@ -75,7 +80,9 @@ def zero_grad(root: Any) -> None:
         RecordingError: In a function that is being recorded.
     """
     modes.refuse_if_staging(checked_root(root), "sets .grad of what made")
-    _clear_gradients(topological_order(root))
+    found = topological_order(root)
+    claims.wait_for_others(found)
+    _clear_gradients(found)
 
 
 @cython.cfunc
@@ -86,24 +93,82 @@ def _clear_gradients(nodes_in_order: list) -> object:
 
 
 @cython.cfunc
-def _sweep(root: ValueNode) -> object:
-    node: ValueNode
+@cython.exceptval(-1)
+def _swept_natively(root: ValueNode) -> cython.bint:
+    """Sweep over what made a root, unless rules are to be called, or may be called in another thread meanwhile."""
+    global _is_sweeping
     visited: list = []
     earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
-    try:
-        by_hand = order.visit(root, None, visited, earlier)
-        root._grad = 1.0
-        if by_hand or modes.refuses_nans():
-            _pass_back_with_care(visited)
-        else:
+    with traversing:
+        if modes.refuses_nans() or claims.exist():
+            return False
+        aside = order.begin([root])
+        outer: cython.bint = _is_sweeping
+        try:
+            if outer and aside is not None:
+                _refuse_what_is_swept(aside[1])
+            _is_sweeping = True
+            if order.visit(root, None, visited, earlier):
+                order.unmark(visited)
+                _take_back(visited, earlier)
+                return False
+            root._grad = 1.0
             _pass_back(visited)
-    except BaseException:
-        order.unmark(visited)
-        for node in visited:
-            node._grad = 0.0
-        for node, gradient in earlier:
-            node._grad = gradient
-        raise
+        except BaseException:
+            order.unmark(visited)
+            _take_back(visited, earlier)
+            raise
+        finally:
+            _is_sweeping = outer
+            order.end(aside)
+        _add_back(earlier)
+    return True
+
+
+def _sweep_with_rules(root: ValueNode) -> None:
+    """Sweep over what made a root, where rules that were set by hand may run any code."""
+    visited: list = []
+    earlier: list = []
+    with claims.claimed(topological_order(root), once=True):
+        try:
+            _visit(root, visited, earlier)
+            root._grad = 1.0
+            for node in reversed(visited):
+                push(node)
+                if modes.refuses_nans():
+                    modes.refuse_nans_from(node)
+        except BaseException:
+            _take_back(visited, earlier)
+            raise
+        _add_back(earlier)
+
+
+def _visit(root: ValueNode, visited: list, earlier: list) -> None:
+    """Fill `visited` with the topological order of a root, and `earlier` with the gradients, which are cleared."""
+    with traversing:
+        aside = order.begin([root])
+        try:
+            order.visit(root, None, visited, earlier)
+        finally:
+            order.unmark(visited)
+            order.end(aside)
+
+
+@cython.cfunc
+def _take_back(visited: list, earlier: list) -> object:
+    """Give nodes the gradients that they had before a sweep."""
+    node: ValueNode
+    for node in visited:
+        node._grad = 0.0
+    for node, gradient in earlier:
+        node._grad = gradient
+    return None
+
+
+@cython.cfunc
+def _add_back(earlier: list) -> object:
+    """Add the gradients that nodes had before a sweep to those of the sweep."""
+    node: ValueNode
     for node, gradient in earlier:
         node._grad += gradient
     return None
@@ -113,40 +178,17 @@ def _sweep(root: ValueNode) -> object:
 def _pass_back(visited: list) -> object:
     """From the root to the leaves, where all nodes are native: no other code runs meanwhile."""
     node: ValueNode
-    _refuse_if_being_swept(visited)
     for item in reversed(visited):
         node = cython.cast(ValueNode, item)
-        node._mark = nodes.NEW
+        node._mark = marks.NEW
         push_partials(node)
     return None
 
 
-def _pass_back_with_care(visited: list) -> None:
-    """From the root to the leaves, where hand-made rules may run any code, or every gradient is looked at."""
-    node: ValueNode
-    _refuse_if_being_swept(visited)
-    order.unmark(visited)
-    _sweeps.append(visited)
-    try:
-        for node in reversed(visited):
-            push(node)
-            if modes.refuses_nans():
-                modes.refuse_nans_from(node)
-    finally:
-        _sweeps.pop()
-
-
-@cython.cfunc
-def _refuse_if_being_swept(visited: list) -> object:
-    """A closure may call backward(), but not on nodes that the sweep around it is still passing gradients through."""
-    for outer in _sweeps:
-        swept = {id(node) for node in outer}
-        for node in visited:
-            if id(node) in swept:
-                raise RuntimeError(
-                    f"backward() on {node!r} inside a _backward function that is part of a sweep over it"
-                )
-    return None
+def _refuse_what_is_swept(aside: list) -> None:
+    """Raise `RuntimeError` where a finaliser or signal handler begins a sweep over what is being swept."""
+    for node, _, _ in aside:
+        raise RuntimeError(f"backward() on {node!r} by a finaliser or a signal handler, in the middle of a sweep")
 
 
 # What one node passes to its operands
@@ -159,19 +201,19 @@ def push(node: ValueNode) -> None:
         node: The node.
     """
     if node._special and node._details.closure is not None:
-        call_rule(node._details.closure, node)
+        node._details.closure(node)
     else:
         push_partials(node)
 
 
 def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
-    """Call a rule that was set by hand. It may keep its node in a cell of its own, so one thread at a time.
+    """Call a rule that was set by hand, outside of a sweep. Other threads wait that work on the same gradients.
 
     Args:
         rule: The rule.
         node: The node that it was set for.
     """
-    with traversing:
+    with claims.claimed([node, *node.operands], once=False):
         rule(node)
 
 
@@ -215,7 +257,7 @@ def _push_wide(node: ValueNode) -> object:
     selecting: cython.bint = evaluate.selects(node._opcode)
     i: cython.Py_ssize_t = 0
     for argument in node._details.arguments:
-        if isinstance(argument, ValueNode) and not (selecting and partials[i] == 0.0):
+        if c_compat.is_kind(argument, ValueNode) and not (selecting and partials[i] == 0.0):
             cython.cast(ValueNode, argument)._grad += partials[i] * gradient
         i += 1
     return None
@@ -241,8 +283,8 @@ def partials_of(node: ValueNode) -> tuple[float, ...]:
 def _probed_partials(node: ValueNode) -> tuple[float, ...]:
     """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
     operand: ValueNode
-    with traversing:
-        involved = [node, *node.operands]
+    involved = [node, *node.operands]
+    with claims.claimed(involved, once=False):
         gradients = [cython.cast(ValueNode, v)._grad for v in involved]
         try:
             for operand in involved:

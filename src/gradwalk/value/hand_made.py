@@ -9,8 +9,9 @@ In micrograd's idiom the function is a closure over the very node that holds it:
 
 Stored as it is, that is a cycle: `out` holds the function, whose cell holds `out`. Python could only free it by its
 cyclic garbage collector, which `Value` does without because that is what makes micrograd slow. So the function is kept
-without the node: the cells and default arguments that hold it are emptied, and filled for the time of a call. A
-function that reaches its own node in another way, through a list say, keeps it alive for good.
+without the node: the cells and default arguments that hold it are empty, and every call makes a function of its own in
+which they hold the node. Calls share nothing, so that several threads, and rules that call each other, may make them at
+once. A function that reaches its own node in another way, through a list say, keeps it alive for good.
 """
 
 from __future__ import annotations
@@ -28,22 +29,23 @@ class Closure:
 
     def __init__(self, function: Callable[[], object], node: object) -> None:
         self._function = function
-        self._cells: list[CellType] = []  # those that held the node
+        self._cells: list[int] = []  # the indices of the cells that held the node
         self._defaults: list[int] = []  # the indices of default arguments that did
         if isinstance(function, FunctionType):
             self._take(function, lambda held: held is node, lambda held: held)
 
     def __call__(self, node: object) -> None:
         """Call the function, `node` being the one that it belongs to."""
-        for cell in self._cells:
-            cell.cell_contents = node
-        self._set_defaults(node)
-        try:
-            self._function()
-        finally:
-            for cell in self._cells:
-                del cell.cell_contents
-            self._set_defaults(None)
+        self._bound(node)()
+
+    def _bound(self, node: object) -> Callable[[], object]:
+        """Return the function with the node where it belongs."""
+        function = self._function
+        if not (self._cells or self._defaults) or not isinstance(function, FunctionType):
+            return function
+        cells = [CellType(node) if i in self._cells else cell for i, cell in enumerate(function.__closure__ or ())]
+        defaults = [node if i in self._defaults else held for i, held in enumerate(function.__defaults__ or ())]
+        return _like(function, defaults, cells, function.__kwdefaults__)
 
     def replaced(self, memo: dict[int, Any]) -> Closure:
         """Return this function with what it holds copied deeply.
@@ -71,38 +73,35 @@ class Closure:
                 )
         twin = Closure.__new__(Closure)
         twin._cells, twin._defaults = [], list(self._defaults)
-        own = {id(cell) for cell in self._cells}
+        own = {id(cell) for i, cell in enumerate(function.__closure__ or ()) if i in self._cells}
         twin._take(function, lambda held: id(held) in own, lambda held: _copied(held, memo))
         return twin
 
     def _take(self, function: FunctionType, is_own: Callable[[object], bool], kept: Callable[[Any], Any]) -> None:
         """Keep the function, with what holds its own node emptied and what else it holds passed through `kept`."""
         cells = []
-        for cell in function.__closure__ or ():
+        for i, cell in enumerate(function.__closure__ or ()):
             if is_own(cell) or is_own(_contents(cell)):
                 cells.append(CellType())
-                self._cells.append(cells[-1])
+                self._cells.append(i)
             else:
                 held = _contents(cell)
                 cells.append(cell if kept(held) is held else CellType(kept(held)))
         defaults = function.__defaults__ or ()
-        self._defaults += [index for index, held in enumerate(defaults) if is_own(held)]
-        twin = FunctionType(
-            function.__code__,
-            function.__globals__,
-            function.__name__,
-            tuple(None if index in self._defaults else kept(held) for index, held in enumerate(defaults)),
-            tuple(cells) if function.__closure__ else None,
-        )
-        twin.__kwdefaults__ = function.__kwdefaults__ and {k: kept(held) for k, held in function.__kwdefaults__.items()}
-        self._function = twin
+        self._defaults += [i for i, held in enumerate(defaults) if is_own(held)]
+        kept_defaults = [None if i in self._defaults else kept(held) for i, held in enumerate(defaults)]
+        keywords = function.__kwdefaults__ and {k: kept(held) for k, held in function.__kwdefaults__.items()}
+        self._function = _like(function, kept_defaults, cells, keywords)
 
-    def _set_defaults(self, node: object) -> None:
-        if self._defaults and isinstance(self._function, FunctionType):
-            defaults = self._function.__defaults__ or ()
-            self._function.__defaults__ = tuple(
-                node if index in self._defaults else held for index, held in enumerate(defaults)
-            )
+
+def _like(
+    function: FunctionType, defaults: list[Any], cells: list[CellType], keywords: dict[str, Any] | None
+) -> FunctionType:
+    """The same function with other default arguments and cells."""
+    code, closure = function.__code__, tuple(cells) if function.__closure__ else None
+    twin = FunctionType(code, function.__globals__, function.__name__, tuple(defaults), closure)
+    twin.__kwdefaults__ = keywords
+    return twin
 
 
 def _contents(cell: CellType) -> object:

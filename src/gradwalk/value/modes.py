@@ -6,11 +6,14 @@ both allow it: observation costs nothing when it is off.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import node as nodes
@@ -23,27 +26,133 @@ if TYPE_CHECKING:
 else:
     import cython
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
+
 # How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
-# looked at, unless a function is being staged at a higher level than the node's.
+# looked at, unless a function is being staged at a higher level than the node's. That is all that it is for: what holds
+# is known by the context variables, so that a count too high, after an interrupt in plain Python, costs time alone.
 open_switches = cython.declare(cython.int, 0)
-_without_gradient: ContextVar[bool] = ContextVar("without_gradient", default=False)
-_refusing_nans: ContextVar[bool] = ContextVar("refusing_nans", default=False)
-_remembering_lines: ContextVar[bool] = ContextVar("remembering_lines", default=False)
+_without_gradient: ContextVar[tuple[Any, ...]] = ContextVar("without_gradient", default=())
+_refusing_nans: ContextVar[tuple[Any, ...]] = ContextVar("refusing_nans", default=())
+_remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines", default=())
 
 # A function is staged when its recording will serve other numbers too, so that it may not ask for any.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
 _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
-_staging_levels: list[int] = []  # of all stagings that go on, in all threads
-staging = cython.declare(cython.int, 0)  # the highest of them, or 0
+_depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
-# How many recordings go on, staged or not, in all threads; and the level of the innermost one here.
+# All recordings that go on, in all threads: the level where a function is staged, else 0. Their number, and the highest
+# level, are for speed alone, as `open_switches` is.
+_levels: dict[object, int] = {}
 recordings = cython.declare(cython.int, 0)
-_depth: ContextVar[int] = ContextVar("depth", default=0)
+staging = cython.declare(cython.int, 0)
 
 
-@contextmanager
-def no_grad() -> Iterator[None]:
+@cython.cclass
+class Setting:
+    """A context manager under which something holds, in this thread or task.
+
+    It can be entered again after it has ended, or be the decorator of a function, every call of which enters one of its
+    own. In a generator it holds while the generator runs, not while it is suspended, unless that is the generator of a
+    context manager.
+
+    Args:
+        variable: The settings that are open in a context, the outermost first.
+        value: What holds.
+    """
+
+    _variable: Any
+    _value: Any
+    _is_open: cython.bint
+    _generator: Any  # the frame of the generator that it was entered in, or None
+
+    def __init__(self, variable: Any, value: Any) -> None:
+        self._variable = variable
+        self._value = value
+        self._is_open = False
+        self._generator = None
+
+    # Compiled, both methods run without any of Python's bytecode, so that no interrupt can come in between.
+
+    def __enter__(self) -> None:
+        global open_switches
+        if self._is_open:
+            raise RuntimeError("a setting is entered once: call no_grad(), threads(n) or its kin for every `with`")
+        self._generator = _frame_of_generator()
+        self._is_open = True
+        self._variable.set((*self._variable.get(), self))
+        open_switches += 1
+
+    def __exit__(self, *error: object) -> None:
+        global open_switches
+        self._is_open = False  # which is what counts, if a generator is closed in another context
+        self._generator = None
+        self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
+        open_switches -= 1
+
+    def __call__(self, function: Function) -> Function:
+        """Return the function under this setting."""
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            with Setting(self._variable, self._value):
+                return function(*args, **kwargs)
+
+        return called  # type: ignore[return-value]  # what it wraps says its type
+
+    def holds(self) -> bool:
+        """Return whether it is open here."""
+        return self._is_open and (self._generator is None or _is_running(self._generator))
+
+    @property
+    def value(self) -> Any:
+        """What holds."""
+        return self._value
+
+
+def value_of(variable: ContextVar[tuple[Any, ...]], otherwise: Any) -> Any:
+    """Return what the innermost setting says that holds here.
+
+    Args:
+        variable: The settings that are open in a context.
+        otherwise: What to return where none holds.
+
+    Returns:
+        The value.
+    """
+    for setting in reversed(variable.get()):
+        if setting.holds():
+            return setting.value
+    return otherwise
+
+
+def _frame_of_generator() -> Any:
+    """Return the frame that enters a setting, if it is that of a generator that its callers do not enter."""
+    frame: Any = sys._getframe()
+    while frame.f_code.co_filename in (__file__, contextlib.__file__):
+        frame = frame.f_back
+    if not frame.f_code.co_flags & _GENERATORS or frame.f_back is None:
+        return None
+    caller = frame.f_back
+    is_entered = caller.f_code.co_name in ("__enter__", "__aenter__")
+    is_fixture = caller.f_globals.get("__name__", "").startswith("_pytest.")
+    return None if is_entered or is_fixture else frame
+
+
+def _is_running(generator: Any) -> bool:
+    frame: Any = sys._getframe()
+    while frame is not None and frame is not generator:
+        frame = frame.f_back
+    return frame is generator
+
+
+def no_grad() -> Setting:
     """Make results of operations remember nothing: they are leaves, and `backward` on them is refused.
+
+    Returns:
+        A context manager, which can also decorate a function.
 
     Example:
         >>> from gradwalk import Value
@@ -53,32 +162,42 @@ def no_grad() -> Iterator[None]:
         >>> b.operands
         ()
     """
-    with _switched_on(_without_gradient):
-        yield
+    return Setting(_without_gradient, True)
 
 
-@contextmanager
-def debug_nans() -> Iterator[None]:
+def debug_nans() -> Setting:
     """Make the first operation whose value or gradient is nan or inf raise `FloatingPointError`.
 
     The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
 
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already are not affected.
+
     Raises:
         RecordingError: Inside a function that is being recorded.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> with debug_nans():
+        ...     Value(0.0).log()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        FloatingPointError: log(0) gave -inf, at ...
     """
     if _staging_level.get():
         raise RecordingError(
             f"{users_line()}: debug_nans() belongs around the call of a recorded function, not into it"
         )
-    with _switched_on(_refusing_nans):
-        yield
+    return Setting(_refusing_nans, True)
 
 
-@contextmanager
-def source_lines() -> Iterator[None]:
+def source_lines() -> Setting:
     """Make every new node remember the line of the program that made it, as its `source`.
 
     Walks, checks and drawings of such nodes name the line. Nodes are slower and larger; it costs nothing when off.
+
+    Returns:
+        A context manager, which can also decorate a function. Threads that run already are not affected.
 
     Example:
         >>> from gradwalk import Value
@@ -87,35 +206,22 @@ def source_lines() -> Iterator[None]:
         >>> a.source.number
         2
     """
-    with _switched_on(_remembering_lines):
-        yield
-
-
-@contextmanager
-def _switched_on(switch: ContextVar[bool]) -> Iterator[None]:
-    global open_switches
-    token = switch.set(True)
-    open_switches += 1
-    try:
-        yield
-    finally:
-        open_switches -= 1
-        switch.reset(token)
+    return Setting(_remembering_lines, True)
 
 
 def is_without_gradient() -> bool:
-    """Whether `no_grad()` is on."""
-    return open_switches != 0 and _without_gradient.get()
+    """Return whether `no_grad()` is on here."""
+    return open_switches != 0 and value_of(_without_gradient, False) is True
 
 
 def refuses_nans() -> bool:
-    """Whether `debug_nans()` is on."""
-    return open_switches != 0 and _refusing_nans.get()
+    """Return whether `debug_nans()` is on here."""
+    return open_switches != 0 and value_of(_refusing_nans, False) is True
 
 
 def remembers_lines() -> bool:
-    """Whether `source_lines()` is on."""
-    return open_switches != 0 and _remembering_lines.get()
+    """Return whether `source_lines()` is on here."""
+    return open_switches != 0 and value_of(_remembering_lines, False) is True
 
 
 # Recordings
@@ -125,57 +231,53 @@ class RecordingError(TypeError):
     """A function that is being recorded asks for a number, which would be frozen in the recording."""
 
 
-@contextmanager
-def recording(level: int, *, staged: bool) -> Iterator[None]:
-    """Give leaves that are made here this level, as what is made from the inputs of the recording has.
+def recorded(f: Callable[[], Any], level: int, *, staged: bool) -> Any:
+    """Call a function with leaves of this level, as what is made from the inputs of a recording has.
+
+    It is called in a context of its own, which ends with the call however that ends.
 
     Args:
+        f: The function.
         level: How many recordings go on here, this one included.
         staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
 
+    Returns:
+        What the function returns.
+
     Raises:
-        RecordingError: At the end, where the function has caught such an error and gone on.
+        RecordingError: The function asked for a number, even if it caught the error and went on.
     """
-    global recordings
-    tokens = _depth.set(level), _without_gradient.set(False)
-    recordings += 1
-    try:
-        if staged:
-            with _staged(level):
-                yield
-        else:
-            yield
-    finally:
-        recordings -= 1
-        _depth.reset(tokens[0])
-        _without_gradient.reset(tokens[1])
+    return copy_context().run(_recorded_here, f, level, staged)
 
 
-@contextmanager
-def _staged(level: int) -> Iterator[None]:
-    global staging
+def _recorded_here(f: Callable[[], Any], level: int, staged: bool) -> Any:
+    global recordings, staging
     refusals: list[RecordingError] = []
-    tokens = _staging_level.set(level), _refusals.set(refusals)
-    _staging_levels.append(level)
-    staging = max(_staging_levels)
+    _depth.set(level)
+    _without_gradient.set(())
+    if staged:
+        _staging_level.set(level)
+        _refusals.set(refusals)
+    here = object()
     try:
-        yield
+        _levels[here] = level if staged else 0
+        recordings, staging = len(_levels), max(_levels.values())
+        result = f()
     finally:
-        _staging_levels.remove(level)
-        staging = max(_staging_levels, default=0)
-        _staging_level.reset(tokens[0])
-        _refusals.reset(tokens[1])
+        _levels.pop(here, None)
+        recordings, staging = len(_levels), max(_levels.values(), default=0)
     if refusals:  # the function has caught it, and gone on as for a number that there is not
         raise refusals[0]
+    return result
 
 
 def depth() -> int:
-    """How many recordings go on here, each of a function that the one before calls."""
+    """Return how many recordings go on here, each of a function that the one before calls."""
     return _depth.get()
 
 
 def is_staging() -> bool:
-    """Whether a function is being staged here."""
+    """Return whether a function is being staged here."""
     return staging != 0 and _staging_level.get() != 0
 
 
@@ -245,13 +347,14 @@ def _cure(what: str) -> str:
 @cython.cfunc
 def inspect(out: ValueNode) -> object:
     """Look at a new node, while some switch is on in some thread, or a function is being staged at a higher level."""
-    if _refusing_nans.get() or _remembering_lines.get():
+    refusing: cython.bint = refuses_nans()
+    if refusing or remembers_lines():
         nodes.details_of(out).source = users_line()
-    if _refusing_nans.get() and not math.isfinite(out._primal) and out._opcode != nodes.UNCONNECTED:
+    if refusing and not math.isfinite(out._primal) and out._opcode != nodes.UNCONNECTED:
         raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")
     if _staging_level.get() > out._level:
         out._level = _staging_level.get()
-    if _without_gradient.get():
+    if is_without_gradient():
         if _staging_level.get():
             refuse_if_staging(out, "computes under no_grad()")
         out._a = out._b = out._details = None

@@ -2,11 +2,9 @@
 cimport cython
 
 from gradwalk.ops cimport c_compat
+from gradwalk.value cimport marks
 
 cdef int UNCONNECTED
-cdef int NEW
-cdef int OPEN
-cdef int DONE
 
 
 @cython.no_gc

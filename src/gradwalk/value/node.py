@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import ARITIES, SYMBOLS
+from gradwalk.value import marks
 from gradwalk.value.source_line import SourceLine
 
 if TYPE_CHECKING:
@@ -20,11 +21,6 @@ else:
 
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
 ENDED = 255  # the level of the inputs of recordings that have ended
-
-# How far a traversal has come with a node. Outside of traversals every node is NEW.
-NEW = cython.declare(cython.int, 0)
-OPEN = cython.declare(cython.int, 1)  # its operands are being visited
-DONE = cython.declare(cython.int, 2)
 
 # Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
 # here from the 100th level on, and are freed when the recursion has come back up.
@@ -137,7 +133,7 @@ def set_leaf(node: ValueNode, primal: cython.double, level: cython.int) -> objec
     node._details = None
     node._opcode = 0
     node._level = level
-    node._mark = NEW
+    node._mark = marks.NEW
     node._special = False
     return None
 
@@ -170,7 +166,7 @@ def widen(node: ValueNode, arguments: list) -> object:
     details.arguments = arguments
     node._special = True
     for argument in arguments:
-        if isinstance(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
+        if c_compat.is_kind(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
             node._level = cython.cast(ValueNode, argument)._level
     return None
 

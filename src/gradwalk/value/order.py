@@ -1,7 +1,8 @@
 """Topological order: every node after its operands, found by a depth-first search without recursion.
 
-A traversal marks the nodes that it meets, and clears the marks at its end. One traversal runs at a time, in whichever
-thread, because a node has room for one mark.
+A traversal marks the nodes that it meets, and clears the marks at its end. A node has room for one mark, so that one
+traversal runs at a time, in whichever thread. Finalisers and signal handlers may begin one within another: it sets the
+marks that it finds aside, and puts them back.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwalk.ops import evaluate
-from gradwalk.value import node as nodes
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.value import marks
 from gradwalk.value.node import ValueNode
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ else:
 
 Root = TypeVar("Root", bound=ValueNode)
 
-# Traversals mark nodes, and a closure may run any code between two steps of a sweep: one thread at a time.
-traversing = threading.RLock()
+traversing = threading.RLock()  # held while there are marks
 if hasattr(os, "register_at_fork"):  # a child has none of the parent's other threads: nobody there would open the lock
     os.register_at_fork(
         before=traversing.acquire, after_in_parent=traversing.release, after_in_child=traversing.release
@@ -31,6 +31,65 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
 
 # In a traversal, the lowest level of nodes whose operands it goes on to.
 floor = cython.declare(cython.int, 0)
+
+# Whether a traversal goes on, in the thread that holds the lock. Where an interrupt in plain Python leaves it on, later
+# traversals look for marks to set aside, which only takes time.
+_has_begun = cython.declare(cython.bint, False)
+
+
+@cython.cfunc
+def begin(roots: list) -> tuple | None:
+    """Begin a traversal. The caller holds the lock, and ends it with what this returns.
+
+    Args:
+        roots: The roots.
+
+    Returns:
+        For a traversal within another one, what has been set aside of that one: its lowest level, and nodes with their
+        marks and indices. Else None.
+    """
+    global _has_begun, floor
+    if not _has_begun:
+        _has_begun = True
+        return None
+    outer_floor, floor = floor, 0
+    return outer_floor, _set_aside(roots)
+
+
+@cython.cfunc
+def end(aside: tuple | None) -> object:
+    """End a traversal that `begin` has begun.
+
+    Args:
+        aside: What `begin` returned.
+    """
+    global _has_begun, floor
+    node: ValueNode
+    if aside is None:
+        _has_begun = False
+        return None
+    floor, marked = aside
+    for node, mark, index in marked:
+        node._mark = mark
+        node._index = index
+    return None
+
+
+def _set_aside(roots: list) -> list:
+    """Clear the marks of all nodes that some roots were made from; those that had one, with mark and index."""
+    node: ValueNode
+    aside = []
+    found = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in found:
+            found.add(id(node))
+            if node._mark != marks.NEW:  # the others have no index yet
+                aside.append((node, node._mark, node._index))
+                node._mark = marks.NEW
+            waiting.extend(node.operands)
+    return aside
 
 
 @cython.annotation_typing(False)
@@ -57,13 +116,12 @@ def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> l
         >>> [v.data for v in topological_order(a * b)]
         [2.0, 3.0, 6.0]
     """
-    with traversing:
-        order: list = _ordered(checked_root(root), None)
-        if key is None:
-            return order
-        keys = {id(node): key(node) for node in order}
-        keyed: list = _ordered(root, keys)
-        return keyed
+    order: list = _ordered(checked_root(root), None)
+    if key is None:
+        return order
+    keys = {id(node): key(node) for node in order}
+    keyed: list = _ordered(root, keys)
+    return keyed
 
 
 def checked_root(root: Any) -> Any:
@@ -85,17 +143,21 @@ def checked_root(root: Any) -> Any:
 @cython.cfunc
 def _ordered(root: ValueNode, keys: dict | None) -> list:
     order: list = []
-    try:
-        visit(root, keys, order, None)
-    finally:
-        unmark(order)
+    with traversing:
+        aside = begin([root])
+        try:
+            visit(root, keys, order, None)
+        finally:
+            unmark(order)
+            end(aside)
     return order
 
 
 def visit_all(roots: list, order: list, lowest_level: int) -> None:
     """Fill `order` with the topological order of several roots; its nodes stay marked.
 
-    The operands of nodes below the lowest level are not visited. The caller holds the lock, and unmarks the order.
+    The operands of nodes below the lowest level are not visited. The caller holds the lock, begins and ends the
+    traversal, and unmarks the order.
 
     Args:
         roots: The roots.
@@ -125,14 +187,14 @@ def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None)
     try:
         while stack:
             node = cython.cast(ValueNode, stack[len(stack) - 1])
-            if node._mark == nodes.NEW and node._level >= floor:
-                node._mark = nodes.OPEN
+            if node._mark == marks.NEW and node._level >= floor:
+                node._mark = marks.OPEN
                 by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
                 _push_operands(stack, order, earlier, node, keys)
             else:
-                stack.pop()
-                if node._mark != nodes.DONE:
+                if node._mark != marks.DONE:
                     _close(node, order, earlier)
+                stack.pop()
     except BaseException:
         unmark(stack)
         raise
@@ -143,7 +205,7 @@ def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None)
 def unmark(marked: list) -> object:
     """Clear the marks of nodes."""
     for node in marked:
-        cython.cast(ValueNode, node)._mark = nodes.NEW
+        cython.cast(ValueNode, node)._mark = marks.NEW
     return None
 
 
@@ -151,9 +213,9 @@ def unmark(marked: list) -> object:
 @cython.inline
 def _close(node: ValueNode, order: list, earlier: list | None) -> object:
     """Append to the order a node whose operands have all been visited."""
-    node._mark = nodes.DONE
     node._index = len(order)
-    order.append(node)
+    order.append(node)  # before it is marked: what is marked and not on the stack is in the order, to be unmarked
+    node._mark = marks.DONE
     if earlier is not None and node._grad != 0.0:
         earlier.append((node, node._grad))
         node._grad = 0.0
@@ -175,12 +237,12 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNo
     if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:
         arguments = _without(arguments, evaluate.non_differentiable(node._opcode))
     for argument in arguments:
-        if isinstance(argument, ValueNode) and not _is_settled(cython.cast(ValueNode, argument), order, earlier):
+        if c_compat.is_kind(argument, ValueNode) and not _is_settled(cython.cast(ValueNode, argument), order, earlier):
             break
     else:
         return 0
     for argument in reversed(arguments):
-        if isinstance(argument, ValueNode):
+        if c_compat.is_kind(argument, ValueNode):
             _push_operand(stack, cython.cast(ValueNode, argument))
     return 0
 
@@ -212,7 +274,7 @@ def _without(arguments: list[Any], positions: int) -> list[Any]:
 @cython.exceptval(check=False)
 def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) -> cython.bint:
     """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
-    if operand is None or operand._mark == nodes.DONE:
+    if operand is None or operand._mark == marks.DONE:
         return True
     if (operand._opcode <= 0 and not operand._special) or operand._level < floor:
         _close(operand, order, earlier)
@@ -224,9 +286,9 @@ def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) ->
 @cython.inline
 @cython.exceptval(-1)
 def _push_operand(stack: list, operand: ValueNode | None) -> cython.int:
-    if operand._mark == nodes.OPEN:
+    if operand._mark == marks.OPEN:
         raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
-    if operand._mark == nodes.NEW:
+    if operand._mark == marks.NEW:
         stack.append(operand)
     return 0
 
@@ -237,6 +299,6 @@ def _sorted(operands: tuple[ValueNode, ...], keys: dict[int, Any]) -> list[Value
 
 def _cycle(stack: list, first: ValueNode | None) -> str:
     """The open nodes from `first` on, which form a cycle, for an error message."""
-    open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == nodes.OPEN]
+    open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == marks.OPEN]
     start = [node is first for node in open_nodes].index(True)
     return " -> ".join([node.label or repr(node) for node in [*reversed(open_nodes[start:]), open_nodes[-1]]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradwalk.ops import evaluate
+from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import convert
 from gradwalk.value.node import ValueNode
@@ -33,7 +33,7 @@ def compute(node: ValueNode) -> cython.bint:
     i: cython.Py_ssize_t = 0
     connected: cython.bint = False
     for argument in arguments:
-        if isinstance(argument, ValueNode):
+        if c_compat.is_kind(argument, ValueNode):
             numbers[i] = cython.cast(ValueNode, argument)._primal
             connected = True
         elif isinstance(argument, float):

@@ -16,7 +16,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, UFUNCS
 from gradwalk.value import backward as sweep
-from gradwalk.value import convert, modes, pickling, reductions
+from gradwalk.value import convert, marks, modes, pickling, reductions
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ENDED, ValueNode, as_children, as_text
@@ -110,6 +110,10 @@ class Value(ValueNode):
 
         For a hand-made node they are found by running its `_backward` with gradient 1. The total for an operand that
         stands there more than once is given at its first place, for the function does not tell the places apart.
+
+        Example:
+            >>> (Value(2.0) * Value(3.0)).partials
+            (3.0, 2.0)
         """
         if modes.staging != 0:
             modes.refuse_if_staging(self, "reads .partials of")
@@ -238,11 +242,27 @@ class Value(ValueNode):
             RuntimeError: If self was computed under `no_grad()`, or a sweep over the same nodes goes on.
             FloatingPointError: Under `debug_nans()`.
             Exception: Whatever a hand-made `_backward` raises.
+
+        Example:
+            >>> a = Value(3.0)
+            >>> (a * a).backward()
+            >>> a.grad
+            6.0
         """
         sweep.backward(self)
 
     def detach(self) -> Value:
-        """A new leaf with the same number: gradients stop there."""
+        """Return a new leaf with the same number: gradients stop there.
+
+        Returns:
+            The leaf; in a function that `jit` records, a node through which no gradient flows.
+
+        Example:
+            >>> a = Value(3.0)
+            >>> (a * a.detach()).backward()
+            >>> a.grad
+            3.0
+        """
         if modes.is_staging():
             return _unary(_stop_gradient, self)
         out: Value = _node(nodes.UNCONNECTED, None, None, self._primal, 0.0, 0.0)
@@ -250,7 +270,13 @@ class Value(ValueNode):
         return out
 
     def conjugate(self) -> Value:
-        """Itself, for it is real. NumPy's `var` and `vdot` ask for it."""
+        """Return the Value itself, for it is real. NumPy's `var` and `vdot` ask for it.
+
+        Example:
+            >>> a = Value(3.0)
+            >>> a.conjugate() is a
+            True
+        """
         return self
 
     def __pos__(self) -> Value:
@@ -352,7 +378,7 @@ class Value(ValueNode):
         """Power.
 
         d/dx = y / x if fabs(x) > 0, else 0 if y = 0, else y · pow(x, y - 1)
-        d/dy = out · log(x)
+        d/dy = 0 if x = 0 and y >= 0, else out · log(x)
 
         Args:
             y: A `Value` or a real number.
@@ -992,7 +1018,7 @@ def _node(
     out._level = a._level if a is not None else 0
     if b is not None and b._level > out._level:
         out._level = b._level
-    out._mark = nodes.NEW
+    out._mark = marks.NEW
     out._special = False
     if modes.open_switches != 0 or out._level < modes.staging:
         modes.inspect(out)
@@ -1135,9 +1161,17 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
 
 
 def apply(opcode: int, *operands: Any) -> Any:
-    """The operation on Values and numbers: a Value if any operand is one, else a float.
+    """Apply an operation to Values and numbers.
 
-    Raises `TypeError` for an operand that is neither.
+    Args:
+        opcode: The operation, counted from 1 in the table's order. It is no reduction.
+        *operands: As many Values and numbers as the operation takes.
+
+    Returns:
+        A Value if any operand is one, else a float.
+
+    Raises:
+        TypeError: If an operand is neither.
     """
     if len(operands) == 1 and isinstance(operands[0], Value):
         return _unary(opcode, operands[0])
@@ -1176,7 +1210,14 @@ def _as_array(x: object) -> Any:
 
 
 def inputs(numbers: Iterable[float], level: int) -> list[Value]:
-    """New leaves for a function that is recorded at this level: 1 for the outermost, 2 for one inside it, and so on.
+    """Make new leaves to record a function with.
+
+    Args:
+        numbers: A number for each leaf.
+        level: The level of the recording: 1 for the outermost, 2 for one inside it, and so on.
+
+    Returns:
+        The leaves.
 
     Raises:
         RecursionError: If there are more levels than a node can tell apart.
@@ -1190,7 +1231,17 @@ def inputs(numbers: Iterable[float], level: int) -> list[Value]:
 
 
 def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
-    """A node whose rule is called with the node itself: it adds to the operands' gradients."""
+    """Make a node whose rule is called with the node itself.
+
+    Args:
+        data: Its number.
+        operands: The Values that it was made from.
+        symbol: What displays call its operation.
+        rule: A function of the node, which adds to the operands' gradients in a backward sweep.
+
+    Returns:
+        The node.
+    """
     out: Value = Value(data, operands, symbol)
     out._details.closure = rule
     return out

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -20,13 +22,15 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 @pytest.fixture
 def front_end(monkeypatch):
     """What IPython is in a notebook: a shell that shows more than text."""
+    with suppress(ModuleNotFoundError):
+        import_module("gradwalk.explain.page.notebook")  # which needs IPython itself when it is first imported
     shell = SimpleNamespace(display_formatter=SimpleNamespace(active_types=["text/plain", "text/html"]))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     return shell
 
 
 @pytest.fixture
-def no_anywidget(monkeypatch):
+def no_anywidget(front_end, monkeypatch):  # in this order
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "gradwalk.explain.page.notebook", raising=False)
 

@@ -175,21 +175,31 @@ def test_cells_of_notebooks_are_programs(monkeypatch):
 
 def test_programs_that_cannot_be_shown_are_left_out(tmp_path):
     large = made_in(tmp_path / "large.py", PROGRAM + "#" * 1_000_000)
-    gone = made_in(tmp_path / "gone.py", PROGRAM)
-    (tmp_path / "gone.py").unlink()
+    edited = made_in(tmp_path / "edited.py", PROGRAM)
+    (tmp_path / "edited.py").write_text("# all\n# new\n", encoding="utf-8")
+    linecache.checkcache()
     with source_lines():
         exec(compile(PROGRAM, "<string>", "exec"), names := {})
-    for root in (large, gone, names["root"], neuron()):
+    for root in (large, edited, names["root"], neuron()):
         assert json.loads(document(walk(root).essence()))["files"] == {}
 
 
-def test_only_programs_are_read(tmp_path):
-    """A graph that came from elsewhere may name any file."""
-    secret = tmp_path / "secret"
-    described = json.loads(Graph.record(made_in(secret, PROGRAM)).to_json())
-    graph = Graph.from_json(json.dumps(described))
-    assert {line.filename for line in graph.sources.values()} == {str(secret)}
-    assert json.loads(document(walk(graph).essence()))["files"] == {}
+def test_programs_are_kept_as_they_were_when_the_graph_was_recorded(tmp_path):
+    path = tmp_path / "train.py"
+    walked = walk(made_in(path, PROGRAM))
+    path.unlink()
+    linecache.checkcache()
+    for text in (document(walked.essence()), walked.to_json()):
+        assert json.loads(text)["files"] == {str(path): PROGRAM}
+
+
+def test_a_graph_that_was_read_has_only_the_lines_that_it_carries(tmp_path):
+    """It may name any file."""
+    graph = Graph.from_json(Graph.record(made_in(tmp_path / "train.py", PROGRAM)).to_json())
+    read = json.loads(document(walk(graph).essence()))
+    assert read["files"] == {}
+    assert {node["source"]["text"] for node in read["graph"]["nodes"]} == {"root = Value(2.0, label='a') * 3"}
+    validator().validate(read)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -307,7 +307,8 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
             "constants": [math.nan if isinstance(x, int) else x for x in node.arguments],
             "partials": list(node.partials),
             "data": node.data,
-            "source": node.source and {"file": node.source.filename, "line": node.source.number},
+            "source": node.source
+            and {"file": node.source.filename, "line": node.source.number, "text": node.source.text},
             "byHand": node.by_hand,
             "passing": [{"position": position, "place": place} for position, place in passing(node)],
         }
@@ -376,7 +377,8 @@ def backward(node: Value, x: Value, y: Value) -> Any:
 
 
 CONSTANTS = ({"constant": 1.0}, {"constant": "x"})
-JUNK = (None, True, "x", "", "nan", -1, 1.5, 99, [], {}, [0], *CONSTANTS, {"file": "f", "line": 3})
+LINES = ({"file": "f", "line": 3}, *({"file": "f", "line": 3, "text": text} for text in ("y = x", 3, "x" * 201)))
+JUNK = (None, True, "x", "", "nan", -1, 1.5, 99, [], {}, [0], *CONSTANTS, *LINES)
 KEYS = ("operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "strange", "nodes")
 
 
@@ -386,6 +388,8 @@ def documents() -> list[Any]:
     draw = random.Random(7)
     found: list[Any] = [json.loads(graph.to_json()) for graph in graphs()]
     found[0]["nodes"][0]["source"] = {"file": "train.py", "line": 7}
+    for node, line in zip(found[1]["nodes"], ("y = x", "", "\U0001f600" * 200, "\ud800"), strict=False):
+        node["source"] = {"file": "train.py", "line": 7, "text": line}
     for _ in range(600):
         document = copy.deepcopy(draw.choice(found[:20]))
         node = draw.choice(document["nodes"])

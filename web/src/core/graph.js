@@ -8,6 +8,7 @@ import { BY_NAME, REDUCTION_BY_NAME } from "./table.js";
 
 const VERSION = 1; // of the JSON form
 const CONSTANT = -1; // in place of an operand's place
+const LONGEST_TEXT = 200; // letters of a line of the program
 const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "source", "symbol"];
 
 /** What is wrong with a graph, and at which node. */
@@ -421,16 +422,20 @@ function readText(given, what) {
 }
 
 /**
+ * The line that made a node. Documents of earlier versions have no text there.
  * @param {unknown} given
  * @param {string} where
  * @returns {SourceLine}
  */
 function readSource(given, where) {
-  if (!isItem(given) || Object.keys(given).sort().join() !== "file,line") {
+  if (!isItem(given) || !["file,line", "file,line,text"].includes(Object.keys(given).sort().join())) {
     throw new GraphError(english.badSource(where, shown(given)));
   }
-  const file = readText(given.file, english.partOf(english.PARTS.file, where));
-  return { file, line: readPlace(given.line, english.partOf(english.PARTS.line, where)) };
+  const line = readPlace(given.line, english.partOf(english.PARTS.line, where));
+  const text = "text" in given ? readText(given.text, english.partOf(english.PARTS.text, where)) : "";
+  const letters = [...text].length; // as Python counts them
+  if (letters > LONGEST_TEXT) throw new GraphError(english.longText(where, letters, LONGEST_TEXT));
+  return { file: readText(given.file, english.partOf(english.PARTS.file, where)), line, text };
 }
 
 /**

@@ -74,12 +74,12 @@ export const TABLE = [
     words: "power",
     forward: (x, y) => ieee.pow(x, y),
     partials: [
-      (x, y) => y === 0 ? (ieee.fabs(x) > 0 ? y / (y === 0 && ieee.fabs(x) > 0 ? x : 1) : 0) : ((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 && ieee.fabs(x) < 1.79e+308 ? 1 : 0)) !== 0 ? y * (ieee.pow(ieee.fabs((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 && ieee.fabs(x) < 1.79e+308 ? 1 : 0)) !== 0 ? x : 1), y * 0.5) * (ieee.fabs(x) < 1 && ieee.fabs(y) > 1e-06 ? 9.313225746154785e-10 : 1)) / ((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 && ieee.fabs(x) < 1.79e+308 ? 1 : 0)) !== 0 ? x : 1) * (ieee.pow(ieee.fabs((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 && ieee.fabs(x) < 1.79e+308 ? 1 : 0)) !== 0 ? x : 1), y * 0.5) / (ieee.fabs(x) < 1 && ieee.fabs(y) > 1e-06 ? 9.313225746154785e-10 : 1)) * ieee.pow(ieee.sign((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 && ieee.fabs(x) < 1.79e+308 ? 1 : 0)) !== 0 ? x : 1), y) : (y === 0 ? 1 : y) * ieee.pow((y - 1 + 1 === y && y - (y - 1) === 1 && ieee.fabs(y) < 100 ? 0 : (ieee.fabs(x) > 0 && ieee.fabs(x) < 1.79e+308 ? 1 : 0)) !== 0 ? 1 : x, (y === 0 ? 1 : y) - 1)),
-      (x, y, _z, out) => (out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? ieee.pow((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? x : 1, y * 0.5) * ieee.log((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? x : 1) * ieee.pow((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? x : 1, y * 0.5) : ((out > 1e-290 && out < 1e+300 ? 0 : (x > 0 ? 1 : 0)) !== 0 ? 1 : out) * ieee.log(x === 0 && y >= 0 ? 1 : x),
+      (x, y) => y === 0 ? (ieee.fabs(x) > 0 ? y / x : 0) : y * ieee.pow(x, y - 1),
+      (x, y, _z, out) => x === 0 && y >= 0 ? 0 : out * ieee.log(x),
     ],
     formulas: [
       ["where", ["==", "y", 0], ["where", [">", ["fabs", "x"], 0], ["/", "y", "x"], 0], ["*", "y", ["pow", "x", ["-", "y", 1]]]],
-      ["*", "out", ["log", "x"]],
+      ["where", ["and", ["==", "x", 0], [">=", "y", 0]], 0, ["*", "out", ["log", "x"]]],
     ],
   },
   {
@@ -289,9 +289,7 @@ export const TABLE = [
     isExact: true,
     words: "inverse tangent, in radians",
     forward: (x) => ieee.atan(x),
-    partials: [
-      (x) => ieee.fabs(x) < 1000000000 ? 1 / (1 + x * x) : 1 / (ieee.fabs(x) < 1000000000 ? 1000000000 : x) / (ieee.fabs(x) < 1000000000 ? 1000000000 : x),
-    ],
+    partials: [(x) => ieee.fabs(x) < 1000000000 ? 1 / (1 + x * x) : 1 / x / x],
     formulas: [["/", 1, ["+", 1, ["*", "x", "x"]]]],
   },
   {
@@ -334,7 +332,12 @@ export const TABLE = [
     words: "hyperbolic tangent",
     forward: (x) => ieee.tanh(x),
     partials: [
-      (x, _y, _z, out) => ieee.fabs(x) < 0.88 ? 1 - out * out : 4 * ieee.exp(-2 * ieee.fabs(x)) / ((1 + ieee.exp(-2 * ieee.fabs(x))) * (1 + ieee.exp(-2 * ieee.fabs(x)))),
+      (x, _y, _z, out) => {
+        const a = ieee.fabs(x);
+        const b = ieee.exp(-2 * a);
+        const c = 1 + b;
+        return a < 0.88 ? 1 - out * out : 4 * b / (c * c);
+      },
     ],
     formulas: [["-", 1, ["*", "out", "out"]]],
   },
@@ -350,7 +353,11 @@ export const TABLE = [
     words: "1 / (1 + exp(-x))",
     forward: (x) => (x < 0 ? ieee.exp(-ieee.fabs(x)) : 1) / (1 + ieee.exp(-ieee.fabs(x))),
     partials: [
-      (x, _y, _z, out) => x < 1 ? out * (1 - out) : ieee.exp(-ieee.fabs(x)) / ((1 + ieee.exp(-ieee.fabs(x))) * (1 + ieee.exp(-ieee.fabs(x)))),
+      (x, _y, _z, out) => {
+        const a = ieee.exp(-ieee.fabs(x));
+        const b = 1 + a;
+        return x < 1 ? out * (1 - out) : a / (b * b);
+      },
     ],
     formulas: [["*", "out", ["-", 1, "out"]]],
   },
@@ -396,7 +403,12 @@ export const TABLE = [
     words: "error function",
     forward: (x) => ieee.erf(x),
     partials: [
-      (x) => 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984) * ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))) * ieee.exp(-(((ieee.fabs(x) > 30 ? 30 : x) - ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984)) * ((ieee.fabs(x) > 30 ? 30 : x) + ((ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984 === 0 ? (ieee.fabs(x) > 30 ? 30 : x) + 786432 - 786432 : (ieee.fabs(x) > 30 ? 30 : x) + 422212465065984 - 422212465065984))))),
+      (x) => {
+        const a = ieee.fabs(x) > 30 ? 30 : x;
+        const b = a + 422212465065984 - 422212465065984;
+        const c = b === 0 ? a + 786432 - 786432 : b;
+        return 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-(c * c)) * ieee.exp(-((a - c) * (a + c))));
+      },
     ],
     formulas: [["*", ["/", 2, ["sqrt", 3.141592653589793]], ["exp", ["negative", ["*", "x", "x"]]]]],
   },
@@ -412,8 +424,20 @@ export const TABLE = [
     words: "angle of the point with ordinate x and abscissa y, in radians",
     forward: (x, y) => ieee.atan2(x, y),
     partials: [
-      (x, y) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? y / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? x * x + y * y : 1) : (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) * (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19),
-      (x, y) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? -x / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? x * x + y * y : 1) : -(x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) / (ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y) === 0 ? 1 : ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y)) * (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19),
+      (x, y) => {
+        const a = x * x + y * y;
+        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const c = b * y;
+        const d = ieee.hypot(b * x, c);
+        return a > 1e-30 && a < 1e+30 ? y / a : c / (d === 0 ? 1 : d) / (d === 0 ? 1 : d) * b;
+      },
+      (x, y) => {
+        const a = x * x + y * y;
+        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const c = ieee.hypot(b * x, b * y);
+        const d = c === 0 ? 1 : c;
+        return a > 1e-30 && a < 1e+30 ? -x / a : -b * x / d / d * b;
+      },
     ],
     formulas: [
       ["/", "y", ["+", ["*", "x", "x"], ["*", "y", "y"]]],
@@ -432,8 +456,18 @@ export const TABLE = [
     words: "length of the vector (x, y)",
     forward: (x, y) => ieee.hypot(x, y),
     partials: [
-      (x, y, _z, out) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? x / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? out : 1) : (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x / ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y),
-      (x, y, _z, out) => x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? y / (x * x + y * y > 1e-30 && x * x + y * y < 1e+30 ? out : 1) : (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y / ieee.hypot((x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * x, (x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19) * y),
+      (x, y, _z, out) => {
+        const a = x * x + y * y;
+        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const c = b * x;
+        return a > 1e-30 && a < 1e+30 ? x / out : c / ieee.hypot(c, b * y);
+      },
+      (x, y, _z, out) => {
+        const a = x * x + y * y;
+        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const c = b * y;
+        return a > 1e-30 && a < 1e+30 ? y / out : c / ieee.hypot(b * x, c);
+      },
     ],
     formulas: [["/", "x", "out"], ["/", "y", "out"]],
   },

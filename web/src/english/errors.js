@@ -63,6 +63,9 @@ export const emptyLabel = (where) => `the label of ${where} is empty: leave it o
 /** @param {string} where @param {string} given */
 export const badSource = (where, given) => `the source of ${where} is ${given}, not a file and a line`;
 
+/** @param {string} where @param {number} letters @param {number} most */
+export const longText = (where, letters, most) => `the text of ${where} has ${letters} letters, and at most ${most} are read`;
+
 /** @param {string} what @param {string} given */
 export const notAPlace = (what, given) => `${what} is ${given}, not the place of a node`;
 
@@ -85,6 +88,7 @@ export const PARTS = {
   symbol: "the symbol",
   line: "the line",
   file: "the file",
+  text: "the text",
   operand: "an operand",
   partial: "a partial",
   constant: "a constant",

@@ -6,20 +6,23 @@ import { swept } from "../walk/steps.js";
 
 const VERSION = 1;
 
+/** @typedef {ReadonlyMap<string, ReadonlyMap<number, string>>} Files lines by the name of their file and, in order, by number */
+
 /**
  * @typedef {object} Document
  * @property {string} of what it is of: an expression or the name of a script
  * @property {Graph} graph
  * @property {readonly number[] | null} order of the visits; null for the right one
  * @property {boolean} overwrite
- * @property {ReadonlyMap<string, readonly string[]>} files the lines of the program's files, by name
+ * @property {Files} files the lines of the program's files
  */
 
 /** Read the JSON of a graph or of a walk. Throws `GraphError` for anything else. @param {string} text @returns {Document} */
 export function read(text) {
   const json = parsed(text);
   if (isObject(json) && json.gradwalk === "walk") return walkOf(json);
-  return { of: "", graph: Graph.fromDocument(json), order: null, overwrite: false, files: new Map() };
+  const graph = Graph.fromDocument(json);
+  return { of: "", graph, order: null, overwrite: false, files: filesOf({}, graph) };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -40,7 +43,7 @@ function walkOf(json) {
     graph,
     order: json.order === undefined ? null : orderOf(json.order, graph),
     overwrite: json.overwrite === true,
-    files: filesOf(json.files),
+    files: filesOf(json.files, graph),
   };
 }
 
@@ -52,10 +55,27 @@ function orderOf(order, graph) {
   return order;
 }
 
-/** @param {unknown} files @returns {Map<string, readonly string[]>} */
-function filesOf(files) {
-  const entries = isObject(files) ? Object.entries(files) : [];
-  return new Map(entries.map(([name, text]) => [name, String(text).replace(/\r?\n$/, "").split(/\r\n|\r|\n/)]));
+/**
+ * All lines of the files that the document has; of other files, the lines that made nodes, as far as the nodes have them.
+ * @param {unknown} files
+ * @param {Graph} graph
+ * @returns {Files}
+ */
+function filesOf(files, graph) {
+  /** @type {Map<string, Map<number, string>>} */
+  const found = new Map();
+  const made = graph.nodes.flatMap(({ source }) => (source?.text ? [source] : []));
+  for (const { file, line, text } of made.sort((one, other) => one.line - other.line)) {
+    found.set(file, (found.get(file) ?? new Map()).set(line, text));
+  }
+  for (const [name, text] of isObject(files) ? Object.entries(files) : []) found.set(name, linesOf(String(text)));
+  return found;
+}
+
+/** The lines of a text by number, from 1. @param {string} text */
+function linesOf(text) {
+  const lines = text.replace(/\r?\n$/, "").split(/\r\n|\r|\n/);
+  return new Map(lines.map((line, i) => [i + 1, line]));
 }
 
 /** @param {unknown} item @returns {item is Record<string, unknown>} */

@@ -1,4 +1,4 @@
-// The program's own text beside its graph: the line of the step, and the lines that made nodes.
+// The program's own text beside its graph: the line of the step, and the lines that made nodes. Lines may be missing.
 
 import { element, fill, set, write } from "../dom.js";
 import { source as say } from "../english/page.js";
@@ -7,13 +7,13 @@ export class Source {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {ReadonlyMap<string, readonly string[]>} */
+    /** @type {import("../model/document.js").Files} */
     this.files = new Map();
     this.shown = "";
     /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
-    /** @type {HTMLElement[]} by line, from 0 */
-    this.lines = [];
+    /** @type {Map<number, HTMLElement>} by number */
+    this.lines = new Map();
     this.title = element("h2");
     this.list = element("ol", { class: "lines" });
     this.scroller = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, this.list);
@@ -31,7 +31,7 @@ export class Source {
     const file = line?.file ?? (this.shown || known?.source?.file);
     if (file && (file !== this.shown || graph !== this.graph)) this.#show(file, graph);
     for (const marked of this.list.querySelectorAll("[aria-current]")) set(marked, "aria-current", null);
-    const current = this.lines[(line?.line ?? 0) - 1];
+    const current = line && this.lines.get(line.line);
     if (!current) return;
     set(current, "aria-current", "step");
     this.#reveal(current);
@@ -45,8 +45,9 @@ export class Source {
     for (const { source, name } of graph.nodes) if (source?.file === file) made.set(source.line, name);
     write(this.title, file.split(/[\\/]/).pop() ?? file);
     set(this.title, "title", file);
-    this.lines = (this.files.get(file) ?? []).map((text, i) => this.#line(i + 1, text, made.get(i + 1)));
-    fill(this.list, ...this.lines);
+    const lines = [...(this.files.get(file) ?? [])];
+    this.lines = new Map(lines.map(([number, text]) => [number, this.#line(number, text, made.get(number))]));
+    fill(this.list, ...this.lines.values());
   }
 
   /** @param {number} number @param {string} text @param {string | undefined} node that the line made, if any */

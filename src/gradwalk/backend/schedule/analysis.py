@@ -57,13 +57,14 @@ class Analysis(NamedTuple):
     fixed: tuple[int, ...]
 
 
-def analyse(program: Program, varies: Sequence[bool], reduced: bool) -> Analysis:
+def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool = True) -> Analysis:
     """Find out what a schedule for a program has to do.
 
     Args:
         program: The program of one sample.
         varies: For each input, whether it has a number for each sample.
         reduced: Whether the outputs are wanted as sums over the batch.
+        apart: Whether outputs that are sums of products may be taken apart, to sum each term over the batch.
 
     Returns:
         The analysis.
@@ -82,7 +83,7 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool) -> Analysis
     does_vary = varying[outputs] != 0
     positions = numpy.flatnonzero(does_vary).astype(numpy.int32)
     if reduced:
-        roots = _sums(program.instructions, arities, varying, outputs, positions)
+        roots = _sums(program.instructions, arities, varying, outputs, positions, apart)
     else:
         roots = numpy.full((len(positions), 4), (STORE, 0, 0, -1), numpy.int32)
         roots[:, 1] = positions
@@ -117,11 +118,11 @@ def _refuse_varying_calls(program: Program, varying: Any) -> None:
             raise ValueError(f"{function.name} is a function in Python, which cannot be run on lanes")
 
 
-def _sums(instructions: Any, arities: Any, varying: Any, outputs: Any, positions: Any) -> Any:
+def _sums(instructions: Any, arities: Any, varying: Any, outputs: Any, positions: Any, apart: cython.bint) -> Any:
     """The roots of outputs that are summed over the batch.
 
     A product that nothing else needs, as in a weight's gradient, is added to its output's total at once and takes no
-    row. A sum of such products is taken apart for that.
+    row. A sum of such products may be taken apart for that.
     """
     uses = _uses(instructions, arities, outputs, len(varying))
     # Every product that is taken apart gives one root, and so does what is left of each output.
@@ -140,7 +141,7 @@ def _sums(instructions: Any, arities: Any, varying: Any, outputs: Any, positions
         while index >= 0:
             k = 4 * (index - first)
             root[count + 1] = position
-            if index >= first and use[index] == 1 and _is_product(code, k, does_vary):
+            if index >= first and use[index] == 1 and _is_product(code, k, does_vary) and (apart or code[k] == _MUL):
                 # A factor that does not vary is the second one.
                 root[count] = _DOT
                 root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]

@@ -9,7 +9,8 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.schedule.analysis import Analysis
-from gradwalk.program.program import Program
+from gradwalk.program.code import Code
+from gradwalk.program.program import Program, trusted
 
 
 class Prologue(NamedTuple):
@@ -50,7 +51,8 @@ def make_prologue(analysis: Analysis) -> Prologue:
     are_given = is_uniform[: program.inputs].tolist()
     names = list(compress(program.input_names, are_given))
     code = _moved_code(analysis, is_uniform, moved)
-    return Prologue(Program(sum(are_given), program.constants, code, calls, moved[outputs].tolist(), names), scalars)
+    uniform = Code(sum(are_given), program.constants, code, calls, moved[outputs].tolist(), names)
+    return Prologue(trusted(uniform), scalars)
 
 
 def _moved_code(analysis: Analysis, is_uniform: Any, moved: Any) -> Any:

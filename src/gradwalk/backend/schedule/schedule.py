@@ -35,6 +35,7 @@ class Schedule:
         fixed: The positions of the outputs that do not vary.
         code: What is run for each block of lanes; int32, laid out as `encoding` says.
         slots: How many rows there are.
+        apart: Whether terms of one output are summed over the batch one by one.
     """
 
     program: Program
@@ -45,6 +46,7 @@ class Schedule:
     fixed: tuple[int, ...]
     code: NDArray[numpy.int32]
     slots: int
+    apart: bool
 
     def __len__(self) -> int:
         """How many instructions are run for each block of lanes."""
@@ -68,7 +70,7 @@ class Schedule:
             yield f"output {position} = {name}"
 
 
-def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool) -> Schedule:
+def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, apart: bool = True) -> Schedule:
     """Schedule a program: of two orders, the one that takes fewer slots.
 
     Takes time linear in the number of instructions.
@@ -77,6 +79,7 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool) ->
         program: The program of one sample.
         varies: For each of its inputs, whether it has a number for each sample.
         reduced: Whether the outputs are wanted as sums over the batch.
+        apart: Whether terms of one output may be summed over the batch one by one.
 
     Returns:
         The schedule.
@@ -84,13 +87,16 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool) ->
     Raises:
         ValueError: Where a call of a Python function depends on the batch.
     """
-    analysis = analyse(program, varies, reduced)
+    analysis = analyse(program, varies, reduced, apart)
     prologue = make_prologue(analysis)
     orderings = (orders.as_written(analysis), orders.depth_first(analysis))
     code, slots = min([allocate(analysis, prologue, order) for order in orderings], key=lambda found: found.slots)
     code.flags.writeable = False
-    scalars = len(prologue.program.outputs) - len(analysis.fixed)
-    return Schedule(program, tuple(map(bool, varies)), reduced, prologue.program, scalars, analysis.fixed, code, slots)
+    fixed = analysis.fixed
+    scalars = len(prologue.program.outputs) - len(fixed)
+    is_apart = reduced and len(analysis.roots) + len(fixed) > len(program.outputs)
+    given = tuple(map(bool, varies))
+    return Schedule(program, given, reduced, prologue.program, scalars, fixed, code, slots, is_apart)
 
 
 def _line(operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:

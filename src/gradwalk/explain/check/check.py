@@ -147,14 +147,33 @@ class Check:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the check as plain data: what `to_json` writes, nan and inf as strings."""
+        """Describe the check as plain data: what `to_json` writes, nan and inf as strings.
+
+        Returns:
+            A dictionary with the keys "gradwalk", "ok", "rows" and "culprits". Each row and each culprit is a
+            dictionary of its fields.
+
+        Example:
+            >>> a = Value(2.0, label="a")
+            >>> [(row["name"], row["verdict"]) for row in check(a * a).to_dict()["rows"]]
+            [('a', 'right'), ('v2', 'right')]
+        """
         rows = [row._asdict() | {"error": row.error} for row in self.rows]
         culprits = [culprit._asdict() for culprit in self.culprits]
         described: dict[str, Any] = plain({"gradwalk": "check", "ok": self.ok, "rows": rows, "culprits": culprits})
         return described
 
     def to_json(self) -> str:
-        """Write the check as JSON: a row for each gradient, and the local derivatives behind the wrong ones."""
+        """Write the check as JSON: a row for each gradient, and the local derivatives behind the wrong ones.
+
+        Returns:
+            What `to_dict` returns, as indented JSON text.
+
+        Example:
+            >>> import json
+            >>> json.loads(check(Value(2.0).tanh()).to_json())["ok"]
+            True
+        """
         return as_json(self.to_dict())
 
     def __bool__(self) -> bool:

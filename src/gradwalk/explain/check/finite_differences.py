@@ -72,6 +72,9 @@ def slope(f: Noisy, x: float, method: Method = "central") -> Slope:
         x: Where to differentiate.
         method: "central" or "forward" differences.
 
+    Returns:
+        The estimate, how far it can be off, and the shape of f around x.
+
     Example:
         >>> found = slope(lambda t: (math.sin(t), 1e-16), 1.0)
         >>> abs(found.estimate - math.cos(1.0)) < found.bound < 1e-9

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, sqrt
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.diagram import Moment, Scene, largest_of, title
 from gradwalk.explain.draw.svg import SCOPE, Canvas, Theme
 from gradwalk.graph.graph import Graph
+from gradwalk.ops.cached import cached_property
 
 _GAP = 10.0  # between the pictures of a strip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from gradwalk.explain.draw import raster
@@ -12,6 +11,7 @@ from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded
 from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.ops.cached import cached_property
 from gradwalk.value.order import topological_order
 from gradwalk.value.value import Value
 
@@ -93,6 +93,15 @@ class DotDrawing(Drawing):
 
         Args:
             format: "svg" or "png"; by default that of the drawing.
+
+        Raises:
+            ValueError: `format` is something else.
+            PictureError: The picture is too large for pixels.
+            ModuleNotFoundError: The package that PNG files need is not installed.
+
+        Example:
+            >>> draw_dot(Value(2.0) * 3.0).pipe()[:4]
+            b'<svg'
         """
         wanted = _checked_format(format or self.format)
         return self._png() if wanted == "png" else self.svg.encode()
@@ -107,6 +116,12 @@ class DotDrawing(Drawing):
 
         Returns:
             The path of the picture.
+
+        Raises:
+            ValueError: `format` is something else.
+            PictureError: The picture is too large for pixels.
+            ModuleNotFoundError: The package that PNG files need is not installed.
+            OSError: A file cannot be written.
         """
         wanted = _checked_format(format or self.format)
         picture = self.pipe(wanted)
@@ -166,8 +181,15 @@ def draw_dot(root: Value, format: str = "svg", rankdir: str = "LR") -> DotDrawin
         format: "svg" or "png".
         rankdir: "LR" for left to right, "TB" for top to bottom.
 
+    Returns:
+        The drawing, which shows itself in notebooks and has graphviz's `source`, `pipe` and `render`.
+
     Raises:
         ValueError: `format` or `rankdir` is something else.
+
+    Example:
+        >>> draw_dot(Value(2.0) * 3.0).source.splitlines()[:2]
+        ['digraph gradwalk {', '  rankdir=LR']
     """
     drawing = draw(root, rankdir=rankdir)
     return DotDrawing(

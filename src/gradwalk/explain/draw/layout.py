@@ -49,6 +49,9 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
         edges: Pairs of nodes, each from a lower to a higher number. Edges between the same nodes share their route.
         gap: The distance between layers.
 
+    Returns:
+        The positions, in the unit of the sizes, counted to the right and down from the drawing's upper left corner.
+
     Example:
         >>> layered([(10, 10), (10, 10)], [(0, 1)], gap=50).centres
         ((5.0, 5.0), (65.0, 5.0))

@@ -41,6 +41,9 @@ def as_png(svg: str) -> bytes:
     Args:
         svg: The text of an SVG file.
 
+    Returns:
+        The bytes of the file.
+
     Raises:
         ModuleNotFoundError: resvg is not installed.
         PictureError: The picture is so large that nobody could read it.
@@ -64,6 +67,9 @@ def as_gif(column: str, count: int, seconds: float) -> bytes:
         column: The text of an SVG file whose parts stand below each other.
         count: The number of parts, which are equally high.
         seconds: How long each part is shown.
+
+    Returns:
+        The bytes of the file.
 
     Raises:
         ModuleNotFoundError: Pillow or resvg is not installed.

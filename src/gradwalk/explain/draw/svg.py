@@ -79,11 +79,14 @@ class Canvas:
         return cls(root, palette)
 
     def group(self, title: str = "", **attributes: str) -> Canvas:
-        """Add a group of elements and return it; its title shows when the pointer rests on it.
+        """Add a group of elements; its title shows when the pointer rests on it.
 
         Args:
-            title: The text that shows.
-            **attributes: Attributes of the group.
+            title: The text that shows, or "" for none.
+            **attributes: SVG's attributes of the group.
+
+        Returns:
+            A canvas that draws into the group.
         """
         element = SubElement(self.element, "g", attributes)
         if title:
@@ -118,18 +121,45 @@ class Canvas:
         radius: float = 0,
         **more: str,
     ) -> None:
-        """Add a rectangle with its upper left corner at (x, y); `fill` and `stroke` are roles."""
+        """Add a rectangle with its upper left corner at (x, y).
+
+        Args:
+            x: Pixels from the left.
+            y: Pixels from the top.
+            width: The width in pixels.
+            height: The height in pixels.
+            fill: The role whose colour fills it, or "" for no filling.
+            stroke: The role whose colour its outline has, or "" for no outline.
+            radius: The radius of its corners in pixels; 0 for sharp ones.
+            **more: Further attributes of SVG, with _ in place of -.
+        """
         attributes = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
         if radius:
             attributes["rx"] = _number(radius)
         self._add("rect", attributes | more, fill, stroke)
 
     def path(self, commands: str, fill: str = "", stroke: str = "", **more: str) -> None:
-        """Add a path of SVG's commands; `more` are attributes with _ in place of -."""
+        """Add a path.
+
+        Args:
+            commands: SVG's commands for the path, such as `curve` returns.
+            fill: The role whose colour fills it, or "" for no filling.
+            stroke: The role whose colour its line has, or "" for no line.
+            **more: Further attributes of SVG, with _ in place of -.
+        """
         self._add("path", {"d": commands} | more, fill, stroke)
 
     def text(self, x: float, y: float, text: str, fill: str = "ink", anchor: str = "start", **more: str) -> None:
-        """Add text on one line, its baseline at (x, y)."""
+        """Add text on one line, its baseline at (x, y).
+
+        Args:
+            x: Pixels from the left to what `anchor` names.
+            y: Pixels from the top to the baseline.
+            text: The text, whose line ends become spaces.
+            fill: The role whose colour the letters have.
+            anchor: The part of the text that is at x: "start", "middle" or "end".
+            **more: Further attributes of SVG, with _ in place of -.
+        """
         attributes = {"x": _number(x), "y": _number(y), "text-anchor": anchor}
         self._add("text", attributes | more, fill, "").text = one_line(text)
 

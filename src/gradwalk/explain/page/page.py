@@ -10,15 +10,13 @@ import base64
 import hashlib
 import html
 import json
-import linecache
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 from gradwalk.explain.text import one_line, shortened
 
-_LARGEST_FILE = 1_000_000  # characters; longer programs are not shown beside their graph
 _LONGEST_TITLE = 80
 
 # Letters that would end the script element around the document, or that no file can hold. JSON has escapes for them.
@@ -79,8 +77,11 @@ def document(essence: Mapping[str, Any], of: str = "") -> str:
     Args:
         essence: What the page shows, as `Walk.essence()` returns it.
         of: What was walked.
+
+    Returns:
+        The JSON text, with `of` and the programs whose lines made the graph as further members.
     """
-    described = {**essence, "of": of, "files": _files(essence["graph"]["nodes"])}
+    described = {**essence, "of": of}
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -88,17 +89,6 @@ def document(essence: Mapping[str, Any], of: str = "") -> str:
 def module() -> str:
     """Return the page's program: one ES module, built from web/src by `npm run build`."""
     return resources.files("gradwalk.explain.page").joinpath("page.js").read_text(encoding="utf-8")
-
-
-def _files(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Read the programs whose lines made the nodes, by filename, cells of notebooks included.
-
-    Only Python files are read: a graph that came from elsewhere may name any file of this machine.
-    """
-    names = {node["source"]["file"] for node in nodes if "source" in node}
-    programs = sorted(name for name in names if name.endswith((".py", ">")))
-    texts = {name: "".join(linecache.getlines(name)) for name in programs}
-    return {name: text for name, text in texts.items() if 0 < len(text) <= _LARGEST_FILE}
 
 
 def _policy(script: str, style: str) -> str:

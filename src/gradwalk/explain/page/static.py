@@ -14,6 +14,9 @@ def static_html(picture: str, lists: Mapping[str, Sequence[str]]) -> str:
     Args:
         picture: SVG text, or "" for no picture.
         lists: Sentences by heading. Only the first 200 of each are shown, the rest is counted.
+
+    Returns:
+        The HTML, without a script. Readers can fold away every list.
     """
     parts = [f'<div style="overflow-x: auto">{picture}</div>'] if picture else []
     parts += [_list(heading, sentences) for heading, sentences in lists.items()]

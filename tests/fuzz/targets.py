@@ -1,0 +1,228 @@
+"""What the fuzz campaign tries: properties that have to hold for everything that can be drawn.
+
+Each target is a test of Hypothesis. `test_fuzz.py` runs them as tests, `tools/fuzz.py` for as long as one likes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import json
+import math
+import random
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import expressions
+import numpy
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import ALL, EXACT, Case, cases, on_lanes
+from kernels import same as same_bits
+from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
+
+from gradwalk import Graph, check, draw, jvp, threads, value_and_grad, walk
+from gradwalk.backend.executor import LaneKernel
+from gradwalk.cli.expression import ExpressionError, evaluate, parse
+from gradwalk.graph.node import GraphError
+from gradwalk.program.program import Program as Recorded
+from gradwalk.program.program import ProgramError
+from gradwalk.program.tape import Tape
+from gradwalk.value.value import apply
+
+TARGETS: list[Callable[[], None]] = []
+SAME_BITS = ("-O1", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin", "-w", "-shared", "-fPIC")
+SEEDS = st.integers(0, 2**32 - 1)
+
+KINDS = st.sampled_from([numpy.float64, numpy.float32])
+
+# What is put into documents.
+LETTERS = ['"', "0", "-1", "{", "]", "null", "\0", "é"]
+VALUES = [None, True, -1, 0, 1, 2**31, 2**70, math.inf, "", "nan", "add", [], {}, [0], "x" * 300]
+
+
+def target(function: Callable[[], None]) -> Callable[[], None]:
+    TARGETS.append(function)
+    return function
+
+
+def same(a: float, b: float) -> bool:
+    return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
+
+
+def with_derivatives(program: Program) -> Recorded:
+    """The last result of a program and its gradient, as one recorded program."""
+    tape = Tape()
+    leaves, out = program.run(
+        lambda _: tape.input(),
+        lambda name, *operands: tape.append(name, *[tape.constant(x) if isinstance(x, float) else x for x in operands]),
+    )
+    return tape.program([out, *tape.reverse([(out, tape.constant(1.0))], leaves)])
+
+
+@target
+@given(programs(EXTREME, EVERY, longest=20))
+def values_and_recordings_agree(program: Program) -> None:
+    """What Values compute one at a time is what the recorded program computes, bit for bit."""
+    _, root = as_values(program)
+    recorded = as_recorded(program)
+    assert same(root.data, recorded.run(program.leaves)[0])
+    assert str(Recorded.from_json(recorded.to_json())) == str(recorded)
+
+
+@target
+@given(programs(ORDINARY, EVERY, longest=15))
+def gradients_agree(program: Program) -> None:
+    """`backward`, reverse mode on a tape, and forward mode give the same derivatives, but for rounding."""
+    leaves, root = as_values(program)
+    root.backward()
+    found = with_derivatives(program).run(program.leaves)
+
+    def f(x: Any) -> Any:
+        numbers = iter(x)
+        return program.run(lambda _: next(numbers), applied)[1]
+
+    value, gradient = value_and_grad(f)(list(program.leaves))
+    assert same(value, root.data)
+    for i, leaf in enumerate(leaves):
+        seed = [float(i == j) for j in range(len(leaves))]
+        tangent = jvp(f, (list(program.leaves),), (seed,))[1]
+        for other in (found[1 + i], gradient[i], tangent):
+            assert close(leaf.grad, float(other)), (i, leaf.grad, other)
+
+
+def applied(name: str, *operands: Any) -> Any:
+    return apply(OPCODES[name], *operands)
+
+
+def close(a: float, b: float) -> bool:
+    """Equal but for rounding. What is not finite in one way may be nan in another, where inf - inf is added up."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return True
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@target
+@given(
+    cases(list(EXACT)), SEEDS, st.integers(0, 300), st.sampled_from([numpy.float64, numpy.float32]), st.integers(1, 3)
+)
+def lanes_agree(case: Case, seed: int, count: int, kind: Any, number: int) -> None:
+    """A batch on lanes, laid out in memory in any way, on any number of threads, has the bits of single samples."""
+    shared, columns = case.batch(seed, count, kind)
+    kernel = LaneKernel(case.program, case.varies, lanes=16)
+    with threads(number):
+        found = on_lanes(kernel, shared, columns, count, kind)
+    with numpy.errstate(all="ignore"):
+        if kind is numpy.float64:
+            expected = case.one_at_a_time(shared, columns, count)
+        else:
+            expected = case.by_numpy(shared, columns, count, kind)
+    assert same_bits(found, expected).all()
+
+
+@target
+@given(cases(ALL), SEEDS, st.integers(1, 300), st.integers(1, 3))
+def sums_agree(case: Case, seed: int, count: int, number: int) -> None:
+    """Sums over a batch are those of the results of all samples, and the same on any number of threads."""
+    shared, columns = case.batch(seed, count)
+    each = on_lanes(LaneKernel(case.program, case.varies, lanes=16), shared, columns, count)
+    kernel = LaneKernel(case.program, case.varies, reduced=True, lanes=16)
+    found = on_lanes(kernel, shared, columns, count)
+    with threads(number):
+        assert same_bits(found, on_lanes(kernel, shared, columns, count)).all()
+    with numpy.errstate(all="ignore"):
+        size = numpy.abs(each).sum(axis=0)
+        finite = numpy.isfinite(size)
+        assert (numpy.abs(found - each.sum(axis=0)) <= 1e-12 * size)[finite].all()
+
+
+FILES = itertools.count()
+
+
+@target
+@given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
+def c_agrees(drawn: list[Program]) -> None:
+    """The C source computes the same bits."""
+    if not shutil.which("cc"):
+        return
+    program = as_recorded(*drawn)
+    numbers = [x for part in drawn for x in part.leaves]
+    results = (ctypes.c_double * len(drawn))()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"{next(FILES)}.c")  # a name of its own: a library is loaded once
+        path.write_text(program.to_c(), encoding="ascii")
+        library = path.with_suffix(".so")
+        subprocess.run(["cc", *SAME_BITS, str(path), "-o", str(library), "-lm"], check=True)
+        ctypes.CDLL(str(library)).f((ctypes.c_double * len(numbers))(*numbers), results)
+    assert all(map(same, results, program.run(numbers)))
+
+
+def mutated(text: str, draw: random.Random) -> str:
+    """A document with parts replaced: letters, or values of any kind anywhere in it."""
+    if draw.random() < 0.5:
+        for _ in range(draw.randint(1, 3)):
+            place = draw.randrange(len(text) + 1)
+            text = text[:place] + draw.choice(LETTERS) + text[place + draw.randrange(3) :]
+        return text
+    document = json.loads(text)
+    for _ in range(draw.randint(1, 3)):
+        item = document
+        while isinstance(item, (dict, list)) and item:
+            key = draw.choice(list(item)) if isinstance(item, dict) else draw.randrange(len(item))
+            if draw.random() < 0.4 or not isinstance(item[key], (dict, list)):
+                item[key] = draw.choice(VALUES)
+                break
+            item = item[key]
+    return json.dumps(document)
+
+
+@target
+@given(programs(EXTREME, EVERY, longest=8), SEEDS)
+def documents_of_graphs_are_read_or_refused(program: Program, seed: int) -> None:
+    """A damaged document is refused with `GraphError`, or it is a graph that every view can show."""
+    _, root = as_values(program)
+    try:
+        graph = Graph.from_json(mutated(Graph.record(root).to_json(), random.Random(seed)))
+    except GraphError:
+        return
+    assert draw(graph).svg.startswith("<svg")
+    if len(graph.outputs) == 1:
+        str(walk(graph))
+        with contextlib.suppress(ValueError):  # numbers that no operation gave
+            str(check(graph))
+
+
+@target
+@given(programs(EXTREME, EVERY, longest=8), SEEDS)
+def documents_of_programs_are_read_or_refused(program: Program, seed: int) -> None:
+    """A damaged document is refused with `ProgramError`, or it is a program that runs."""
+    try:
+        found = Recorded.from_json(mutated(as_recorded(program).to_json(), random.Random(seed)))
+    except ProgramError:
+        return
+    assert len(found.run(numpy.zeros(found.inputs))) == len(found.outputs)
+
+
+@target
+@given(st.one_of(SEEDS, st.text(max_size=40)))
+def expressions_are_read_or_refused(given_text: int | str) -> None:
+    """Any text is refused with `ExpressionError`, or it can be evaluated and walked."""
+    text = given_text
+    if isinstance(text, int):
+        drawn = random.Random(text)
+        text = drawn.choice((expressions.expression, expressions.program, expressions.broken, expressions.soup))(drawn)
+    try:
+        parsed = parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            root, _ = evaluate(parsed, dict.fromkeys(parsed.names, 1.5))
+    except ExpressionError:
+        return
+    root.backward()
+    str(walk(root))

@@ -1,0 +1,236 @@
+"""Ctrl-C between any two bytecodes where Python looks for signals: the next call works, and nothing stays on.
+
+An interrupt is made by a trace function, which raises at the n-th bytecode that is run, for as many n as Hypothesis
+tries examples.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+from hypothesis import settings
+
+from gradwalk import Value, checkpoint, grad, jit, math, no_grad, sparse_jacobian, threads, vmap, zero_grad
+from gradwalk.backend import thread_pool
+from gradwalk.value import claims, modes
+from gradwalk.value.order import traversing
+
+# Where an interrupt cannot go on, as in the callback of a weak reference, Python says so and forgets it.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+INPUTS = numpy.arange(12.0)
+
+
+@functools.cache
+def left_out(code: CodeType) -> frozenset[int]:
+    """The offsets where Python itself never looks for signals, and an exception would find no handler.
+
+    These are every NOP, as where a `finally` begins, and the call of __exit__ at the end of a block: three times
+    LOAD_CONST None, the call that follows, and what swaps a returned value before.
+    """
+    instructions = list(dis.get_instructions(code))
+    found = {x.offset for x in instructions if x.opname == "NOP"}
+    for i in range(len(instructions) - 3):
+        nones = instructions[i : i + 3]
+        if all(x.opname == "LOAD_CONST" and x.argval is None for x in nones):
+            rest = instructions[i + 3 : i + 5]
+            call = next((x for x in rest if x.opname.startswith("CALL")), None)
+            if call is not None and call.arg in (2, 3):
+                before = [x for x in instructions[max(0, i - 1) : i] if x.opname == "SWAP"]
+                found.update(x.offset for x in [*before, *nones, *rest])
+    return frozenset(found)
+
+
+class Interrupt(BaseException):
+    """What Ctrl-C raises, told apart from a real one."""
+
+
+def interrupted(work: Callable[[], Any], count: int) -> bool:
+    """Do work, and raise in it at the bytecode of this number. Returns whether there were as many."""
+    left = count
+
+    def trace(frame, event, _):
+        nonlocal left
+        frame.f_trace_opcodes = True
+        if event == "opcode" and frame.f_lasti not in left_out(frame.f_code):
+            left -= 1
+            if left == 0:
+                sys.settrace(None)
+                raise Interrupt
+        return trace
+
+    earlier = sys.gettrace()
+    try:
+        sys.settrace(trace)
+        work()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(earlier)
+    return False
+
+
+def bytecodes(work: Callable[[], Any]) -> int:
+    """Return how many bytecodes some work takes."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode" and frame.f_lasti not in left_out(frame.f_code)
+        return trace
+
+    earlier = sys.gettrace()
+    try:
+        sys.settrace(trace)
+        work()
+    finally:
+        sys.settrace(earlier)
+    return count
+
+
+def f(x):
+    return math.sin(x) * x + x
+
+
+def g(x):
+    """What has the same bits on lanes."""
+    return x * x - 2.0 * x
+
+
+def by_hand(x: Value) -> Value:
+    out = Value(x.data**3, (x,), "cube")
+
+    def backward():
+        x.grad += 3 * x.data**2 * out.grad
+
+    out._backward = backward
+    return out
+
+
+def swept() -> float:
+    x = Value(2.0)
+    root = by_hand(x) * x + by_hand(x)
+    root.backward()
+    zero_grad(root)
+    root.backward()
+    return x.grad
+
+
+def quiet() -> bool:
+    with no_grad(), threads(2):
+        return bool((Value(1.0) + 1.0).operands)
+
+
+# A function that is made anew, or not, and what a call of it gives.
+CALLS: dict[str, tuple[Callable[[], Callable[[], Any]], Any]] = {
+    "jit": (lambda: _call(jit(f), 0.5), f(0.5)),
+    "grad of jit": (lambda: _call(grad(jit(f)), 0.0), 1.0),
+    "jit of grad": (lambda: _call(jit(grad(f)), 0.0), 1.0),
+    "checkpoint": (lambda: _call(grad(checkpoint(f)), 0.0), 1.0),
+    "vmap": (lambda: _call(lambda x: vmap(g)(x).tolist(), INPUTS), [g(x) for x in INPUTS.tolist()]),
+    "sum of vmap": (lambda: _call(jit(vmap(lambda x: 2.0 * x, reduce="sum")), INPUTS), 132.0),
+    "sparse": (
+        lambda: _call(lambda x: sparse_jacobian(lambda x: [x[0] * 2.0, x[1]])(x).toarray().tolist(), INPUTS[:2]),
+        [[2.0, 0.0], [0.0, 1.0]],
+    ),
+    "a sweep with rules": (lambda: swept, 44.0),
+}
+
+
+def _call(function: Callable[[Any], Any], argument: Any) -> Callable[[], Any]:
+    return lambda: function(argument)
+
+
+def is_free(lock: threading.RLock) -> bool:
+    """Whether another thread could take a lock."""
+    taken = []
+
+    def take():
+        taken.append(lock.acquire(blocking=False))
+        if taken[0]:
+            lock.release()
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join()
+    return taken == [True]
+
+
+def check_nothing_is_left() -> None:
+    assert not claims.exist()
+    assert modes.depth() == 0
+    assert is_free(traversing)
+    assert bool((Value(1.0) + 1.0).operands)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_next_call_works(name):
+    make, expected = CALLS[name]
+    make()()  # imports, and what is computed once
+    most = bytecodes(make())
+    wanted = min(most, settings.default.max_examples)
+    chosen = sorted(random.Random(name).sample(range(1, most + 1), wanted))
+    for count in chosen:
+        call = make()
+        interrupted(call, count)
+        check_nothing_is_left()
+        assert call() == expected, f"after an interrupt at bytecode {count}"
+        check_nothing_is_left()
+
+
+def test_batches_on_several_threads_never_hang(monkeypatch):
+    """Interrupts while threads are started, asked, and waited for."""
+    monkeypatch.setattr("gradwalk.backend.executor._LEAST_WORK", 0)
+    monkeypatch.setattr("gradwalk.backend.executor.LANES", 16)
+    x = numpy.arange(400.0)
+    expected = vmap(f)(x)
+    with threads(3):
+        for count in range(1, 2000, max(1, 2000 // settings.default.max_examples)):
+            monkeypatch.setattr(thread_pool, "_pool", thread_pool._Pool())
+            batch = jit(vmap(f))
+            interrupted(lambda batch=batch: batch(x), count)
+            assert (batch(x) == expected).all()
+            check_nothing_is_left()
+
+
+if IS_COMPILED:  # in plain Python an interrupt within __enter__ itself finds no block that could end
+
+    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+    @pytest.mark.filterwarnings("ignore")  # an interrupt may come while a warning is made
+    def test_settings_end_with_their_block():
+        """Interrupts by real signals.
+
+        Those of a trace function also come where Python never looks for signals: between the end of a block and the
+        call of __exit__.
+        """
+
+        def stop(*_):
+            raise Interrupt
+
+        earlier = signal.signal(signal.SIGALRM, stop)
+        delays = random.Random(1)
+        try:
+            for _ in range(40 * settings.default.max_examples):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, delays.uniform(1e-6, 1e-4))
+                    for _ in range(100):
+                        assert not quiet()
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                except Interrupt:
+                    pass
+                check_nothing_is_left()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, earlier)
