@@ -34,7 +34,7 @@ export function stepSentence(walk, step) {
   if (step.kind === "forward") return computed(node, walk.graph);
   const isRoot = step.place === walk.graph.root;
   const turn = visited(node, step.upstream, isRoot);
-  return node.operands.length ? `${turn} ${joined(walk, step.contributions)}` : turn;
+  return step.contributions.length ? `${turn} ${joined(walk, step.contributions)}` : turn;
 }
 
 /** What a node passes back to one operand. @param {Walk} walk @param {Contribution} given */
