@@ -12,9 +12,7 @@ import json
 import re
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -25,7 +23,8 @@ package = ModuleType("gradwalk")
 package.__path__ = [str(ROOT / "src/gradwalk")]
 sys.modules["gradwalk"] = package
 
-from table_checks import problems  # noqa: E402  these need the line above
+from shared_parts import LOCALS, in_parts  # noqa: E402  these need the line above
+from table_checks import problems  # noqa: E402
 
 from gradwalk.ops import ieee  # noqa: E402
 from gradwalk.ops.formula import (  # noqa: E402
@@ -52,7 +51,6 @@ Row = Operation | Reduction | Fused
 OPERANDS = "xyz"
 EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
 EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
-LOCALS = "abcd"  # variables for the parts of long formulas
 LONGEST_LINE = 100
 COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
 
@@ -138,40 +136,9 @@ def _returned(formula: Formula, indent: str) -> Lines:
         yield from _returned(chosen, f"{indent}    ")
         yield from _returned(otherwise, indent)
     else:
-        parts, result = _in_parts(formula)
+        parts, result = in_parts(formula)
         yield from (f"{indent}{local} = {python(part)}" for local, part in parts)
         yield f"{indent}return {python(result)}"
-
-
-def _in_parts(formula: Formula) -> tuple[list[tuple[str, Formula]], Formula]:
-    """The parts that a formula has more than once, each with a local variable, and the formula by these.
-
-    Smaller parts come first.
-    """
-    named = []
-    for local in LOCALS:
-        parts = _parts(formula)
-        used = Counter(operand for part in parts for operand in part.arguments)
-        shared = [part for part in parts if part.arguments and used[part] > 1]
-        if not shared:
-            break
-        part = min(shared, key=lambda part: len(_parts(part)))
-        named.append((local, part))
-        formula = _with_name(formula, part, local)
-    return named, formula
-
-
-def _parts(formula: Formula) -> list[Formula]:
-    """A formula and all formulas in it, each once."""
-    inner = (part for operand in formula.arguments for part in _parts(operand))
-    return list(dict.fromkeys([formula, *inner]))
-
-
-def _with_name(formula: Formula, part: Formula, local: str) -> Formula:
-    """A formula with a variable in place of one of its parts."""
-    if formula == part:
-        return name(local)
-    return replace(formula, arguments=tuple(_with_name(inner, part, local) for inner in formula.arguments))
 
 
 def _reduced_function() -> Lines:
@@ -626,7 +593,7 @@ def _arrow(formula: Formula, names: Sequence[str] = (*OPERANDS, "out")) -> str:
         parameters.pop()
     head = f"({', '.join(x if x in used else f'_{x}' for x in parameters)}) =>"
     line = f"{head} {javascript(formula)}"
-    parts, result = _in_parts(formula)
+    parts, result = in_parts(formula)
     if len(line) <= LONGEST_LINE or not parts:
         return line
     constants = [f"        const {local} = {javascript(part)};" for local, part in parts]

@@ -23,7 +23,7 @@ from gradwalk.explain.text import short
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops import ieee
-from gradwalk.ops.formula import evaluated, name, number, resolved, substituted
+from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, textbook
 from gradwalk.ops.printers import text
 from gradwalk.ops.table import REDUCTIONS, TABLE
 from gradwalk.value.value import apply, sumprod
@@ -243,10 +243,9 @@ def test_operations_and_their_derivatives_are_those_of_python():
         values["out"] = expected
         for position, (by_function, by_formula, as_text, as_it_is) in enumerate(partials):
             partial = row.partial(position)
-            local = evaluated(partial, values, ieee)
-            same([by_function, by_formula], [local, local])
+            same([by_function, by_formula], [evaluated(f, values, ieee) for f in (partial, textbook(partial))])
             assert as_text == text(partial)
-            assert as_it_is == text(substituted(resolved(partial, values, ieee), names))
+            assert as_it_is == text(substituted(resolved(textbook(partial), values, ieee), names))
 
 
 # Programs
