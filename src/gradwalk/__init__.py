@@ -22,6 +22,7 @@ from gradwalk.explain.draw.draw import draw, draw_dot, trace
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
 from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.trace_cache import RecordingWarning
 from gradwalk.transforms.caches import clear_caches
 from gradwalk.transforms.checkpoint import checkpoint
 from gradwalk.transforms.custom_derivatives import primitive, stop_gradient
@@ -43,6 +44,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "RecordingError",
+    "RecordingWarning",
     "Value",
     "Walk",
     "as_micrograd",

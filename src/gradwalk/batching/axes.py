@@ -45,7 +45,7 @@ class Batch:
     @property
     def key(self) -> Any:
         """The key of recordings: the treedef of a sample, and which of its numbers vary."""
-        return self.positional, *self.names, *self.elements, *self.varies
+        return self.positional, *zip(self.names, self.elements, strict=True), *self.varies
 
     @property
     def shapes(self) -> list[Shape]:
@@ -369,7 +369,7 @@ def shown(key: Any) -> str:
     Returns:
         A text.
     """
-    return ", ".join(str(part) for part in key if isinstance(part, TreeDef))
+    return ", ".join(str(part[1]) for part in key if isinstance(part, tuple))
 
 
 def _plain(item: Any) -> Any:

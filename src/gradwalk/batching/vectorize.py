@@ -61,7 +61,7 @@ class Vectorized(Generic[P]):
         self._signature = None if signature is None else _parsed(signature)
         self._excluded = frozenset([i if isinstance(i, int) else _position(f, i) for i in excluded])
         self._parameters = Parameters(f)
-        self._cache: TraceCache[BatchedTrace] = TraceCache()
+        self._cache: TraceCache[BatchedTrace] = TraceCache(named(f))
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...

@@ -41,7 +41,7 @@ class Vmap(Wrapper[P, Any]):
         super().__init__(f, "vmap")
         self.batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
         self.keeps = keeps
-        self._cache: TraceCache[BatchedTrace] = TraceCache()
+        self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...

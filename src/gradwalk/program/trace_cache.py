@@ -1,12 +1,14 @@
 """`TraceCache`: the recordings of one function, found again by the arguments that they serve.
 
 Everything that records a function once and runs the recording many times (`jit`, `vmap`, `vectorize`, `checkpoint`,
-`sparse_jacobian`, `primitive`) keeps what it has recorded here. Recordings are never evicted.
+`sparse_jacobian`, `primitive`) keeps what it has recorded here, as far as there is room.
 """
 
 from __future__ import annotations
 
 import inspect
+import itertools
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +16,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
-from gradwalk.trees.tree import Parameters, flattened
+from gradwalk.trees.tree import Parameters, TreeDef, flattened
 from gradwalk.value.node import level_of
+from gradwalk.value.source_line import users_line
 from gradwalk.value.value import Value
 
 
@@ -26,11 +29,17 @@ class Statistics(NamedTuple):
         calls: How often the function was called.
         recordings: How many recordings are kept.
         instructions: The instructions of all these recordings together.
+        forgotten: How many recordings had to make room for others.
     """
 
     calls: int
     recordings: int
     instructions: int
+    forgotten: int = 0
+
+
+class RecordingWarning(UserWarning):
+    """A function is recorded again and again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +63,37 @@ class Trace:
 
 T = TypeVar("T", bound=Trace)
 
+_MOST_TRACES = 128  # of one function
+_MOST_INSTRUCTIONS = 4_000_000  # of these together: some hundred megabytes
+_MANY = 64  # recordings, after which a function is told to be recorded again and again
+
 _caches: weakref.WeakSet[TraceCache[Any]] = weakref.WeakSet()  # all that there are
 
 
+class _Kept(Generic[T]):
+    """A recording in a cache, and when it was used last."""
+
+    __slots__ = ("key", "trace", "used")
+    _clock = itertools.count()
+
+    def __init__(self, key: Any, trace: T) -> None:
+        self.key = key
+        self.trace = trace
+        self.used = next(self._clock)
+
+    def use(self) -> T:
+        self.used = next(self._clock)
+        return self.trace
+
+
 class TraceCache(Generic[T]):
-    """The recordings of one function, by key.
+    """The recordings of one function, by key. Those that were used last are kept.
 
     Several threads may use one cache. Two that miss the same key both record the function; the first to finish wins,
     and both get its recording. A recording that is interrupted is never added, so it leaves nothing behind.
+
+    Args:
+        name: What messages call the function.
 
     Attributes:
         calls: How often the function was called; its owner counts.
@@ -69,11 +101,13 @@ class TraceCache(Generic[T]):
         on_floats: The latest recording that serves positional floats without a key, if its owner knows of one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self.calls = 0
         self.latest: T | None = None
         self.on_floats: T | None = None
-        self._traces: dict[Any, T] = {}  # setdefault is all the locking that they need
+        self._name = name
+        self._kept: dict[Any, _Kept[T]] = {}  # setdefault and pop are all the locking that they need
+        self._added = 0
         _caches.add(self)
 
     def find(self, key: Any) -> T | None:
@@ -85,7 +119,8 @@ class TraceCache(Generic[T]):
         Returns:
             The recording, or None.
         """
-        return self._traces.get(key)
+        kept = self._kept.get(key)
+        return None if kept is None else kept.use()
 
     def add(self, key: Any, trace: T) -> T:
         """Keep a recording, unless it serves one call only or another thread has been faster.
@@ -100,8 +135,12 @@ class TraceCache(Generic[T]):
         if not trace.is_reusable:
             self.latest = trace
             return trace
-        self.latest = kept = self._traces.setdefault(key, trace)
-        return kept
+        self.latest = found = self._kept.setdefault(key, _Kept(key, trace)).trace
+        self._added += found is trace
+        if self._added == _MANY and found is trace:
+            self._warn(key)
+        self._make_room()
+        return found
 
     def last(self, name: str) -> T:
         """Return the latest recording.
@@ -122,19 +161,67 @@ class TraceCache(Generic[T]):
     def clear(self) -> None:
         """Forget all recordings but the latest one, which nothing finds by a key any more."""
         self.on_floats = None
-        self._traces.clear()
+        self._kept.clear()
+        self._added = 0
 
     @property
     def statistics(self) -> Statistics:
         """How the function has been used."""
-        traces = list(self._traces.values())
-        return Statistics(self.calls, len(traces), sum(len(trace.program) for trace in traces))
+        kept = list(self._kept.values())
+        return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept))
+
+    def _make_room(self) -> None:
+        """Forget the recordings that have not been used for longest, while there are too many or too long ones."""
+        kept = sorted(self._kept.values(), key=lambda one: one.used)
+        instructions = _instructions(kept)
+        while len(kept) > 1 and (len(kept) > _MOST_TRACES or instructions > _MOST_INSTRUCTIONS):
+            oldest = kept.pop(0)
+            instructions -= len(oldest.trace.program)
+            self._kept.pop(oldest.key, None)
+
+    def _warn(self, key: Any) -> None:
+        """Say that the function is recorded again and again, and why."""
+        others = [kept for kept in list(self._kept.values()) if kept.key != key]
+        reason = _difference(key, max(others, key=lambda one: one.used).key)
+        line = users_line()
+        warnings.warn_explicit(
+            f"{self._name} has been recorded {_MANY} times{reason}. The recordings that are used least are forgotten "
+            f"beyond {_MOST_TRACES}; .statistics counts them",
+            RecordingWarning,
+            line.filename,
+            line.number,
+        )
 
 
 def clear_all() -> None:
     """Forget the recordings of all functions."""
     for cache in list(_caches):
         cache.clear()
+
+
+def _instructions(kept: Iterable[_Kept[Any]]) -> int:
+    return sum(len(one.trace.program) for one in kept)
+
+
+def _difference(key: Any, earlier: Any) -> str:
+    """Why a call did not find an earlier recording, as the end of a sentence: the first argument that differs."""
+    if not isinstance(key, tuple) or not isinstance(earlier, tuple):
+        return ""
+    before = {part[0]: part for part in earlier if isinstance(part, tuple)}
+    for name, *now in [part for part in key if isinstance(part, tuple)]:
+        if name not in before or (name, *now) == before[name]:
+            continue
+        then = before[name][1]
+        if isinstance(now[0], TreeDef) and isinstance(then, TreeDef):
+            return (
+                f", lately because {name} is {now[0]} where it was {then}. Every structure and length of an argument "
+                "is recorded by itself: pad what varies to a few lengths"
+            )
+        return (
+            f", lately because the static argument {name} is {now[0]!r:.40} where it was {then!r:.40}. Every value of "
+            "a static argument is recorded by itself: give numbers that vary as other arguments"
+        )
+    return ""
 
 
 class ArgumentKeys:

@@ -41,7 +41,7 @@ class Primitive(Call):
         self._rule: Callable[..., Any] | None = None
         # The operands of the latest call with each number of them: those that the rule is recorded for.
         self._latest: dict[int, Sequence[float]] = {}
-        self._rules: TraceCache[Trace] = TraceCache()  # recordings of the rule, by the number of operands
+        self._rules: TraceCache[Trace] = TraceCache(self.name)  # recordings of the rule, by the number of operands
 
     def __call__(self, *operands: Any) -> Any:
         """Return the result for numbers or Values.
@@ -80,7 +80,7 @@ class Primitive(Call):
             The rule.
         """
         self._rule = rule
-        self._rules = TraceCache()
+        self._rules = TraceCache(self.name)
         return rule
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:

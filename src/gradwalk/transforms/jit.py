@@ -91,7 +91,7 @@ class Jit(Wrapper[P, R]):
     ) -> None:
         super().__init__(f, self._name)
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
-        self._cache: TraceCache[JitTrace] = TraceCache()
+        self._cache: TraceCache[JitTrace] = TraceCache(named(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
@@ -242,6 +242,9 @@ def jit(
             for every value of theirs.
         static_argnames: Names of static arguments.
 
+    The 128 recordings that were used last are kept, fewer where they are very long. A function that is recorded again
+    and again gets a `RecordingWarning`, which says why.
+
     Returns:
         A function that takes what `f` takes and returns what `f` returns, with `.graph`, `.program`, `.walk(*args)`
         and `.statistics`; for a vmapped function one with `.program`, `.kernel` and `.lower(*args)`. It raises
@@ -259,7 +262,7 @@ def jit(
         >>> area(2.0, 3.0), area(4.0, 5.0)
         (6.0, 20.0)
         >>> area.statistics
-        Statistics(calls=2, recordings=1, instructions=1)
+        Statistics(calls=2, recordings=1, instructions=1, forgotten=0)
     """
     if isinstance(f, Vmap):
         if static_argnums != () or static_argnames != ():

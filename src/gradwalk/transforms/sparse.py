@@ -18,7 +18,7 @@ import numpy
 from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Indices, Recording
+from gradwalk.program.trace import Indices, Recording, named
 from gradwalk.program.trace_cache import ArgumentKeys, Trace, TraceCache
 from gradwalk.transforms.base import Argnums, Transform
 from gradwalk.transforms.coloring import column_coloring, star_coloring
@@ -125,7 +125,7 @@ class Sparse(Transform[P, Any]):
     def __init__(self, f: Callable[P, Any], argnums: Argnums) -> None:
         super().__init__(f, argnums, self._name)
         self._keys = ArgumentKeys(f, self._advice)
-        self._cache: TraceCache[SparseTrace] = TraceCache()
+        self._cache: TraceCache[SparseTrace] = TraceCache(named(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the matrix at these arguments, by the recording for their treedef, which is made if needed."""
