@@ -33,6 +33,7 @@ from gradwalk import (
     jvp,
     value_and_grad,
     vjp,
+    vmap,
 )
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.trace import Recording
@@ -800,12 +801,36 @@ class TestErrors:
         with pytest.raises(TypeError, match=text):
             transform(f)(3.0)
 
-    @pytest.mark.parametrize("result", [[1.0], numpy.ones(1), numpy.array(1.0), {"a": 1.0}, (1.0, 2.0)])
+    @pytest.mark.parametrize("result", [[1.0], numpy.ones(2), numpy.ones((0, 1)), {"a": 1.0}, (1.0, 2.0)])
     def test_gradients_of_several_numbers(self, result):
         with pytest.raises(TypeError, match=r"a gradient is that of one number, and f\(\) returned .*: use jacobian"):
             grad(self.constant(result))(3.0)
         with pytest.raises(TypeError, match="a gradient is that of one number"):
             grad(self.constant((result, 1.0)), has_aux=True)(3.0)
+
+    @pytest.mark.parametrize(
+        "one",
+        [
+            lambda x: numpy.tensordot(x, x, axes=1),
+            lambda x: numpy.asarray(x[0] * x[0] + x[1] * x[1]),
+            lambda x: numpy.squeeze(x[:1] * x[:1] + x[1:] * x[1:]),
+            lambda x: numpy.where(True, x @ x, x[0]),
+            lambda x: x[:1] * x[:1] + x[1:] * x[1:],
+            lambda x: numpy.array([[x @ x]]),
+        ],
+        ids=["tensordot", "asarray", "squeeze", "where", "(1,)", "(1, 1)"],
+    )
+    def test_arrays_of_one_number(self, one):
+        x = numpy.array([1.0, 2.0])
+        for transform in (value_and_grad, lambda f: jit(value_and_grad(f))):
+            value, gradient = transform(one)(x)
+            assert value.shape == numpy.shape(one(x))
+            assert value.item() == 5.0
+            assert gradient.tolist() == [2.0, 4.0]
+        assert grad(one)(x).tolist() == vmap(grad(one))(x[None])[0].tolist() == [2.0, 4.0]
+        assert grad(lambda x: grad(one)(x) @ x)(x).tolist() == [4.0, 8.0]
+        assert grad(lambda x: (one(x), x), has_aux=True)(x)[0].tolist() == [2.0, 4.0]
+        assert jit(one).walk(x).graph.data[-1] == 5.0
 
     def constant(self, result):
         def f(x):

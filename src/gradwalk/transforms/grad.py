@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gradwalk.batching.vmap import Vmap
 from gradwalk.program.trace import Indices, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import SCALAR, TreeDef, tupled
+from gradwalk.trees.tree import TreeDef, tupled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,32 +43,32 @@ class Grad(Transform[P, R_co]):
         """
         opened, inputs, gradient_treedef = self._opened(recording, args)
         outputs, treedef = recording.run(self._f, opened, kwargs)
-        aux_treedef = self._aux(treedef)
+        parts = self._parts(treedef)
         value, *aux = outputs
         gradient = recording.tape.reverse([(value, recording.tape.constant(1.0))], inputs)
         if self._with_value:
-            head = tupled([SCALAR, *aux_treedef]) if aux_treedef else SCALAR
-            return [value, *aux, *gradient], tupled([head, gradient_treedef])
-        if aux_treedef:
-            return [*gradient, *aux], tupled([gradient_treedef, *aux_treedef])
+            result = tupled(parts) if self._has_aux else treedef
+            return [value, *aux, *gradient], tupled([result, gradient_treedef])
+        if self._has_aux:
+            return [*gradient, *aux], tupled([gradient_treedef, parts[1]])
         return gradient, gradient_treedef
 
     def _made_from(self) -> tuple[Any, ...]:
         return self._f, self._argnums, self._has_aux, self._with_value
 
-    def _aux(self, treedef: TreeDef) -> list[TreeDef]:
-        """The treedef of what the function returns beside its value, if any. Raises `TypeError` without a value."""
+    def _parts(self, treedef: TreeDef) -> list[TreeDef]:
+        """The treedefs of the value, and of what the function returns beside it. Raises `TypeError` without a value."""
         parts = [treedef]
         if self._has_aux:
             parts = treedef.parts()
             if len(parts) != 2:
                 raise TypeError(f"with has_aux, {named(self._f)} has to return a pair (value, aux), not {treedef}")
-        if not parts[0].is_scalar:
+        if not parts[0].has_one_number:
             raise TypeError(
                 f"a gradient is that of one number, and {named(self._f)} returned {parts[0]}: use jacobian, "
                 "or return a sum"
             )
-        return parts[1:]
+        return parts
 
 
 # Type checkers are told no more of a gradient than Any. It is like an argument in general, but a Module with numbers in
@@ -82,7 +82,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) 
 
     Args:
         f: A function of numbers, or of lists, tuples, dicts, dataclasses, Modules and arrays of them. With `has_aux` it
-            returns a pair: the number to differentiate, and other numbers.
+            returns a pair: the number to differentiate, and other numbers. An array of one number is one, too.
         argnums: The position of the argument to differentiate by, or a sequence of positions.
         has_aux: Whether `f` returns such a pair.
 

@@ -144,7 +144,7 @@ class Jit(Wrapper[P, R]):
             TypeError: The result is not one number.
         """
         trace, leaves = self._trace(args, kwargs)
-        if not trace.treedef.is_scalar:
+        if not trace.treedef.has_one_number:
             raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {trace.treedef}")
         numbers = [*scalars(leaves), *trace.captured]
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])

@@ -70,6 +70,11 @@ class TreeDef:
         """Whether the tree is one number."""
         return self.spec is None and self.shapes == (_SCALAR,)
 
+    @property
+    def has_one_number(self) -> bool:
+        """Whether the tree is one number, or an array of one."""
+        return self.spec is None and self.size == 1
+
     def filled(self, numbers: Any) -> Any:
         """Return the tree of these numbers.
 

@@ -16,7 +16,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, UFUNCS
 from gradwalk.value import backward as sweep
-from gradwalk.value import convert, marks, modes, pickling, reductions
+from gradwalk.value import convert, equality, marks, modes, pickling, reductions
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ENDED, ValueNode, as_children, as_text
@@ -216,15 +216,19 @@ class Value(ValueNode):
         return _compared(_less_equal, other, self) if _is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> Any:
-        if modes.recordings != 0 and _is_operand(other) and modes.stands_for_a_number(self, other):
-            return _compared(_equal, self, other)
-        return self is other
+        is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
+        if not _is_operand(other):
+            return equality.asked_of_other(self, other, "__eq__", is_recorded)
+        return _compared(_equal, self, other) if is_recorded else self is other
 
     def __ne__(self, other: object) -> Any:
-        if modes.recordings != 0 and _is_operand(other) and modes.stands_for_a_number(self, other):
-            same = _compared(_equal, self, other)
-            return 1.0 - same if isinstance(same, Value) else not same
-        return self is not other
+        is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
+        if not _is_operand(other):
+            return equality.asked_of_other(self, other, "__ne__", is_recorded)
+        if not is_recorded:
+            return self is not other
+        same = _compared(_equal, self, other)
+        return 1.0 - same if isinstance(same, Value) else not same
 
     def __hash__(self) -> int:
         return object.__hash__(self)

@@ -1,0 +1,124 @@
+"""Values beside what is no operand: with every operator the result is what a float's is, or it is refused."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy
+import pytest
+from references import needs
+
+from gradwalk import RecordingError, Value, grad, jit, value_and_grad, vmap
+
+ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
+COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+OTHERS = {
+    "int": 2,
+    "bool": True,
+    "float32": numpy.float32(2.0),
+    "array": numpy.array([1.0, 2.0, 3.0]),
+    "integers": numpy.array([[1, 2], [3, 4]]),
+    "array of one": numpy.array(2.0),
+    "objects": numpy.array([1.0, Fraction(2)], dtype=object),
+    "Fraction": Fraction(2),
+    "Decimal": Decimal(2),
+    "complex": 2 + 0j,
+    "complexes": numpy.array([2 + 0j, 1j]),
+    "str": "2",
+    "strings": numpy.array(["2"]),
+    "None": None,
+    "list": [2.0, 3.0],
+    "tuple": (2.0, 3.0),
+    "dict": {2.0: 3.0},
+    "range": range(3),
+}
+OF_LIBRARIES = {
+    "torch": lambda torch: torch.tensor([1.0, 2.0]),
+    "pandas": lambda pandas: pandas.Series([1.0, 2.0]),
+    "polars": lambda polars: polars.Series([1.0, 2.0]),
+}
+EACH = [pytest.param(lambda other=other: other, id=name) for name, other in OTHERS.items()] + [
+    pytest.param(lambda name=name, make=make: make(importlib.import_module(name)), id=name, marks=needs(name))
+    for name, make in OF_LIBRARIES.items()
+]
+
+
+def plain(x):
+    """A result as an array of numbers; booleans as 0 and 1."""
+    found = numpy.asarray(x, dtype=object)
+    return numpy.array([complex(v.data if isinstance(v, Value) else v) for v in found.ravel()]).reshape(found.shape)
+
+
+def outcome(function, *operands):
+    """The numbers of a result, or None where it is refused."""
+    try:
+        result = function(*operands)
+    except (TypeError, ArithmeticError):
+        return None
+    except Exception as error:
+        if type(error).__module__.startswith("polars"):
+            return None
+        raise
+    return plain(result)
+
+
+def under_grad(function, x):
+    """What a function gives for a Value that `grad` differentiates by."""
+    found = []
+
+    def f(v):
+        found.append(plain(function(v)))
+        return v * 1.0
+
+    grad(f)(x)
+    return found[0]
+
+
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of comparisons of strings
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISONS], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("make", EACH)
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("x", [2.0, 1.5])
+def test_is_as_for_a_float_or_refused(make, function, side, x):
+    other = make()
+
+    def applied(v):
+        return function(v, other) if side == "left" else function(other, v)
+
+    expected = outcome(applied, x)
+    ways = [lambda v: under_grad(applied, v), jit(applied)]
+    if function not in (operator.eq, operator.ne):  # those of Values that are not recorded are about identity
+        ways.append(lambda v: applied(Value(v)))
+    for found in [outcome(way, x) for way in ways]:
+        if found is not None:
+            assert expected is not None
+            assert found.shape == expected.shape
+            numpy.testing.assert_allclose(found, expected, 1e-6)  # of float32, too
+
+
+def test_each_element_of_an_array_is_compared():
+    """It was one answer for the whole array: that the two are not identical."""
+    a = numpy.array([1.0, 2.0, 3.0, 4.0])
+    for equal in (lambda x: x == a, lambda x: a == x):
+        assert value_and_grad(lambda x, e=equal: numpy.sum(numpy.where(e(x), 10 * x, x)))(2.0) == (26.0, 13.0)
+    for unequal in (lambda x: x != a, lambda x: a != x):
+        assert value_and_grad(lambda x, u=unequal: numpy.sum(numpy.where(u(x), 10 * x, x)))(2.0) == (62.0, 31.0)
+    for f in (jit, lambda f: lambda x: vmap(f)(numpy.array([x]))):
+        with pytest.raises(RecordingError, match="branches on `x == 1`"):
+            f(lambda x: numpy.sum(numpy.where(x == a, 10 * x, x)))(2.0)
+    v = Value(2.0)
+    assert (v == a).tolist() == [False] * 4  # `==` of Values that are not recorded is identity
+    assert (v == numpy.array([v, 2.0], dtype=object)).tolist() == [True, False]
+
+
+def test_what_does_not_know_values_is_refused_while_recording():
+    for other in (Fraction(2), Decimal(2), 2j):
+        for compared in (lambda x, o=other: x == o, lambda x, o=other: o == x, lambda x, o=other: x != o):
+            assert compared(Value(2.0)) in (False, True)
+            with pytest.raises(TypeError, match=rf"a Value is compared with a {type(other).__name__}: give float"):
+                grad(lambda x, c=compared: x if c(x) else -x)(2.0)
+    for other in (None, "2", [2.0], object()):
+        assert grad(lambda x, o=other: -x if x == o else x)(2.0) == 1.0
