@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 
 import pytest
+from checkout import PACKAGE
 
 
 def run(tmp_path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -181,3 +183,53 @@ def test_as_micrograd_in_a_notebook():
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "True\n"
+
+
+def run_module(tmp_path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gradwalk", "run", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_tests_of_a_project(tmp_path):
+    (tmp_path / "engine.py").write_text("from micrograd.engine import Value\n")
+    test = "import engine\ndef test_it():\n    x = engine.Value(3.0)\n    (x * x).backward()\n    assert x.grad == {}\n"
+    for expected, code in ((6.0, 0), (7.0, 1)):
+        (tmp_path / "test_engine.py").write_text(test.format(expected))
+        result = run_module(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_engine.py")
+        assert result.returncode == code, result.stdout
+    assert "1 failed" in result.stdout
+
+
+def test_a_module_sees_its_own_world(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__main__.py").write_text(
+        "import sys\nfrom micrograd.engine import Value\nfrom . import name\n"
+        "print(sys.argv[1:], __name__, __package__, name, Value.__module__)\nsys.exit(len(sys.argv))\n"
+    )
+    (package / "__init__.py").write_text("name = 'package'\n")
+    result = run_module(tmp_path, "-m", "package", "--steps", "-m", "3")
+    assert result.stdout == "['--steps', '-m', '3'] __main__ package package gradwalk.value.value\n", result.stderr
+    assert result.returncode == 4
+    (package / "__main__.py").write_text("def f():\n    raise KeyError('mine')\n\nf()\n")
+    result = run_module(tmp_path, "-m", "package")
+    assert result.returncode == 1
+    assert result.stderr.startswith("Traceback (most recent call last):")
+    assert "KeyError: 'mine'" in result.stderr
+    assert "micrograd.py" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-m", "no_such_module"), "gradwalk: there is no module 'no_such_module' to run"),
+        (("-m",), "run takes the path of a script, or -m and the name of a module"),
+        ((), "run takes the path of a script, or -m and the name of a module"),
+    ],
+)
+def test_nothing_to_run(tmp_path, arguments, message):
+    result = run_module(tmp_path, *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr

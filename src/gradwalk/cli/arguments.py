@@ -31,7 +31,10 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     _add_walk(commands)
     _add_lesson(commands)
     _add_run(commands)
-    return parser.parse_args(_options_first(arguments))
+    options = parser.parse_args(_options_first(arguments))
+    if options.command == "run" and not (options.script or options.module):
+        parser.error("run takes the path of a script, or -m and the name of a module")
+    return options
 
 
 def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -92,10 +95,13 @@ def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run = commands.add_parser(
         "run",
-        help="run a script that was written for micrograd",
-        description="Run a script with `micrograd` meaning gradwalk: the same program, faster, and at any depth.",
+        help="run a script or module that was written for micrograd",
+        usage="gradwalk run [-h] (script | -m module) ...",
+        description="Run a script with `micrograd` meaning gradwalk: the same program, faster, and at any depth. With"
+        " -m a module is run, as by `python -m`: `gradwalk run -m pytest` runs tests.",
     )
-    run.add_argument("script")
+    run.add_argument("-m", nargs=argparse.REMAINDER, metavar="module", dest="module", help="a module and its arguments")
+    run.add_argument("script", nargs="?", help="the path of a script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")
 
 

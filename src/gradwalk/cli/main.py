@@ -94,7 +94,9 @@ def _lesson(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
-    """Run a script that was written for micrograd."""
+    """Run a script or module that was written for micrograd."""
+    if options.module:
+        return micrograd.run_module(options.module[0], options.module[1:])
     return micrograd.run(options.script, options.arguments)
 
 

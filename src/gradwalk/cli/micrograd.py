@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -13,7 +16,8 @@ _SHIMS = str(Path(__file__).with_name("shims"))
 def as_micrograd() -> None:
     """Make `from micrograd.engine import Value` and `from micrograd.nn import MLP` import gradwalk's, from now on.
 
-    This is for notebooks; `gradwalk run script.py` on the command line does it for one script.
+    This is for notebooks, and for the `conftest.py` of a project's tests. On the command line, `gradwalk run script.py`
+    and `gradwalk run -m module` do it for one program.
 
     Example:
         >>> as_micrograd()
@@ -50,13 +54,43 @@ def run(script: str, arguments: list[str]) -> int:
     sys.argv[:] = [script, *arguments]
     sys.path[0] = str(Path(script).parent.resolve())
     as_micrograd()
+    return _exit_code(lambda: exec(compile(source, script, "exec", dont_inherit=True), vars(main)))
+
+
+def run_module(module: str, arguments: list[str]) -> int:
+    """Run a module as `python -m module arguments...` would, with micrograd's names meaning gradwalk's.
+
+    Args:
+        module: The name of the module, such as `"pytest"`.
+        arguments: Its arguments.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ModuleNotFoundError: There is no such module.
+        SystemExit: The module raised it.
+    """
+    sys.argv[:] = [module, *arguments]
+    sys.path[0] = str(Path.cwd())
+    as_micrograd()
+    if importlib.util.find_spec(module) is None:
+        raise ModuleNotFoundError(f"there is no module {module!r} to run")
+    return _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
+
+
+def _exit_code(program: Callable[[], object]) -> int:
+    """Run a program, and report its exceptions as Python does."""
     try:
-        exec(compile(source, script, "exec", dont_inherit=True), vars(main))
+        program()
     except SystemExit:
         raise
     except BaseException as error:
-        # The traceback begins in the script, without the frame of this function.
-        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
-        sys.excepthook(type(error), error, error.__traceback__)
+        # The traceback begins in the program, without the frames of this module.
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+            traceback = traceback.tb_next
+        error.__traceback__ = traceback
+        sys.excepthook(type(error), error, traceback)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
