@@ -591,6 +591,45 @@ class TestHandMadeNodes:
         with pytest.raises(AttributeError):
             a.op = "x"
 
+    def test_attributes_of_the_class_and_of_nodes_are_as_those_of_any_class(self, monkeypatch):
+        class Ordinary:
+            pass
+
+        for cls, a, b in ((Ordinary, Ordinary(), Ordinary()), (Value, Value(1.0), Value(2.0))):
+            monkeypatch.setattr(cls, "color", "grey", raising=False)
+            assert (a.color, b.color) == ("grey", "grey")
+            a.color = "red"
+            assert (a.color, b.color, cls.color) == ("red", "grey", "grey")
+            cls.color = "blue"
+            assert (a.color, b.color) == ("red", "blue")
+            del a.color
+            assert a.color == "blue"
+            with pytest.raises(AttributeError):
+                del a.color
+            a.shape = "round"
+            monkeypatch.setattr(cls, "shape", "square", raising=False)
+            assert (a.shape, b.shape) == ("round", "square")
+            monkeypatch.setattr(cls, "twice", lambda self: 2, raising=False)
+            assert a.twice() == 2
+            a.twice = lambda: 3
+            assert (a.twice(), b.twice()) == (3, 2)
+            monkeypatch.setattr(cls, "size", property(lambda self: 5), raising=False)
+            with pytest.raises(AttributeError, match="setter"):
+                a.size = 6
+            assert a.size == 5
+            a.weight = 7
+            monkeypatch.setattr(cls, "weight", property(lambda self: 8), raising=False)
+            assert (a.weight, getattr(b, "missing", None)) == (8, None)
+            assert copy.copy(a).shape == copy.deepcopy(a).shape == "round"
+
+    def test_attributes_of_subclasses(self):
+        class Sub(Value):
+            unit = "m"
+
+        a, b = Sub(1.0), Sub(2.0)
+        a.unit, a.note = "s", "a"
+        assert (a.unit, b.unit, Sub.unit, a.note, (a * b).data) == ("s", "m", "m", "a", 2.0)
+
     def test_construction_that_fails_changes_nothing(self):
         b = Value(2.0) * 3
         with pytest.raises(TypeError):

@@ -28,21 +28,41 @@ cdef extern from *:
         return view.buf;
     }
     /* Extension types refuse assignment to their attributes, and instances to those that the type does not know.
-       Programs written for micrograd do assign: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. */
+       Programs written for micrograd do assign: `Value.tanh = my_tanh`, `parameter.momentum = 0.0`. What an instance is
+       given is kept in a dict that `own_attributes` finds, and comes before what its class has, unless that is a data
+       descriptor such as a property: as for any instance. Reading looks there from the first assignment on, so that
+       programs without one pay nothing. */
+    static PyObject *(*own_attributes)(PyObject *self, int made);  /* None where there is no dict */
+    static int class_decides(PyObject *self, PyObject *name) {
+        PyObject *known = _PyType_Lookup(Py_TYPE(self), name);
+        return known && Py_TYPE(known)->tp_descr_set;
+    }
+    static PyObject *get_attribute(PyObject *self, PyObject *name) {
+        PyObject *own = own_attributes(self, 0);
+        if (!own) return NULL;
+        PyObject *found = own == Py_None || class_decides(self, name) ? NULL : PyDict_GetItemWithError(own, name);
+        Py_XINCREF(found);
+        Py_DECREF(own);
+        return found || PyErr_Occurred() ? found : PyObject_GenericGetAttr(self, name);
+    }
     static int set_attribute(PyObject *self, PyObject *name, PyObject *value) {
-        PyObject *done;
-        int result = PyObject_GenericSetAttr(self, name, value);
-        if (result == 0 || value == NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
         PyObject *type, *error, *trace;
+        int result = PyObject_GenericSetAttr(self, name, value);
+        if (result == 0 || !PyErr_ExceptionMatches(PyExc_AttributeError) || class_decides(self, name)) return result;
         PyErr_Fetch(&type, &error, &trace);
-        if (PyObject_HasAttr((PyObject *)Py_TYPE(self), name)) {  /* known, but not to be set */
+        PyObject *own = own_attributes(self, value != NULL);
+        if (own && (value || (own != Py_None && PyDict_GetItemWithError(own, name)))) {
+            Py_XDECREF(type); Py_XDECREF(error); Py_XDECREF(trace);
+            result = value ? PyDict_SetItem(own, name, value) : PyDict_DelItem(own, name);
+            if (Py_TYPE(self)->tp_getattro == PyObject_GenericGetAttr) {
+                Py_TYPE(self)->tp_getattro = get_attribute;
+                PyType_Modified(Py_TYPE(self));
+            }
+        } else if (own) {
             PyErr_Restore(type, error, trace);
-            return -1;
         }
-        Py_XDECREF(type); Py_XDECREF(error); Py_XDECREF(trace);
-        done = PyObject_CallMethod(self, "_set_attribute", "OO", name, value);
-        Py_XDECREF(done);
-        return done ? 0 : -1;
+        Py_XDECREF(own);
+        return result;
     }
     /* Cython gives a class no vectorcall where its base class stands in another module. `Value(2.0)` would go through a
        tuple of arguments, at twice the time. */
@@ -75,7 +95,8 @@ cdef extern from *:
         from_one_argument = function;
         ((PyTypeObject *)type)->tp_vectorcall = construct;
     }
-    static inline void open_to_assignment(PyObject *type) {
+    static inline void open_to_assignment(PyObject *type, PyObject *(*attributes)(PyObject *self, int made)) {
+        own_attributes = attributes;
         ((PyTypeObject *)type)->tp_setattro = set_attribute;
         ((PyTypeObject *)type)->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
         PyType_Modified((PyTypeObject *)type);
@@ -86,7 +107,7 @@ cdef extern from *:
     double from_bits(int low, int high) nogil
     void* cells(object array) except? NULL
     bint is_kind(object x, object base)
-    void open_to_assignment(object cls)
+    void open_to_assignment(object cls, object (*attributes)(object, int))
     void construct_by(object cls, object (*function)(object))
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"

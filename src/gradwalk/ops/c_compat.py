@@ -128,11 +128,13 @@ def construct_by(cls: type, function: Callable[[Any], Any]) -> None:
     """Have a class called with one positional argument make its instance by a function: shorter in compiled runs."""
 
 
-def open_to_assignment(cls: type) -> None:
+def open_to_assignment(cls: type, attributes: Callable[[Any, int], Any]) -> None:
     """Allow attributes of a class and of its instances to be set, as in `Value.cube = lambda v: v**3`.
 
     Extension types refuse that by themselves, while Python's own classes always allow it.
 
     Args:
         cls: The class.
+        attributes: Returns the dict of the attributes that an instance has been given, and makes one where asked to;
+            else None where there is none. Not called in plain Python.
     """
