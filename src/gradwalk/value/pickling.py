@@ -175,6 +175,8 @@ def _restored(state: tuple, arguments: tuple) -> ValueNode:
     return out
 
 
-def _set_attributes(node: Any, attributes: dict[str, Any]) -> None:
-    for name, value in attributes.items():
-        setattr(node, name, value)
+def _set_attributes(node: ValueNode, attributes: dict[str, Any]) -> None:
+    if hasattr(node, "__dict__"):
+        node.__dict__.update(attributes)
+    elif attributes:
+        nodes.details_of(node).attributes = dict(attributes)
