@@ -19,23 +19,12 @@ settings.register_profile(
 )
 settings.load_profile("gradwalk")
 
-# Files whose tests share something that takes long to set up: one process runs all of them.
-TOGETHER = ("test_depth", "test_distributed", "test_generate", "test_package", "test_tutorial")
-
 
 def pytest_configure() -> None:
     """Refuse to test anything but this checkout, before a module of it is imported."""
     problem = outdated(PACKAGE, ROOT)
     if problem:
         raise pytest.UsageError(f"{problem}: {cure(PACKAGE, ROOT)}")
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Name groups of tests that are not to be spread over processes."""
-    for item in items:
-        if item.path.stem in TOGETHER:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def pytest_report_header() -> str:
