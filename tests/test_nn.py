@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from references import micrograd
 
-from gradwalk import Value, nn
+from gradwalk import Value, draw, nn
 
 
 def both(*arguments, seed=1337):
@@ -138,3 +138,27 @@ def test_inputs_can_be_anything_with_numbers():
     expected = model([0.5, 1.0]).data
     for x in ((0.5, 1), np.array([0.5, 1.0]), [np.float32(0.5), Value(1.0)]):
         assert model(x).data == expected
+
+
+class TestPlainOperations:
+    @pytest.mark.parametrize("sizes", [[1], [3, 1], [4, 4, 2]])
+    def test_the_numbers_are_those_of_fused_neurons(self, sizes):
+        models = []
+        for fused in (True, False):
+            random.seed(3)
+            models.append(nn.MLP(2, sizes, fused=fused))
+        outs = [np.ravel(model([0.3, -1.2])).tolist() for model in models]
+        assert [v.data for v in outs[0]] == [v.data for v in outs[1]]
+        for out in outs:
+            sum(out).backward()
+        gradients = [[p.grad for p in model.parameters()] for model in models]
+        np.testing.assert_allclose(gradients[0], gradients[1], 1e-15, 1e-15)
+
+    def test_the_lectures_neuron_is_drawn_with_its_14_edges(self):
+        for fused, edges in ((True, 8), (False, 14)):
+            out = nn.Neuron(2, fused=fused)([Value(1.0), Value(-2.0)])
+            assert draw(out).dot.count("->") == edges
+
+    def test_too_many_inputs(self):
+        with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) takes 2 inputs, not 3"):
+            nn.Neuron(2, fused=False)([1.0, 2.0, 3.0])

@@ -28,10 +28,13 @@ def test_imports_resolve_to_gradwalk(tmp_path):
         from micrograd.nn import MLP, Layer, Module, Neuron
         import micrograd.nn as nn
         assert nn.Value is Value and micrograd.engine.Value is Value
+        model = MLP(2, [2, 1])
+        assert isinstance(model.layers[0], Layer) and isinstance(model.layers[0].neurons[0], Neuron)
+        assert {x._op for x in model([1.0, 2.0])._prev} == {"+", "*"}
         print(Value.__module__, MLP.__module__, MLP(2, [1]))
         """,
     )
-    assert result.stdout == "gradwalk.value.value gradwalk.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
+    assert result.stdout == "gradwalk.value.value micrograd.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
 
 
 def test_script_sees_its_own_world(tmp_path):
@@ -117,7 +120,7 @@ def test_idioms_of_micrograds_users(tmp_path):
         print(len(nodes), len(edges), round(x.grad, 6), sorted(n._op for n in nodes))
         """,
     )
-    assert result.stdout == "5 4 -2.359343 ['', '', '*', '+', 'tanh']\n", result.stderr
+    assert result.stdout == "6 5 -2.359343 ['', '', '', '*', '+', 'tanh']\n", result.stderr  # as micrograd
 
 
 def test_annotations_are_the_scripts_own(tmp_path):

@@ -110,6 +110,10 @@ class TestStructure:
         a, b = Value(2.0), Value(3.0)
         c = a * b
         assert c._prev == {a, b}
+        assert {(type(x), x.data, x.op) for x in (a + 1)._prev} == {(Value, a.data, ""), (Value, 1.0, "")}
+        assert {a} < (1 / a)._prev
+        assert (a**2)._prev == a.relu()._prev == {a}
+        assert len((2**a)._prev) == 2
         assert c._op == "*"
         assert (a**2)._op == "**2"
         assert (a**0.5)._op == "**0.5"

@@ -166,8 +166,9 @@ class Value(ValueNode):
 
     @property
     def _prev(self) -> set[Value]:
-        """The operands as a set. Can be set on hand-made nodes."""
-        return set(self.operands)
+        """The operands as a set, with a new Value for each constant but an exponent. Can be set on hand-made nodes."""
+        arguments = self.arguments[:1] if _has_constant_exponent(self) else self.arguments
+        return {x if isinstance(x, Value) else Value(x) for x in arguments}
 
     @_prev.setter
     def _prev(self, children: Iterable[Value]) -> None:
@@ -176,9 +177,7 @@ class Value(ValueNode):
     @property
     def _op(self) -> str:
         """The symbol as micrograd writes it: a constant exponent is part of it. Can be set on hand-made nodes."""
-        if self.op == "**" and self._a is not None and self._b is None:
-            return f"**{self._pb:g}"
-        return self.op
+        return f"**{self._pb:g}" if _has_constant_exponent(self) else self.op
 
     @_op.setter
     def _op(self, symbol: Any) -> None:
@@ -946,6 +945,12 @@ class Value(ValueNode):
         return _unary(37, self)
 
     # --- end of generated code ---
+
+
+@cython.cfunc
+def _has_constant_exponent(node: Value) -> cython.bint:
+    """Whether it is a power whose exponent is part of its symbol, as micrograd has it."""
+    return node.op == "**" and node._a is not None and node._b is None
 
 
 @cython.cfunc
