@@ -17,7 +17,7 @@ import numpy
 import pytest
 
 import gradwalk.math as gm
-from gradwalk import Value, debug_nans, no_grad, refresh, topological_order, zero_grad
+from gradwalk import Graph, Value, debug_nans, grad, no_grad, refresh, topological_order, walk, zero_grad
 from gradwalk.nn import Neuron
 from gradwalk.value.value import sumprod
 
@@ -594,6 +594,42 @@ class TestHandMadeNodes:
         assert not hasattr(a, "momentum")
         with pytest.raises(AttributeError):
             a.op = "x"
+
+    @pytest.mark.parametrize("given", [tuple, list])
+    def test_derivatives_given_as_microgpt_does(self, given):
+        a, b = Value(2.0), Value(3.0)
+        c = Value(6.0, given((a, b)), given((3.0, 2)))
+        d = Value(36.0, given((c, c)), given((c.data, c.data)))
+        d.backward()
+        assert (a.grad, b.grad, c.grad) == (36.0, 24.0, 12.0)
+        assert (c._children, c._local_grads, c.partials, c.op) == ((a, b), (3.0, 2.0), (3.0, 2.0), "")
+        assert ((a * b)._children, (a * b)._local_grads, a._children, a._local_grads) == ((a, b), (3.0, 2.0), (), ())
+        for twin in (copy.deepcopy(d), pickle.loads(pickle.dumps(d))):
+            zero_grad(twin)
+            twin.backward()
+            assert [v.grad for v in topological_order(twin)] == [v.grad for v in topological_order(d)]
+        graph = Graph.record(d)
+        assert Graph.from_json(graph.to_json()).partials.tolist() == [3.0, 2.0, 6.0, 6.0]
+        assert walk(d).gradients["v3"] == 12.0
+        with no_grad():
+            assert Value(6.0, given((a,)), given((3.0,))).operands == ()
+        with pytest.raises(ValueError, match="a node made by hand"):
+            grad(lambda x: Value(x.data, given((x,)), given((1.0,))))(2.0)
+
+    @pytest.mark.parametrize(
+        ("children", "derivatives", "error", "text"),
+        [
+            (1, (), ValueError, "it has 1, and there are 0 derivatives"),
+            (2, (1.0,), ValueError, "it has 2, and there are 1 derivatives"),
+            (1, [1.0, 2.0], ValueError, "it has 1, and there are 2 derivatives"),
+            (1, ("1",), TypeError, "a derivative takes a real number"),
+            (1, (Value(1.0),), TypeError, "take its number with .data"),
+            (1, 1.0, TypeError, "the symbol of an operation takes a str, not float"),
+        ],
+    )
+    def test_derivatives_that_are_wrong(self, children, derivatives, error, text):
+        with pytest.raises(error, match=text):
+            Value(1.0, tuple(Value(2.0) for _ in range(children)), derivatives)
 
     def test_attributes_of_the_class_and_of_nodes_are_as_those_of_any_class(self, monkeypatch):
         class Ordinary:

@@ -67,9 +67,15 @@ cdef extern from *:
     /* Cython gives a class no vectorcall where its base class stands in another module. `Value(2.0)` would go through a
        tuple of arguments, at twice the time. */
     static PyObject *(*from_one_argument)(PyObject *argument);
+    static PyObject *(*from_three_arguments)(PyObject *, PyObject *, PyObject *);  /* None where it cannot */
     static PyObject *construct(PyObject *type, PyObject *const *arguments, size_t flags, PyObject *names) {
         Py_ssize_t count = PyVectorcall_NARGS(flags), named = names ? PyTuple_GET_SIZE(names) : 0;
         if (count == 1 && named == 0) return from_one_argument(arguments[0]);
+        if (count == 3 && named == 0) {
+            PyObject *made = from_three_arguments(arguments[0], arguments[1], arguments[2]);
+            if (made != Py_None) return made;
+            Py_DECREF(made);
+        }
         PyObject *result = NULL, *positional = PyTuple_New(count), *keywords = PyDict_New();
         if (positional && keywords) {
             for (Py_ssize_t i = 0; i < count; i++)
@@ -91,8 +97,11 @@ cdef extern from *:
         if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) known = type;
         return 1;
     }
-    static inline void construct_by(PyObject *type, PyObject *(*function)(PyObject *argument)) {
-        from_one_argument = function;
+    static inline void construct_by(
+        PyObject *type, PyObject *(*one)(PyObject *), PyObject *(*three)(PyObject *, PyObject *, PyObject *)
+    ) {
+        from_one_argument = one;
+        from_three_arguments = three;
         ((PyTypeObject *)type)->tp_vectorcall = construct;
     }
     static inline void open_to_assignment(PyObject *type, PyObject *(*attributes)(PyObject *self, int made)) {
@@ -108,7 +117,7 @@ cdef extern from *:
     void* cells(object array) except? NULL
     bint is_kind(object x, object base)
     void open_to_assignment(object cls, object (*attributes)(object, int))
-    void construct_by(object cls, object (*function)(object))
+    void construct_by(object cls, object (*one)(object), object (*three)(object, object, object))
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"
 

@@ -124,8 +124,16 @@ def is_kind(x: object, base: type) -> bool:
     return isinstance(x, base)
 
 
-def construct_by(cls: type, function: Callable[[Any], Any]) -> None:
-    """Have a class called with one positional argument make its instance by a function: shorter in compiled runs."""
+def construct_by(cls: type, one: Callable[[Any], Any], three: Callable[[Any, Any, Any], Any]) -> None:
+    """Have a class called with one or three positional arguments make its instance by a function.
+
+    That is shorter in compiled runs. In Python the class is called as ever.
+
+    Args:
+        cls: The class.
+        one: Makes an instance of one argument.
+        three: Makes an instance of three, or returns None where the class is to be called.
+    """
 
 
 def open_to_assignment(cls: type, attributes: Callable[[Any, int], Any]) -> None:

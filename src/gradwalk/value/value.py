@@ -7,7 +7,7 @@ methods in the marked block below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,13 +40,14 @@ class Value(ValueNode):
 
     Args:
         data: The number, kept as float64.
-        _children: The operands of a hand-made node, whose `_backward` is then to be set to a function that adds to
-            its operands' `grad`.
-        _op: The symbol of a hand-made node.
+        _children: The operands of a hand-made node.
+        _op: The symbol of a hand-made node, whose `_backward` is then to be set to a function that adds to the `grad`
+            of its operands; or, as microgpt has it, d self / d child for each of the children.
         label: A name for displays.
 
     Raises:
         TypeError: If `data` is not a real number or a child is not a Value.
+        ValueError: If there is not one derivative for each child.
 
     Example:
         >>> a, b = Value(2.0), Value(-3.0)
@@ -59,14 +60,19 @@ class Value(ValueNode):
     __slots__ = ()
 
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
-    def __init__(self, data: float, _children: Iterable[Value] = (), _op: str = "", label: str = "") -> None:
+    def __init__(
+        self, data: float, _children: Iterable[Value] = (), _op: str | Sequence[float] = "", label: str = ""
+    ) -> None:
         number: cython.double = convert.real(data, "Value(data)")
         children = None if type(_children) is tuple and not _children else as_children(_children)
-        symbol = _op if type(_op) is str else as_text(_op, "the symbol of an operation")
+        local_grads = _op if isinstance(_op, (tuple, list)) else None
+        symbol = "" if local_grads is not None else as_text(_op, "the symbol of an operation")
         name = label if type(label) is str else as_text(label, ".label")
         nodes.set_leaf(self, number, 0 if modes.recordings == 0 else modes.depth())
         if children or symbol:
             nodes.set_by_hand(self, children or [], symbol)
+            if local_grads is not None:
+                _set_partials(self, local_grads)
             if modes.recordings != 0:
                 nodes.details_of(self).source = users_line()
             if modes.open_switches != 0 or self._level < modes.staging:
@@ -198,6 +204,16 @@ class Value(ValueNode):
             raise TypeError(f"._backward takes a function of no arguments, not {type(function).__name__}")
         if self._opcode != nodes.UNCONNECTED:
             nodes.set_closure(self, Closure(function, self))
+
+    @property
+    def _children(self) -> tuple[Value, ...]:
+        """The operands, by microgpt's name."""
+        return self.operands
+
+    @property
+    def _local_grads(self) -> tuple[float, ...]:
+        """The partials, by microgpt's name."""
+        return self.partials
 
     # Order is that of the numbers. Equality is identity, so that Values live in sets and dicts; but what is computed
     # from the arguments of a function that is being recorded stands for a number, and is compared as one.
@@ -954,6 +970,21 @@ def _has_constant_exponent(node: Value) -> cython.bint:
 
 
 @cython.cfunc
+def _set_partials(node: Value, partials: Any) -> object:
+    """Give a hand-made node its partials, one for each operand."""
+    i: cython.Py_ssize_t = 0
+    if len(partials) != len(node._details.arguments):
+        raise ValueError(
+            "a Value made by hand takes a derivative for each child: "
+            f"it has {len(node._details.arguments)}, and there are {len(partials)} derivatives"
+        )
+    for local in partials:
+        node._details.partials[i] = convert.real(local, "a derivative")
+        i += 1
+    return None
+
+
+@cython.cfunc
 def _attributes(node: object, made: cython.int) -> object:
     """The attributes that a user gave to a node, as in `parameter.momentum = 0.0`; None where there are none."""
     value: ValueNode = cython.cast(ValueNode, node)
@@ -974,8 +1005,24 @@ def _leaf(data: Any) -> object:
     return out
 
 
+@cython.cfunc
+def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
+    """What `Value(data, children, local_grads)` is, by the shortest way; None for other arguments."""
+    if type(local_grads) is not tuple or type(children) is not tuple or len(children) == 0:
+        return None
+    out: Value = Value.__new__(Value)
+    nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
+    nodes.widen(out, as_children(children))
+    _set_partials(out, local_grads)
+    if modes.recordings != 0:
+        nodes.details_of(out).source = users_line()
+    if modes.open_switches != 0 or out._level < modes.staging:
+        modes.inspect(out)
+    return out
+
+
 c_compat.open_to_assignment(Value, _attributes)
-c_compat.construct_by(Value, _leaf)
+c_compat.construct_by(Value, _leaf, _with_partials)
 
 
 # Making nodes
