@@ -216,9 +216,10 @@ def partial(
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 27:  # erf
         a = 30.0 if ieee.fabs(x) > 30.0 else x
-        b = a + 422212465065984.0 - 422212465065984.0
-        c = a + 786432.0 - 786432.0 if b == 0.0 else b
-        return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * (ieee.exp(-(c * c)) * ieee.exp(-((a - c) * (a + c))))
+        b = a * a
+        c = a + 422212465065984.0 - 422212465065984.0
+        d = a + 786432.0 - 786432.0 if c == 0.0 else c
+        return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * (ieee.exp(-b) * (1.0 - (d * d - b + (a - d) * (a + d))))
     elif opcode == 28:  # atan2
         if position == 0:
             if x * x + y * y > 1e-30 and x * x + y * y < 1e30:

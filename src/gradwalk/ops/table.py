@@ -267,17 +267,14 @@ leg = f.sqrt(unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x))
 far = unless(x, f.fabs(x) < 1e9, 1e9)
 atan_slope = usually(1 / (1 + x * x), f.fabs(x) < 1e9, 1 / far / far)
 
-# In exp(-x²), x² is off by as many ulp as it is large. The square of x rounded to sixteenths is exact, and what it
-# lacks is small. Adding and subtracting a large number rounds: one does in float64, and the other in float32.
+# In exp(-x²), an error of x² counts as many times as x² is large. What its rounding lost is known: the square of x
+# rounded to sixteenths is exact. Adding and subtracting a large number rounds: one in float64, the other in float32.
 near = unless(x, f.fabs(x) > 30, 30)  # the derivative is 0 there
 in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
 coarse = where(equal(in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, in_float64)
 density = 2 / f.sqrt(number(math.pi))
-bell = usually(
-    density * f.exp(-(x * x)),
-    NEVER,
-    density * (f.exp(-(coarse * coarse)) * f.exp(-((near - coarse) * (near + coarse)))),
-)
+lost = (coarse * coarse - near * near) + (near - coarse) * (near + coarse)
+bell = usually(density * f.exp(-(x * x)), NEVER, density * (f.exp(-(near * near)) * (1 - lost)))
 
 # Very long and very short vectors are scaled, for their squares and for subnormal numbers, which have few digits.
 square = x * x + y * y

@@ -405,9 +405,10 @@ export const TABLE = [
     partials: [
       (x) => {
         const a = ieee.fabs(x) > 30 ? 30 : x;
-        const b = a + 422212465065984 - 422212465065984;
-        const c = b === 0 ? a + 786432 - 786432 : b;
-        return 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-(c * c)) * ieee.exp(-((a - c) * (a + c))));
+        const b = a * a;
+        const c = a + 422212465065984 - 422212465065984;
+        const d = c === 0 ? a + 786432 - 786432 : c;
+        return 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-b) * (1 - (d * d - b + (a - d) * (a + d))));
       },
     ],
     formulas: [["*", ["/", 2, ["sqrt", 3.141592653589793]], ["exp", ["negative", ["*", "x", "x"]]]]],
