@@ -10,7 +10,7 @@ import numpy
 import pytest
 from checkout import ROOT
 from hypothesis import given
-from programs import EVERY, EXTREME, ORDINARY, as_values, programs
+from programs import EVERY, EXTREME, ORDINARY, as_values, fewer, programs
 from references import jsonschema
 
 from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
@@ -220,6 +220,7 @@ def test_json_of_every_kind_of_node():
     round_trip(Graph.record(Value(1.0)))
 
 
+@fewer(4)
 @given(programs(EXTREME, EVERY, longest=8))
 def test_json_of_random_graphs(program):
     _, root = as_values(program)
@@ -319,6 +320,7 @@ def test_parameters_of_networks_are_labelled():
     assert {"layers.0.neurons.1.w.1", "layers.1.neurons.0.b"} <= set(labels)
 
 
+@fewer(4)
 @given(programs(ORDINARY, EVERY, longest=15))
 def test_random_graphs_are_well_formed(program):
     Graph.record(as_values(program)[1]).validate()

@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 from graphs_of_the_lesson import diamond, neuron, twice
 from hypothesis import given
-from programs import EVERY, EXTREME, as_values, programs
+from programs import EVERY, EXTREME, as_values, fewer, programs
 from references import jsonschema, referencing
 
 from gradwalk import Graph, Value, source_lines, walk
@@ -124,6 +124,7 @@ def test_the_document_is_that_of_the_walk():
     assert again.gradients == walked.gradients
 
 
+@fewer(4)
 @given(programs(EXTREME, EVERY, longest=8))
 def test_documents_and_walks_are_as_the_schema_says(program):
     _, root = as_values(program)
