@@ -40,7 +40,6 @@ REASONS = {
     ("asin", "d²/dx²"): "Several roundings, each of them small.",
     ("acos", "d²/dx²"): "Several roundings, each of them small.",
     ("sigmoid", "d²/dx²"): "`1 - 2 · out` cancels next to 0, where the second derivative is 0.",
-    ("erf", "d/dx"): "It has two exponentials, and those of batches are 2 ulp off.",
     ("erf", "d²/dx²"): "The first derivative is subnormal, and 2 · x times what it lacks is lost.",
     ("softplus", "d²/dx²"): "As d/dx of sigmoid: the exponentials of batches are 2 ulp off.",
     ("tanh", "d/dx"): "The exponentials of batches are 2 ulp off, and their squares 4.",
