@@ -68,11 +68,12 @@ from gradwalk import Value, zero_grad
 begun, go_on = threading.Event(), threading.Event()
 x = Value(2.0)
 slow = Value(x.data**3, (x,), "cube")
+waits = []
 
 
 def backward():
     begun.set()
-    go_on.wait(timeout=60)
+    waits.append(go_on.wait(timeout=30))
     x.grad += 3 * x.data**2 * slow.grad
 
 
@@ -90,9 +91,78 @@ if child == 0:
 status = os.waitpid(child, 0)[1]
 go_on.set()
 sweeper.join()
+assert waits == [True]  # it was told to go on: the fork did not wait for it
 assert os.waitstatus_to_exitcode(status) == 0
 """
 
 
-def test_a_child_does_not_wait_for_a_sweep_of_another_thread():
+def test_neither_a_fork_nor_its_child_waits_for_a_sweep_of_another_thread():
     run(SWEEPING)
+
+
+PAUSED = """
+import os, signal, sys, threading
+import numpy
+from gradwalk import grad, jit, math, vmap
+
+
+def f(x, y):
+    return math.sin(x["a"]) * y[0] + math.exp(-y[1])
+
+
+def work():
+    arguments = {"a": 0.5}, numpy.array([1.0, 2.0])
+    batch = {"a": numpy.arange(3.0)}, numpy.arange(6.0).reshape(3, 2)
+    return jit(f)(*arguments), grad(f)(*arguments)["a"], vmap(f)(*batch).tolist()
+
+
+def in_thread(pause):
+    # Do the work in a thread, and call pause at the first call of each of the library's functions.
+    seen = set()
+
+    def trace(frame, event, _):
+        code = frame.f_code
+        if "gradwalk" in code.co_filename and code not in seen:
+            seen.add(code)
+            pause(code)
+
+    def traced():
+        sys.settrace(trace)
+        work()
+
+    thread = threading.Thread(target=traced)
+    thread.start()
+    return thread
+
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # ends a child that waits for ever
+        os._exit(0 if work() == expected else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+expected = work()
+codes, ended = [], {}
+in_thread(codes.append).join()
+assert len(codes) > 20
+for place in codes:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def pause(code):
+        if code is place:
+            reached.set()
+            go_on.wait()
+
+    thread = in_thread(pause)
+    assert reached.wait(timeout=30)
+    ended[place.co_qualname if hasattr(place, "co_qualname") else place.co_name] = fork()
+    go_on.set()
+    thread.join()
+assert not any(ended.values()), {name: code for name, code in ended.items() if code}
+"""
+
+
+def test_a_child_can_work_wherever_another_thread_was():
+    run(PAUSED)

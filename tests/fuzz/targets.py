@@ -1,6 +1,6 @@
 """What the fuzz campaign tries: properties that have to hold for everything that can be drawn.
 
-Each target is a test of Hypothesis. `test_fuzz.py` runs them as tests, `tools/fuzz.py` for as long as one likes.
+`test_fuzz.py` runs each target as a test of Hypothesis, `tools/fuzz.py` for as long as one likes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import expressions
 import numpy
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase
 from kernels import ALL, EXACT, Case, cases, on_lanes
 from kernels import same as same_bits
 from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
@@ -36,7 +38,37 @@ from gradwalk.program.program import ProgramError
 from gradwalk.program.tape import Tape
 from gradwalk.value.value import apply
 
-TARGETS: list[Callable[[], None]] = []
+CORPUS = Path(__file__).parent / "corpus"  # the examples that failed once
+
+
+@dataclass(frozen=True)
+class Target:
+    """A check of what is drawn from some strategies."""
+
+    check: Callable[..., None]
+    strategies: tuple[st.SearchStrategy[Any], ...]
+
+    @property
+    def name(self) -> str:
+        return self.check.__name__
+
+    def as_test(self) -> Callable[[], None]:
+        """The target as a test of Hypothesis, with the settings of the profile."""
+        return given(*self.strategies)(self.check)
+
+    def campaign(self, examples: int, corpus: Path = CORPUS) -> Callable[[], None]:
+        """The target as a test that tries what failed before, then so many new examples, and keeps what fails now."""
+        return settings(
+            max_examples=examples,
+            deadline=None,
+            derandomize=False,  # a test that is repeatable reads and writes no corpus
+            database=DirectoryBasedExampleDatabase(corpus),
+            suppress_health_check=list(HealthCheck),
+            print_blob=True,
+        )(self.as_test())
+
+
+TARGETS: list[Target] = []
 SAME_BITS = ("-O1", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin", "-w", "-shared", "-fPIC")
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -47,9 +79,11 @@ LETTERS = ['"', "0", "-1", "{", "]", "null", "\0", "é"]
 VALUES = [None, True, -1, 0, 1, 2**31, 2**70, math.inf, "", "nan", "add", [], {}, [0], "x" * 300]
 
 
-def target(function: Callable[[], None]) -> Callable[[], None]:
-    TARGETS.append(function)
-    return function
+def target(*strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], None]:
+    def add(check: Callable[..., None]) -> None:
+        TARGETS.append(Target(check, strategies))
+
+    return add
 
 
 def same(a: float, b: float) -> bool:
@@ -66,8 +100,7 @@ def with_derivatives(program: Program) -> Recorded:
     return tape.program([out, *tape.reverse([(out, tape.constant(1.0))], leaves)])
 
 
-@target
-@given(programs(EXTREME, EVERY, longest=20))
+@target(programs(EXTREME, EVERY, longest=20))
 def values_and_recordings_agree(program: Program) -> None:
     """What Values compute one at a time is what the recorded program computes, bit for bit."""
     _, root = as_values(program)
@@ -76,8 +109,7 @@ def values_and_recordings_agree(program: Program) -> None:
     assert str(Recorded.from_json(recorded.to_json())) == str(recorded)
 
 
-@target
-@given(programs(ORDINARY, EVERY, longest=15))
+@target(programs(ORDINARY, EVERY, longest=15))
 def gradients_agree(program: Program) -> None:
     """`backward`, reverse mode on a tape, and forward mode give the same derivatives, but for rounding."""
     leaves, root = as_values(program)
@@ -108,8 +140,7 @@ def close(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
-@target
-@given(
+@target(
     cases(list(EXACT)), SEEDS, st.integers(0, 300), st.sampled_from([numpy.float64, numpy.float32]), st.integers(1, 3)
 )
 def lanes_agree(case: Case, seed: int, count: int, kind: Any, number: int) -> None:
@@ -126,8 +157,7 @@ def lanes_agree(case: Case, seed: int, count: int, kind: Any, number: int) -> No
     assert same_bits(found, expected).all()
 
 
-@target
-@given(cases(ALL), SEEDS, st.integers(1, 300), st.integers(1, 3))
+@target(cases(ALL), SEEDS, st.integers(1, 300), st.integers(1, 3))
 def sums_agree(case: Case, seed: int, count: int, number: int) -> None:
     """Sums over a batch are those of the results of all samples, and the same on any number of threads."""
     shared, columns = case.batch(seed, count)
@@ -145,8 +175,7 @@ def sums_agree(case: Case, seed: int, count: int, number: int) -> None:
 FILES = itertools.count()
 
 
-@target
-@given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
+@target(st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
 def c_agrees(drawn: list[Program]) -> None:
     """The C source computes the same bits."""
     if not shutil.which("cc"):
@@ -182,8 +211,7 @@ def mutated(text: str, draw: random.Random) -> str:
     return json.dumps(document)
 
 
-@target
-@given(programs(EXTREME, EVERY, longest=8), SEEDS)
+@target(programs(EXTREME, EVERY, longest=8), SEEDS)
 def documents_of_graphs_are_read_or_refused(program: Program, seed: int) -> None:
     """A damaged document is refused with `GraphError`, or it is a graph that every view can show."""
     _, root = as_values(program)
@@ -198,8 +226,7 @@ def documents_of_graphs_are_read_or_refused(program: Program, seed: int) -> None
             str(check(graph))
 
 
-@target
-@given(programs(EXTREME, EVERY, longest=8), SEEDS)
+@target(programs(EXTREME, EVERY, longest=8), SEEDS)
 def documents_of_programs_are_read_or_refused(program: Program, seed: int) -> None:
     """A damaged document is refused with `ProgramError`, or it is a program that runs."""
     try:
@@ -209,8 +236,7 @@ def documents_of_programs_are_read_or_refused(program: Program, seed: int) -> No
     assert len(found.run(numpy.zeros(found.inputs))) == len(found.outputs)
 
 
-@target
-@given(st.one_of(SEEDS, st.text(max_size=40)))
+@target(st.one_of(SEEDS, st.text(max_size=40)))
 def expressions_are_read_or_refused(given_text: int | str) -> None:
     """Any text is refused with `ExpressionError`, or it can be evaluated and walked."""
     text = given_text
