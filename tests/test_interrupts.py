@@ -168,6 +168,11 @@ def is_free(lock: threading.RLock) -> bool:
     return taken == [True]
 
 
+def some(most: int, seed: str) -> list[int]:
+    """As many of the numbers from 1 on as Hypothesis tries examples, or all."""
+    return sorted(random.Random(seed).sample(range(1, most + 1), min(most, settings.default.max_examples)))
+
+
 USUAL = thread_pool.available()
 
 
@@ -183,10 +188,7 @@ def check_nothing_is_left(number_of_threads: int = USUAL) -> None:
 def test_the_next_call_works(name):
     make, expected = CALLS[name]
     make()()  # imports, and what is computed once
-    most = bytecodes(make())
-    wanted = min(most, settings.default.max_examples)
-    chosen = sorted(random.Random(name).sample(range(1, most + 1), wanted))
-    for count in chosen:
+    for count in some(bytecodes(make()), name):
         call = make()
         interrupted(call, count)
         check_nothing_is_left()
@@ -199,12 +201,13 @@ def test_batches_on_several_threads_never_hang(monkeypatch):
     monkeypatch.setattr("gradwalk.backend.executor._LEAST_WORK", 0)
     monkeypatch.setattr("gradwalk.backend.executor.LANES", 16)
     x = numpy.arange(400.0)
-    expected = vmap(f)(x)
+    batch = jit(vmap(f))
     with threads(3):
-        for count in range(1, 2000, max(1, 2000 // settings.default.max_examples)):
+        expected = batch(x)
+        monkeypatch.setattr(thread_pool, "_pool", thread_pool._Pool())
+        for count in some(bytecodes(lambda: batch(x)), "threads"):
             monkeypatch.setattr(thread_pool, "_pool", thread_pool._Pool())
-            batch = jit(vmap(f))
-            interrupted(lambda batch=batch: batch(x), count)
+            interrupted(lambda: batch(x), count)
             assert (batch(x) == expected).all()
             check_nothing_is_left(3)
 
