@@ -153,7 +153,7 @@ for place in codes:
     def pause(code):
         if code is place:
             reached.set()
-            go_on.wait()
+            go_on.wait(timeout=1)  # not for ever: a fork waits for the end of a traversal
 
     thread = in_thread(pause)
     assert reached.wait(timeout=30)
