@@ -37,6 +37,20 @@ def test_imports_resolve_to_gradwalk(tmp_path):
     assert result.stdout == "gradwalk.value.value micrograd.nn MLP of [Layer of [LinearNeuron(2)]]\n", result.stderr
 
 
+def test_names_of_the_package_itself(tmp_path):
+    """Many forks of micrograd, and the programs written for them, import from the package and not from its modules."""
+    result = run(
+        tmp_path,
+        """
+        from micrograd import MLP, Layer, Module, Neuron, Value
+        import micrograd.engine, micrograd.nn
+        print(Value is micrograd.engine.Value, MLP is micrograd.nn.MLP, isinstance(MLP(2, [1]).layers[0], Layer))
+        print(isinstance(Neuron(2), Module))
+        """,
+    )
+    assert result.stdout == "True True True\nTrue\n", result.stderr
+
+
 def test_script_sees_its_own_world(tmp_path):
     (tmp_path / "neighbour.py").write_text("name = 'neighbour'\n")
     result = run(

@@ -670,6 +670,31 @@ class TestHandMadeNodes:
         a.unit, a.note = "s", "a"
         assert (a.unit, b.unit, Sub.unit, a.note, (a * b).data) == ("s", "m", "m", "a", 2.0)
 
+    @pytest.mark.parametrize("number", [3, 3.0, numpy.float64(3.0), numpy.int64(3), numpy.float32(3.0)], ids=repr)
+    def test_operators_of_subclasses_beside_numpys_numbers(self, number):
+        """Engines of micrograd's kind define all operators themselves, and labels are often NumPy's."""
+
+        class Own(Value):
+            def __mul__(self, other):
+                return Own(self.data * (other.data if isinstance(other, Value) else other), (self,), "mine")
+
+            __rmul__ = __mul__
+
+            def __rsub__(self, other):
+                return Own(other - self.data, (self,), "mine")
+
+        class Plain(Value):
+            pass
+
+        a, b = Own(2.0), Plain(2.0)
+        assert [(type(out), out.data, out.op) for out in (a * number, number * a)] == [(Own, 6.0, "mine")] * 2
+        assert (type(number - a), (number - a).data, (number - a).op) == (Own, 1.0, "mine")
+        assert (type(number + a), (number + a).op, type(number * b), (number * b).op) == (Value, "+", Value, "*")
+        out = (number - b) / (number * b) + number**b + numpy.tanh(b)
+        out.backward()
+        slope = -1 / 6 - 1 / 12 + 9 * numpy.log(3) + 1 - numpy.tanh(2.0) ** 2
+        assert b.grad == pytest.approx(slope, rel=1e-12)
+
     def test_construction_that_fails_changes_nothing(self):
         b = Value(2.0) * 3
         with pytest.raises(TypeError):

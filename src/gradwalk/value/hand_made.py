@@ -9,7 +9,7 @@ In micrograd's idiom the function is a closure over the very node that holds it:
 
 Stored as it is, that is a cycle: `out` holds the function, whose cell holds `out`. Python could only free it by its
 cyclic garbage collector, which `Value` does without because that is what makes micrograd slow. So the function is kept
-without the node: the cells and default arguments that hold it are empty, and every call makes a function of its own in
+without the node: the cells and default arguments that held it hold None, and every call makes a function of its own in
 which they hold the node. Calls share nothing, so that several threads, and rules that call each other, may make them at
 once. A function that reaches its own node in another way, through a list say, keeps it alive for good.
 """
@@ -17,7 +17,7 @@ once. A function that reaches its own node in another way, through a list say, k
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -27,12 +27,16 @@ _SHARED = (FunctionType, BuiltinFunctionType, ModuleType, type)  # what a deep c
 class Closure:
     """A function of no arguments that belongs to a node, without holding that node."""
 
+    __slots__ = ("_cells", "_defaults", "_function")
+
     def __init__(self, function: Callable[[], object], node: object) -> None:
         self._function = function
-        self._cells: list[int] = []  # the indices of the cells that held the node
-        self._defaults: list[int] = []  # the indices of default arguments that did
+        self._cells: Sequence[int] = ()  # the indices of the cells that held the node
+        self._defaults: Sequence[int] = ()  # the indices of default arguments that did
         if isinstance(function, FunctionType):
-            self._take(function, lambda held: held is node, lambda held: held)
+            self._cells = [i for i, cell in enumerate(function.__closure__ or ()) if _contents(cell) is node]
+            self._defaults = [i for i, held in enumerate(function.__defaults__ or ()) if held is node]
+            self._function = self._bound(None)
 
     def __call__(self, node: object) -> None:
         """Call the function, `node` being the one that it belongs to."""
@@ -43,8 +47,12 @@ class Closure:
         function = self._function
         if not (self._cells or self._defaults) or not isinstance(function, FunctionType):
             return function
-        cells = [CellType(node) if i in self._cells else cell for i, cell in enumerate(function.__closure__ or ())]
-        defaults = [node if i in self._defaults else held for i, held in enumerate(function.__defaults__ or ())]
+        cells = list(function.__closure__ or ())
+        for i in self._cells:
+            cells[i] = CellType(node)
+        defaults = list(function.__defaults__ or ())
+        for i in self._defaults:
+            defaults[i] = node
         return _like(function, defaults, cells, function.__kwdefaults__)
 
     def replaced(self, memo: dict[int, Any]) -> Closure:
@@ -71,27 +79,13 @@ class Closure:
                     f"cannot copy a node whose _backward refers to the global name {name!r}, which would still be the "
                     "original; make the node in a function"
                 )
+        cells = [_copied_cell(cell, memo) for cell in function.__closure__ or ()]
+        defaults = [_copied(held, memo) for held in function.__defaults__ or ()]
+        keywords = function.__kwdefaults__ and {k: _copied(held, memo) for k, held in function.__kwdefaults__.items()}
         twin = Closure.__new__(Closure)
-        twin._cells, twin._defaults = [], list(self._defaults)
-        own = {id(cell) for i, cell in enumerate(function.__closure__ or ()) if i in self._cells}
-        twin._take(function, lambda held: id(held) in own, lambda held: _copied(held, memo))
+        twin._cells, twin._defaults = self._cells, self._defaults
+        twin._function = _like(function, defaults, cells, keywords)
         return twin
-
-    def _take(self, function: FunctionType, is_own: Callable[[object], bool], kept: Callable[[Any], Any]) -> None:
-        """Keep the function, with what holds its own node emptied and what else it holds passed through `kept`."""
-        cells = []
-        for i, cell in enumerate(function.__closure__ or ()):
-            if is_own(cell) or is_own(_contents(cell)):
-                cells.append(CellType())
-                self._cells.append(i)
-            else:
-                held = _contents(cell)
-                cells.append(cell if kept(held) is held else CellType(kept(held)))
-        defaults = function.__defaults__ or ()
-        self._defaults += [i for i, held in enumerate(defaults) if is_own(held)]
-        kept_defaults = [None if i in self._defaults else kept(held) for i, held in enumerate(defaults)]
-        keywords = function.__kwdefaults__ and {k: kept(held) for k, held in function.__kwdefaults__.items()}
-        self._function = _like(function, kept_defaults, cells, keywords)
 
 
 def _like(
@@ -100,7 +94,8 @@ def _like(
     """The same function with other default arguments and cells."""
     code, closure = function.__code__, tuple(cells) if function.__closure__ else None
     twin = FunctionType(code, function.__globals__, function.__name__, tuple(defaults), closure)
-    twin.__kwdefaults__ = keywords
+    if keywords:
+        twin.__kwdefaults__ = keywords
     return twin
 
 
@@ -110,6 +105,13 @@ def _contents(cell: CellType) -> object:
         return cell.cell_contents
     except ValueError:
         return cell
+
+
+def _copied_cell(cell: CellType, memo: dict[int, Any]) -> CellType:
+    """A cell with a copy of what it holds; the cell itself where that is shared."""
+    held = _contents(cell)
+    copied = _copied(held, memo)
+    return cell if copied is held else CellType(copied)
 
 
 def _copied(held: Any, memo: dict[int, Any]) -> Any:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
+_abs = cython.declare(cython.int, NAMES.index("abs"))  # the last of the operators
 _equal = cython.declare(cython.int, NAMES.index("equal"))
 _less = cython.declare(cython.int, NAMES.index("less"))
 _less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
@@ -304,7 +305,8 @@ class Value(ValueNode):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
         opcode = UFUNCS.get(ufunc.__name__, 0)
-        if opcode and method == "__call__" and not kwargs and convert.are_operands(inputs):
+        has_own_operators = type(self) is not Value and opcode <= _abs  # or may have: arrays of objects call them
+        if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return _applied(opcode, inputs)
         return getattr(ufunc, method)(*[_as_array(operand) for operand in inputs], **kwargs)
 
