@@ -54,6 +54,8 @@ def are_operands(operands: tuple) -> cython.bint:
 @cython.exceptval(-1.0, check=True)
 def real(x: Any, what: str) -> cython.double:
     """x as a float. Raises `TypeError` where it is not a real number, naming `what` it was given for."""
+    if type(x) is float:  # by the shortest way: nodes made by hand have many
+        return cython.cast(cython.double, x)
     if isinstance(x, float) or is_real(x):
         return to_double(x)
     hint = "; take its number with .data" if isinstance(x, ValueNode) else ""

@@ -198,15 +198,10 @@ def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
     return None
 
 
-def as_children(children: Iterable[ValueNode] | Any) -> list[Any]:
-    """Return the children given for a hand-made node as a list. Raises `TypeError` where they are not Values.
-
-    Args:
-        children: An iterable of Values.
-
-    Returns:
-        The list.
-    """
+@cython.cfunc
+def as_children(children: Iterable[ValueNode] | Any) -> list:
+    """The children given for a hand-made node, as a list. Raises `TypeError` where they are not Values."""
+    found: list
     if isinstance(children, ValueNode):
         raise TypeError("the children of a Value are a tuple of Values, not one Value: write (child,)")
     try:

@@ -19,7 +19,7 @@ from gradwalk.value import backward as sweep
 from gradwalk.value import convert, equality, marks, modes, pickling, reductions
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
-from gradwalk.value.node import ENDED, ValueNode, as_children, as_text
+from gradwalk.value.node import ENDED, ValueNode, as_text
 from gradwalk.value.source_line import users_line
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Value(ValueNode):
         self, data: float, _children: Iterable[Value] = (), _op: str | Sequence[float] = "", label: str = ""
     ) -> None:
         number: cython.double = convert.real(data, "Value(data)")
-        children = None if type(_children) is tuple and not _children else as_children(_children)
+        children = None if type(_children) is tuple and not _children else nodes.as_children(_children)
         local_grads = _op if isinstance(_op, (tuple, list)) else None
         symbol = "" if local_grads is not None else as_text(_op, "the symbol of an operation")
         name = label if type(label) is str else as_text(label, ".label")
@@ -179,7 +179,7 @@ class Value(ValueNode):
 
     @_prev.setter
     def _prev(self, children: Iterable[Value]) -> None:
-        nodes.set_by_hand(self, as_children(children), self.op)
+        nodes.set_by_hand(self, nodes.as_children(children), self.op)
 
     @property
     def _op(self) -> str:
@@ -1014,7 +1014,7 @@ def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
         return None
     out: Value = Value.__new__(Value)
     nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
-    nodes.widen(out, as_children(children))
+    nodes.widen(out, nodes.as_children(children))
     _set_partials(out, local_grads)
     if modes.recordings != 0:
         nodes.details_of(out).source = users_line()
