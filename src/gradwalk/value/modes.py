@@ -334,6 +334,11 @@ def _cure(what: str) -> str:
         )
     if "sets" in what:
         return "Return the new number instead, and set it outside."
+    if ".data" in what:
+        return (
+            "gradwalk.stop_gradient(x) is x without its gradient, and is recorded: what softmax subtracts is "
+            "stop_gradient of the maximum. To choose, use gradwalk.math.where(condition, a, b), maximum or minimum."
+        )
     return (
         "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch "
         "on arrays of Values; numpy.array([maximum(x, 0.0) for x in a]) is recorded); or give what decides as a static "
