@@ -215,7 +215,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     dimensions = x.ndim if axis is None else 1 if isinstance(axis, int) else len(axis)
     if not holds_values(x) or ord is None or dimensions not in (1, 2):
         return numpy.linalg.norm(x, ord, axis, keepdims)
-    if dimensions == 1:
+    if dimensions == 1 and not isinstance(ord, str):
         return _norm_of_vectors(x, ord, axis, keepdims)
     if ord in (2, -2, "nuc"):
         raise TypeError(f"norm(ord={ord!r}) of a matrix takes singular values, which Values have no derivatives of")
@@ -234,7 +234,9 @@ def _norm_of_vectors(x: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
         return smallest(numpy.abs(x), axis, keepdims)
     if ord == 0:
         return numpy.sum(not_equal(x, 0.0), axis=axis, keepdims=keepdims)
-    return numpy.linalg.norm(x, ord, axis, keepdims)
+    if ord in (1, 2):
+        return numpy.linalg.norm(x, ord, axis, keepdims)
+    return numpy.sum(numpy.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
 
 
 def _size(a: Any) -> int:

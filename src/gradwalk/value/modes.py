@@ -335,9 +335,9 @@ def _cure(what: str) -> str:
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch "
-        "on arrays of Values; numpy.array([maximum(x, 0.0) for x in a]) is recorded); or give what decides as a static "
-        "argument: jit(f, static_argnums=...)."
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded; on arrays of Values, "
+        "where NumPy's own functions branch, with those of gradwalk.numpy: where, less, maximum, max, sort; or give what "
+        "decides as a static argument: jit(f, static_argnums=...)."
     )
 
 
