@@ -10,13 +10,26 @@ import numpy
 from gradwalk import math
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
 
-_choose = numpy.frompyfunc(math.where, 3, 1)
-_larger = numpy.frompyfunc(math.maximum, 2, 1)
-_smaller = numpy.frompyfunc(math.minimum, 2, 1)
-_sign = numpy.frompyfunc(math.sign, 1, 1)
-_less = numpy.frompyfunc(math.less, 2, 1)
-_less_equal = numpy.frompyfunc(math.less_equal, 2, 1)
-_equal = numpy.frompyfunc(math.equal, 2, 1)
+
+def _vectorised(function: Callable[..., Any], operands: int) -> Callable[..., Any]:
+    """A function of Values and numbers as one of arrays. NumPy would warn where it compares nan."""
+    of_arrays = numpy.frompyfunc(function, operands, 1)
+
+    def applied(*arrays: Any) -> Any:
+        with numpy.errstate(invalid="ignore"):
+            return of_arrays(*arrays)
+
+    return applied
+
+
+_choose = _vectorised(math.where, 3)
+_larger = _vectorised(math.maximum, 2)
+_smaller = _vectorised(math.minimum, 2)
+_sign = _vectorised(math.sign, 1)
+_abs = _vectorised(math.abs, 1)
+_less = _vectorised(math.less, 2)
+_less_equal = _vectorised(math.less_equal, 2)
+_equal = _vectorised(math.equal, 2)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -287,7 +300,7 @@ def isinf(x: Any) -> Any:
     Returns:
         As `less` does.
     """
-    return _decided(numpy.isinf, lambda x: _equal(abs(x), numpy.inf), x)
+    return _decided(numpy.isinf, lambda x: _equal(_abs(x), numpy.inf), x)
 
 
 def isfinite(x: Any) -> Any:
@@ -299,7 +312,7 @@ def isfinite(x: Any) -> Any:
     Returns:
         As `less` does.
     """
-    return _decided(numpy.isfinite, lambda x: _less(abs(x), numpy.inf), x)
+    return _decided(numpy.isfinite, lambda x: _less(_abs(x), numpy.inf), x)
 
 
 def _of_elements(of_values: Callable[..., Any], of_numbers: Callable[..., Any], *operands: Any) -> Any:
