@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradwalk.numpy as gnp
-from gradwalk import Value, grad, hessian, jit, jvp, refresh, topological_order, vjp, vmap
+from gradwalk import Value, checkpoint, grad, hessian, jit, jvp, refresh, topological_order, vjp, vmap
 from gradwalk.numpy.elimination import factorised
 
 RANDOM = numpy.random.default_rng(7)
@@ -245,6 +245,15 @@ def test_gradients_go_on_to_values_outside():
         near([v.grad for v in b], hessian(f, argnums=1)(PIVOTED, VECTOR).sum(axis=0))
         mixed = grad(lambda a: sum(grad(f, argnums=1)(a, VECTOR)))(PIVOTED)
         near([v.grad for v in a.ravel()], mixed.ravel())
+
+
+def test_a_solution_that_was_recorded_before_is_differentiated_by_its_steps():
+    def f(a: Any) -> Any:
+        return (gnp.linalg.solve(a, VECTOR) ** 2).sum()
+
+    near(grad(jit(f))(PIVOTED), grad(f)(PIVOTED))
+    numpy.testing.assert_allclose(hessian(jit(f))(PIVOTED), hessian(f)(PIVOTED), rtol=1e-9)
+    near(grad(checkpoint(f))(PIVOTED), grad(f)(PIVOTED))
 
 
 def test_shapes_that_do_not_fit_are_refused():
