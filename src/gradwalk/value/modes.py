@@ -335,8 +335,8 @@ def _cure(what: str) -> str:
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded. For arrays, on which "
-        "NumPy's own branch, gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a "
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded. For arrays, on "
+        "which NumPy's own branch, gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a "
         "static argument: jit(f, static_argnums=...)."
     )
 
