@@ -198,7 +198,7 @@ def test_pivots_are_chosen_by_the_numbers_of_each_sample():
     assert recorded(a[::-1], numpy.array([2.0, 1.0])).tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("size", [3, 10])
+@pytest.mark.parametrize("size", [3, 10, 30])
 def test_derivatives_reuse_the_factors(size):
     a, b = random_matrix(size) + size * numpy.eye(size), RANDOM.normal(size=size)
 

@@ -91,6 +91,10 @@ def test_nothing_is_refused_as_by_numpy(name):
         getattr(gnp, name)(as_values(X), axis=2)
 
 
+def test_unsigned_numbers_have_a_smallest():
+    assert gnp.argmin(numpy.array([2, 0, 1], dtype=numpy.uint8)) == 1
+
+
 def test_the_largest_of_known_numbers_is_the_element_itself():
     x = as_values(X)
     assert gnp.max(x) is x[0, 2]

@@ -97,7 +97,8 @@ def argmin(a: Any, axis: int | None = None) -> Any:
     Raises:
         ValueError: There are no elements.
     """
-    return argmax(-numpy.asarray(a), axis)
+    array = numpy.asarray(a)
+    return numpy.argmin(numbers(array), axis=axis) if are_known(array) else argmax(-array, axis)
 
 
 def sort(a: Any, axis: int | None = -1) -> Any:
