@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import numpy
+
 from gradwalk import math
-from gradwalk.numpy.arrays import exchanged
+from gradwalk.numpy.arrays import are_known, exchanged, numbers
 
 Row = list[Any]
 
@@ -133,3 +136,70 @@ def factorised(matrix: list[Row], divisor: Callable[[Any], Any] = lambda pivot: 
                 row[j] = row[j] - multiplier * pivot_row[j]
         stages.append(Stage(exchanges, multipliers))
     return Factors(stages, [row[k:] for k, row in enumerate(rows)])
+
+
+def determinant(matrix: list[Row]) -> Any:
+    """Return the determinant of a matrix, by complete pivoting down to three rows, whose determinant is a polynomial.
+
+    A pivot is then 0 only where all that is left is 0. If that is more than three rows, the first three derivatives are
+    0 as well, whatever is divided by.
+
+    Args:
+        matrix: The rows.
+
+    Returns:
+        The determinant.
+    """
+    rows, product = matrix, 1.0
+    while len(rows) > 3:
+        rows, sign = _largest_first(rows)
+        [pivot, *pivot_row] = rows[0]
+        product = product * (sign * pivot)
+        divisor = math.where(pivot, pivot, 1.0)
+        rows = [[x - first / divisor * y for x, y in zip(rest, pivot_row, strict=True)] for first, *rest in rows[1:]]
+    return product * _polynomial(rows)
+
+
+def _largest_first(rows: list[Row]) -> tuple[list[Row], Any]:
+    """The rows and columns with the largest element first, and the sign of these exchanges."""
+    if are_known(numpy.array(rows, dtype=object)):
+        known = numpy.abs(numbers(numpy.array(rows, dtype=object)))
+        row, column = numpy.unravel_index(numpy.argmax(known), known.shape)
+        rows = [_first(line, int(column)) for line in _first(rows, int(row))]
+        return rows, (-1.0) ** (int(row > 0) + int(column > 0))
+    columns = [[functools.reduce(math.maximum, map(math.abs, line)), *line] for line in zip(*rows, strict=True)]
+    columns, sign_of_columns = _exchanged_first(columns)
+    lines = [[math.abs(line[0]), *line] for line in zip(*[column[1:] for column in columns], strict=True)]
+    lines, sign_of_lines = _exchanged_first(lines)
+    return [line[1:] for line in lines], sign_of_columns * sign_of_lines
+
+
+def _exchanged_first(lines: list[Row]) -> tuple[list[Row], Any]:
+    """Recorded lines, of which the one that begins with the largest number is first, and the sign of the exchanges."""
+    lines, sign = list(lines), 1.0
+    for i in range(1, len(lines)):
+        exchange = math.less(lines[0][0], lines[i][0])
+        pairs = [exchanged(exchange, x, y) for x, y in zip(lines[0], lines[i], strict=True)]
+        lines[0], lines[i] = [x for x, _ in pairs], [y for _, y in pairs]
+        sign = sign * (1.0 - 2.0 * exchange)
+    return lines, sign
+
+
+def _first(items: list[Any], index: int) -> list[Any]:
+    """The items, with one of them exchanged with the first."""
+    items = list(items)
+    items[0], items[index] = items[index], items[0]
+    return items
+
+
+def _polynomial(rows: Sequence[Sequence[Any]]) -> Any:
+    """The determinant of up to three rows, by the elements of the first one and their cofactors."""
+    if len(rows) < 2:
+        return rows[0][0] if rows else 1.0
+    if len(rows) == 2:
+        return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
+    total = 0.0
+    for j, x in enumerate(rows[0]):
+        k, m = (j + 1) % 3, (j + 2) % 3
+        total = total + x * (rows[1][k] * rows[2][m] - rows[1][m] * rows[2][k])
+    return total

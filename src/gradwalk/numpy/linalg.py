@@ -5,7 +5,7 @@ A function of a matrix takes one of them; `gradwalk.vmap` takes stacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError as LinAlgError
 from gradwalk import math
 from gradwalk.numpy.arrays import Axis, are_known, holds_values, numbers, of_objects
 from gradwalk.numpy.elementwise import not_equal
-from gradwalk.numpy.elimination import Factors, factorised
+from gradwalk.numpy.elimination import Factors, determinant, factorised
 from gradwalk.numpy.implicit import solver
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
@@ -90,7 +90,7 @@ def det(a: Any) -> Any:
 
     It is a polynomial, and written out for up to three rows. For more, a Value of it is one node whose partials are the
     cofactors (Jacobi's formula). In a function that is recorded or differentiated it is the product of the pivots of
-    an elimination. Second derivatives are then right for matrices with at most one dependent row.
+    an elimination, whose first three derivatives are right for singular matrices, too.
 
     Args:
         a: A square matrix of Values or numbers.
@@ -109,15 +109,9 @@ def det(a: Any) -> Any:
     a = numpy.asarray(a)
     if not holds_values(a):
         return numpy.linalg.det(a)
-    if _size(a) <= 3:
-        return _polynomial(a.tolist())
-    if depth() == 0:
+    if _size(a) > 3 and depth() == 0:
         return _node(numpy.linalg.det(numbers(a)), a.flat, _cofactors(numbers(a)).flat)
-    factors = factorised(a.tolist(), _nonzero)
-    product = _sign_of_exchanges(factors)
-    for pivot in factors.pivots:
-        product = product * pivot
-    return product
+    return determinant(a.tolist())
 
 
 def slogdet(a: Any) -> tuple[Any, Any]:
@@ -268,19 +262,6 @@ def _node(number: Any, operands: Iterable[Any], partials: Iterable[Any]) -> Valu
     """A node with given partials. Operands that are plain numbers are left out."""
     pairs = [(x, float(partial)) for x, partial in zip(operands, partials, strict=True) if isinstance(x, Value)]
     return Value(float(number), [x for x, _ in pairs], [partial for _, partial in pairs])
-
-
-def _polynomial(rows: Sequence[Sequence[Any]]) -> Any:
-    """The determinant of up to three rows, by the elements of the first one and their cofactors."""
-    if len(rows) < 2:
-        return rows[0][0] if rows else 1.0
-    if len(rows) == 2:
-        return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
-    total = 0.0
-    for j, x in enumerate(rows[0]):
-        k, m = (j + 1) % 3, (j + 2) % 3
-        total = total + x * (rows[1][k] * rows[2][m] - rows[1][m] * rows[2][k])
-    return total
 
 
 def _cofactors(matrix: Any) -> Any:
