@@ -194,6 +194,14 @@ def test_the_logarithm_of_no_determinant():
     a = numpy.ones((4, 4))
     for sign, logarithm in (gnp.linalg.slogdet(a), jit(gnp.linalg.slogdet)(a)):
         assert (sign, logarithm) == (0.0, -numpy.inf)
+    for regular in (random_matrix(4), random_matrix(4)):
+        for at in (0, -1):
+            singular_matrix = regular.copy()
+            singular_matrix[:, at] = 0.0
+            derivative = grad(lambda a: gnp.linalg.slogdet(a)[1])
+            for found in (derivative(singular_matrix), jit(derivative)(singular_matrix)):
+                assert numpy.isnan(found).any()
+                assert not found[numpy.isfinite(found)].any()  # no number that could be taken for a derivative
     sign, logarithm = gnp.linalg.slogdet(as_values(a))
     assert (sign, logarithm.data) == (0.0, -numpy.inf)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -112,12 +112,11 @@ class Factors:
         return x
 
 
-def factorised(matrix: list[Row], divisor: Callable[[Any], Any] = lambda pivot: pivot) -> Factors:
+def factorised(matrix: list[Row]) -> Factors:
     """Eliminate what is below the diagonal, with the largest pivot of each column.
 
     Args:
         matrix: The rows of a square matrix.
-        divisor: What rows are divided by for a pivot, if not by the pivot itself.
 
     Returns:
         The factors.
@@ -130,7 +129,7 @@ def factorised(matrix: list[Row], divisor: Callable[[Any], Any] = lambda pivot: 
             exchanges.append(math.less(math.abs(pivot_row[k]), math.abs(row[k])))
             for j in range(k, len(rows)):
                 pivot_row[j], row[j] = exchanged(exchanges[-1], pivot_row[j], row[j])
-        multipliers = [row[k] / divisor(pivot_row[k]) for row in rows[k + 1 :]]
+        multipliers = [row[k] / pivot_row[k] for row in rows[k + 1 :]]
         for row, multiplier in zip(rows[k + 1 :], multipliers, strict=True):
             for j in range(k + 1, len(rows)):
                 row[j] = row[j] - multiplier * pivot_row[j]

@@ -124,7 +124,8 @@ def slogdet(a: Any) -> tuple[Any, Any]:
         a: A square matrix of Values or numbers.
 
     Returns:
-        The sign, which is 1, -1 or 0 and has no gradient, and the logarithm, -inf where the determinant is 0.
+        The sign, which is 1, -1 or 0 and has no gradient, and the logarithm: -inf, without derivatives, where the
+        determinant is 0.
 
     Raises:
         LinAlgError: The matrix is not square.
@@ -142,12 +143,14 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     if depth() == 0:
         found, logarithm = numpy.linalg.slogdet(numbers(a))
         return float(found), _node(logarithm, a.flat, _transposed_inverse(numbers(a)).flat)
-    factors = factorised(a.tolist(), _nonzero)
-    sign, logarithm = _sign_of_exchanges(factors), 0.0
+    factors = factorised(a.tolist())
+    sign, logarithm, is_singular = _sign_of_exchanges(factors), 0.0, 0.0
     for pivot in factors.pivots:
         sign = sign * math.sign(pivot)
         logarithm = logarithm + math.log(math.abs(pivot))
-    return (sign if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
+        is_singular = math.where(pivot, is_singular, 1.0)  # later pivots are then nan
+    logarithm = math.where(is_singular, -math.inf, logarithm)
+    return (math.where(is_singular, 0.0, sign) if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
 
 
 def cholesky(a: Any) -> Any:
@@ -276,11 +279,6 @@ def _transposed_inverse(matrix: Any) -> Any:
     u, values, v = numpy.linalg.svd(matrix)
     with numpy.errstate(divide="ignore", invalid="ignore"):
         return (u / values) @ v
-
-
-def _nonzero(pivot: Any) -> Any:
-    """What to divide the rows below a pivot by: they are 0 where it is."""
-    return math.where(pivot, pivot, 1.0)
 
 
 def _sign_of_exchanges(factors: Factors) -> Any:
