@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from gradwalk import math, nn
+from gradwalk import math, nn, numpy
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
 from gradwalk.backend.thread_pool import threads
 from gradwalk.batching.stream import stream
@@ -68,6 +68,7 @@ __all__ = [
     "math",
     "nn",
     "no_grad",
+    "numpy",
     "primitive",
     "refresh",
     "source_lines",

@@ -18,6 +18,7 @@ from gradwalk.ops.templates import ADJOINT, OPERANDS, Instruction, Template, tem
 from gradwalk.program import autodiff
 from gradwalk.program.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.transforms.call import Call, Expansion
 from gradwalk.value.value import apply, sumprod
 
 # Where identities such as x + 0 = x fail, if they do.
@@ -394,6 +395,30 @@ class TestLoading:
             "  v7 = 4.0 * v0 + v6",
         ]
         assert program.run(numpy.array([2.0, 3.0])).tolist() == [30.0]
+
+
+class SumAndDifference(Call):
+    """exp(x) + y or exp(x) - y, whose derivatives are said to be 2 and 3: those of the call, not of its expansion."""
+
+    def __init__(self, name: str) -> None:
+        first, rest = Tape(), Tape()
+        root = first.append("exp", first.input())
+        combined = rest.append(name, rest.input(), rest.input())
+        self.expansion = Expansion(first.program([root]), rest.program([combined]))
+
+    def pull(self, tape: Tape, operands: list[int], base: int, adjoints: list[int]) -> list[int]:
+        return [tape.append("mul", adjoints[0], tape.constant(number)) for number in (2.0, 3.0)]
+
+
+def test_an_expansion_takes_the_place_of_a_call_after_it_was_differentiated():
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    results = [tape.call(SumAndDifference(name), [x, y]) for name in ("add", "sub")]
+    gradient = tape.reverse([(results[0], tape.constant(1.0))], [x, y])
+    program = tape.program([*results, *gradient])
+    assert program.calls == ()
+    assert str(program).count("exp") == 1  # which both expansions begin with
+    assert program.run(numpy.array([0.0, 5.0])).tolist() == [6.0, -4.0, 2.0, 3.0]
 
 
 def loaded(graph: Graph) -> tuple[Tape, list[int]]:

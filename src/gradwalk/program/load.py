@@ -187,13 +187,14 @@ def _starts(opcode: cython.int) -> cython.int:
 # --- end of generated code ---
 
 
-def inline_program(store: InstructionStore, program: Program, operands: list) -> list:
+def inline_program(store: InstructionStore, program: Program, operands: list, expands: bool = False) -> list:
     """Append the instructions of a program.
 
     Args:
         store: The tape to append to.
         program: The program.
         operands: The indices on the tape of what takes the place of the program's inputs.
+        expands: Whether calls that have an expansion are replaced by it. What two of them share is appended once.
 
     Returns:
         The indices of the program's outputs.
@@ -201,7 +202,8 @@ def inline_program(store: InstructionStore, program: Program, operands: list) ->
     code: cython.p_int = c_compat.integers(program.instructions)
     indices = numpy.zeros(len(operands) + len(program.constants) + len(program), numpy.int32)
     index: cython.p_int = c_compat.integers(indices)
-    bases: dict = {}
+    results: dict = {}  # by the number of a call in the program, the indices of its results on the tape
+    shared: dict = {}  # by a program and its operands, the indices of its outputs
     i: cython.int = 0
     k: cython.int
     x: cython.int
@@ -215,10 +217,10 @@ def inline_program(store: InstructionStore, program: Program, operands: list) ->
         i += 1
     for k in range(0, len(program.instructions), 4):
         if code[k] == _call:
-            function, given = program.calls[code[k + 1]]
-            if code[k + 1] not in bases:
-                bases[code[k + 1]] = store.call(function, [index[x] for x in given])
-            index[i] = bases[code[k + 1]] + code[k + 2]
+            if code[k + 1] not in results:
+                function, given = program.calls[code[k + 1]]
+                results[code[k + 1]] = _called(store, function, [index[x] for x in given], expands, shared)
+            index[i] = results[code[k + 1]][code[k + 2]]
         else:
             x, y, z = index[code[k + 1]], index[code[k + 2]], index[code[k + 3]]
             if code[k] < _call:
@@ -227,3 +229,15 @@ def inline_program(store: InstructionStore, program: Program, operands: list) ->
                 index[i] = _unfused(store, code[k], x, y, z)
         i += 1
     return [index[x] for x in program.outputs]
+
+
+def _called(store: InstructionStore, function: Any, operands: list, expands: bool, shared: dict) -> Any:
+    """Append a call, or its expansion, and return the indices of its results."""
+    if not expands or function.expansion is None:
+        base = store.call(function, operands)
+        return range(base, base + function.outputs)
+    first, rest = function.expansion
+    key = (id(first), *operands[: first.inputs])
+    if key not in shared:
+        shared[key] = inline_program(store, first, operands[: first.inputs])
+    return inline_program(store, rest, [*shared[key], *operands[first.inputs :]])

@@ -116,6 +116,11 @@ class Tape(InstructionStore):
             outputs: The indices of the outputs.
 
         Returns:
-            The program.
+            The program. Calls that have an expansion are replaced by it: by now they have been differentiated.
         """
-        return lower.lower(self, outputs)
+        program = lower.lower(self, outputs)
+        if all(function.expansion is None for function, _ in program.calls):
+            return program
+        expanded = Tape()
+        inputs = [expanded.input() for _ in range(program.inputs)]
+        return lower.lower(expanded, load.inline_program(expanded, program, inputs, True))

@@ -7,12 +7,25 @@ results back to its operands, and how to push tangents forward: by instructions,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Indices
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value, with_rule
+
+
+class Expansion(NamedTuple):
+    """Programs that together compute what a call computes.
+
+    Attributes:
+        first: A program of the first operands of the call. Calls that agree in these share it.
+        rest: A program of the outputs of `first` and the other operands.
+    """
+
+    first: Program
+    rest: Program
 
 
 class Call:
@@ -21,10 +34,13 @@ class Call:
     Attributes:
         outputs: How many results it has.
         name: What displays call it.
+        expansion: What takes the place of the call once all derivatives of a tape have been appended; None where the
+            function has to be called.
     """
 
     outputs = 1
     name = ""
+    expansion: Expansion | None = None
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
         """Return the results for numbers.

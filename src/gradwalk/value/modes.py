@@ -340,9 +340,9 @@ def _cure(what: str) -> str:
             "stop_gradient of the maximum. To choose, use gradwalk.math.where(condition, a, b), maximum or minimum."
         )
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded (NumPy's own branch "
-        "on arrays of Values; numpy.array([maximum(x, 0.0) for x in a]) is recorded); or give what decides as a static "
-        "argument: jit(f, static_argnums=...)."
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded. For arrays, on "
+        "which NumPy's own branch, gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a "
+        "static argument: jit(f, static_argnums=...)."
     )
 
 

@@ -1212,7 +1212,9 @@ def apply(opcode: int, *operands: Any) -> Any:
         return _unary(opcode, operands[0])
     if not convert.are_operands(operands):
         given = ", ".join([type(operand).__name__ for operand in operands])
-        hint = "; of an array, take it of each number: numpy.array([f(x) for x in a])" if "ndarray" in given else ""
+        hint = (
+            "; arrays of Values are for NumPy's functions, or for those of gradwalk.numpy" if "ndarray" in given else ""
+        )
         raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
     return _applied(opcode, operands)
 

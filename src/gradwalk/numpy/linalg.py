@@ -1,0 +1,290 @@
+"""Functions of `numpy.linalg` for matrices of Values: solutions, inverses, determinants, Cholesky factors and norms.
+
+A function of a matrix takes one of them; `gradwalk.vmap` takes stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy
+from numpy.linalg import LinAlgError as LinAlgError
+
+from gradwalk import math
+from gradwalk.numpy.arrays import Axis, are_known, holds_values, numbers, of_objects
+from gradwalk.numpy.elementwise import not_equal
+from gradwalk.numpy.elimination import Factors, determinant, factorised
+from gradwalk.numpy.implicit import solver
+from gradwalk.numpy.ordering import max as largest
+from gradwalk.numpy.ordering import min as smallest
+from gradwalk.value.modes import depth, is_staging
+from gradwalk.value.value import Value, sumprod
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Return x of a x = b.
+
+    The derivatives are those of the equation, not of the elimination: they are solutions for the same matrix. The
+    numbers are LAPACK's. In a recorded function they are found by elimination with partial pivoting, whose factors the
+    derivatives reuse.
+
+    Args:
+        a: A square matrix of Values or numbers.
+        b: A vector, or a matrix of which each column is a right-hand side.
+
+    Returns:
+        The solution, of the shape of `b`.
+
+    Raises:
+        LinAlgError: The matrix is not square, or it is singular; in a recorded function the solution then has inf or
+            nan.
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> a = numpy.array([[2.0, 1.0], [0.0, 4.0]])
+        >>> grad(lambda b: solve(a, b)[0])(numpy.array([3.0, 4.0])).tolist()
+        [0.5, -0.125]
+    """
+    a, b = numpy.asarray(a), numpy.asarray(b)
+    if not holds_values(a, b):
+        return numpy.linalg.solve(a, b)
+    size = _size(a)
+    if b.ndim not in (1, 2) or len(b) != size:
+        raise ValueError(f"solve: b has the shape {b.shape}; for a matrix of {size} rows give ({size},) or ({size}, K)")
+    if b.size == 0:
+        return of_objects([], b.shape)
+    if depth() == 0:
+        return _solution_of_nodes(a, b)
+    call = solver(size, False, is_recorded=is_staging())
+    matrix = a.ravel().tolist()
+    columns = [call.values([*matrix, *column]) for column in b.reshape(size, -1).T.tolist()]
+    return of_objects([x for column in columns for x in column], (len(columns), size)).T.reshape(b.shape)
+
+
+def inv(a: Any) -> Any:
+    """Invert a matrix. The inverse is differentiated as solutions are: its differential is -a⁻¹ da a⁻¹.
+
+    Args:
+        a: A square matrix of Values or numbers.
+
+    Returns:
+        The inverse.
+
+    Raises:
+        LinAlgError: The matrix is not square, or it is singular; in a recorded function the inverse then has inf or
+            nan.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(lambda a: inv(a).sum())(numpy.array([[2.0, 1.0], [0.0, 4.0]])).tolist()
+        [[-0.1875, -0.125], [-0.046875, -0.03125]]
+    """
+    a = numpy.asarray(a)
+    return solve(a, numpy.eye(_size(a))) if holds_values(a) else numpy.linalg.inv(a)
+
+
+def det(a: Any) -> Any:
+    """Return the determinant of a matrix.
+
+    It is a polynomial, and written out for up to three rows. For more, a Value of it is one node whose partials are the
+    cofactors (Jacobi's formula). In a function that is recorded or differentiated it is the product of the pivots of
+    an elimination, whose first three derivatives are right for singular matrices, too.
+
+    Args:
+        a: A square matrix of Values or numbers.
+
+    Returns:
+        A Value, or a float.
+
+    Raises:
+        LinAlgError: The matrix is not square.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(det)(numpy.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[4.0, -3.0], [-2.0, 1.0]]
+    """
+    a = numpy.asarray(a)
+    if not holds_values(a):
+        return numpy.linalg.det(a)
+    if _size(a) > 3 and depth() == 0:
+        return _node(numpy.linalg.det(numbers(a)), a.flat, _cofactors(numbers(a)).flat)
+    return determinant(a.tolist())
+
+
+def slogdet(a: Any) -> tuple[Any, Any]:
+    """Return the sign of the determinant of a matrix, and the logarithm of its absolute value.
+
+    A Value of the logarithm is one node whose partials are the transposed inverse. In a function that is recorded or
+    differentiated it is the sum of the logarithms of the pivots of an elimination.
+
+    Args:
+        a: A square matrix of Values or numbers.
+
+    Returns:
+        The sign, which is 1, -1 or 0 and has no gradient, and the logarithm: -inf, without derivatives, where the
+        determinant is 0.
+
+    Raises:
+        LinAlgError: The matrix is not square.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(lambda a: slogdet(a)[1])(numpy.array([[2.0, 0.0], [0.0, -4.0]])).tolist()
+        [[0.5, 0.0], [0.0, -0.25]]
+    """
+    a = numpy.asarray(a)
+    if not holds_values(a):
+        found, logarithm = numpy.linalg.slogdet(a)
+        return found, logarithm
+    _size(a)
+    if depth() == 0:
+        found, logarithm = numpy.linalg.slogdet(numbers(a))
+        return float(found), _node(logarithm, a.flat, _transposed_inverse(numbers(a)).flat)
+    factors = factorised(a.tolist())
+    sign, logarithm, is_singular = _sign_of_exchanges(factors), 0.0, 0.0
+    for pivot in factors.pivots:
+        sign = sign * math.sign(pivot)
+        logarithm = logarithm + math.log(math.abs(pivot))
+        is_singular = math.where(pivot, is_singular, 1.0)  # later pivots are then nan
+    logarithm = math.where(is_singular, -math.inf, logarithm)
+    return (math.where(is_singular, 0.0, sign) if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
+
+
+def cholesky(a: Any) -> Any:
+    """Return the lower triangle L of a positive definite matrix L Lᵀ, of which the lower triangle is read.
+
+    It is computed column by column, each element by one sum of products. The derivatives are those of this algorithm:
+    they take as few steps as the formulas for them (Murray, "Differentiation of the Cholesky decomposition", 2016).
+
+    Args:
+        a: A symmetric matrix of Values or numbers.
+
+    Returns:
+        The triangle. What is above the diagonal is 0.0.
+
+    Raises:
+        LinAlgError: The matrix is not square or not positive definite; in a recorded function the triangle then has
+            nan.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(lambda a: cholesky(a)[0, 0])(numpy.array([[4.0, 0.0], [0.0, 1.0]])).tolist()
+        [[0.25, 0.0], [0.0, 0.0]]
+    """
+    a = numpy.asarray(a)
+    if not holds_values(a):
+        return numpy.linalg.cholesky(a)
+    size = _size(a)
+    if are_known(a):
+        numpy.linalg.cholesky(numbers(a))  # raises where there is no factor
+    lower: list[list[Any]] = [[] for _ in range(size)]
+    for j in range(size):
+        root = math.sqrt(a[j, j] - sumprod(lower[j], lower[j]))
+        for i in range(j, size):
+            lower[i].append(root if i == j else (a[i, j] - sumprod(lower[i][:j], lower[j][:j])) / root)
+    return of_objects([x for i, row in enumerate(lower) for x in [*row, *[0.0] * (size - 1 - i)]], (size, size))
+
+
+def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Return the norm of vectors or matrices.
+
+    Args:
+        x: An array of Values or numbers.
+        ord: Which norm, as for `numpy.linalg.norm`.
+        axis: The axis of the vectors, or the two axes of the matrices; None for the array itself.
+        keepdims: Whether the axes stay, with length 1.
+
+    Returns:
+        An array, or a number.
+
+    Raises:
+        TypeError: It is a norm of matrices that takes singular values: `ord` is 2, -2 or "nuc".
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(norm)(numpy.array([3.0, 4.0])).round(6).tolist()
+        [0.6, 0.8]
+    """
+    x = numpy.asarray(x)
+    dimensions = x.ndim if axis is None else 1 if isinstance(axis, int) else len(axis)
+    if not holds_values(x) or ord is None or dimensions not in (1, 2):
+        return numpy.linalg.norm(x, ord, axis, keepdims)
+    if dimensions == 1 and not isinstance(ord, str):
+        return _norm_of_vectors(x, ord, axis, keepdims)
+    if ord in (2, -2, "nuc"):
+        raise TypeError(f"norm(ord={ord!r}) of a matrix takes singular values, which Values have no derivatives of")
+    if ord not in (1, -1, numpy.inf, -numpy.inf):
+        return numpy.linalg.norm(x, ord, axis, keepdims)
+    rows, columns = range(2) if axis is None else axis  # type: ignore[misc]  # an int is a vector's
+    added, compared = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = numpy.abs(x).sum(axis=added, keepdims=True)
+    return (largest if ord > 0 else smallest)(sums, (added, compared), keepdims)
+
+
+def _norm_of_vectors(x: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
+    if ord == numpy.inf:
+        return largest(numpy.abs(x), axis, keepdims)
+    if ord == -numpy.inf:
+        return smallest(numpy.abs(x), axis, keepdims)
+    if ord == 0:
+        return numpy.sum(not_equal(x, 0.0), axis=axis, keepdims=keepdims)
+    if ord in (1, 2):
+        return numpy.linalg.norm(x, ord, axis, keepdims)
+    return numpy.sum(numpy.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
+
+
+def _size(a: Any) -> int:
+    """How many rows a square matrix has."""
+    if a.ndim != 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional; vmap takes stacks")
+    if a.shape[0] != a.shape[1]:
+        raise LinAlgError(f"the array of shape {a.shape} must be square")
+    return len(a)
+
+
+def _solution_of_nodes(a: Any, b: Any) -> Any:
+    """The solution x as nodes of the residuals r = b - a x, which are nodes themselves.
+
+    The partials of r are those of its formula at the x that is found, and dx = inv(a) dr. For n unknowns that are
+    2 n² + n partials. The partials of x by a and b themselves would be n³ + n².
+    """
+    size = len(a)
+    found = numpy.linalg.solve(numbers(a), numbers(b))
+    inverse = numpy.linalg.inv(numbers(a))
+    columns = []
+    for right, solution in zip(b.reshape(size, -1).T, found.reshape(size, -1).T, strict=True):
+        residuals = [_node(0.0, [*row, x], [*-solution, 1.0]) for row, x in zip(a, right, strict=True)]
+        columns.append([_node(x, residuals, row) for x, row in zip(solution, inverse, strict=True)])
+    return of_objects([x for column in columns for x in column], (len(columns), size)).T.reshape(b.shape)
+
+
+def _node(number: Any, operands: Iterable[Any], partials: Iterable[Any]) -> Value:
+    """A node with given partials. Operands that are plain numbers are left out."""
+    pairs = [(x, float(partial)) for x, partial in zip(operands, partials, strict=True) if isinstance(x, Value)]
+    return Value(float(number), [x for x, _ in pairs], [partial for _, partial in pairs])
+
+
+def _cofactors(matrix: Any) -> Any:
+    """The cofactors, by the singular values: for singular matrices, too."""
+    u, values, v = numpy.linalg.svd(matrix)
+    others = [numpy.prod(numpy.delete(values, i)) for i in range(len(values))]
+    return numpy.sign(numpy.linalg.det(u) * numpy.linalg.det(v)) * (u * others) @ v
+
+
+def _transposed_inverse(matrix: Any) -> Any:
+    """The transposed inverse, by the singular values, with inf and nan where it does not exist."""
+    u, values, v = numpy.linalg.svd(matrix)
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        return (u / values) @ v
+
+
+def _sign_of_exchanges(factors: Factors) -> Any:
+    """1 for an even number of exchanged rows, -1 for an odd one."""
+    sign = 1.0
+    for stage in factors.stages:
+        for exchange in stage.exchanges:
+            sign = sign * (1.0 - 2.0 * exchange)
+    return sign

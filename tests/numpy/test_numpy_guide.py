@@ -1,0 +1,209 @@
+"""The table of docs/guides/numpy.md: every claim about a function is run, in each way of running."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy
+import pytest
+from checkout import ROOT
+
+import gradwalk.numpy as gnp
+from gradwalk import RecordingError, Value, grad, jit, vmap
+
+GUIDE = ROOT / "docs/guides/numpy.md"
+INPUTS = {
+    "x": numpy.array([0.7, 0.3, 1.9, 1.1]),
+    "y": numpy.array([0.4, 2.1, 0.8, 0.9]),
+    "tied": numpy.array([0.5, 2.0, 2.0, 1.0]),
+    "gaps": numpy.array([1.0, numpy.nan, 3.0, 2.0]),
+    "flags": numpy.array([0.0, 1.0, 0.0, 0.0]),
+    "m": numpy.array([[2.0, 0.5, 0.1, 0.3], [0.4, 3.0, 0.2, 0.1], [0.3, 0.6, 1.5, 0.2], [0.1, 0.2, 0.3, 2.5]]),
+    "s": numpy.array([[2.0, 0.5, 0.1, 0.3], [0.5, 3.0, 0.2, 0.1], [0.1, 0.2, 1.5, 0.2], [0.3, 0.1, 0.2, 2.5]]),
+}
+VERDICTS = ("works", "not in jit", "refused", "another answer")
+
+
+def rows() -> list[tuple[list[str], str, list[str]]]:
+    """The expressions, the verdict and the replacements of each row."""
+    lines = re.findall(r"^\| (`.*?) \| ([\w ]+) \|(.*)\|$", GUIDE.read_text(encoding="utf-8"), re.M)
+    return [(re.findall("`([^`]+)`", left), verdict, re.findall("`([^`]+)`", right)) for left, verdict, right in lines]
+
+
+def claims(verdict: str) -> list[str]:
+    return [expression for left, found, _ in rows() if found == verdict for expression in left]
+
+
+def replaced() -> list[tuple[str, str]]:
+    return [pair for left, _, right in rows() if right for pair in zip(left, right, strict=True)]
+
+
+def evaluated(expression: str, values: dict[str, Any]) -> Any:
+    """What an expression gives, with numbers or Values for the names in it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of nan
+        return eval(expression, {"numpy": numpy, "gnp": gnp, **values})
+
+
+def names_in(expression: str) -> list[str]:
+    return [name for name in INPUTS if re.search(rf"\b{name}\b", expression)]
+
+
+def loss(expression: str, *inputs: Any) -> Any:
+    """A number that depends on all elements of a result, and not only linearly."""
+    result = numpy.asarray(evaluated(expression, dict(zip(names_in(expression), inputs, strict=True))), dtype=object)
+    return sum(numpy.sin(i + 1.0) * (x + x * x) for i, x in enumerate(result.ravel()))
+
+
+def given(expression: str) -> list[Any]:
+    return [INPUTS[name] for name in names_in(expression)]
+
+
+def differences(expression: str) -> list[Any]:
+    """Central differences of the loss on plain numbers."""
+    inputs, step = given(expression), 1e-6
+    found = []
+    for i, array in enumerate(inputs):
+        slopes = numpy.zeros(array.shape)
+        for at in numpy.ndindex(array.shape):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = [x.copy() for x in inputs]
+                moved[i][at] += sign * step
+                ends.append(float(loss(expression, *moved)))
+            slopes[at] = (ends[0] - ends[1]) / (2 * step)
+        found.append(slopes)
+    return found
+
+
+def as_values(array: Any) -> Any:
+    return numpy.array([Value(x) for x in array.ravel()], dtype=object).reshape(array.shape)
+
+
+def numbers(result: Any) -> Any:
+    array = numpy.asarray(result, dtype=object)
+    return numpy.array([x.data if isinstance(x, Value) else float(x) for x in array.ravel()]).reshape(array.shape)
+
+
+def eager(expression: str) -> tuple[Any, list[Any]]:
+    """The numbers of the result on Values, and the gradients of the loss."""
+    inputs = [as_values(array) for array in given(expression)]
+    total = loss(expression, *inputs)
+    if isinstance(total, Value):
+        total.backward()
+    gradients = [numpy.array([v.grad for v in array.ravel()]).reshape(array.shape) for array in inputs]
+    return numbers(evaluated(expression, dict(zip(names_in(expression), inputs, strict=True)))), gradients
+
+
+def check_outside_of_jit(expression: str, gradients: list[Any]) -> None:
+    expected = numpy.asarray(evaluated(expression, INPUTS), dtype=float)
+    found, by_backward = eager(expression)
+    numpy.testing.assert_allclose(found, expected, rtol=1e-12)
+    argnums = tuple(range(len(given(expression))))
+    by_grad = grad(lambda *xs: loss(expression, *xs), argnums)(*given(expression))
+    for each in (by_backward, by_grad):
+        for one, other in zip(each, gradients, strict=True):
+            numpy.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
+
+
+def check_everywhere(expression: str, gradients: list[Any]) -> None:
+    check_outside_of_jit(expression, gradients)
+    inputs = given(expression)
+    names = names_in(expression)
+    expected = numpy.asarray(evaluated(expression, INPUTS), dtype=float)
+
+    def f(*xs: Any) -> Any:
+        return evaluated(expression, dict(zip(names, xs, strict=True)))
+
+    # Recorded for other numbers, so that nothing of these may be frozen.
+    others = [numpy.flip(array, -1) + 3.0 * (numpy.eye(4) if array.ndim == 2 else 0.0) for array in inputs]
+    recorded = jit(f)
+    recorded(*others)
+    numpy.testing.assert_allclose(numpy.asarray(recorded(*inputs), dtype=float), expected, rtol=1e-12)
+    lanes = [numpy.stack(pair) for pair in zip(inputs, others, strict=True)]
+    numpy.testing.assert_allclose(vmap(f)(*lanes)[0], expected, rtol=1e-12)
+    argnums = tuple(range(len(inputs)))
+    derivative = grad(lambda *xs: loss(expression, *xs), argnums)
+    recorded_derivative = jit(derivative)
+    recorded_derivative(*others)
+    for one, other in zip(recorded_derivative(*inputs), gradients, strict=True):
+        numpy.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
+    for one, other in zip(vmap(derivative)(*lanes), gradients, strict=True):
+        numpy.testing.assert_allclose(one[0], other, rtol=1e-5, atol=1e-7)
+
+
+def test_every_row_is_understood():
+    assert len(rows()) > 20
+    assert {verdict for _, verdict, _ in rows()} == set(VERDICTS)
+    table = re.findall(r"^\| .*\|$", GUIDE.read_text(encoding="utf-8"), re.M)
+    assert len(table) == len(rows()) + 1  # and the heading
+
+
+@pytest.mark.parametrize("expression", claims("works"))
+def test_what_works_works_everywhere(expression):
+    check_everywhere(expression, differences(expression))
+
+
+@pytest.mark.parametrize("expression", claims("not in jit"))
+def test_what_does_not_work_in_jit_works_elsewhere_and_is_refused_there(expression):
+    check_outside_of_jit(expression, differences(expression))
+    names = names_in(expression)
+    for transform in (jit, lambda f: lambda *xs: vmap(f)(*[numpy.stack([x, x]) for x in xs])):
+        with pytest.raises(RecordingError, match=r"gradwalk\.numpy"):
+            transform(lambda *xs: evaluated(expression, dict(zip(names, xs, strict=True))))(*given(expression))
+
+
+@pytest.mark.parametrize("expression", claims("refused"))
+def test_what_is_refused_is_refused_everywhere(expression):
+    with pytest.raises((TypeError, AttributeError)):
+        eager(expression)
+    with pytest.raises((TypeError, AttributeError)):
+        jit(lambda *xs: evaluated(expression, dict(zip(names_in(expression), xs, strict=True))))(*given(expression))
+
+
+@pytest.mark.parametrize("expression", claims("another answer"))
+def test_another_answer_is_another_one(expression):
+    """In its value or in its gradient; if NumPy or Value changes, the guide is to say so."""
+    found, gradients = eager(expression)
+    expected = numpy.asarray(evaluated(expression, INPUTS), dtype=float)
+    is_same = found.shape == expected.shape and numpy.array_equal(found, expected, equal_nan=True)
+    same_slope = all(map(numpy.allclose, gradients, differences(expression)))
+    assert not (is_same and same_slope)
+
+
+@pytest.mark.parametrize(("expression", "replacement"), replaced())
+def test_the_replacement_gives_what_numpy_gives_for_numbers(expression, replacement):
+    expected = evaluated(expression, INPUTS)
+    if isinstance(expected, tuple):  # slogdet
+        expected = expected[1]
+    numpy.testing.assert_allclose(
+        numpy.asarray(evaluated(replacement, INPUTS), dtype=float), numpy.asarray(expected, dtype=float), rtol=1e-12
+    )
+
+
+def discontinuous(expression: str) -> bool:
+    """Whether differences say nothing: at jumps, and where there is a nan."""
+    return "gaps" in expression or "flags" in expression
+
+
+@pytest.mark.parametrize("replacement", [r for _, r in replaced() if not discontinuous(r)])
+def test_the_replacement_works_everywhere(replacement):
+    check_everywhere(replacement, differences(replacement))
+
+
+@pytest.mark.parametrize("replacement", [r for _, r in replaced() if discontinuous(r)])
+def test_the_replacement_has_the_same_value_everywhere(replacement):
+    expected = numpy.asarray(evaluated(replacement, INPUTS), dtype=float)
+    names, inputs = names_in(replacement), given(replacement)
+    numpy.testing.assert_array_equal(eager(replacement)[0], expected)
+
+    def f(*xs: Any) -> Any:
+        return evaluated(replacement, dict(zip(names, xs, strict=True)))
+
+    recorded = jit(f)
+    recorded(*[numpy.flip(array) for array in inputs])
+    numpy.testing.assert_array_equal(numpy.asarray(recorded(*inputs), dtype=float), expected)
+    lanes = [numpy.stack([array, numpy.flip(array)]) for array in inputs]
+    numpy.testing.assert_array_equal(numpy.asarray(vmap(f)(*lanes), dtype=float)[0], expected)

@@ -1,0 +1,101 @@
+"""The largest, the smallest and sorted elements, beside JAX."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from beside_jax import as_values, check, numbers
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradwalk.numpy as gnp
+from gradwalk import grad, jit, vmap
+
+X = numpy.array([[0.5, -1.5, 2.0, 0.25], [1.25, -0.25, 0.75, -3.0]])
+TIED = numpy.array([[0.5, 2.0, 2.0, -1.0], [2.0, -0.25, -1.0, -1.0]])
+
+CASES = {
+    "max": lambda np, x: np.max(x),
+    "min": lambda np, x: np.min(x),
+    "max along 0": lambda np, x: np.max(x * x, axis=0),
+    "min along -1": lambda np, x: np.min(x * x, axis=-1),
+    "max along both": lambda np, x: np.max(x, axis=(1, 0)),
+    "max that keeps": lambda np, x: x - np.max(x, axis=1, keepdims=True),
+    "sort": lambda np, x: np.sort(x),
+    "sort along 0": lambda np, x: np.sort(x * x, axis=0),
+    "sort of all": lambda np, x: np.sort(x, axis=None),
+}
+INDICES = {
+    "argmax": lambda np, x: np.argmax(x),
+    "argmin": lambda np, x: np.argmin(x),
+    "argmax along 0": lambda np, x: np.argmax(x, axis=0),
+    "argmin along 1": lambda np, x: np.argmin(x, axis=1),
+}
+ANY = st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, -3.5, numpy.inf, -numpy.inf, numpy.nan]), min_size=1, max_size=7)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("x", [X, TIED], ids=["apart", "tied"])
+def test_values_and_two_derivatives_are_those_of_jax(name, x):
+    check(CASES[name], x)
+
+
+@pytest.mark.parametrize("name", INDICES)
+@pytest.mark.parametrize("x", [X, TIED], ids=["apart", "tied"])
+def test_indices_are_those_of_numpy(name, x):
+    f = INDICES[name]
+    expected = f(numpy, x)
+    assert numpy.array_equal(f(gnp, x), expected)
+    assert numpy.array_equal(f(gnp, as_values(x)), expected)
+    assert numpy.array_equal(jit(lambda x: f(gnp, x))(x), expected)
+    assert numpy.array_equal(vmap(lambda x: f(gnp, x))(numpy.stack([-x, x]))[1], expected)
+
+
+@given(ANY)
+def test_any_numbers_are_ordered_as_by_numpy(xs):
+    x = numpy.array(xs)
+    for name in ("max", "min", "sort", "argmax", "argmin", "argsort"):
+        f = getattr(gnp, name)
+        expected = numpy.argsort(x, kind="stable") if name == "argsort" else getattr(numpy, name)(x)
+        for found in (numbers(f(as_values(x))), f(x), jit(f)(x), vmap(f)(numpy.stack([x, x]))[1]):
+            numpy.testing.assert_array_equal(numpy.asarray(found, dtype=float), numpy.asarray(expected, dtype=float))
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=7))
+def test_equal_elements_share_the_gradient_of_the_largest_and_stay_in_order_when_sorted(xs):
+    x = numpy.array(xs, dtype=float)
+    is_largest = x == x.max()
+    weights = numpy.arange(1.0, 1.0 + len(x))
+    sorted_weights = numpy.empty(len(x))
+    sorted_weights[numpy.argsort(x, kind="stable")] = weights
+    for transform in (lambda f: f, jit):
+        assert numpy.allclose(transform(grad(gnp.max))(x), is_largest / is_largest.sum(), rtol=1e-15)
+        assert transform(grad(lambda x: gnp.sort(x) @ weights))(x).tolist() == sorted_weights.tolist()
+
+
+@pytest.mark.parametrize("name", ["argmax", "argsort"])
+def test_a_recorded_index_indexes_nothing(name):
+    with pytest.raises(IndexError):
+        jit(lambda x: x[getattr(gnp, name)(x)])(X[0])
+
+
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+def test_nothing_is_refused_as_by_numpy(name):
+    empty = numpy.empty(0, dtype=object)
+    with pytest.raises(ValueError, match=r"empty|zero-size"):
+        getattr(gnp, name)(empty)
+    with pytest.raises(ValueError, match=r"empty|zero-size"):
+        jit(lambda x: getattr(gnp, name)(x[:0]))(X[0])
+    assert gnp.sort(empty).shape == gnp.argsort(empty).shape == (0,)
+    with pytest.raises(IndexError, match="axis 2"):
+        getattr(gnp, name)(as_values(X), axis=2)
+
+
+def test_unsigned_numbers_have_a_smallest():
+    assert gnp.argmin(numpy.array([2, 0, 1], dtype=numpy.uint8)) == 1
+
+
+def test_the_largest_of_known_numbers_is_the_element_itself():
+    x = as_values(X)
+    assert gnp.max(x) is x[0, 2]
+    assert gnp.sort(x)[0, 0] is x[0, 1]
