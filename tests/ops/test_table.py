@@ -149,8 +149,9 @@ def computed(formula: Formula, numbers: tuple[float, ...], wrong: Formula | None
             comparisons = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}
             return {**comparisons, "==": left == right, "and": left and right}[formula.operator]
         case function:
-            names = {"fabs": "fabs", "sign": "sign", "pow": "power"}
-            result = getattr(mpmath, names.get(function, function))(*arguments)
+            names = {"fabs": "abs", "polygamma": "polygamma"}
+            known = MPMATH.get(names.get(function, function))
+            result = known(*arguments) if known else getattr(mpmath, function)(*arguments)
     return result * (1 + 2 * EPSILON) if formula == wrong else result
 
 
