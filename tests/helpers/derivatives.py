@@ -129,7 +129,7 @@ def _second() -> dict[str, Callable[..., Any]]:
         "sinc": _second_of_sinc,
         "silu": lambda x: (2 - x * m.tanh(x / 2)) / (2 + 2 * m.cosh(x)),
         "gelu": lambda x: (2 - x * x) * m.npdf(x),
-        "erfcx": lambda x: (2 + 4 * x * x) * MPMATH["erfcx"](x) - 4 * x / m.sqrt(m.pi),
+        "erfcx": _second_of_erfcx,
         "gamma": lambda x: m.gamma(x) * (psi(0, x) ** 2 + psi(1, x)),
         "log": lambda x: -1 / x**2,
         "log2": lambda x: -1 / (x**2 * m.log(2)),
@@ -158,20 +158,27 @@ def _power_by_base(x: Any, y: Any) -> Any:
 def _of_sinc(x: Any) -> Any:
     """At 60 digits the terms keep enough of them down to here; below, the first term of the series is exact enough."""
     m = mpmath
-    return (m.cospi(x) - m.sincpi(x)) / x if abs(x) > 1e-12 else -m.pi**2 * x / 3 * (1 - m.pi**2 * x * x / 10)
+    return (m.cospi(x) - m.sincpi(x)) / x if abs(x) > 1e-12 else -(m.pi**2) * x / 3 * (1 - m.pi**2 * x * x / 10)
 
 
 def _second_of_sinc(x: Any) -> Any:
     m = mpmath
     if abs(x) < 1e-6:
         return -(m.pi**2) / 3 + m.pi**4 * x * x / 10 - m.pi**6 * x**4 / 168
-    return -m.pi**2 * m.sincpi(x) - 2 * _of_sinc(x) / x
+    return -(m.pi**2) * m.sincpi(x) - 2 * _of_sinc(x) / x
 
 
 def _of_erfcx(x: Any) -> Any:
     """By the derivative of DLMF 7.11.5, in which nothing cancels."""
     m = mpmath
     return -2 / m.sqrt(m.pi) + 2 * x * MPMATH["erfcx"](x) if x < 20 else -x * m.hyperu(1.5, 1.5, x * x) / m.sqrt(m.pi)
+
+
+def _second_of_erfcx(x: Any) -> Any:
+    m, square = mpmath, x * x
+    if x < 20:
+        return (2 + 4 * square) * MPMATH["erfcx"](x) - 4 * x / m.sqrt(m.pi)
+    return (3 * square * m.hyperu(2.5, 2.5, square) - m.hyperu(1.5, 1.5, square)) / m.sqrt(m.pi)
 
 
 def _share(difference: Any) -> Any:

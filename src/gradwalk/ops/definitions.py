@@ -54,6 +54,11 @@ coarse = where(equal(_in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, _i
 lost = (coarse * coarse - near * near) + (near - coarse) * (near + coarse)
 
 
+# The product x · sigmoid(x), which is a normal number where sigmoid is not one any more.
+_half = f.exp(-0.5 * size)
+_lower = unless(x, x < -1e3, -1e3)
+_silu = where(x < 0, _lower * _half * _half / (1 + _half * _half), x / (1 + f.exp(-x)))
+
 # The scaled complementary error function, exp(x²) · erfc(x): for x >= 0 a polynomial of a ratio between -1 and 1.
 _ratio = 1 - 6 / (size + 3)
 _tail = (1 + (1 + _ratio) * polynomial(_ratio, fits.ERFCX)) / (1 + 2 * size)
@@ -171,9 +176,10 @@ _lgamma_far = (size - 0.5) * (f.log(size) - 1) + (0.5 * math.log(2 * math.pi) - 
 _lgamma_near = 0 - _fraction * (1 - _fraction) * polynomial(_fraction - 0.5, fits.LGAMMA_1_TO_2)  # below 1, of 1 + size
 _lgamma_positive = where(size < 2, _lgamma_near, where(size < 8, _lgamma_middle, _lgamma_far))
 _height = f.fabs(_sine)
+_lgamma_negative = math.log(math.pi) - f.log(_height * where(size < 1, 1, size)) - _lgamma_positive
 _lgamma = where(
     x < 0,
-    where(_height > 0, f.log(math.pi / (_height * where(size < 1, 1, size))) - _lgamma_positive, size / 0),
+    where(_height > 0, where(size < 1e-20, -f.log(size), _lgamma_negative), size / 0),
     where(size < 1, _lgamma_positive - f.log(size), _lgamma_positive),
 )
 
@@ -238,6 +244,7 @@ DEFINITIONS: dict[str, Formula] = {
     "norm_cdf": _norm_cdf,
     "norm_pdf": _norm_pdf,
     "norm_ppf": _norm_ppf,
+    "silu": _silu,
     "sinc": _sinc,
     "trigamma": _trigamma,
 }

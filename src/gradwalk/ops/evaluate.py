@@ -119,7 +119,7 @@ def value(opcode: cython.int, x: cython.double, y: cython.double, z: cython.doub
     elif opcode == 33:  # softplus
         return (x if x > 0.0 else 0.0) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
     elif opcode == 34:  # silu
-        return ieee.div(-1000.0 if x < -1000.0 else x, 1.0 + ieee.exp(-(-1000.0 if x < -1000.0 else x)))
+        return ieee.silu(x)
     elif opcode == 35:  # gelu
         return (-1000.0 if x < -1000.0 else x) * ieee.norm_cdf(x)
     elif opcode == 36:  # erf
@@ -252,7 +252,7 @@ def partial(
     elif opcode == 15:  # sqrt
         return ieee.div(0.5, out)
     elif opcode == 16:  # cbrt
-        return ieee.div(1.0, 3.0 * out * out) if x == 0.0 else ieee.div(out, 3.0 * x)
+        return ieee.div(1.0, 3.0 * out * out) if x == 0.0 else ieee.div(ieee.div(out, x), 3.0)
     elif opcode == 17:  # log1mexp
         return ieee.div(ieee.exp(x), ieee.expm1(-0.0 if x == 0.0 else x))
     elif opcode == 18:  # sin
@@ -291,7 +291,7 @@ def partial(
             return ieee.div(1.0, ieee.sqrt((v1 - 1.0) * (v1 + 1.0)))
         return ieee.div(1.0, x)
     elif opcode == 29:  # atanh
-        return ieee.div(1.0, (1.0 - x) * (1.0 + x))
+        return ieee.div(1.0, 1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x))
     elif opcode == 30:  # sinc
         if ieee.fabs(x) < 0.5:
             v1 = 3.141592653589793 * x
@@ -315,10 +315,12 @@ def partial(
     elif opcode == 33:  # softplus
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 34:  # silu
-        v1 = ieee.exp(-ieee.fabs(x))
-        v2 = 1.0 + v1
-        v3 = (-1000.0 if x < -1000.0 else x) * (ieee.div(1.0 if x < 0.0 else v1, v2))
-        return ieee.div(v1 if x < 0.0 else 1.0, v2) * (1.0 + v3)
+        v1 = -1000.0 if x < -1000.0 else x
+        v2 = ieee.exp(-0.5 * ieee.fabs(v1))
+        v3 = ieee.exp(-ieee.fabs(x))
+        v4 = 1.0 + v3
+        v5 = v2 * (1.0 + ieee.div(v1, v4)) * v2 if x < 0.0 else 1.0 + v1 * (ieee.div(v3, v4))
+        return ieee.div(v5, v4)
     elif opcode == 35:  # gelu
         return ieee.norm_cdf(x) + (-1000.0 if x < -1000.0 else x) * ieee.norm_pdf(x)
     elif opcode == 36:  # erf

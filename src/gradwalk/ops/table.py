@@ -262,7 +262,8 @@ tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / ((1 + twice) *
 sigmoid_slope = usually(out * (1 - out), x < 1, e / ((1 + e) * (1 + e)))
 
 # 1 - x² cancels next to 1 and -1, and the derivative of (1 - x) · (1 + x), next to 0.
-leg = f.sqrt(unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x))
+leg_squared = unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x)
+leg = f.sqrt(leg_squared)
 
 # Beyond 1e9, 1 is less than an ulp of 1 + x². The square of that, in the derivative of the slope, soon overflows.
 far = unless(x, f.fabs(x) < 1e9, 1e9)
@@ -278,11 +279,12 @@ modest = unless(x, x > 1e9, 1e9)
 acosh_slope = usually(1 / f.sqrt((modest - 1) * (modest + 1)), x < 1e9, 1 / beyond)
 
 # The error of a cube root counts once where the operand is not 0.
-cbrt_slope = usually(1 / (3 * out * out), equal(x, 0), out / (3 * unless(x, equal(x, 0), 1)))
+cbrt_slope = usually(1 / (3 * out * out), equal(x, 0), out / unless(x, equal(x, 0), 1) / 3)
 
 # At -inf the product with a probability of 0 is its limit.
 lower = unless(x, x < -1e3, -1e3)
-complement = where(x < 0, 1, e) / (1 + e)
+half = f.exp(-0.5 * f.fabs(lower))  # its square may have few digits
+silu_slope = where(x < 0, half * (1 + lower / (1 + e)) * half, 1 + lower * (e / (1 + e))) / (1 + e)
 
 # The terms of d/dx of sinc cancel next to 0. There it is its series, in the square of pi times x.
 away = unless(x, f.fabs(x) < 0.5, 1)
@@ -366,9 +368,7 @@ TABLE: tuple[Operation, ...] = (
     Operation(
         "acosh", "acosh", f.acosh(x), [acosh_slope], [(1.001, 50.0)], "inverse hyperbolic cosine", ufunc="arccosh"
     ),
-    Operation(
-        "atanh", "atanh", f.atanh(x), [1 / ((1 - x) * (1 + x))], [UNIT], "inverse hyperbolic tangent", ufunc="arctanh"
-    ),
+    Operation("atanh", "atanh", f.atanh(x), [1 / leg_squared], [UNIT], "inverse hyperbolic tangent", ufunc="arctanh"),
     Operation(
         "sinc",
         "sinc",
@@ -384,8 +384,8 @@ TABLE: tuple[Operation, ...] = (
     Operation(
         "silu",
         "SiLU",
-        lower / (1 + f.exp(-lower)),
-        [usually(f.sigmoid(x) * (1 + x * f.sigmoid(-x)), NEVER, logistic * (1 + lower * complement))],
+        f.silu(x),
+        [usually(f.sigmoid(x) * (1 + x * f.sigmoid(-x)), NEVER, silu_slope)],
         [REAL],
         "x · sigmoid(x), also known as swish",
     ),

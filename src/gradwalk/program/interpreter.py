@@ -350,7 +350,7 @@ def _execute(
         elif opcode == 33:  # softplus
             out = (x if x > 0.0 else 0.0) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
         elif opcode == 34:  # silu
-            out = ieee.div(-1000.0 if x < -1000.0 else x, 1.0 + ieee.exp(-(-1000.0 if x < -1000.0 else x)))
+            out = ieee.silu(x)
         elif opcode == 35:  # gelu
             out = (-1000.0 if x < -1000.0 else x) * ieee.norm_cdf(x)
         elif opcode == 36:  # erf

@@ -233,7 +233,7 @@ export const TABLE = [
     isExact: true,
     words: "cube root, also of negative numbers",
     forward: (x) => ieee.cbrt(x),
-    partials: [(x, _y, _z, out) => x === 0 ? 1 / (3 * out * out) : out / (3 * x)],
+    partials: [(x, _y, _z, out) => x === 0 ? 1 / (3 * out * out) : out / x / 3],
     formulas: [["/", 1, ["*", ["*", 3, "out"], "out"]]],
   },
   {
@@ -432,7 +432,7 @@ export const TABLE = [
     isExact: true,
     words: "inverse hyperbolic tangent",
     forward: (x) => ieee.atanh(x),
-    partials: [(x) => 1 / ((1 - x) * (1 + x))],
+    partials: [(x) => 1 / (ieee.fabs(x) < 0.5 ? 1 - x * x : (1 - x) * (1 + x))],
     formulas: [["/", 1, ["*", ["-", 1, "x"], ["+", 1, "x"]]]],
   },
   {
@@ -529,12 +529,14 @@ export const TABLE = [
     inert: [],
     isExact: true,
     words: "x · sigmoid(x), also known as swish",
-    forward: (x) => (x < -1000 ? -1000 : x) / (1 + ieee.exp(-(x < -1000 ? -1000 : x))),
+    forward: (x) => ieee.silu(x),
     partials: [
       (x) => {
-        const v1 = ieee.exp(-ieee.fabs(x));
-        const v2 = 1 + v1;
-        return (x < 0 ? v1 : 1) / v2 * (1 + (x < -1000 ? -1000 : x) * ((x < 0 ? 1 : v1) / v2));
+        const v1 = x < -1000 ? -1000 : x;
+        const v2 = ieee.exp(-0.5 * ieee.fabs(v1));
+        const v3 = ieee.exp(-ieee.fabs(x));
+        const v4 = 1 + v3;
+        return (x < 0 ? v2 * (1 + v1 / v4) * v2 : 1 + v1 * (v3 / v4)) / v4;
       },
     ],
     formulas: [["*", ["sigmoid", "x"], ["+", 1, ["*", "x", ["sigmoid", ["negative", "x"]]]]]],
