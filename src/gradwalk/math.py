@@ -447,7 +447,7 @@ def asinh(x: Scalar) -> Scalar:
 def acosh(x: Scalar) -> Scalar:
     """Inverse hyperbolic cosine.
 
-    d/dx = 1 / sqrt((x - 1) · (x + 1))
+    d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
 
     Args:
         x: A `Value` or a real number.

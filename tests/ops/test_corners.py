@@ -61,7 +61,7 @@ CORNERS: list[tuple[str, float, float | None, float | None, float | None]] = [
     ("norm_ppf", 1.0, INF, INF, None),
     ("norm_ppf", 0.5, 0.0, ROOT_2_PI, 0.0),
     ("norm_ppf", -0.5, NAN, None, None),
-    ("norm_ppf", 1e-300, -37.0471, 37.0740 / 1e-300, None),
+    ("norm_ppf", 1e-300, -37.0470964, 2.69730446e298, None),
     ("gamma", 1.0, 1.0, -EULER, EULER**2 + math.pi**2 / 6),
     ("gamma", 0.0, INF, -INF, None),
     ("gamma", -0.0, -INF, -INF, None),

@@ -288,7 +288,7 @@ def partial(
     elif opcode == 28:  # acosh
         if x < 1000000000.0:
             v1 = 1000000000.0 if x > 1000000000.0 else x
-            return ieee.div(1.0, ieee.sqrt((v1 - 1.0) * (v1 + 1.0)))
+            return ieee.div(ieee.div(1.0, ieee.sqrt(v1 - 1.0)), ieee.sqrt(v1 + 1.0))
         return ieee.div(1.0, x)
     elif opcode == 29:  # atanh
         return ieee.div(1.0, 1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x))
@@ -315,12 +315,14 @@ def partial(
     elif opcode == 33:  # softplus
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
     elif opcode == 34:  # silu
-        v1 = -1000.0 if x < -1000.0 else x
-        v2 = ieee.exp(-0.5 * ieee.fabs(v1))
-        v3 = ieee.exp(-ieee.fabs(x))
-        v4 = 1.0 + v3
-        v5 = v2 * (1.0 + ieee.div(v1, v4)) * v2 if x < 0.0 else 1.0 + v1 * (ieee.div(v3, v4))
-        return ieee.div(v5, v4)
+        if x < 0.0:
+            v1 = -1000.0 if x < -1000.0 else x
+            v2 = ieee.exp(0.5 * v1)
+            v3 = 1.0 + v2 * v2
+            return ieee.div(v2 * (1.0 + ieee.div(v1, v3)) * v2, v3)
+        v1 = ieee.exp(-x)
+        v2 = 1.0 + v1
+        return ieee.div(1.0 + x * (ieee.div(v1, v2)), v2)
     elif opcode == 35:  # gelu
         return ieee.norm_cdf(x) + (-1000.0 if x < -1000.0 else x) * ieee.norm_pdf(x)
     elif opcode == 36:  # erf
@@ -355,12 +357,14 @@ def partial(
         v13 = 1.0 + 2.0 * x
         return ieee.div(ieee.div(-(v12 * v1 + 2.623063993696738), v13), v13)
     elif opcode == 39:  # norm_pdf
-        return -x * out
+        return -(40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x) * out
     elif opcode == 40:  # norm_cdf
         return ieee.norm_pdf(x)
     elif opcode == 41:  # norm_ppf
-        v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx(ieee.fabs(out) * 0.7071067811865476)
-        return ieee.div(v1, 1.0 - x if x > 0.5 else x)
+        if (1.0 - x if x > 0.5 else x) > 0.0:
+            v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
+            return ieee.div(v1, 1.0 - x if x > 0.5 else x)
+        return ieee.div(1.0, 1.0 - x if x > 0.5 else x)
     elif opcode == 42:  # gamma
         return out * ieee.digamma(x)
     elif opcode == 43:  # lgamma

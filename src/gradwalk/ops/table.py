@@ -276,15 +276,22 @@ bell = usually(density * f.exp(-(x * x)), NEVER, density * (f.exp(-(near * near)
 asinh_slope = usually(1 / f.sqrt(1 + x * x), f.fabs(x) < 1e9, 1 / f.fabs(far))
 beyond = unless(x, x < 1e9, 1e9)
 modest = unless(x, x > 1e9, 1e9)
-acosh_slope = usually(1 / f.sqrt((modest - 1) * (modest + 1)), x < 1e9, 1 / beyond)
+acosh_slope = usually(1 / f.sqrt(modest - 1) / f.sqrt(modest + 1), x < 1e9, 1 / beyond)
 
 # The error of a cube root counts once where the operand is not 0.
 cbrt_slope = usually(1 / (3 * out * out), equal(x, 0), out / unless(x, equal(x, 0), 1) / 3)
 
 # At -inf the product with a probability of 0 is its limit.
 lower = unless(x, x < -1e3, -1e3)
-half = f.exp(-0.5 * f.fabs(lower))  # its square may have few digits
-silu_slope = where(x < 0, half * (1 + lower / (1 + e)) * half, 1 + lower * (e / (1 + e))) / (1 + e)
+left, right = where(x < 0, lower, 0), unless(x, x < 0, 0)  # not relu, whose derivative at 0 is 0
+half, decay = f.exp(0.5 * left), f.exp(-right)  # the square of a half may have few digits
+silu_left = half * (1 + left / (1 + half * half)) * half / (1 + half * half)
+silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + decay))
+
+# By the lesser of both tails: the density at the quantile is that tail divided by the ratio of Mills, which erfcx is.
+tail = where(x > 0.5, 1 - x, x)
+mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
+ppf_slope = where(tail > 0, mills / tail, 1 / tail)
 
 # The terms of d/dx of sinc cancel next to 0. There it is its series, in the square of pi times x.
 away = unless(x, f.fabs(x) < 0.5, 1)
@@ -409,7 +416,9 @@ TABLE: tuple[Operation, ...] = (
         "exp(x²) · erfc(x), which does not underflow",
         ufunc="erfcx",
     ),
-    Operation("norm_pdf", "norm_pdf", f.norm_pdf(x), [-x * out], [(-8.0, 8.0)], "density of the normal distribution"),
+    Operation(
+        "norm_pdf", "norm_pdf", f.norm_pdf(x), [-near * out], [(-8.0, 8.0)], "density of the normal distribution"
+    ),
     Operation(
         "norm_cdf",
         "norm_cdf",
@@ -424,11 +433,7 @@ TABLE: tuple[Operation, ...] = (
         "norm_ppf",
         f.norm_ppf(x),
         [
-            usually(
-                1 / f.norm_pdf(out),
-                NEVER,
-                f.sqrt(number(math.pi / 2)) * f.erfcx(f.fabs(out) * math.sqrt(0.5)) / where(x > 0.5, 1 - x, x),
-            )
+            usually(1 / f.norm_pdf(out), NEVER, ppf_slope),
         ],
         [(0.001, 0.999)],
         "quantile of the normal distribution: the inverse of norm_cdf",

@@ -756,7 +756,7 @@ class Value(ValueNode):
     def acosh(self) -> Value:
         """Inverse hyperbolic cosine.
 
-        d/dx = 1 / sqrt((x - 1) · (x + 1))
+        d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
 
         Returns:
             A new `Value`.
@@ -770,7 +770,7 @@ class Value(ValueNode):
     def arccosh(self) -> Value:
         """Inverse hyperbolic cosine.
 
-        d/dx = 1 / sqrt((x - 1) · (x + 1))
+        d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
 
         Returns:
             A new `Value`.

@@ -414,12 +414,12 @@ export const TABLE = [
       (x) => {
         if (x < 1000000000) {
           const v1 = x > 1000000000 ? 1000000000 : x;
-          return 1 / ieee.sqrt((v1 - 1) * (v1 + 1));
+          return 1 / ieee.sqrt(v1 - 1) / ieee.sqrt(v1 + 1);
         }
         return 1 / x;
       },
     ],
-    formulas: [["/", 1, ["sqrt", ["*", ["-", "x", 1], ["+", "x", 1]]]]],
+    formulas: [["/", ["/", 1, ["sqrt", ["-", "x", 1]]], ["sqrt", ["+", "x", 1]]]],
   },
   {
     name: "atanh",
@@ -532,11 +532,15 @@ export const TABLE = [
     forward: (x) => ieee.silu(x),
     partials: [
       (x) => {
-        const v1 = x < -1000 ? -1000 : x;
-        const v2 = ieee.exp(-0.5 * ieee.fabs(v1));
-        const v3 = ieee.exp(-ieee.fabs(x));
-        const v4 = 1 + v3;
-        return (x < 0 ? v2 * (1 + v1 / v4) * v2 : 1 + v1 * (v3 / v4)) / v4;
+        if (x < 0) {
+          const v1 = x < -1000 ? -1000 : x;
+          const v2 = ieee.exp(0.5 * v1);
+          const v3 = 1 + v2 * v2;
+          return v2 * (1 + v1 / v3) * v2 / v3;
+        }
+        const v1 = ieee.exp(-x);
+        const v2 = 1 + v1;
+        return (1 + x * (v1 / v2)) / v2;
       },
     ],
     formulas: [["*", ["sigmoid", "x"], ["+", 1, ["*", "x", ["sigmoid", ["negative", "x"]]]]]],
@@ -645,7 +649,7 @@ export const TABLE = [
     isExact: true,
     words: "density of the normal distribution",
     forward: (x) => ieee.norm_pdf(x),
-    partials: [(x, _y, _z, out) => -x * out],
+    partials: [(x, _y, _z, out) => -(ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x) * out],
     formulas: [["*", ["negative", "x"], "out"]],
   },
   {
@@ -675,8 +679,11 @@ export const TABLE = [
     forward: (x) => ieee.norm_ppf(x),
     partials: [
       (x, _y, _z, out) => {
-        const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx(ieee.fabs(out) * 0.7071067811865476);
-        return v1 / (x > 0.5 ? 1 - x : x);
+        if ((x > 0.5 ? 1 - x : x) > 0) {
+          const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
+          return v1 / (x > 0.5 ? 1 - x : x);
+        }
+        return 1 / (x > 0.5 ? 1 - x : x);
       },
     ],
     formulas: [["/", 1, ["norm_pdf", "out"]]],
