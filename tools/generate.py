@@ -14,7 +14,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,10 +23,10 @@ package = ModuleType("gradwalk")
 package.__path__ = [str(ROOT / "src/gradwalk")]
 sys.modules["gradwalk"] = package
 
-from shared_parts import LOCALS, in_parts  # noqa: E402  these need the line above
-from table_checks import problems  # noqa: E402
+from table_checks import problems  # noqa: E402  these need the line above
 
 from gradwalk.ops import ieee  # noqa: E402
+from gradwalk.ops.definitions import DEFINITIONS  # noqa: E402
 from gradwalk.ops.formula import (  # noqa: E402
     NEVER,
     Formula,
@@ -40,7 +40,8 @@ from gradwalk.ops.formula import (  # noqa: E402
     variables,
 )
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
-from gradwalk.ops.printers import C_HELPERS, c, javascript, python, text  # noqa: E402
+from gradwalk.ops.printers import C_HELPERS, IN_C, c, javascript, python, text  # noqa: E402
+from gradwalk.ops.statements import javascript_body, lane_body, local_variables, python_body  # noqa: E402
 from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, Fused, Operation, Reduction  # noqa: E402
 from gradwalk.ops.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
 from gradwalk.ops.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
@@ -52,7 +53,37 @@ OPERANDS = "xyz"
 EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
 EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
 LONGEST_LINE = 100
+
+# What formulas are evaluated with: definitions from their formulas, for ieee.py may not have them yet.
+DEFINED = {
+    function: lambda x, formula=formula: evaluated(formula, {"x": x}, ieee) for function, formula in DEFINITIONS.items()
+}
+FUNCTIONS = SimpleNamespace(**{**vars(ieee), **DEFINED})
 COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
+
+
+# Python and Cython: ieee.py and ieee.pxd
+
+
+def definitions() -> Lines:
+    """The block of ieee.py: the functions of definitions.py."""
+    for function, formula in DEFINITIONS.items():
+        yield from ("", "", f"def {function}(x: float) -> float:")
+        yield f'    """Return {function} of a number; see definitions.py.'
+        yield from ("", "    Args:", "        x: Any float.", "", "    Returns:", "        The value.", '    """')
+        yield from (f"    {line.replace('ieee.', '')}" for line in python_body(formula))
+    yield from ("", "")
+
+
+def compiled_definitions() -> Lines:
+    """The block of ieee.pxd: the same."""
+    for function, formula in DEFINITIONS.items():
+        body = [line.replace("ieee.", "") for line in python_body(formula)]
+        yield from ("", "", f"cdef inline double {function}(double x) noexcept nogil:")
+        for locals_of_a_line in textwrap.wrap(", ".join(local_variables(body)), 100):
+            yield f"    cdef double {locals_of_a_line.removesuffix(',')}"
+        yield from (f"    {line}" for line in body)
+    yield from ("", "")
 
 
 # Python: evaluate.py
@@ -110,7 +141,7 @@ def _partial_function() -> Lines:
     signature = "".join(f"    {parameter},\n" for parameter in parameters)
     yield from _c_function(f"partial(\n{signature})", "double")
     yield '    """Return the derivative of a row with respect to the operand at a position, given its result `out`."""'
-    yield from (f"    {local}: cython.double" for local in LOCALS)
+    yield from (f"    {local}: cython.double" for local in _locals_of_partials())
     for row in TABLE:
         yield from _case(row, "    ")
         for position in range(row.arity - 1):
@@ -126,19 +157,19 @@ def _computed(formula: Formula) -> Formula:
 
 
 def _returned(formula: Formula, indent: str) -> Lines:
-    """The statements that return a formula: one where that fits into a line, else a branch of a choice at a time."""
+    """The statements that return a formula: one where that fits into a line."""
     line = f"{indent}return {python(formula)}"
     if len(line) <= LONGEST_LINE:
         yield line
-    elif formula.operator == "where":
-        condition, chosen, otherwise = formula.arguments
-        yield f"{indent}if {python(condition)}:"
-        yield from _returned(chosen, f"{indent}    ")
-        yield from _returned(otherwise, indent)
     else:
-        parts, result = in_parts(formula)
-        yield from (f"{indent}{local} = {python(part)}" for local, part in parts)
-        yield f"{indent}return {python(result)}"
+        yield from (indent + line for line in python_body(formula))
+
+
+def _locals_of_partials() -> list[str]:
+    """The local variables that partials need, by number."""
+    partials = [_computed(row.partial(position)) for row in TABLE for position in range(row.arity)]
+    lines = [line.strip() for partial in partials for line in _returned(partial, "        ")]
+    return sorted(local_variables(lines), key=lambda local: int(local[1:]))
 
 
 def _reduced_function() -> Lines:
@@ -454,7 +485,7 @@ def _docstring(row: Operation, indent: str, parameters: str, result: str, called
     if parameters:
         lines += ["", "Args:", *(f"    {parameter}: A `Value` or a real number." for parameter in parameters)]
     lines += ["", "Returns:", f"    {result}", "", "Example:"]
-    lines += [f"    {line}" for line in _example(called, evaluated(row.forward, EXAMPLE, ieee))]
+    lines += [f"    {line}" for line in _example(called, evaluated(row.forward, EXAMPLE, FUNCTIONS))]
     yield from (f"{indent}{line}".rstrip() for line in [*lines, '"""'])
 
 
@@ -476,17 +507,43 @@ def instructions() -> Lines:
 def lanes() -> Lines:
     """The block of lane_loops.h: a loop for each form of each operation."""
     for row in ROWS:
-        value = re.sub(r"\b(\d[\d.]*(?:e[-+]?\d+)?)", r"R(\1)", c(row.forward))
-        value = re.sub(r"\b([a-z]\w*)\(", _lane_function, value)
-        yield f"        {('ONE', 'TWO', 'THREE')[row.arity - 1]}({OPCODES[row.name]}, {value}) /* {row.name} */"
+        form = ("ONE", "TWO", "THREE")[row.arity - 1]
+        yield f"        {form}({OPCODES[row.name]}, {_for_lanes(c(row.forward))}) /* {row.name} */"
+
+
+def _for_lanes(code: str) -> str:
+    """C for a macro's type of number: its constants and its functions."""
+    code = re.sub(r"\b(\d[\d.]*(?:e[-+]?\d+)?)", r"R(\1)", code)
+    return re.sub(r"\b([a-z]\w*)\(", _lane_function, code)
 
 
 def _lane_function(call: re.Match[str]) -> str:
-    """A function of C's library by its name for the type, or a macro of lane_loops.h in place of a helper."""
-    return f"{call[1].upper()}(" if call[1] in C_HELPERS else f"F({call[1]})("
+    """A function of C's library by its name for the type, a macro of lane_loops.h for a helper, or a definition."""
+    if call[1] in C_HELPERS:
+        return f"{call[1].upper()}("
+    return f"NAME({call[1]})(" if call[1] in map(IN_C.get, DEFINITIONS) else f"F({call[1]})("
+
+
+def lane_definitions() -> Lines:
+    """The block of lane_loops.h before the loops: the functions of definitions.py."""
+    for function, formula in DEFINITIONS.items():
+        yield f"static inline REAL NAME({IN_C[function]})(REAL x) {{"
+        yield from (f"    {_for_lanes(line)}" for line in lane_body(formula))
+        yield "}"
 
 
 # The reference and the page
+
+
+def page_definitions() -> Lines:
+    """The block of ieee.js: the functions of definitions.py."""
+    for function, formula in DEFINITIONS.items():
+        yield ""
+        yield "/** @param {number} x */"
+        yield f"export function {function}(x) {{"
+        yield from (f"  {line.replace('ieee.', '')}" for line in javascript_body(formula))
+        yield "}"
+    yield ""
 
 
 def reference() -> Lines:
@@ -593,11 +650,9 @@ def _arrow(formula: Formula, names: Sequence[str] = (*OPERANDS, "out")) -> str:
         parameters.pop()
     head = f"({', '.join(x if x in used else f'_{x}' for x in parameters)}) =>"
     line = f"{head} {javascript(formula)}"
-    parts, result = in_parts(formula)
-    if len(line) <= LONGEST_LINE or not parts:
+    if len(line) <= LONGEST_LINE:
         return line
-    constants = [f"        const {local} = {javascript(part)};" for local, part in parts]
-    return "\n".join([f"{head} {{", *constants, f"        return {javascript(result)};", "      }"])
+    return "\n".join([f"{head} {{", *(f"        {line}" for line in javascript_body(formula)), "      }"])
 
 
 def _literal(formula: Formula) -> str:
@@ -622,16 +677,20 @@ def _list(key: str, items: list[str]) -> Lines:
 # Writing
 
 BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
+    ("src/gradwalk/ops/ieee.py", definitions),
+    ("src/gradwalk/ops/ieee.pxd", compiled_definitions),
     ("src/gradwalk/ops/evaluate.py", evaluate),
     ("src/gradwalk/value/value.py", methods),
     ("src/gradwalk/value/value.py", reductions),
     ("src/gradwalk/program/load.py", expansions),
     ("src/gradwalk/program/interpreter.py", run),
     ("src/gradwalk/backend/cpu/lanes.h", instructions),
+    ("src/gradwalk/backend/cpu/lane_loops.h", lane_definitions),
     ("src/gradwalk/backend/cpu/lane_loops.h", lanes),
     ("src/gradwalk/math.py", imports),
     ("src/gradwalk/math.py", functions),
     ("docs/operations.md", reference),
+    ("web/src/core/ieee.js", page_definitions),
 ]
 FILES: list[tuple[str, Callable[[], Lines]]] = [("web/src/core/table.js", page)]
 

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradwalk.ops.formula import as_formula, functions, number, variables
+from gradwalk.ops.definitions import DEFINITIONS
+from gradwalk.ops.formula import NEVER, as_formula, functions, given, number, variables
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
 from gradwalk.ops.printers import C_HELPERS, IN_C
@@ -83,12 +84,14 @@ def _lacking_functions(root: Path) -> Iterator[str]:
     for row in REDUCTIONS:
         start_partial = [] if row.start_partial is None else [row.start_partial]
         formulas[row.name] = [as_formula(x) for x in (row.first, row.step, *row.partials, *start_partial)]
+    formulas |= {f"{name} in definitions.py": [formula] for name, formula in DEFINITIONS.items()}
     for name, written in formulas.items():
-        for function in dict.fromkeys(function for formula in written for function in functions(formula)):
+        computed = [given(formula, NEVER, False) for formula in written]
+        for function in dict.fromkeys(function for formula in computed for function in functions(formula)):
             rows_by_function.setdefault(function, []).append(name)
     known = _known_functions(root)
     for function, rows in rows_by_function.items():
-        lacking = [target for target, names in known.items() if function not in names]
+        lacking = [target for target, names in known.items() if function not in names | DEFINITIONS.keys()]
         if lacking:
             yield f"{function}(), which the row {rows[0]} calls, is missing in {', '.join(lacking)}"
 

@@ -102,6 +102,25 @@ def expm1(x: Scalar) -> Scalar:
     return result
 
 
+def exp2(x: Scalar) -> Scalar:
+    """2 to the power of x.
+
+    d/dx = log(2) · out
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(exp2(0.5), 6)
+        1.414214
+    """
+    result: Scalar = apply(10, x)
+    return result
+
+
 def log(x: Scalar) -> Scalar:
     """Natural logarithm.
 
@@ -117,7 +136,7 @@ def log(x: Scalar) -> Scalar:
         >>> round(log(0.5), 6)
         -0.693147
     """
-    result: Scalar = apply(10, x)
+    result: Scalar = apply(11, x)
     return result
 
 
@@ -136,7 +155,7 @@ def log2(x: Scalar) -> Scalar:
         >>> log2(0.5)
         -1.0
     """
-    result: Scalar = apply(11, x)
+    result: Scalar = apply(12, x)
     return result
 
 
@@ -155,7 +174,7 @@ def log10(x: Scalar) -> Scalar:
         >>> round(log10(0.5), 6)
         -0.30103
     """
-    result: Scalar = apply(12, x)
+    result: Scalar = apply(13, x)
     return result
 
 
@@ -174,7 +193,7 @@ def log1p(x: Scalar) -> Scalar:
         >>> round(log1p(0.5), 6)
         0.405465
     """
-    result: Scalar = apply(13, x)
+    result: Scalar = apply(14, x)
     return result
 
 
@@ -193,7 +212,45 @@ def sqrt(x: Scalar) -> Scalar:
         >>> round(sqrt(0.5), 6)
         0.707107
     """
-    result: Scalar = apply(14, x)
+    result: Scalar = apply(15, x)
+    return result
+
+
+def cbrt(x: Scalar) -> Scalar:
+    """Cube root, also of negative numbers.
+
+    d/dx = 1 / (3 · out · out)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(cbrt(0.5), 6)
+        0.793701
+    """
+    result: Scalar = apply(16, x)
+    return result
+
+
+def log1mexp(x: Scalar) -> Scalar:
+    """log(1 - exp(x)), accurate for all x < 0.
+
+    d/dx = exp(x) / expm1(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(log1mexp(0.5), 6)
+        nan
+    """
+    result: Scalar = apply(17, x)
     return result
 
 
@@ -212,7 +269,7 @@ def sin(x: Scalar) -> Scalar:
         >>> round(sin(0.5), 6)
         0.479426
     """
-    result: Scalar = apply(15, x)
+    result: Scalar = apply(18, x)
     return result
 
 
@@ -231,7 +288,7 @@ def cos(x: Scalar) -> Scalar:
         >>> round(cos(0.5), 6)
         0.877583
     """
-    result: Scalar = apply(16, x)
+    result: Scalar = apply(19, x)
     return result
 
 
@@ -250,7 +307,7 @@ def tan(x: Scalar) -> Scalar:
         >>> round(tan(0.5), 6)
         0.546302
     """
-    result: Scalar = apply(17, x)
+    result: Scalar = apply(20, x)
     return result
 
 
@@ -269,7 +326,7 @@ def asin(x: Scalar) -> Scalar:
         >>> round(asin(0.5), 6)
         0.523599
     """
-    result: Scalar = apply(18, x)
+    result: Scalar = apply(21, x)
     return result
 
 
@@ -288,7 +345,7 @@ def acos(x: Scalar) -> Scalar:
         >>> round(acos(0.5), 6)
         1.047198
     """
-    result: Scalar = apply(19, x)
+    result: Scalar = apply(22, x)
     return result
 
 
@@ -307,7 +364,7 @@ def atan(x: Scalar) -> Scalar:
         >>> round(atan(0.5), 6)
         0.463648
     """
-    result: Scalar = apply(20, x)
+    result: Scalar = apply(23, x)
     return result
 
 
@@ -326,7 +383,7 @@ def sinh(x: Scalar) -> Scalar:
         >>> round(sinh(0.5), 6)
         0.521095
     """
-    result: Scalar = apply(21, x)
+    result: Scalar = apply(24, x)
     return result
 
 
@@ -345,7 +402,7 @@ def cosh(x: Scalar) -> Scalar:
         >>> round(cosh(0.5), 6)
         1.127626
     """
-    result: Scalar = apply(22, x)
+    result: Scalar = apply(25, x)
     return result
 
 
@@ -364,7 +421,83 @@ def tanh(x: Scalar) -> Scalar:
         >>> round(tanh(0.5), 6)
         0.462117
     """
-    result: Scalar = apply(23, x)
+    result: Scalar = apply(26, x)
+    return result
+
+
+def asinh(x: Scalar) -> Scalar:
+    """Inverse hyperbolic sine.
+
+    d/dx = 1 / sqrt(1 + x²)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(asinh(0.5), 6)
+        0.481212
+    """
+    result: Scalar = apply(27, x)
+    return result
+
+
+def acosh(x: Scalar) -> Scalar:
+    """Inverse hyperbolic cosine.
+
+    d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(acosh(0.5), 6)
+        nan
+    """
+    result: Scalar = apply(28, x)
+    return result
+
+
+def atanh(x: Scalar) -> Scalar:
+    """Inverse hyperbolic tangent.
+
+    d/dx = 1 / ((1 - x) · (1 + x))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(atanh(0.5), 6)
+        0.549306
+    """
+    result: Scalar = apply(29, x)
+    return result
+
+
+def sinc(x: Scalar) -> Scalar:
+    """sin(π · x) / (π · x), and 1 at 0.
+
+    d/dx = (cos(π · (x - 2 · rint(x / 2))) - out) / x
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(sinc(0.5), 6)
+        0.63662
+    """
+    result: Scalar = apply(30, x)
     return result
 
 
@@ -383,7 +516,7 @@ def sigmoid(x: Scalar) -> Scalar:
         >>> round(sigmoid(0.5), 6)
         0.622459
     """
-    result: Scalar = apply(24, x)
+    result: Scalar = apply(31, x)
     return result
 
 
@@ -402,7 +535,7 @@ def relu(x: Scalar) -> Scalar:
         >>> relu(0.5)
         0.5
     """
-    result: Scalar = apply(25, x)
+    result: Scalar = apply(32, x)
     return result
 
 
@@ -421,7 +554,45 @@ def softplus(x: Scalar) -> Scalar:
         >>> round(softplus(0.5), 6)
         0.974077
     """
-    result: Scalar = apply(26, x)
+    result: Scalar = apply(33, x)
+    return result
+
+
+def silu(x: Scalar) -> Scalar:
+    """x · sigmoid(x), also known as swish.
+
+    d/dx = sigmoid(x) · (1 + x · sigmoid(-x))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(silu(0.5), 6)
+        0.31123
+    """
+    result: Scalar = apply(34, x)
+    return result
+
+
+def gelu(x: Scalar) -> Scalar:
+    """x · norm_cdf(x), exact and not by tanh.
+
+    d/dx = norm_cdf(x) + x · norm_pdf(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(gelu(0.5), 6)
+        0.345731
+    """
+    result: Scalar = apply(35, x)
     return result
 
 
@@ -440,7 +611,178 @@ def erf(x: Scalar) -> Scalar:
         >>> round(erf(0.5), 6)
         0.5205
     """
-    result: Scalar = apply(27, x)
+    result: Scalar = apply(36, x)
+    return result
+
+
+def erfc(x: Scalar) -> Scalar:
+    """1 - erf(x), accurate for large x.
+
+    d/dx = -(2 / sqrt(π) · exp(-(x²)))
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(erfc(0.5), 6)
+        0.4795
+    """
+    result: Scalar = apply(37, x)
+    return result
+
+
+def erfcx(x: Scalar) -> Scalar:
+    """exp(x²) · erfc(x), which does not underflow.
+
+    d/dx = 2 · x · out - 2 / sqrt(π)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(erfcx(0.5), 6)
+        0.61569
+    """
+    result: Scalar = apply(38, x)
+    return result
+
+
+def norm_pdf(x: Scalar) -> Scalar:
+    """Density of the normal distribution.
+
+    d/dx = -x · out
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(norm_pdf(0.5), 6)
+        0.352065
+    """
+    result: Scalar = apply(39, x)
+    return result
+
+
+def norm_cdf(x: Scalar) -> Scalar:
+    """Normal distribution function.
+
+    d/dx = norm_pdf(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(norm_cdf(0.5), 6)
+        0.691462
+    """
+    result: Scalar = apply(40, x)
+    return result
+
+
+def norm_ppf(x: Scalar) -> Scalar:
+    """Quantile of the normal distribution: the inverse of norm_cdf.
+
+    d/dx = 1 / norm_pdf(out)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> norm_ppf(0.5)
+        0.0
+    """
+    result: Scalar = apply(41, x)
+    return result
+
+
+def gamma(x: Scalar) -> Scalar:
+    """Gamma function.
+
+    d/dx = out · digamma(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(gamma(0.5), 6)
+        1.772454
+    """
+    result: Scalar = apply(42, x)
+    return result
+
+
+def lgamma(x: Scalar) -> Scalar:
+    """Logarithm of the absolute value of the gamma function.
+
+    d/dx = digamma(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(lgamma(0.5), 6)
+        0.572365
+    """
+    result: Scalar = apply(43, x)
+    return result
+
+
+def digamma(x: Scalar) -> Scalar:
+    """Derivative of lgamma.
+
+    d/dx = trigamma(x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(digamma(0.5), 6)
+        -1.96351
+    """
+    result: Scalar = apply(44, x)
+    return result
+
+
+def trigamma(x: Scalar) -> Scalar:
+    """Derivative of digamma.
+
+    d/dx = polygamma(2, x)
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> round(trigamma(0.5), 6)
+        4.934802
+    """
+    result: Scalar = apply(45, x)
     return result
 
 
@@ -461,7 +803,7 @@ def atan2(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> round(atan2(0.5, 2.0), 6)
         0.244979
     """
-    result: Scalar = apply(28, x, y)
+    result: Scalar = apply(46, x, y)
     return result
 
 
@@ -482,7 +824,7 @@ def hypot(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> round(hypot(0.5, 2.0), 6)
         2.061553
     """
-    result: Scalar = apply(29, x, y)
+    result: Scalar = apply(47, x, y)
     return result
 
 
@@ -503,7 +845,7 @@ def maximum(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> maximum(0.5, 2.0)
         2.0
     """
-    result: Scalar = apply(30, x, y)
+    result: Scalar = apply(48, x, y)
     return result
 
 
@@ -524,7 +866,7 @@ def minimum(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> minimum(0.5, 2.0)
         0.5
     """
-    result: Scalar = apply(31, x, y)
+    result: Scalar = apply(49, x, y)
     return result
 
 
@@ -547,7 +889,7 @@ def where(x: Scalar | float, y: Scalar | float, z: Scalar | float) -> Scalar:
         >>> where(0.5, 2.0, 3.0)
         2.0
     """
-    result: Scalar = apply(32, x, y, z)
+    result: Scalar = apply(50, x, y, z)
     return result
 
 
@@ -566,7 +908,83 @@ def sign(x: Scalar) -> Scalar:
         >>> sign(0.5)
         1.0
     """
-    result: Scalar = apply(33, x)
+    result: Scalar = apply(51, x)
+    return result
+
+
+def floor(x: Scalar) -> Scalar:
+    """Largest integer up to x.
+
+    d/dx = 0
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> floor(0.5)
+        0.0
+    """
+    result: Scalar = apply(52, x)
+    return result
+
+
+def ceil(x: Scalar) -> Scalar:
+    """Smallest integer from x on.
+
+    d/dx = 0
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> ceil(0.5)
+        1.0
+    """
+    result: Scalar = apply(53, x)
+    return result
+
+
+def trunc(x: Scalar) -> Scalar:
+    """x without its fraction.
+
+    d/dx = 0
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> trunc(0.5)
+        0.0
+    """
+    result: Scalar = apply(54, x)
+    return result
+
+
+def rint(x: Scalar) -> Scalar:
+    """Nearest integer; the even one of two.
+
+    d/dx = 0
+
+    Args:
+        x: A `Value` or a real number.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> rint(0.5)
+        0.0
+    """
+    result: Scalar = apply(55, x)
     return result
 
 
@@ -587,7 +1005,7 @@ def less(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> less(0.5, 2.0)
         1.0
     """
-    result: Scalar = apply(34, x, y)
+    result: Scalar = apply(56, x, y)
     return result
 
 
@@ -608,7 +1026,7 @@ def less_equal(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> less_equal(0.5, 2.0)
         1.0
     """
-    result: Scalar = apply(35, x, y)
+    result: Scalar = apply(57, x, y)
     return result
 
 
@@ -629,7 +1047,7 @@ def equal(x: Scalar | float, y: Scalar | float) -> Scalar:
         >>> equal(0.5, 2.0)
         0.0
     """
-    result: Scalar = apply(36, x, y)
+    result: Scalar = apply(58, x, y)
     return result
 
 
@@ -648,7 +1066,7 @@ def stop_gradient(x: Scalar) -> Scalar:
         >>> stop_gradient(0.5)
         0.5
     """
-    result: Scalar = apply(37, x)
+    result: Scalar = apply(59, x)
     return result
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy
-from references import MPMATH, Functions, mpmath, not_real
+from references import MPMATH, Functions, mpmath, not_real, psi
 
 import gradwalk
 from gradwalk.ops.table import TABLE, Operation
@@ -55,6 +55,28 @@ def _first() -> dict[str, Any]:
         "abs": (m.sign,),
         "exp": (m.exp,),
         "expm1": (m.exp,),
+        "exp2": (lambda x: m.log(2) * m.power(2, x),),
+        "cbrt": (lambda x: 1 / (3 * m.cbrt(x * x)),),
+        "log1mexp": (lambda x: m.exp(x) / m.expm1(x),),
+        "asinh": (lambda x: 1 / m.sqrt(1 + x * x),),
+        "acosh": (lambda x: 1 / m.sqrt((x - 1) * (x + 1)),),
+        "atanh": (lambda x: 1 / ((1 - x) * (1 + x)),),
+        "sinc": (_of_sinc,),
+        "silu": (lambda x: (1 + x / (1 + m.exp(x))) / (1 + m.exp(-x)),),
+        "gelu": (lambda x: MPMATH["norm_cdf"](x) + x * m.npdf(x),),
+        "erfc": (lambda x: -2 / m.sqrt(m.pi) * m.exp(-x * x),),
+        "erfcx": (_of_erfcx,),
+        "norm_pdf": (lambda x: -x * m.npdf(x),),
+        "norm_cdf": (m.npdf,),
+        "norm_ppf": (lambda x: 1 / m.npdf(MPMATH["norm_ppf"](x)),),
+        "gamma": (lambda x: m.gamma(x) * psi(0, x),),
+        "lgamma": (lambda x: psi(0, x),),
+        "digamma": (lambda x: psi(1, x),),
+        "trigamma": (lambda x: psi(2, x),),
+        "floor": constant,
+        "ceil": constant,
+        "trunc": constant,
+        "rint": constant,
         "log": (lambda x: 1 / x,),
         "log2": (lambda x: 1 / (x * m.log(2)),),
         "log10": (lambda x: 1 / (x * m.log(10)),),
@@ -91,6 +113,24 @@ def _second() -> dict[str, Callable[..., Any]]:
     return {
         "exp": m.exp,
         "expm1": m.exp,
+        "exp2": lambda x: m.log(2) ** 2 * m.power(2, x),
+        "cbrt": lambda x: -2 / (9 * m.sign(x) * m.cbrt(abs(x)) ** 5),
+        "log1mexp": lambda x: -m.exp(x) / m.expm1(x) ** 2,
+        "asinh": lambda x: -x / m.sqrt(1 + x * x) ** 3,
+        "acosh": lambda x: -x / m.sqrt((x - 1) * (x + 1)) ** 3,
+        "atanh": lambda x: 2 * x / ((1 - x) * (1 + x)) ** 2,
+        "erfc": lambda x: 4 * x / m.sqrt(m.pi) * m.exp(-x * x),
+        "norm_pdf": lambda x: (x - 1) * (x + 1) * m.npdf(x),
+        "norm_cdf": lambda x: -x * m.npdf(x),
+        "norm_ppf": lambda x: MPMATH["norm_ppf"](x) / m.npdf(MPMATH["norm_ppf"](x)) ** 2,
+        "lgamma": lambda x: psi(1, x),
+        "digamma": lambda x: psi(2, x),
+        "trigamma": lambda x: psi(3, x),
+        "sinc": _second_of_sinc,
+        "silu": lambda x: (2 - x * m.tanh(x / 2)) / (2 + 2 * m.cosh(x)),
+        "gelu": lambda x: (2 - x * x) * m.npdf(x),
+        "erfcx": _second_of_erfcx,
+        "gamma": lambda x: m.gamma(x) * (psi(0, x) ** 2 + psi(1, x)),
         "log": lambda x: -1 / x**2,
         "log2": lambda x: -1 / (x**2 * m.log(2)),
         "log10": lambda x: -1 / (x**2 * m.log(10)),
@@ -113,6 +153,32 @@ def _second() -> dict[str, Callable[..., Any]]:
 
 def _power_by_base(x: Any, y: Any) -> Any:
     return mpmath.mpf(0) if y == 0 else y * mpmath.power(x, y - 1)
+
+
+def _of_sinc(x: Any) -> Any:
+    """At 60 digits the terms keep enough of them down to here; below, the first term of the series is exact enough."""
+    m = mpmath
+    return (m.cospi(x) - m.sincpi(x)) / x if abs(x) > 1e-12 else -(m.pi**2) * x / 3 * (1 - m.pi**2 * x * x / 10)
+
+
+def _second_of_sinc(x: Any) -> Any:
+    m = mpmath
+    if abs(x) < 1e-6:
+        return -(m.pi**2) / 3 + m.pi**4 * x * x / 10 - m.pi**6 * x**4 / 168
+    return -(m.pi**2) * m.sincpi(x) - 2 * _of_sinc(x) / x
+
+
+def _of_erfcx(x: Any) -> Any:
+    """By the derivative of DLMF 7.11.5, in which nothing cancels."""
+    m = mpmath
+    return -2 / m.sqrt(m.pi) + 2 * x * MPMATH["erfcx"](x) if x < 20 else -x * m.hyperu(1.5, 1.5, x * x) / m.sqrt(m.pi)
+
+
+def _second_of_erfcx(x: Any) -> Any:
+    m, square = mpmath, x * x
+    if x < 20:
+        return (2 + 4 * square) * MPMATH["erfcx"](x) - 4 * x / m.sqrt(m.pi)
+    return (3 * square * m.hyperu(2.5, 2.5, square) - m.hyperu(1.5, 1.5, square)) / m.sqrt(m.pi)
 
 
 def _share(difference: Any) -> Any:

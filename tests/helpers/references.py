@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -93,6 +94,28 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "abs": abs,
         "exp": mpmath.exp,
         "expm1": mpmath.expm1,
+        "exp2": lambda x: mpmath.power(2, x),
+        "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+        "log1mexp": lambda x: mpmath.log(-mpmath.expm1(x)) if x > -1 else mpmath.log1p(-mpmath.exp(x)),
+        "asinh": mpmath.asinh,
+        "acosh": mpmath.acosh,
+        "atanh": mpmath.atanh,
+        "sinc": mpmath.sincpi,
+        "silu": lambda x: x / (1 + mpmath.exp(-x)),
+        "gelu": lambda x: x * _norm_cdf(x),
+        "erfc": mpmath.erfc,
+        "erfcx": _erfcx,
+        "norm_pdf": mpmath.npdf,
+        "norm_cdf": _norm_cdf,
+        "norm_ppf": _norm_ppf,
+        "gamma": mpmath.gamma,
+        "lgamma": lambda x: mpmath.log(abs(mpmath.gamma(x))) if x < 0 else mpmath.loggamma(x),
+        "digamma": lambda x: psi(0, x),
+        "trigamma": lambda x: psi(1, x),
+        "floor": mpmath.floor,
+        "ceil": mpmath.ceil,
+        "trunc": lambda x: mpmath.sign(x) * mpmath.floor(abs(x)),
+        "rint": mpmath.nint,
         "log": mpmath.log,
         "log2": lambda x: mpmath.log(x, 2),
         "log10": mpmath.log10,
@@ -124,6 +147,42 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
     }
 
 
+def _erfcx(x: Any) -> Any:
+    """By DLMF 7.11.5 where exp(x²) would overflow; that form is for positive numbers."""
+    if x < 20:
+        return mpmath.exp(x * x) * mpmath.erfc(x)
+    return mpmath.hyperu(0.5, 0.5, x * x) / mpmath.sqrt(mpmath.pi)
+
+
+def _norm_cdf(x: Any) -> Any:
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def psi(order: int, x: Any) -> Any:
+    """The derivatives of the logarithm of gamma, by the reflection: mpmath takes as many steps as x is negative."""
+    if x > 0:
+        return mpmath.psi(order, x)
+    sine, cosine, pi = mpmath.sinpi(x), mpmath.cospi(x), mpmath.pi
+    slopes = (
+        lambda: -pi * cosine / sine,
+        lambda: pi**2 / sine**2,
+        lambda: -2 * pi**3 * cosine / sine**3,
+        lambda: 2 * pi**4 * (1 + 2 * cosine**2) / sine**4,
+    )
+    return slopes[order]() + (-1) ** order * mpmath.psi(order, 1 - x)
+
+
+def _norm_ppf(p: Any) -> Any:
+    """By Newton's method, for the logarithm of the lesser tail. What is not between 0 and 1 has no quantile."""
+    if not 0 < p < 1:
+        raise ValueError(p)
+    tail = min(p, 1 - p)
+    x = mpmath.mpf(-statistics.NormalDist().inv_cdf(max(float(tail), 5e-324)))
+    for _ in range(4):
+        x += (mpmath.log(_norm_cdf(-x)) - mpmath.log(tail)) * _norm_cdf(-x) / mpmath.npdf(x)
+    return x if p > 0.5 else -x
+
+
 def _in_torch() -> dict[str, Callable[..., Any]]:
     return {
         "add": torch.add,
@@ -135,6 +194,30 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "abs": torch.abs,
         "exp": torch.exp,
         "expm1": torch.expm1,
+        "exp2": torch.exp2,
+        "cbrt": lambda x: torch.copysign(torch.abs(x) ** (1 / 3), x),  # torch has none
+        "log1mexp": lambda x: torch.where(
+            x > -math.log(2), torch.log(-torch.expm1(x)), torch.log1p(-torch.exp(torch.clamp(x, max=-math.log(2))))
+        ),
+        "asinh": torch.asinh,
+        "acosh": torch.acosh,
+        "atanh": torch.atanh,
+        "sinc": torch.sinc,
+        "silu": torch.nn.functional.silu,
+        "gelu": torch.nn.functional.gelu,
+        "erfc": torch.erfc,
+        "erfcx": torch.special.erfcx,
+        "norm_pdf": lambda x: torch.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+        "norm_cdf": torch.special.ndtr,
+        "norm_ppf": torch.special.ndtri,
+        "gamma": lambda x: torch.where((x > 0) | (torch.floor(x) % 2 == 0), 1.0, -1.0) * torch.exp(torch.lgamma(x)),
+        "lgamma": torch.lgamma,
+        "digamma": torch.digamma,
+        "trigamma": lambda x: torch.polygamma(1, x),
+        "floor": torch.floor,
+        "ceil": torch.ceil,
+        "trunc": torch.trunc,
+        "rint": torch.round,
         "log": torch.log,
         "log2": torch.log2,
         "log10": torch.log10,
@@ -178,6 +261,28 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
         "abs": lambda x: x * jnp.sign(x),  # jnp.abs takes 1 for its derivative at 0
         "exp": jnp.exp,
         "expm1": jnp.expm1,
+        "exp2": jnp.exp2,
+        "cbrt": jnp.cbrt,
+        "log1mexp": lambda x: jnp.log(-jnp.expm1(x)),
+        "asinh": jnp.arcsinh,
+        "acosh": jnp.arccosh,
+        "atanh": jnp.arctanh,
+        "sinc": jnp.sinc,
+        "silu": jax.nn.silu,
+        "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+        "erfc": jax.scipy.special.erfc,
+        "erfcx": lambda x: jnp.exp(x * x) * jax.scipy.special.erfc(x),
+        "norm_pdf": jax.scipy.stats.norm.pdf,
+        "norm_cdf": jax.scipy.special.ndtr,
+        "norm_ppf": jax.scipy.special.ndtri,
+        "gamma": jax.scipy.special.gamma,
+        "lgamma": jax.scipy.special.gammaln,
+        "digamma": jax.scipy.special.digamma,
+        "trigamma": lambda x: jax.scipy.special.polygamma(1, x),
+        "floor": jnp.floor,
+        "ceil": jnp.ceil,
+        "trunc": jnp.trunc,
+        "rint": jnp.rint,
         "log": jnp.log,
         "log2": jnp.log2,
         "log10": jnp.log10,

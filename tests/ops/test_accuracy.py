@@ -36,9 +36,30 @@ ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 SATURATING = ("tanh", "sigmoid", "softplus", "erf", "atan", "asin", "acos")
 
 # Formulas that are further off, as docs/operations.md states, and what the tests below say of them.
-STATED = {("div", "d/dy"): math.inf, ("pow", "d/dx"): math.inf, ("pow", "d/dy"): math.inf}
+STATED = {("div", "d/dy"): math.inf, ("pow", "d/dx"): math.inf, ("pow", "d/dy"): math.inf, ("norm_ppf", "value"): 6.0}
+# Next to a zero, where terms cancel, these are exact only relative to their terms.
+TERMS = {
+    ("sinc", "d/dx"): lambda x: 1 / abs(x),
+    ("silu", "d/dx"): lambda x: 1,
+    ("gelu", "d/dx"): lambda x: 1,
+    ("gamma", "value"): lambda x: 2 * abs(mpmath.gamma(x)),
+    ("gamma", "d/dx"): lambda x: abs(mpmath.gamma(x)) * (2 + abs(mpmath.log(abs(x))) + abs(mpmath.cot(mpmath.pi * x))),
+    ("lgamma", "value"): lambda x: 2 + abs(mpmath.loggamma(abs(x))) + abs(mpmath.log(abs(mpmath.sinpi(x)))),
+    ("lgamma", "d/dx"): lambda x: 4 + abs(mpmath.log(abs(x))) + 4 * abs(mpmath.cot(mpmath.pi * x)),
+    ("digamma", "value"): lambda x: 4 + abs(mpmath.log(abs(x))) + 4 * abs(mpmath.cot(mpmath.pi * x)),
+    ("trigamma", "d/dx"): lambda x: 100 + 100 / abs(mpmath.sinpi(x)) ** 3,
+}
+# Where the quantities above are as exact as all others.
+AWAY_FROM_ZEROS = {
+    "sinc": lambda x: abs(x) < 1.0,
+    "silu": lambda x: abs(x + 1.278) > 1.0,
+    "gelu": lambda x: abs(x + 0.752) > 0.5,
+}
+STATED |= dict.fromkeys(TERMS, math.inf)
 # Second derivatives that are no better than the partials' digits: where these cancel, or are subnormal.
 VAGUE = {"sigmoid": lambda x: abs(x) < 1.0, "erf": lambda x: abs(x) > 26.0}
+# Of these, next to a zero of the second derivative.
+VAGUE |= dict.fromkeys(["sinc", "silu", "gelu", "gamma", "digamma", "norm_pdf", "norm_ppf", "erfc"], lambda x: True)
 
 
 @ROWS
@@ -57,6 +78,20 @@ def test_batches_are_nearly_as_exact(row, of):
     for quantity, (ulps, at) in worst(row, points, lanes(row, points, of), of).items():
         if quantity != "d²/dx²":
             assert ulps <= STATED.get((row.name, quantity), 6.0), (quantity, at)
+
+
+@pytest.mark.parametrize(("name", "quantity"), TERMS)
+def test_next_to_zeros_the_error_is_that_of_the_terms(name, quantity):
+    row, terms = BY_NAME[name], TERMS[name, quantity]
+    points = operands(row, 60)
+    function_of = dict(quantities(row))[quantity]
+    away = AWAY_FROM_ZEROS.get(name, lambda x: x > 0.0)
+    for (x,), number in zip(points, eager(row, points)[quantity], strict=True):
+        true = exact(function_of, (x,))
+        if true is None or exact(MPMATH[name], (x,)) is None or not 1e-300 < abs(true) < 1e300:
+            continue
+        scale = abs(true) if away(x) else max(abs(true), terms(mpmath.mpf(x)))
+        assert abs(number - true) <= (8 if name == "gamma" else 4) * 2.0**-52 * scale, x
 
 
 def test_quotients_are_off_where_their_result_is_subnormal():

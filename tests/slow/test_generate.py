@@ -17,7 +17,7 @@ import pytest
 from checkout import ROOT
 
 ROW = """    Operation(
-        "softplus2", "softplus2", f.log1p(f.exp(x)), [1 / (1 + f.exp(-x))], [REAL], "softplus again", ufunc="cbrt"
+        "softplus2", "softplus2", f.log1p(f.exp(x)), [1 / (1 + f.exp(-x))], [REAL], "softplus again", ufunc="rad2deg"
     ),
 """
 TABLE = "TABLE: tuple[Operation, ...] = (\n"
@@ -29,7 +29,7 @@ from gradwalk import Graph, Value, check, draw, grad, hessian, jit, jvp, refresh
 
 x = Value(0.3, label="x")
 expected = math.log1p(math.exp(0.3)), 1 / (1 + math.exp(-0.3))
-for out in (x.softplus2(), gradwalk.math.softplus2(x), numpy.cbrt(x), numpy.cbrt(numpy.array([x]))[0]):
+for out in (x.softplus2(), gradwalk.math.softplus2(x), numpy.rad2deg(x), numpy.rad2deg(numpy.array([x]))[0]):
     assert out.op == "softplus2", out.op
     assert abs(out.data - expected[0]) < 1e-15 and abs(out.partials[0] - expected[1]) < 1e-15
     x.grad = 0.0
@@ -164,45 +164,45 @@ def test_new_row_cannot_go_untested(tree):
     assert "test_every_way_in_gives_the_same[softplus2]" not in result.stdout
 
 
-FLOOR = """    Operation("floor", "floor", f.floor(x), [0], [REAL], "largest integer up to x", ufunc="floor"),
+NEAREST = """    Operation("nearest", "nearest", f.nearbyint(x), [0], [REAL], "nearest integer"),
 """
 PRINTERS = {
     "src/gradwalk/ops/ieee.py": (
         "fabs = math.fabs\n",
-        "\n\ndef floor(x):\n    return float(numpy.floor(x))\n",
+        "\n\ndef nearbyint(x):\n    return float(numpy.rint(x))\n",
     ),
-    "src/gradwalk/ops/ieee.pxd": ("    double fabs(double)\n", "    double floor(double)\n"),
-    "web/src/core/ieee.js": ("export { erf };\n", "export const { floor } = Math;\n"),
+    "src/gradwalk/ops/ieee.pxd": ("    double fabs(double)\n", "    double nearbyint(double)\n"),
+    "web/src/core/ieee.js": ("export { erf, erfc };\n", "export const { round: nearbyint } = Math;\n"),
 }
-FLOORED = """
+ROUNDED = """
 import numpy
 from gradwalk import Value, grad, jit, math, vmap
 
-assert (math.floor(2.5), Value(-0.5).floor().data, numpy.floor(Value(3.0)).data) == (2.0, -1.0, 3.0)
-fraction = lambda x: x * (x - math.floor(x))
-assert grad(fraction)(2.75) == jit(grad(fraction))(2.75) == 3.5
-assert vmap(fraction)(numpy.array([1.5, -0.25])).tolist() == [0.75, -0.1875]
-jitted = jit(fraction)
+assert (math.nearest(2.5), Value(-0.6).nearest().data) == (2.0, -1.0)
+distance = lambda x: x * (x - math.nearest(x))
+assert grad(distance)(2.25) == jit(grad(distance))(2.25) == 2.5
+assert vmap(distance)(numpy.array([1.25, -0.25])).tolist() == [0.3125, 0.0625]
+jitted = jit(distance)
 jitted(1.0)
-assert "floor(inputs[0])" in jitted.program.to_c()
+assert "nearbyint(inputs[0])" in jitted.program.to_c()
 """
 
 
 def test_a_function_that_printers_lack_is_refused_with_the_name_of_each(tmp_path):
-    tree = copied(tmp_path, FLOOR)
+    tree = copied(tmp_path, NEAREST)
     before = (tree / "src/gradwalk/ops/evaluate.py").read_bytes()
     refused = generate(tree)
     assert refused.returncode == 1
     (line,) = refused.stderr.splitlines()[1:]
-    assert line.startswith("  floor(), which the row floor calls, is missing in ")
+    assert line.startswith("  nearbyint(), which the row nearest calls, is missing in ")
     assert all(file in line for file in PRINTERS)
-    assert "math.h" not in line  # C has a floor
+    assert "math.h" not in line  # C has it
     assert (tree / "src/gradwalk/ops/evaluate.py").read_bytes() == before
 
     for file, (place, definition) in PRINTERS.items():
         edited(tree / file, place, place + definition)
     assert generate(tree).stderr == ""
-    assert (result := run(sys.executable, "-c", FLOORED, cwd=tree, PYTHONPATH="src")).returncode == 0, result.stderr
+    assert (result := run(sys.executable, "-c", ROUNDED, cwd=tree, PYTHONPATH="src")).returncode == 0, result.stderr
     check_c(tree, tmp_path)
 
 
@@ -211,7 +211,7 @@ def check_c(tree: Path, tmp_path: Path) -> None:
     if shutil.which("cc"):
         loops = tree / "src/gradwalk/backend/cpu/lanes.h"
         flags = ("-std=gnu11", "-Werror=implicit-function-declaration", "-fsyntax-only")
-        assert "ONE(1, F(floor)(x)) /* floor */" in (loops.parent / "lane_loops.h").read_text(encoding="utf-8")
+        assert "ONE(1, F(nearbyint)(x)) /* nearest */" in (loops.parent / "lane_loops.h").read_text(encoding="utf-8")
         assert (result := run("cc", *flags, str(loops), cwd=tree)).returncode == 0, result.stderr
     pytest.importorskip("Cython")
     command = (sys.executable, "-m", "cython", "-3", "src/gradwalk/ops/evaluate.py", "-o", str(tmp_path / "evaluate.c"))
@@ -230,14 +230,14 @@ def test_a_function_that_nothing_knows_is_refused_with_all_five_targets(tmp_path
 
 
 def test_a_row_whose_derivative_is_no_program_of_rows_is_refused_with_both_names(tmp_path):
-    row = """    Operation("ramp", "ramp", f.fabs(x), [f.floor(x)], [REAL], "not its derivative", is_exact=False),\n"""
+    row = """    Operation("ramp", "ramp", f.fabs(x), [f.nearbyint(x)], [REAL], "a row", is_exact=False),\n"""
     tree = copied(tmp_path, row)
     for file, (place, definition) in PRINTERS.items():
         edited(tree / file, place, place + definition)
     refused = generate(tree)
     assert refused.returncode == 1
     assert refused.stderr.splitlines()[1:] == [
-        "  the derivative of the row ramp needs floor(), which no row computes: add a row for it"
+        "  the derivative of the row ramp needs nearbyint(), which no row computes: add a row for it"
     ]
 
 

@@ -311,8 +311,9 @@ class TestExactly:
         assert [leaf.grad for leaf in leaves] == [float(e) for e in expected[0, :n, n]]
 
 
+ELSEWHERE = ("acosh", "log1mexp")  # defined, but not at the numbers of these tests
 # Rows without kinks or constants that are no floats.
-SMOOTH = [row.name for row in TABLE if row.is_exact and row.name not in {*EXACT, "erf", "log2", "log10"}]
+SMOOTH = [row.name for row in TABLE if row.is_exact and row.name not in {*EXACT, *ELSEWHERE, "erf", "log2", "log10"}]
 SMOOTH += ["add", "sub", "mul", "neg"]
 
 

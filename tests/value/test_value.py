@@ -230,7 +230,7 @@ class TestNumPy:
 
     def test_functions_that_gradwalk_lacks_are_refused(self):
         with pytest.raises(TypeError):
-            numpy.cbrt(Value(8.0))
+            numpy.spacing(Value(8.0))
 
     def test_arrays_of_values_are_object_arrays(self):
         assert numpy.array([Value(1.0), Value(2.0)]).dtype == object

@@ -20,28 +20,32 @@ else:
 NAMES = (
     "",
     *(
-        "add sub mul div pow neg abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh "
-        "tanh sigmoid relu softplus erf atan2 hypot maximum minimum where sign less less_equal equal "
-        "stop_gradient sumprod "
+        "add sub mul div pow neg abs exp expm1 exp2 log log2 log10 log1p sqrt cbrt log1mexp sin cos tan asin acos "
+        "atan sinh cosh tanh asinh acosh atanh sinc sigmoid relu softplus silu gelu erf erfc erfcx norm_pdf "
+        "norm_cdf norm_ppf gamma lgamma digamma trigamma atan2 hypot maximum minimum where sign floor ceil trunc "
+        "rint less less_equal equal stop_gradient sumprod "
     ).split(),
 )
 SYMBOLS = (
     "",
     *(
-        "+ - * / ** - abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid "
-        "ReLU softplus erf atan2 hypot max min where sign < <= = stop sumprod "
+        "+ - * / ** - abs exp expm1 exp2 log log2 log10 log1p sqrt cbrt log1mexp sin cos tan asin acos atan sinh "
+        "cosh tanh asinh acosh atanh sinc sigmoid ReLU softplus SiLU GELU erf erfc erfcx norm_pdf norm_cdf "
+        "norm_ppf gamma lgamma digamma trigamma atan2 hypot max min where sign floor ceil trunc rint < <= = stop "
+        "sumprod "
     ).split(),
 )
-ARITIES = tuple(map(int, "0222221111111111111111111111222231222100333"))
+ARITIES = tuple(map(int, "02222211111111111111111111111111111111111111112222311111222100333"))
 _UFUNCS = (
     "",
     *(
-        "add subtract multiply divide power negative absolute exp expm1 log log2 log10 log1p sqrt sin cos tan "
-        "arcsin arccos arctan sinh cosh tanh expit - - erf arctan2 hypot maximum minimum - sign - - - - "
+        "add subtract multiply divide power negative absolute exp expm1 exp2 log log2 log10 log1p sqrt cbrt - sin "
+        "cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh - expit - - - - erf erfc erfcx - "
+        "ndtr ndtri gamma gammaln psi - arctan2 hypot maximum minimum - sign floor ceil trunc rint - - - - "
     ).split(),
 )
 UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}
-FUSED = (40, 41, 42)
+FUSED = (62, 63, 64)
 
 
 @cython.cfunc
@@ -66,61 +70,105 @@ def value(opcode: cython.int, x: cython.double, y: cython.double, z: cython.doub
         return ieee.exp(x)
     elif opcode == 9:  # expm1
         return ieee.expm1(x)
-    elif opcode == 10:  # log
+    elif opcode == 10:  # exp2
+        return ieee.exp2(x)
+    elif opcode == 11:  # log
         return ieee.log(x)
-    elif opcode == 11:  # log2
+    elif opcode == 12:  # log2
         return ieee.log2(x)
-    elif opcode == 12:  # log10
+    elif opcode == 13:  # log10
         return ieee.log10(x)
-    elif opcode == 13:  # log1p
+    elif opcode == 14:  # log1p
         return ieee.log1p(x)
-    elif opcode == 14:  # sqrt
+    elif opcode == 15:  # sqrt
         return ieee.sqrt(x)
-    elif opcode == 15:  # sin
+    elif opcode == 16:  # cbrt
+        return ieee.cbrt(x)
+    elif opcode == 17:  # log1mexp
+        return ieee.log(-ieee.expm1(x)) if x > -0.6931471805599453 else ieee.log1p(-ieee.exp(x))
+    elif opcode == 18:  # sin
         return ieee.sin(x)
-    elif opcode == 16:  # cos
+    elif opcode == 19:  # cos
         return ieee.cos(x)
-    elif opcode == 17:  # tan
+    elif opcode == 20:  # tan
         return ieee.tan(x)
-    elif opcode == 18:  # asin
+    elif opcode == 21:  # asin
         return ieee.asin(x)
-    elif opcode == 19:  # acos
+    elif opcode == 22:  # acos
         return ieee.acos(x)
-    elif opcode == 20:  # atan
+    elif opcode == 23:  # atan
         return ieee.atan(x)
-    elif opcode == 21:  # sinh
+    elif opcode == 24:  # sinh
         return ieee.sinh(x)
-    elif opcode == 22:  # cosh
+    elif opcode == 25:  # cosh
         return ieee.cosh(x)
-    elif opcode == 23:  # tanh
+    elif opcode == 26:  # tanh
         return ieee.tanh(x)
-    elif opcode == 24:  # sigmoid
+    elif opcode == 27:  # asinh
+        return ieee.asinh(x)
+    elif opcode == 28:  # acosh
+        return ieee.acosh(x)
+    elif opcode == 29:  # atanh
+        return ieee.atanh(x)
+    elif opcode == 30:  # sinc
+        return ieee.sinc(x)
+    elif opcode == 31:  # sigmoid
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
-    elif opcode == 25:  # relu
+    elif opcode == 32:  # relu
         return 0.0 if x < 0.0 else x
-    elif opcode == 26:  # softplus
+    elif opcode == 33:  # softplus
         return (x if x > 0.0 else 0.0) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
-    elif opcode == 27:  # erf
+    elif opcode == 34:  # silu
+        return ieee.silu(x)
+    elif opcode == 35:  # gelu
+        return (-1000.0 if x < -1000.0 else x) * ieee.norm_cdf(x)
+    elif opcode == 36:  # erf
         return ieee.erf(x)
-    elif opcode == 28:  # atan2
+    elif opcode == 37:  # erfc
+        return ieee.erfc(x)
+    elif opcode == 38:  # erfcx
+        return ieee.erfcx(x)
+    elif opcode == 39:  # norm_pdf
+        return ieee.norm_pdf(x)
+    elif opcode == 40:  # norm_cdf
+        return ieee.norm_cdf(x)
+    elif opcode == 41:  # norm_ppf
+        return ieee.norm_ppf(x)
+    elif opcode == 42:  # gamma
+        return ieee.gamma(x)
+    elif opcode == 43:  # lgamma
+        return ieee.lgamma(x)
+    elif opcode == 44:  # digamma
+        return ieee.digamma(x)
+    elif opcode == 45:  # trigamma
+        return ieee.trigamma(x)
+    elif opcode == 46:  # atan2
         return ieee.atan2(x, y)
-    elif opcode == 29:  # hypot
+    elif opcode == 47:  # hypot
         return ieee.hypot(x, y)
-    elif opcode == 30:  # maximum
+    elif opcode == 48:  # maximum
         return y if x < y else (x if y == y else y)
-    elif opcode == 31:  # minimum
+    elif opcode == 49:  # minimum
         return y if y < x else (x if y == y else y)
-    elif opcode == 32:  # where
+    elif opcode == 50:  # where
         return y if x != 0.0 else z
-    elif opcode == 33:  # sign
+    elif opcode == 51:  # sign
         return ieee.sign(x)
-    elif opcode == 34:  # less
+    elif opcode == 52:  # floor
+        return ieee.floor(x)
+    elif opcode == 53:  # ceil
+        return ieee.ceil(x)
+    elif opcode == 54:  # trunc
+        return ieee.trunc(x)
+    elif opcode == 55:  # rint
+        return ieee.rint(x)
+    elif opcode == 56:  # less
         return 1.0 if x < y else 0.0
-    elif opcode == 35:  # less_equal
+    elif opcode == 57:  # less_equal
         return 1.0 if x <= y else 0.0
-    elif opcode == 36:  # equal
+    elif opcode == 58:  # equal
         return 1.0 if x == y else 0.0
-    elif opcode == 37:  # stop_gradient
+    elif opcode == 59:  # stop_gradient
         return x
     return 0.0
 
@@ -136,10 +184,29 @@ def partial(
     out: cython.double,
 ) -> cython.double:
     """Return the derivative of a row with respect to the operand at a position, given its result `out`."""
-    a: cython.double
-    b: cython.double
-    c: cython.double
-    d: cython.double
+    v1: cython.double
+    v2: cython.double
+    v3: cython.double
+    v4: cython.double
+    v5: cython.double
+    v6: cython.double
+    v7: cython.double
+    v8: cython.double
+    v9: cython.double
+    v10: cython.double
+    v11: cython.double
+    v12: cython.double
+    v13: cython.double
+    v14: cython.double
+    v15: cython.double
+    v16: cython.double
+    v17: cython.double
+    v18: cython.double
+    v19: cython.double
+    v20: cython.double
+    v21: cython.double
+    v22: cython.double
+    v23: cython.double
     if opcode == 1:  # add
         if position == 0:
             return 1.0
@@ -159,7 +226,9 @@ def partial(
     elif opcode == 5:  # pow
         if position == 0:
             if y == 0.0:
-                return ieee.div(y, x) if ieee.fabs(x) > 0.0 else 0.0
+                if ieee.fabs(x) > 0.0:
+                    return ieee.div(y, x)
+                return 0.0
             return y * ieee.pow(x, y - 1.0)
         return 0.0 if x == 0.0 and y >= 0.0 else out * ieee.log(x)
     elif opcode == 6:  # neg
@@ -170,112 +239,227 @@ def partial(
         return out
     elif opcode == 9:  # expm1
         return ieee.exp(x)
-    elif opcode == 10:  # log
+    elif opcode == 10:  # exp2
+        return ieee.log(2.0) * out
+    elif opcode == 11:  # log
         return ieee.div(1.0, x)
-    elif opcode == 11:  # log2
+    elif opcode == 12:  # log2
         return ieee.div(ieee.div(1.0, ieee.log(2.0)), x)
-    elif opcode == 12:  # log10
+    elif opcode == 13:  # log10
         return ieee.div(ieee.div(1.0, ieee.log(10.0)), x)
-    elif opcode == 13:  # log1p
+    elif opcode == 14:  # log1p
         return ieee.div(1.0, 1.0 + x)
-    elif opcode == 14:  # sqrt
+    elif opcode == 15:  # sqrt
         return ieee.div(0.5, out)
-    elif opcode == 15:  # sin
+    elif opcode == 16:  # cbrt
+        return ieee.div(1.0, 3.0 * out * out) if x == 0.0 else ieee.div(ieee.div(out, x), 3.0)
+    elif opcode == 17:  # log1mexp
+        return ieee.div(ieee.exp(x), ieee.expm1(-0.0 if x == 0.0 else x))
+    elif opcode == 18:  # sin
         return ieee.cos(x)
-    elif opcode == 16:  # cos
+    elif opcode == 19:  # cos
         return -ieee.sin(x)
-    elif opcode == 17:  # tan
+    elif opcode == 20:  # tan
         return 1.0 + out * out
-    elif opcode == 18:  # asin
-        return ieee.div(1.0, ieee.sqrt(1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x)))
-    elif opcode == 19:  # acos
-        return ieee.div(-1.0, ieee.sqrt(1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x)))
-    elif opcode == 20:  # atan
+    elif opcode == 21:  # asin
+        v1 = ieee.sqrt(1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x))
+        return ieee.div(1.0, v1)
+    elif opcode == 22:  # acos
+        v1 = ieee.sqrt(1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x))
+        return ieee.div(-1.0, v1)
+    elif opcode == 23:  # atan
         if ieee.fabs(x) < 1000000000.0:
             return ieee.div(1.0, 1.0 + x * x)
         return ieee.div(ieee.div(1.0, x), x)
-    elif opcode == 21:  # sinh
+    elif opcode == 24:  # sinh
         return ieee.cosh(x)
-    elif opcode == 22:  # cosh
+    elif opcode == 25:  # cosh
         return ieee.sinh(x)
-    elif opcode == 23:  # tanh
+    elif opcode == 26:  # tanh
         if ieee.fabs(x) < 0.88:
             return 1.0 - out * out
-        a = ieee.exp(-2.0 * ieee.fabs(x))
-        b = 1.0 + a
-        return ieee.div(4.0 * a, b * b)
-    elif opcode == 24:  # sigmoid
+        v1 = ieee.exp(-2.0 * ieee.fabs(x))
+        v2 = 1.0 + v1
+        return ieee.div(4.0 * v1, v2 * v2)
+    elif opcode == 27:  # asinh
+        if ieee.fabs(x) < 1000000000.0:
+            return ieee.div(1.0, ieee.sqrt(1.0 + x * x))
+        return ieee.div(1.0, ieee.fabs(x))
+    elif opcode == 28:  # acosh
+        if x < 1000000000.0:
+            v1 = 1000000000.0 if x > 1000000000.0 else x
+            return ieee.div(ieee.div(1.0, ieee.sqrt(v1 - 1.0)), ieee.sqrt(v1 + 1.0))
+        return ieee.div(1.0, x)
+    elif opcode == 29:  # atanh
+        return ieee.div(1.0, 1.0 - x * x if ieee.fabs(x) < 0.5 else (1.0 - x) * (1.0 + x))
+    elif opcode == 30:  # sinc
+        if ieee.fabs(x) < 0.5:
+            v1 = 3.141592653589793 * x
+            v2 = v1 * v1
+            v3 = (1.5472680682522736e-24 * v2 + -8.509974375387505e-22) * v2 + 3.9145882126782523e-19
+            v4 = (v3 * v2 + -1.4797143443923793e-16) * v2 + 4.498331606952833e-14
+            v5 = (v4 * v2 + -1.0706029224547743e-11) * v2 + 1.9270852604185937e-09
+            v6 = (v5 * v2 + -2.505210838544172e-07) * v2 + 2.2045855379188714e-05
+            v7 = (v6 * v2 + -0.0011904761904761906) * v2 + 0.03333333333333333
+            return (v7 * v2 + -0.3333333333333333) * 9.869604401089358 * x
+        v1 = ieee.cos(3.141592653589793 * (x - 2.0 * ieee.rint(ieee.div(x, 2.0))))
+        return ieee.div(v1 - out, x)
+    elif opcode == 31:  # sigmoid
         if x < 1.0:
             return out * (1.0 - out)
-        a = ieee.exp(-ieee.fabs(x))
-        b = 1.0 + a
-        return ieee.div(a, b * b)
-    elif opcode == 25:  # relu
+        v1 = ieee.exp(-ieee.fabs(x))
+        v2 = 1.0 + v1
+        return ieee.div(v1, v2 * v2)
+    elif opcode == 32:  # relu
         return 0.0 if x <= 0.0 else 1.0
-    elif opcode == 26:  # softplus
+    elif opcode == 33:  # softplus
         return ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
-    elif opcode == 27:  # erf
-        a = 30.0 if ieee.fabs(x) > 30.0 else x
-        b = a * a
-        c = a + 422212465065984.0 - 422212465065984.0
-        d = a + 786432.0 - 786432.0 if c == 0.0 else c
-        return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * (ieee.exp(-b) * (1.0 - (d * d - b + (a - d) * (a + d))))
-    elif opcode == 28:  # atan2
+    elif opcode == 34:  # silu
+        if x < 0.0:
+            v1 = -1000.0 if x < -1000.0 else x
+            v2 = ieee.exp(0.5 * v1)
+            v3 = 1.0 + v2 * v2
+            return ieee.div(v2 * (1.0 + ieee.div(v1, v3)) * v2, v3)
+        v1 = ieee.exp(-x)
+        v2 = 1.0 + v1
+        return ieee.div(1.0 + x * (ieee.div(v1, v2)), v2)
+    elif opcode == 35:  # gelu
+        return ieee.norm_cdf(x) + (-1000.0 if x < -1000.0 else x) * ieee.norm_pdf(x)
+    elif opcode == 36:  # erf
+        v1 = 40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x
+        v2 = v1 * v1
+        v3 = v1 + 422212465065984.0 - 422212465065984.0
+        v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3
+        v5 = ieee.exp(-v2) * (1.0 - (v4 * v4 - v2 + (v1 - v4) * (v1 + v4)))
+        return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * v5
+    elif opcode == 37:  # erfc
+        v1 = 40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x
+        v2 = v1 * v1
+        v3 = v1 + 422212465065984.0 - 422212465065984.0
+        v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3
+        v5 = ieee.exp(-v2) * (1.0 - (v4 * v4 - v2 + (v1 - v4) * (v1 + v4)))
+        return -(ieee.div(2.0, ieee.sqrt(3.141592653589793)) * v5)
+    elif opcode == 38:  # erfcx
+        if x < 0.5:
+            return 2.0 * (0.0 if x >= 0.5 else x) * out - ieee.div(2.0, ieee.sqrt(3.141592653589793))
+        v1 = 1.0 - ieee.div(6.0, x + 3.0) - 0.14285714285714285
+        v2 = (7.363867119533538e-08 * v1 + 1.1308089357049538e-07) * v1 + -5.453560038205412e-07
+        v3 = (v2 * v1 + -1.0553986030791751e-06) * v1 + 2.2223362637667336e-06
+        v4 = (v3 * v1 + 5.8568155208804915e-06) * v1 + -7.374073071156531e-06
+        v5 = (v4 * v1 + -2.719340871356241e-05) * v1 + 2.6532643790131054e-05
+        v6 = (v5 * v1 + 0.0001205803915701172) * v1 + -0.00013135926065817384
+        v7 = (v6 * v1 + -0.0005215326854839843) * v1 + 0.0008880039401596187
+        v8 = (v7 * v1 + 0.0019172031454415752) * v1 + -0.006559312762339258
+        v9 = (v8 * v1 + -0.0008988666302915936) * v1 + 0.037328565728325484
+        v10 = ((v9 * v1 + -0.084707572888461) * v1 + 0.0632381320383654) * v1
+        v11 = ((v10 + 0.11582156781790551) * v1 + -0.4182846681656864) * v1
+        v12 = ((v11 + 0.608664721867045) * v1 + -0.37866665041208775) * v1 + -0.35601739116637177
+        v13 = 1.0 + 2.0 * x
+        return ieee.div(ieee.div(-(v12 * v1 + 2.623063993696738), v13), v13)
+    elif opcode == 39:  # norm_pdf
+        return -(40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x) * out
+    elif opcode == 40:  # norm_cdf
+        return ieee.norm_pdf(x)
+    elif opcode == 41:  # norm_ppf
+        if (1.0 - x if x > 0.5 else x) > 0.0:
+            v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
+            return ieee.div(v1, 1.0 - x if x > 0.5 else x)
+        return ieee.div(1.0, 1.0 - x if x > 0.5 else x)
+    elif opcode == 42:  # gamma
+        return out * ieee.digamma(x)
+    elif opcode == 43:  # lgamma
+        return ieee.digamma(x)
+    elif opcode == 44:  # digamma
+        return ieee.trigamma(x)
+    elif opcode == 45:  # trigamma
+        v1 = 1.0 - x if x < 0.0 else x
+        v2 = v1 + 7.0
+        v3 = v1 + 6.0
+        v4 = 0.0 + ieee.div(ieee.div(ieee.div(1.0, v2), v2), v2) + ieee.div(ieee.div(ieee.div(1.0, v3), v3), v3)
+        v5 = v1 + 5.0
+        v6 = v1 + 4.0
+        v7 = v4 + ieee.div(ieee.div(ieee.div(1.0, v5), v5), v5) + ieee.div(ieee.div(ieee.div(1.0, v6), v6), v6)
+        v8 = v1 + 3.0
+        v9 = v1 + 2.0
+        v10 = v7 + ieee.div(ieee.div(ieee.div(1.0, v8), v8), v8) + ieee.div(ieee.div(ieee.div(1.0, v9), v9), v9)
+        v11 = v1 + 1.0
+        v12 = v1 + 0.0
+        v13 = v10 + ieee.div(ieee.div(ieee.div(1.0, v11), v11), v11) + ieee.div(ieee.div(ieee.div(1.0, v12), v12), v12)
+        v14 = ieee.div(1.0, v1 + 8.0)
+        v15 = v14 * v14
+        v16 = (38488963.5 * v15 + -2164506.327838828) * v15 + 142418.83333333334
+        v17 = ((v16 * v15 + -11111.60909090909) * v15 + 1044.452380952381) * v15
+        v18 = ((v17 + -120.56666666666666) * v15 + 17.5) * v15 + -3.2904761904761903
+        v19 = ((v18 * v15 + 0.8333333333333334) * v15 + -0.3) * v15 + 0.16666666666666666
+        v20 = ((v19 * v15 + -0.16666666666666666) * v15 + 0.5) * v14 * v14 + v14
+        v21 = 3.141592653589793 * (x - ieee.rint(x))
+        v22 = ieee.sin(v21)
+        v23 = ieee.div(ieee.div(62.01255336059963 * ieee.cos(v21), v22), v22)
+        return -2.0 * v13 - (v20 + 1.0) * v14 * v14 - (ieee.div(v23, v22) if x < 0.0 else 0.0)
+    elif opcode == 46:  # atan2
         if position == 0:
             if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
                 return ieee.div(y, x * x + y * y)
-            a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
-            b = a * y
-            c = ieee.hypot(a * x, b)
-            d = 1.0 if c == 0.0 else c
-            return ieee.div(ieee.div(b, d), d) * a
+            v1 = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+            v2 = v1 * y
+            v3 = ieee.hypot(v1 * x, v2)
+            v4 = 1.0 if v3 == 0.0 else v3
+            return ieee.div(ieee.div(v2, v4), v4) * v1
         if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
             return ieee.div(-x, x * x + y * y)
-        a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
-        b = ieee.hypot(a * x, a * y)
-        c = 1.0 if b == 0.0 else b
-        return ieee.div(ieee.div(-a * x, c), c) * a
-    elif opcode == 29:  # hypot
+        v1 = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+        v2 = ieee.hypot(v1 * x, v1 * y)
+        v3 = 1.0 if v2 == 0.0 else v2
+        return ieee.div(ieee.div(-v1 * x, v3), v3) * v1
+    elif opcode == 47:  # hypot
         if position == 0:
             if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
                 return ieee.div(x, out)
-            a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
-            b = a * x
-            return ieee.div(b, ieee.hypot(b, a * y))
+            v1 = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+            v2 = v1 * x
+            return ieee.div(v2, ieee.hypot(v2, v1 * y))
         if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
             return ieee.div(y, out)
-        a = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
-        b = a * y
-        return ieee.div(b, ieee.hypot(a * x, b))
-    elif opcode == 30:  # maximum
+        v1 = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
+        v2 = v1 * y
+        return ieee.div(v2, ieee.hypot(v1 * x, v2))
+    elif opcode == 48:  # maximum
         if position == 0:
             return 0.5 if x == y else (0.0 if x < y else 1.0)
         return 0.5 if x == y else (0.0 if y < x else 1.0)
-    elif opcode == 31:  # minimum
+    elif opcode == 49:  # minimum
         if position == 0:
             return 0.5 if x == y else (0.0 if y < x else 1.0)
         return 0.5 if x == y else (0.0 if x < y else 1.0)
-    elif opcode == 32:  # where
+    elif opcode == 50:  # where
         if position == 0:
             return 0.0
         if position == 1:
             return 1.0 if x != 0.0 else 0.0
         return 0.0 if x != 0.0 else 1.0
-    elif opcode == 33:  # sign
+    elif opcode == 51:  # sign
         return 0.0
-    elif opcode == 34:  # less
+    elif opcode == 52:  # floor
+        return 0.0
+    elif opcode == 53:  # ceil
+        return 0.0
+    elif opcode == 54:  # trunc
+        return 0.0
+    elif opcode == 55:  # rint
+        return 0.0
+    elif opcode == 56:  # less
         if position == 0:
             return 0.0
         return 0.0
-    elif opcode == 35:  # less_equal
+    elif opcode == 57:  # less_equal
         if position == 0:
             return 0.0
         return 0.0
-    elif opcode == 36:  # equal
+    elif opcode == 58:  # equal
         if position == 0:
             return 0.0
         return 0.0
-    elif opcode == 37:  # stop_gradient
+    elif opcode == 59:  # stop_gradient
         return 0.0
     return 0.0
 
@@ -289,7 +473,7 @@ def reduced(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssiz
     y: cython.double
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    if opcode == 38:  # sumprod
+    if opcode == 60:  # sumprod
         total = operands[0]
         n = (count - 1) // 2
         for i in range(1, 1 + n):
@@ -312,7 +496,7 @@ def replace_by_partials(
     y: cython.double
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    if opcode == 38:  # sumprod
+    if opcode == 60:  # sumprod
         operands[0] = 1.0
         n = (count - 1) // 2
         for i in range(1, 1 + n):
@@ -326,24 +510,32 @@ def replace_by_partials(
 @cython.exceptval(check=False)
 def selects(opcode: cython.int) -> cython.bint:
     """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""
-    return opcode in (25, 30, 31, 32, 33, 34, 35, 36, 37)
+    return opcode in (32, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59)
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def non_differentiable(opcode: cython.int) -> cython.int:
     """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""
-    if opcode == 32:  # where
+    if opcode == 50:  # where
         return 1
-    if opcode == 33:  # sign
+    if opcode == 51:  # sign
         return 1
-    if opcode == 34:  # less
+    if opcode == 52:  # floor
+        return 1
+    if opcode == 53:  # ceil
+        return 1
+    if opcode == 54:  # trunc
+        return 1
+    if opcode == 55:  # rint
+        return 1
+    if opcode == 56:  # less
         return 3
-    if opcode == 35:  # less_equal
+    if opcode == 57:  # less_equal
         return 3
-    if opcode == 36:  # equal
+    if opcode == 58:  # equal
         return 3
-    if opcode == 37:  # stop_gradient
+    if opcode == 59:  # stop_gradient
         return 1
     return 0
 
@@ -353,11 +545,11 @@ def non_differentiable(opcode: cython.int) -> cython.int:
 def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cython.int:
     """Return the instruction that fuses a row with that of an operand, by position; 0 if there is none."""
     if opcode == 1 and inner == 3:  # muladd
-        return 40
+        return 62
     if opcode == 2 and inner == 3 and position == 0:  # mulsub
-        return 41
+        return 63
     if opcode == 2 and inner == 3 and position == 1:  # submul
-        return 42
+        return 64
     return 0
 
 
@@ -365,24 +557,24 @@ def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cytho
 @cython.exceptval(check=False)
 def is_reduction(opcode: cython.int) -> cython.bint:
     """Return whether the opcode is that of a row for any number of operands."""
-    return 38 <= opcode <= 38
+    return 60 <= opcode <= 60
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
     """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""
-    arities: cython.p_char = b"0222221111111111111111111111222231222100333"
+    arities: cython.p_char = b"02222211111111111111111111111111111111111111112222311111222100333"
     return arities[opcode] - ord("0") if opcode > 0 else 0
 
 
 def fused(opcode: cython.int, x: Any, y: Any, z: Any) -> Any:
     """Return the value of a fused instruction, for any operands that have +, - and *: Values, or arrays."""
-    if opcode == 40:  # muladd
+    if opcode == 62:  # muladd
         return x * y + z
-    elif opcode == 41:  # mulsub
+    elif opcode == 63:  # mulsub
         return x * y - z
-    elif opcode == 42:  # submul
+    elif opcode == 64:  # submul
         return z - x * y
     raise ValueError(f"{opcode} is no fused instruction")
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from gradwalk.ops.cached import cached_property
+
 _OPERATORS: dict[str, Callable[..., float]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -51,6 +53,13 @@ class Formula:
     operator: str
     arguments: tuple[Formula, ...] = ()
     atom: str | float = ""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:  # kept, because every formula is hashed as a part of larger ones
+        return hash((self.operator, self.arguments, self.atom))
 
     def __add__(self, other: Formula | float) -> Formula:
         return _apply("+", self, other)

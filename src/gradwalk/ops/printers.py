@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, number, textbook
 
 # How tightly an operator binds; looser operands need brackets. Calls, variables and constants bind tightest.
@@ -17,8 +18,9 @@ _TIGHTEST = 9
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
 _IN_JAVASCRIPT = {"==": "===", "!=": "!==", "and": "&&"}
 
-# How C spells what Python spells otherwise. A power is a helper's, because squares are products: see ieee.py.
-IN_C = {"and": "&&", "pow": "power"}
+# How C spells what Python spells otherwise. A power is a helper's, because squares are products: see ieee.py. Functions
+# of definitions.py have names of their own, because some C libraries have a gamma that is another function.
+IN_C = {"and": "&&", "pow": "power", **{function: f"gradwalk_{function}" for function in DEFINITIONS}}
 
 # Functions that `c` prints and <math.h> lacks, by name. They compute what those of ieee.py do.
 C_HELPERS = {

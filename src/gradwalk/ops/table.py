@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradwalk.ops.cached import cached_property
+from gradwalk.ops.definitions import erfcx_slope, lost, near, polynomial, trigamma_slope
 from gradwalk.ops.formula import (
     NEVER,
     Formula,
@@ -83,7 +84,7 @@ class Operation:
     @property
     def is_function(self) -> bool:
         """Whether it is called by its name, as a method and in `gradwalk.math`; `a + b` is not."""
-        return not self.operator or self.name in ("pow", "abs")
+        return not self.operator or self.name in ("pow", "abs", "floor", "ceil", "trunc")
 
     @cached_property
     def selects(self) -> bool:
@@ -261,20 +262,49 @@ tanh_slope = usually(1 - out * out, f.fabs(x) < 0.88, 4 * twice / ((1 + twice) *
 sigmoid_slope = usually(out * (1 - out), x < 1, e / ((1 + e) * (1 + e)))
 
 # 1 - x² cancels next to 1 and -1, and the derivative of (1 - x) · (1 + x), next to 0.
-leg = f.sqrt(unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x))
+leg_squared = unless((1 - x) * (1 + x), f.fabs(x) < 0.5, 1 - x * x)
+leg = f.sqrt(leg_squared)
 
 # Beyond 1e9, 1 is less than an ulp of 1 + x². The square of that, in the derivative of the slope, soon overflows.
 far = unless(x, f.fabs(x) < 1e9, 1e9)
 atan_slope = usually(1 / (1 + x * x), f.fabs(x) < 1e9, 1 / far / far)
 
-# In exp(-x²), an error of x² counts as many times as x² is large. What its rounding lost is known: the square of x
-# rounded to sixteenths is exact. Adding and subtracting a large number rounds: one in float64, the other in float32.
-near = unless(x, f.fabs(x) > 30, 30)  # the derivative is 0 there
-in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
-coarse = where(equal(in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, in_float64)
 density = 2 / f.sqrt(number(math.pi))
-lost = (coarse * coarse - near * near) + (near - coarse) * (near + coarse)
 bell = usually(density * f.exp(-(x * x)), NEVER, density * (f.exp(-(near * near)) * (1 - lost)))
+
+# The roots of squares that are close to 1 cancel, and squares that overflow are not needed.
+asinh_slope = usually(1 / f.sqrt(1 + x * x), f.fabs(x) < 1e9, 1 / f.fabs(far))
+beyond = unless(x, x < 1e9, 1e9)
+modest = unless(x, x > 1e9, 1e9)
+acosh_slope = usually(1 / f.sqrt(modest - 1) / f.sqrt(modest + 1), x < 1e9, 1 / beyond)
+
+# The error of a cube root counts once where the operand is not 0.
+cbrt_slope = usually(1 / (3 * out * out), equal(x, 0), out / unless(x, equal(x, 0), 1) / 3)
+
+# At -inf the product with a probability of 0 is its limit.
+lower = unless(x, x < -1e3, -1e3)
+left, right = where(x < 0, lower, 0), unless(x, x < 0, 0)  # not relu, whose derivative at 0 is 0
+half, decay = f.exp(0.5 * left), f.exp(-right)  # the square of a half may have few digits
+silu_left = half * (1 + left / (1 + half * half)) * half / (1 + half * half)
+silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + decay))
+
+# By the lesser of both tails: the density at the quantile is that tail divided by the ratio of Mills, which erfcx is.
+tail = where(x > 0.5, 1 - x, x)
+mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
+ppf_slope = where(tail > 0, mills / tail, 1 / tail)
+
+# The terms of d/dx of sinc cancel next to 0. There it is its series, in the square of pi times x.
+away = unless(x, f.fabs(x) < 0.5, 1)
+small = where(f.fabs(x) < 0.5, x, 0)
+squared = (math.pi * small) * (math.pi * small)
+sinc_terms = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(12, 0, -1)]
+sinc_series = polynomial(squared, sinc_terms) * (math.pi * math.pi) * small
+half_turns = away - 2 * f.rint(away / 2)
+sinc_slope = unless((f.cos(math.pi * half_turns) - out) / away, f.fabs(x) < 0.5, sinc_series)
+
+# The terms of d/dx of erfcx cancel where x is large.
+short = unless(x, x >= 0.5, 0)
+erfcx_partial = usually(2 * short * out - density, x < 0.5, erfcx_slope)
 
 # Very long and very short vectors are scaled, for their squares and for subnormal numbers, which have few digits.
 square = x * x + y * y
@@ -314,6 +344,7 @@ TABLE: tuple[Operation, ...] = (
     # Exponentials, logarithms and roots.
     Operation("exp", "exp", f.exp(x), [out], [REAL], "exponential", ufunc="exp"),
     Operation("expm1", "expm1", f.expm1(x), [f.exp(x)], [REAL], "exp(x) - 1, accurate near 0", ufunc="expm1"),
+    Operation("exp2", "exp2", f.exp2(x), [f.log(2) * out], [REAL], "2 to the power of x", ufunc="exp2"),
     Operation("log", "log", f.log(x), [1 / x], [POSITIVE], "natural logarithm", ufunc="log"),
     Operation("log2", "log2", f.log2(x), [1 / f.log(2) / x], [POSITIVE], "logarithm to base 2", ufunc="log2"),
     Operation("log10", "log10", f.log10(x), [1 / f.log(10) / x], [POSITIVE], "logarithm to base 10", ufunc="log10"),
@@ -321,6 +352,15 @@ TABLE: tuple[Operation, ...] = (
         "log1p", "log1p", f.log1p(x), [1 / (1 + x)], [(-0.999, 20.0)], "log(1 + x), accurate near 0", ufunc="log1p"
     ),
     Operation("sqrt", "sqrt", f.sqrt(x), [0.5 / out], [POSITIVE], "square root", ufunc="sqrt"),
+    Operation("cbrt", "cbrt", f.cbrt(x), [cbrt_slope], [REAL], "cube root, also of negative numbers", ufunc="cbrt"),
+    Operation(
+        "log1mexp",
+        "log1mexp",
+        where(x > -math.log(2), f.log(-f.expm1(x)), f.log1p(-f.exp(x))),
+        [f.exp(x) / f.expm1(unless(x, equal(x, 0), -number(0)))],
+        [(-50.0, -1e-6)],
+        "log(1 - exp(x)), accurate for all x < 0",
+    ),
     # Trigonometry, and the hyperbolic functions.
     Operation("sin", "sin", f.sin(x), [f.cos(x)], [REAL], "sine of an angle in radians", ufunc="sin"),
     Operation("cos", "cos", f.cos(x), [-f.sin(x)], [REAL], "cosine of an angle in radians", ufunc="cos"),
@@ -331,11 +371,94 @@ TABLE: tuple[Operation, ...] = (
     Operation("sinh", "sinh", f.sinh(x), [f.cosh(x)], [REAL], "hyperbolic sine", ufunc="sinh"),
     Operation("cosh", "cosh", f.cosh(x), [f.sinh(x)], [REAL], "hyperbolic cosine", ufunc="cosh"),
     Operation("tanh", "tanh", f.tanh(x), [tanh_slope], [REAL], "hyperbolic tangent", ufunc="tanh"),
-    # Activations of neural networks, and the error function.
+    Operation("asinh", "asinh", f.asinh(x), [asinh_slope], [REAL], "inverse hyperbolic sine", ufunc="arcsinh"),
+    Operation(
+        "acosh", "acosh", f.acosh(x), [acosh_slope], [(1.001, 50.0)], "inverse hyperbolic cosine", ufunc="arccosh"
+    ),
+    Operation("atanh", "atanh", f.atanh(x), [1 / leg_squared], [UNIT], "inverse hyperbolic tangent", ufunc="arctanh"),
+    Operation(
+        "sinc",
+        "sinc",
+        f.sinc(x),
+        [sinc_slope],
+        [REAL],
+        "sin(π · x) / (π · x), and 1 at 0",
+    ),
+    # Activations of neural networks.
     Operation("sigmoid", "sigmoid", logistic, [sigmoid_slope], [REAL], "1 / (1 + exp(-x))", ufunc="expit"),
     Operation("relu", "ReLU", where(x < 0, 0, x), [where(x <= 0, 0, 1)], [REAL], "x where it is positive, else 0"),
     Operation("softplus", "softplus", where(x > 0, x, 0) + f.log1p(e), [logistic], [REAL], "log(1 + exp(x))"),
+    Operation(
+        "silu",
+        "SiLU",
+        f.silu(x),
+        [usually(f.sigmoid(x) * (1 + x * f.sigmoid(-x)), NEVER, silu_slope)],
+        [REAL],
+        "x · sigmoid(x), also known as swish",
+    ),
+    Operation(
+        "gelu",
+        "GELU",
+        lower * f.norm_cdf(x),
+        [f.norm_cdf(x) + lower * f.norm_pdf(x)],
+        [REAL],
+        "x · norm_cdf(x), exact and not by tanh",
+    ),
+    # The error function, and the normal distribution of mean 0 and variance 1.
     Operation("erf", "erf", f.erf(x), [bell], [(-5.0, 5.0)], "error function", ufunc="erf"),
+    Operation("erfc", "erfc", f.erfc(x), [-bell], [(-5.0, 25.0)], "1 - erf(x), accurate for large x", ufunc="erfc"),
+    Operation(
+        "erfcx",
+        "erfcx",
+        f.erfcx(x),
+        [erfcx_partial],
+        [(-20.0, 50.0)],
+        "exp(x²) · erfc(x), which does not underflow",
+        ufunc="erfcx",
+    ),
+    Operation(
+        "norm_pdf", "norm_pdf", f.norm_pdf(x), [-near * out], [(-8.0, 8.0)], "density of the normal distribution"
+    ),
+    Operation(
+        "norm_cdf",
+        "norm_cdf",
+        f.norm_cdf(x),
+        [f.norm_pdf(x)],
+        [(-8.0, 8.0)],
+        "normal distribution function",
+        ufunc="ndtr",
+    ),
+    Operation(
+        "norm_ppf",
+        "norm_ppf",
+        f.norm_ppf(x),
+        [
+            usually(1 / f.norm_pdf(out), NEVER, ppf_slope),
+        ],
+        [(0.001, 0.999)],
+        "quantile of the normal distribution: the inverse of norm_cdf",
+        ufunc="ndtri",
+    ),
+    # The gamma function and its kin.
+    Operation("gamma", "gamma", f.gamma(x), [out * f.digamma(x)], [(0.01, 20.0)], "gamma function", ufunc="gamma"),
+    Operation(
+        "lgamma",
+        "lgamma",
+        f.lgamma(x),
+        [f.digamma(x)],
+        [POSITIVE],
+        "logarithm of the absolute value of the gamma function",
+        ufunc="gammaln",
+    ),
+    Operation("digamma", "digamma", f.digamma(x), [f.trigamma(x)], [POSITIVE], "derivative of lgamma", ufunc="psi"),
+    Operation(
+        "trigamma",
+        "trigamma",
+        f.trigamma(x),
+        [usually(f.polygamma(2, x), NEVER, trigamma_slope)],
+        [(0.01, 50.0)],
+        "derivative of digamma",
+    ),
     # Polar coordinates.
     Operation(
         "atan2",
@@ -390,6 +513,10 @@ TABLE: tuple[Operation, ...] = (
     ),
     # What is constant between its jumps. Comparisons give 1.0 for true and 0.0 for false.
     Operation("sign", "sign", f.sign(x), [0], [REAL], "-1, 0 or 1 by the sign of x", ufunc="sign"),
+    Operation("floor", "floor", f.floor(x), [0], [REAL], "largest integer up to x", operator="floor", ufunc="floor"),
+    Operation("ceil", "ceil", f.ceil(x), [0], [REAL], "smallest integer from x on", operator="ceil", ufunc="ceil"),
+    Operation("trunc", "trunc", f.trunc(x), [0], [REAL], "x without its fraction", operator="trunc", ufunc="trunc"),
+    Operation("rint", "rint", f.rint(x), [0], [REAL], "nearest integer; the even one of two", ufunc="rint"),
     Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
     Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
     Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),

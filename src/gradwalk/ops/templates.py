@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gradwalk.ops.formula import Formula, as_formula, name, number, where
+from gradwalk.ops.formula import NEVER, Formula, as_formula, given, name, number, where
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.table import BY_NAME, TABLE, Fused, Operation, Reduction
 
@@ -139,7 +139,7 @@ def missing_rows(row: Operation | Reduction) -> list[str]:
 
 def _contribution(row: Operation, position: int) -> Formula:
     """Return the adjoint times the partial; of a row that selects, the adjoint itself or exactly 0, never 0 · inf."""
-    partial = row.partial(position)
+    partial = given(row.partial(position), NEVER, False)
     return _chosen(partial) if row.selects else _scaled(partial)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradwalk.ops.printers import C_HELPERS
+from gradwalk.ops.statements import c_definitions
 from gradwalk.program.c_names import is_taken
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS
@@ -55,7 +56,9 @@ def c_source(code: Code, name: str) -> str:
     definitions = writer.definitions(name)
     text = "\n".join(definitions)
     before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
-    helpers = [definition for helper, definition in C_HELPERS.items() if f"{helper}(" in text]
+    defined = c_definitions(text)
+    called = "\n".join([text, *defined])
+    helpers = [*(definition for helper, definition in C_HELPERS.items() if f"{helper}(" in called), *defined]
     constants = _constants(code) if "constants[" in text else []
     return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *definitions, ""])
 

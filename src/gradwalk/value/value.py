@@ -145,17 +145,11 @@ class Value(ValueNode):
     def __index__(self) -> int:
         raise _number_refused(self, "an index or a count")
 
-    def __round__(self, digits: int | None = None) -> float:
-        raise _number_refused(self, "round()")
-
-    def __trunc__(self) -> int:
-        raise _number_refused(self, "trunc()")
-
-    def __floor__(self) -> int:
-        raise _number_refused(self, "floor()")
-
-    def __ceil__(self) -> int:
-        raise _number_refused(self, "ceil()")
+    def __round__(self, digits: int | None = None) -> Value:
+        """The nearest integer, as a Value. Rounding to digits is of decimal text, and refused."""
+        if digits is not None:
+            raise _number_refused(self, "round() to digits")
+        return self.rint()
 
     def __float__(self) -> float:
         modes.refuse_if_staging(self, "turns into a float")
@@ -453,6 +447,20 @@ class Value(ValueNode):
         """
         return _unary(9, self)
 
+    def exp2(self) -> Value:
+        """2 to the power of x.
+
+        d/dx = log(2) · out
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).exp2().data, 6)
+            1.414214
+        """
+        return _unary(10, self)
+
     def log(self) -> Value:
         """Natural logarithm.
 
@@ -465,7 +473,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).log().data, 6)
             -0.693147
         """
-        return _unary(10, self)
+        return _unary(11, self)
 
     def log2(self) -> Value:
         """Logarithm to base 2.
@@ -479,7 +487,7 @@ class Value(ValueNode):
             >>> Value(0.5).log2().data
             -1.0
         """
-        return _unary(11, self)
+        return _unary(12, self)
 
     def log10(self) -> Value:
         """Logarithm to base 10.
@@ -493,7 +501,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).log10().data, 6)
             -0.30103
         """
-        return _unary(12, self)
+        return _unary(13, self)
 
     def log1p(self) -> Value:
         """log(1 + x), accurate near 0.
@@ -507,7 +515,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).log1p().data, 6)
             0.405465
         """
-        return _unary(13, self)
+        return _unary(14, self)
 
     def sqrt(self) -> Value:
         """Square root.
@@ -521,7 +529,35 @@ class Value(ValueNode):
             >>> round(Value(0.5).sqrt().data, 6)
             0.707107
         """
-        return _unary(14, self)
+        return _unary(15, self)
+
+    def cbrt(self) -> Value:
+        """Cube root, also of negative numbers.
+
+        d/dx = 1 / (3 · out · out)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).cbrt().data, 6)
+            0.793701
+        """
+        return _unary(16, self)
+
+    def log1mexp(self) -> Value:
+        """log(1 - exp(x)), accurate for all x < 0.
+
+        d/dx = exp(x) / expm1(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).log1mexp().data, 6)
+            nan
+        """
+        return _unary(17, self)
 
     def sin(self) -> Value:
         """Sine of an angle in radians.
@@ -535,7 +571,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).sin().data, 6)
             0.479426
         """
-        return _unary(15, self)
+        return _unary(18, self)
 
     def cos(self) -> Value:
         """Cosine of an angle in radians.
@@ -549,7 +585,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).cos().data, 6)
             0.877583
         """
-        return _unary(16, self)
+        return _unary(19, self)
 
     def tan(self) -> Value:
         """Tangent of an angle in radians.
@@ -563,7 +599,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).tan().data, 6)
             0.546302
         """
-        return _unary(17, self)
+        return _unary(20, self)
 
     def asin(self) -> Value:
         """Inverse sine, in radians.
@@ -577,7 +613,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).asin().data, 6)
             0.523599
         """
-        return _unary(18, self)
+        return _unary(21, self)
 
     def arcsin(self) -> Value:
         """Inverse sine, in radians.
@@ -591,7 +627,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).arcsin().data, 6)
             0.523599
         """
-        return _unary(18, self)
+        return _unary(21, self)
 
     def acos(self) -> Value:
         """Inverse cosine, in radians.
@@ -605,7 +641,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).acos().data, 6)
             1.047198
         """
-        return _unary(19, self)
+        return _unary(22, self)
 
     def arccos(self) -> Value:
         """Inverse cosine, in radians.
@@ -619,7 +655,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).arccos().data, 6)
             1.047198
         """
-        return _unary(19, self)
+        return _unary(22, self)
 
     def atan(self) -> Value:
         """Inverse tangent, in radians.
@@ -633,7 +669,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).atan().data, 6)
             0.463648
         """
-        return _unary(20, self)
+        return _unary(23, self)
 
     def arctan(self) -> Value:
         """Inverse tangent, in radians.
@@ -647,7 +683,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).arctan().data, 6)
             0.463648
         """
-        return _unary(20, self)
+        return _unary(23, self)
 
     def sinh(self) -> Value:
         """Hyperbolic sine.
@@ -661,7 +697,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).sinh().data, 6)
             0.521095
         """
-        return _unary(21, self)
+        return _unary(24, self)
 
     def cosh(self) -> Value:
         """Hyperbolic cosine.
@@ -675,7 +711,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).cosh().data, 6)
             1.127626
         """
-        return _unary(22, self)
+        return _unary(25, self)
 
     def tanh(self) -> Value:
         """Hyperbolic tangent.
@@ -689,7 +725,105 @@ class Value(ValueNode):
             >>> round(Value(0.5).tanh().data, 6)
             0.462117
         """
-        return _unary(23, self)
+        return _unary(26, self)
+
+    def asinh(self) -> Value:
+        """Inverse hyperbolic sine.
+
+        d/dx = 1 / sqrt(1 + x²)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).asinh().data, 6)
+            0.481212
+        """
+        return _unary(27, self)
+
+    def arcsinh(self) -> Value:
+        """Inverse hyperbolic sine.
+
+        d/dx = 1 / sqrt(1 + x²)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arcsinh().data, 6)
+            0.481212
+        """
+        return _unary(27, self)
+
+    def acosh(self) -> Value:
+        """Inverse hyperbolic cosine.
+
+        d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).acosh().data, 6)
+            nan
+        """
+        return _unary(28, self)
+
+    def arccosh(self) -> Value:
+        """Inverse hyperbolic cosine.
+
+        d/dx = 1 / sqrt(x - 1) / sqrt(x + 1)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arccosh().data, 6)
+            nan
+        """
+        return _unary(28, self)
+
+    def atanh(self) -> Value:
+        """Inverse hyperbolic tangent.
+
+        d/dx = 1 / ((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).atanh().data, 6)
+            0.549306
+        """
+        return _unary(29, self)
+
+    def arctanh(self) -> Value:
+        """Inverse hyperbolic tangent.
+
+        d/dx = 1 / ((1 - x) · (1 + x))
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).arctanh().data, 6)
+            0.549306
+        """
+        return _unary(29, self)
+
+    def sinc(self) -> Value:
+        """sin(π · x) / (π · x), and 1 at 0.
+
+        d/dx = (cos(π · (x - 2 · rint(x / 2))) - out) / x
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).sinc().data, 6)
+            0.63662
+        """
+        return _unary(30, self)
 
     def sigmoid(self) -> Value:
         """1 / (1 + exp(-x)).
@@ -703,7 +837,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).sigmoid().data, 6)
             0.622459
         """
-        return _unary(24, self)
+        return _unary(31, self)
 
     def expit(self) -> Value:
         """1 / (1 + exp(-x)).
@@ -717,7 +851,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).expit().data, 6)
             0.622459
         """
-        return _unary(24, self)
+        return _unary(31, self)
 
     def relu(self) -> Value:
         """x where it is positive, else 0.
@@ -731,7 +865,7 @@ class Value(ValueNode):
             >>> Value(0.5).relu().data
             0.5
         """
-        return _unary(25, self)
+        return _unary(32, self)
 
     def softplus(self) -> Value:
         """log(1 + exp(x)).
@@ -745,7 +879,35 @@ class Value(ValueNode):
             >>> round(Value(0.5).softplus().data, 6)
             0.974077
         """
-        return _unary(26, self)
+        return _unary(33, self)
+
+    def silu(self) -> Value:
+        """x · sigmoid(x), also known as swish.
+
+        d/dx = sigmoid(x) · (1 + x · sigmoid(-x))
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).silu().data, 6)
+            0.31123
+        """
+        return _unary(34, self)
+
+    def gelu(self) -> Value:
+        """x · norm_cdf(x), exact and not by tanh.
+
+        d/dx = norm_cdf(x) + x · norm_pdf(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).gelu().data, 6)
+            0.345731
+        """
+        return _unary(35, self)
 
     def erf(self) -> Value:
         """Error function.
@@ -759,7 +921,189 @@ class Value(ValueNode):
             >>> round(Value(0.5).erf().data, 6)
             0.5205
         """
-        return _unary(27, self)
+        return _unary(36, self)
+
+    def erfc(self) -> Value:
+        """1 - erf(x), accurate for large x.
+
+        d/dx = -(2 / sqrt(π) · exp(-(x²)))
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).erfc().data, 6)
+            0.4795
+        """
+        return _unary(37, self)
+
+    def erfcx(self) -> Value:
+        """exp(x²) · erfc(x), which does not underflow.
+
+        d/dx = 2 · x · out - 2 / sqrt(π)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).erfcx().data, 6)
+            0.61569
+        """
+        return _unary(38, self)
+
+    def norm_pdf(self) -> Value:
+        """Density of the normal distribution.
+
+        d/dx = -x · out
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).norm_pdf().data, 6)
+            0.352065
+        """
+        return _unary(39, self)
+
+    def norm_cdf(self) -> Value:
+        """Normal distribution function.
+
+        d/dx = norm_pdf(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).norm_cdf().data, 6)
+            0.691462
+        """
+        return _unary(40, self)
+
+    def ndtr(self) -> Value:
+        """Normal distribution function.
+
+        d/dx = norm_pdf(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).ndtr().data, 6)
+            0.691462
+        """
+        return _unary(40, self)
+
+    def norm_ppf(self) -> Value:
+        """Quantile of the normal distribution: the inverse of norm_cdf.
+
+        d/dx = 1 / norm_pdf(out)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).norm_ppf().data
+            0.0
+        """
+        return _unary(41, self)
+
+    def ndtri(self) -> Value:
+        """Quantile of the normal distribution: the inverse of norm_cdf.
+
+        d/dx = 1 / norm_pdf(out)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).ndtri().data
+            0.0
+        """
+        return _unary(41, self)
+
+    def gamma(self) -> Value:
+        """Gamma function.
+
+        d/dx = out · digamma(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).gamma().data, 6)
+            1.772454
+        """
+        return _unary(42, self)
+
+    def lgamma(self) -> Value:
+        """Logarithm of the absolute value of the gamma function.
+
+        d/dx = digamma(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).lgamma().data, 6)
+            0.572365
+        """
+        return _unary(43, self)
+
+    def gammaln(self) -> Value:
+        """Logarithm of the absolute value of the gamma function.
+
+        d/dx = digamma(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).gammaln().data, 6)
+            0.572365
+        """
+        return _unary(43, self)
+
+    def digamma(self) -> Value:
+        """Derivative of lgamma.
+
+        d/dx = trigamma(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).digamma().data, 6)
+            -1.96351
+        """
+        return _unary(44, self)
+
+    def psi(self) -> Value:
+        """Derivative of lgamma.
+
+        d/dx = trigamma(x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).psi().data, 6)
+            -1.96351
+        """
+        return _unary(44, self)
+
+    def trigamma(self) -> Value:
+        """Derivative of digamma.
+
+        d/dx = polygamma(2, x)
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).trigamma().data, 6)
+            4.934802
+        """
+        return _unary(45, self)
 
     def atan2(self, y: Value | float) -> Value:
         """Angle of the point with ordinate x and abscissa y, in radians.
@@ -777,7 +1121,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).atan2(2.0).data, 6)
             0.244979
         """
-        result: Value = apply(28, self, y)
+        result: Value = apply(46, self, y)
         return result
 
     def arctan2(self, y: Value | float) -> Value:
@@ -796,7 +1140,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).arctan2(2.0).data, 6)
             0.244979
         """
-        result: Value = apply(28, self, y)
+        result: Value = apply(46, self, y)
         return result
 
     def hypot(self, y: Value | float) -> Value:
@@ -815,7 +1159,7 @@ class Value(ValueNode):
             >>> round(Value(0.5).hypot(2.0).data, 6)
             2.061553
         """
-        result: Value = apply(29, self, y)
+        result: Value = apply(47, self, y)
         return result
 
     def maximum(self, y: Value | float) -> Value:
@@ -834,7 +1178,7 @@ class Value(ValueNode):
             >>> Value(0.5).maximum(2.0).data
             2.0
         """
-        result: Value = apply(30, self, y)
+        result: Value = apply(48, self, y)
         return result
 
     def minimum(self, y: Value | float) -> Value:
@@ -853,7 +1197,7 @@ class Value(ValueNode):
             >>> Value(0.5).minimum(2.0).data
             0.5
         """
-        result: Value = apply(31, self, y)
+        result: Value = apply(49, self, y)
         return result
 
     def where(self, y: Value | float, z: Value | float) -> Value:
@@ -874,7 +1218,7 @@ class Value(ValueNode):
             >>> Value(0.5).where(2.0, 3.0).data
             2.0
         """
-        result: Value = apply(32, self, y, z)
+        result: Value = apply(50, self, y, z)
         return result
 
     def sign(self) -> Value:
@@ -889,7 +1233,72 @@ class Value(ValueNode):
             >>> Value(0.5).sign().data
             1.0
         """
-        return _unary(33, self)
+        return _unary(51, self)
+
+    def __floor__(self) -> Value:
+        return _unary(52, self)
+
+    def floor(self) -> Value:
+        """Largest integer up to x.
+
+        d/dx = 0
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).floor().data
+            0.0
+        """
+        return _unary(52, self)
+
+    def __ceil__(self) -> Value:
+        return _unary(53, self)
+
+    def ceil(self) -> Value:
+        """Smallest integer from x on.
+
+        d/dx = 0
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).ceil().data
+            1.0
+        """
+        return _unary(53, self)
+
+    def __trunc__(self) -> Value:
+        return _unary(54, self)
+
+    def trunc(self) -> Value:
+        """x without its fraction.
+
+        d/dx = 0
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).trunc().data
+            0.0
+        """
+        return _unary(54, self)
+
+    def rint(self) -> Value:
+        """Nearest integer; the even one of two.
+
+        d/dx = 0
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).rint().data
+            0.0
+        """
+        return _unary(55, self)
 
     def less(self, y: Value | float) -> Value:
         """1 where x < y, else 0.
@@ -907,7 +1316,7 @@ class Value(ValueNode):
             >>> Value(0.5).less(2.0).data
             1.0
         """
-        result: Value = apply(34, self, y)
+        result: Value = apply(56, self, y)
         return result
 
     def less_equal(self, y: Value | float) -> Value:
@@ -926,7 +1335,7 @@ class Value(ValueNode):
             >>> Value(0.5).less_equal(2.0).data
             1.0
         """
-        result: Value = apply(35, self, y)
+        result: Value = apply(57, self, y)
         return result
 
     def equal(self, y: Value | float) -> Value:
@@ -945,7 +1354,7 @@ class Value(ValueNode):
             >>> Value(0.5).equal(2.0).data
             0.0
         """
-        result: Value = apply(36, self, y)
+        result: Value = apply(58, self, y)
         return result
 
     def stop_gradient(self) -> Value:
@@ -960,7 +1369,7 @@ class Value(ValueNode):
             >>> Value(0.5).stop_gradient().data
             0.5
         """
-        return _unary(37, self)
+        return _unary(59, self)
 
     # --- end of generated code ---
 
@@ -1178,7 +1587,7 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     all_q = _listed(q)
     if len(all_p) != len(all_q):
         raise _unequal("sumprod", [all_p, all_q])
-    return _reduction(38, [start, *all_p, *all_q])
+    return _reduction(60, [start, *all_p, *all_q])
 
 
 # --- end of generated code ---

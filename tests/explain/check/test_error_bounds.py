@@ -14,7 +14,23 @@ from gradwalk import Graph, Value, topological_order
 from gradwalk.explain.check.error_bounds import gradient_errors, noise_weights
 from gradwalk.explain.passes import gradients
 
-KINKED = ("abs", "relu", "maximum", "minimum", "where", "atan2", "hypot", "sign", "less", "less_equal", "equal")
+KINKED = (
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "abs",
+    "relu",
+    "maximum",
+    "minimum",
+    "where",
+    "atan2",
+    "hypot",
+    "sign",
+    "less",
+    "less_equal",
+    "equal",
+)
 SMOOTH = [name for name in TAME if name not in (*KINKED, "stop_gradient")]
 
 

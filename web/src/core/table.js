@@ -139,6 +139,20 @@ export const TABLE = [
     formulas: [["exp", "x"]],
   },
   {
+    name: "exp2",
+    symbol: "exp2",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "2 to the power of x",
+    forward: (x) => ieee.exp2(x),
+    partials: [(_x, _y, _z, out) => ieee.log(2) * out],
+    formulas: [["*", ["log", 2], "out"]],
+  },
+  {
     name: "log",
     symbol: "log",
     arity: 1,
@@ -207,6 +221,34 @@ export const TABLE = [
     forward: (x) => ieee.sqrt(x),
     partials: [(_x, _y, _z, out) => 0.5 / out],
     formulas: [["/", 0.5, "out"]],
+  },
+  {
+    name: "cbrt",
+    symbol: "cbrt",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "cube root, also of negative numbers",
+    forward: (x) => ieee.cbrt(x),
+    partials: [(x, _y, _z, out) => x === 0 ? 1 / (3 * out * out) : out / x / 3],
+    formulas: [["/", 1, ["*", ["*", 3, "out"], "out"]]],
+  },
+  {
+    name: "log1mexp",
+    symbol: "log1mexp",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "log(1 - exp(x)), accurate for all x < 0",
+    forward: (x) => x > -0.6931471805599453 ? ieee.log(-ieee.expm1(x)) : ieee.log1p(-ieee.exp(x)),
+    partials: [(x) => ieee.exp(x) / ieee.expm1(x === 0 ? -0 : x)],
+    formulas: [["/", ["exp", "x"], ["expm1", "x"]]],
   },
   {
     name: "sin",
@@ -333,13 +375,96 @@ export const TABLE = [
     forward: (x) => ieee.tanh(x),
     partials: [
       (x, _y, _z, out) => {
-        const a = ieee.fabs(x);
-        const b = ieee.exp(-2 * a);
-        const c = 1 + b;
-        return a < 0.88 ? 1 - out * out : 4 * b / (c * c);
+        if (ieee.fabs(x) < 0.88) {
+          return 1 - out * out;
+        }
+        const v1 = ieee.exp(-2 * ieee.fabs(x));
+        const v2 = 1 + v1;
+        return 4 * v1 / (v2 * v2);
       },
     ],
     formulas: [["-", 1, ["*", "out", "out"]]],
+  },
+  {
+    name: "asinh",
+    symbol: "asinh",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "inverse hyperbolic sine",
+    forward: (x) => ieee.asinh(x),
+    partials: [(x) => ieee.fabs(x) < 1000000000 ? 1 / ieee.sqrt(1 + x * x) : 1 / ieee.fabs(x)],
+    formulas: [["/", 1, ["sqrt", ["+", 1, ["*", "x", "x"]]]]],
+  },
+  {
+    name: "acosh",
+    symbol: "acosh",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "inverse hyperbolic cosine",
+    forward: (x) => ieee.acosh(x),
+    partials: [
+      (x) => {
+        if (x < 1000000000) {
+          const v1 = x > 1000000000 ? 1000000000 : x;
+          return 1 / ieee.sqrt(v1 - 1) / ieee.sqrt(v1 + 1);
+        }
+        return 1 / x;
+      },
+    ],
+    formulas: [["/", ["/", 1, ["sqrt", ["-", "x", 1]]], ["sqrt", ["+", "x", 1]]]],
+  },
+  {
+    name: "atanh",
+    symbol: "atanh",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "inverse hyperbolic tangent",
+    forward: (x) => ieee.atanh(x),
+    partials: [(x) => 1 / (ieee.fabs(x) < 0.5 ? 1 - x * x : (1 - x) * (1 + x))],
+    formulas: [["/", 1, ["*", ["-", 1, "x"], ["+", 1, "x"]]]],
+  },
+  {
+    name: "sinc",
+    symbol: "sinc",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "sin(π · x) / (π · x), and 1 at 0",
+    forward: (x) => ieee.sinc(x),
+    partials: [
+      (x, _y, _z, out) => {
+        if (ieee.fabs(x) < 0.5) {
+          const v1 = 3.141592653589793 * x;
+          const v2 = v1 * v1;
+          const v3 = (1.5472680682522736e-24 * v2 + -8.509974375387505e-22) * v2 + 3.9145882126782523e-19;
+          const v4 = (v3 * v2 + -1.4797143443923793e-16) * v2 + 4.498331606952833e-14;
+          const v5 = (v4 * v2 + -1.0706029224547743e-11) * v2 + 1.9270852604185937e-09;
+          const v6 = (v5 * v2 + -2.505210838544172e-07) * v2 + 2.2045855379188714e-05;
+          const v7 = (v6 * v2 + -0.0011904761904761906) * v2 + 0.03333333333333333;
+          return (v7 * v2 + -0.3333333333333333) * 9.869604401089358 * x;
+        }
+        const v1 = ieee.cos(3.141592653589793 * (x - 2 * ieee.rint(x / 2))) - out;
+        return v1 / x;
+      },
+    ],
+    formulas: [
+      ["/", ["-", ["cos", ["*", 3.141592653589793, ["-", "x", ["*", 2, ["rint", ["/", "x", 2]]]]]], "out"], "x"],
+    ],
   },
   {
     name: "sigmoid",
@@ -354,9 +479,12 @@ export const TABLE = [
     forward: (x) => (x < 0 ? ieee.exp(-ieee.fabs(x)) : 1) / (1 + ieee.exp(-ieee.fabs(x))),
     partials: [
       (x, _y, _z, out) => {
-        const a = ieee.exp(-ieee.fabs(x));
-        const b = 1 + a;
-        return x < 1 ? out * (1 - out) : a / (b * b);
+        if (x < 1) {
+          return out * (1 - out);
+        }
+        const v1 = ieee.exp(-ieee.fabs(x));
+        const v2 = 1 + v1;
+        return v1 / (v2 * v2);
       },
     ],
     formulas: [["*", "out", ["-", 1, "out"]]],
@@ -392,6 +520,46 @@ export const TABLE = [
     ],
   },
   {
+    name: "silu",
+    symbol: "SiLU",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "x · sigmoid(x), also known as swish",
+    forward: (x) => ieee.silu(x),
+    partials: [
+      (x) => {
+        if (x < 0) {
+          const v1 = x < -1000 ? -1000 : x;
+          const v2 = ieee.exp(0.5 * v1);
+          const v3 = 1 + v2 * v2;
+          return v2 * (1 + v1 / v3) * v2 / v3;
+        }
+        const v1 = ieee.exp(-x);
+        const v2 = 1 + v1;
+        return (1 + x * (v1 / v2)) / v2;
+      },
+    ],
+    formulas: [["*", ["sigmoid", "x"], ["+", 1, ["*", "x", ["sigmoid", ["negative", "x"]]]]]],
+  },
+  {
+    name: "gelu",
+    symbol: "GELU",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "x · norm_cdf(x), exact and not by tanh",
+    forward: (x) => (x < -1000 ? -1000 : x) * ieee.norm_cdf(x),
+    partials: [(x) => ieee.norm_cdf(x) + (x < -1000 ? -1000 : x) * ieee.norm_pdf(x)],
+    formulas: [["+", ["norm_cdf", "x"], ["*", "x", ["norm_pdf", "x"]]]],
+  },
+  {
     name: "erf",
     symbol: "erf",
     arity: 1,
@@ -404,14 +572,202 @@ export const TABLE = [
     forward: (x) => ieee.erf(x),
     partials: [
       (x) => {
-        const a = ieee.fabs(x) > 30 ? 30 : x;
-        const b = a * a;
-        const c = a + 422212465065984 - 422212465065984;
-        const d = c === 0 ? a + 786432 - 786432 : c;
-        return 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-b) * (1 - (d * d - b + (a - d) * (a + d))));
+        const v1 = ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x;
+        const v2 = v1 * v1;
+        const v3 = v1 + 422212465065984 - 422212465065984;
+        const v4 = v3 === 0 ? v1 + 786432 - 786432 : v3;
+        return 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-v2) * (1 - (v4 * v4 - v2 + (v1 - v4) * (v1 + v4))));
       },
     ],
     formulas: [["*", ["/", 2, ["sqrt", 3.141592653589793]], ["exp", ["negative", ["*", "x", "x"]]]]],
+  },
+  {
+    name: "erfc",
+    symbol: "erfc",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "1 - erf(x), accurate for large x",
+    forward: (x) => ieee.erfc(x),
+    partials: [
+      (x) => {
+        const v1 = ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x;
+        const v2 = v1 * v1;
+        const v3 = v1 + 422212465065984 - 422212465065984;
+        const v4 = v3 === 0 ? v1 + 786432 - 786432 : v3;
+        const v5 = 2 / ieee.sqrt(3.141592653589793) * (ieee.exp(-v2) * (1 - (v4 * v4 - v2 + (v1 - v4) * (v1 + v4))));
+        return -v5;
+      },
+    ],
+    formulas: [["negative", ["*", ["/", 2, ["sqrt", 3.141592653589793]], ["exp", ["negative", ["*", "x", "x"]]]]]],
+  },
+  {
+    name: "erfcx",
+    symbol: "erfcx",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "exp(x²) · erfc(x), which does not underflow",
+    forward: (x) => ieee.erfcx(x),
+    partials: [
+      (x, _y, _z, out) => {
+        if (x < 0.5) {
+          return 2 * (x >= 0.5 ? 0 : x) * out - 2 / ieee.sqrt(3.141592653589793);
+        }
+        const v1 = 1 - 6 / (x + 3) - 0.14285714285714285;
+        const v2 = (7.363867119533538e-08 * v1 + 1.1308089357049538e-07) * v1 + -5.453560038205412e-07;
+        const v3 = (v2 * v1 + -1.0553986030791751e-06) * v1 + 2.2223362637667336e-06;
+        const v4 = (v3 * v1 + 5.8568155208804915e-06) * v1 + -7.374073071156531e-06;
+        const v5 = (v4 * v1 + -2.719340871356241e-05) * v1 + 2.6532643790131054e-05;
+        const v6 = (v5 * v1 + 0.0001205803915701172) * v1 + -0.00013135926065817384;
+        const v7 = (v6 * v1 + -0.0005215326854839843) * v1 + 0.0008880039401596187;
+        const v8 = (v7 * v1 + 0.0019172031454415752) * v1 + -0.006559312762339258;
+        const v9 = (v8 * v1 + -0.0008988666302915936) * v1 + 0.037328565728325484;
+        const v10 = ((v9 * v1 + -0.084707572888461) * v1 + 0.0632381320383654) * v1;
+        const v11 = ((v10 + 0.11582156781790551) * v1 + -0.4182846681656864) * v1;
+        const v12 = ((v11 + 0.608664721867045) * v1 + -0.37866665041208775) * v1 + -0.35601739116637177;
+        const v13 = 1 + 2 * x;
+        return -(v12 * v1 + 2.623063993696738) / v13 / v13;
+      },
+    ],
+    formulas: [["-", ["*", ["*", 2, "x"], "out"], ["/", 2, ["sqrt", 3.141592653589793]]]],
+  },
+  {
+    name: "norm_pdf",
+    symbol: "norm_pdf",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "density of the normal distribution",
+    forward: (x) => ieee.norm_pdf(x),
+    partials: [(x, _y, _z, out) => -(ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x) * out],
+    formulas: [["*", ["negative", "x"], "out"]],
+  },
+  {
+    name: "norm_cdf",
+    symbol: "norm_cdf",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "normal distribution function",
+    forward: (x) => ieee.norm_cdf(x),
+    partials: [(x) => ieee.norm_pdf(x)],
+    formulas: [["norm_pdf", "x"]],
+  },
+  {
+    name: "norm_ppf",
+    symbol: "norm_ppf",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "quantile of the normal distribution: the inverse of norm_cdf",
+    forward: (x) => ieee.norm_ppf(x),
+    partials: [
+      (x, _y, _z, out) => {
+        if ((x > 0.5 ? 1 - x : x) > 0) {
+          const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
+          return v1 / (x > 0.5 ? 1 - x : x);
+        }
+        return 1 / (x > 0.5 ? 1 - x : x);
+      },
+    ],
+    formulas: [["/", 1, ["norm_pdf", "out"]]],
+  },
+  {
+    name: "gamma",
+    symbol: "gamma",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "gamma function",
+    forward: (x) => ieee.gamma(x),
+    partials: [(x, _y, _z, out) => out * ieee.digamma(x)],
+    formulas: [["*", "out", ["digamma", "x"]]],
+  },
+  {
+    name: "lgamma",
+    symbol: "lgamma",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "logarithm of the absolute value of the gamma function",
+    forward: (x) => ieee.lgamma(x),
+    partials: [(x) => ieee.digamma(x)],
+    formulas: [["digamma", "x"]],
+  },
+  {
+    name: "digamma",
+    symbol: "digamma",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "derivative of lgamma",
+    forward: (x) => ieee.digamma(x),
+    partials: [(x) => ieee.trigamma(x)],
+    formulas: [["trigamma", "x"]],
+  },
+  {
+    name: "trigamma",
+    symbol: "trigamma",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "derivative of digamma",
+    forward: (x) => ieee.trigamma(x),
+    partials: [
+      (x) => {
+        const v1 = x < 0 ? 1 - x : x;
+        const v2 = v1 + 7;
+        const v3 = v1 + 6;
+        const v4 = v1 + 5;
+        const v5 = v1 + 4;
+        const v6 = 0 + 1 / v2 / v2 / v2 + 1 / v3 / v3 / v3 + 1 / v4 / v4 / v4 + 1 / v5 / v5 / v5;
+        const v7 = v1 + 3;
+        const v8 = v1 + 2;
+        const v9 = v1 + 1;
+        const v10 = v1 + 0;
+        const v11 = v6 + 1 / v7 / v7 / v7 + 1 / v8 / v8 / v8 + 1 / v9 / v9 / v9 + 1 / v10 / v10 / v10;
+        const v12 = 1 / (v1 + 8);
+        const v13 = v12 * v12;
+        const v14 = (38488963.5 * v13 + -2164506.327838828) * v13 + 142418.83333333334;
+        const v15 = ((v14 * v13 + -11111.60909090909) * v13 + 1044.452380952381) * v13;
+        const v16 = ((v15 + -120.56666666666666) * v13 + 17.5) * v13 + -3.2904761904761903;
+        const v17 = ((v16 * v13 + 0.8333333333333334) * v13 + -0.3) * v13 + 0.16666666666666666;
+        const v18 = ((v17 * v13 + -0.16666666666666666) * v13 + 0.5) * v12 * v12 + v12;
+        const v19 = 3.141592653589793 * (x - ieee.rint(x));
+        const v20 = ieee.sin(v19);
+        const v21 = x < 0 ? 62.01255336059963 * ieee.cos(v19) / v20 / v20 / v20 : 0;
+        return -2 * v11 - (v18 + 1) * v12 * v12 - v21;
+      },
+    ],
+    formulas: [["polygamma", 2, "x"]],
   },
   {
     name: "atan2",
@@ -426,18 +782,23 @@ export const TABLE = [
     forward: (x, y) => ieee.atan2(x, y),
     partials: [
       (x, y) => {
-        const a = x * x + y * y;
-        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
-        const c = b * y;
-        const d = ieee.hypot(b * x, c);
-        return a > 1e-30 && a < 1e+30 ? y / a : c / (d === 0 ? 1 : d) / (d === 0 ? 1 : d) * b;
+        if (x * x + y * y > 1e-30 && x * x + y * y < 1e+30) {
+          return y / (x * x + y * y);
+        }
+        const v1 = x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const v2 = v1 * y;
+        const v3 = ieee.hypot(v1 * x, v2);
+        const v4 = v3 === 0 ? 1 : v3;
+        return v2 / v4 / v4 * v1;
       },
       (x, y) => {
-        const a = x * x + y * y;
-        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
-        const c = ieee.hypot(b * x, b * y);
-        const d = c === 0 ? 1 : c;
-        return a > 1e-30 && a < 1e+30 ? -x / a : -b * x / d / d * b;
+        if (x * x + y * y > 1e-30 && x * x + y * y < 1e+30) {
+          return -x / (x * x + y * y);
+        }
+        const v1 = x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const v2 = ieee.hypot(v1 * x, v1 * y);
+        const v3 = v2 === 0 ? 1 : v2;
+        return -v1 * x / v3 / v3 * v1;
       },
     ],
     formulas: [
@@ -458,16 +819,20 @@ export const TABLE = [
     forward: (x, y) => ieee.hypot(x, y),
     partials: [
       (x, y, _z, out) => {
-        const a = x * x + y * y;
-        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
-        const c = b * x;
-        return a > 1e-30 && a < 1e+30 ? x / out : c / ieee.hypot(c, b * y);
+        if (x * x + y * y > 1e-30 && x * x + y * y < 1e+30) {
+          return x / out;
+        }
+        const v1 = x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const v2 = v1 * x;
+        return v2 / ieee.hypot(v2, v1 * y);
       },
       (x, y, _z, out) => {
-        const a = x * x + y * y;
-        const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
-        const c = b * y;
-        return a > 1e-30 && a < 1e+30 ? y / out : c / ieee.hypot(b * x, c);
+        if (x * x + y * y > 1e-30 && x * x + y * y < 1e+30) {
+          return y / out;
+        }
+        const v1 = x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
+        const v2 = v1 * y;
+        return v2 / ieee.hypot(v1 * x, v2);
       },
     ],
     formulas: [["/", "x", "out"], ["/", "y", "out"]],
@@ -531,6 +896,62 @@ export const TABLE = [
     isExact: true,
     words: "-1, 0 or 1 by the sign of x",
     forward: (x) => ieee.sign(x),
+    partials: [() => 0],
+    formulas: [0],
+  },
+  {
+    name: "floor",
+    symbol: "floor",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [0],
+    isExact: true,
+    words: "largest integer up to x",
+    forward: (x) => ieee.floor(x),
+    partials: [() => 0],
+    formulas: [0],
+  },
+  {
+    name: "ceil",
+    symbol: "ceil",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [0],
+    isExact: true,
+    words: "smallest integer from x on",
+    forward: (x) => ieee.ceil(x),
+    partials: [() => 0],
+    formulas: [0],
+  },
+  {
+    name: "trunc",
+    symbol: "trunc",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [0],
+    isExact: true,
+    words: "x without its fraction",
+    forward: (x) => ieee.trunc(x),
+    partials: [() => 0],
+    formulas: [0],
+  },
+  {
+    name: "rint",
+    symbol: "rint",
+    arity: 1,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [0],
+    isExact: true,
+    words: "nearest integer; the even one of two",
+    forward: (x) => ieee.rint(x),
     partials: [() => 0],
     formulas: [0],
   },

@@ -1,0 +1,176 @@
+"""Formulas as the bodies of functions, in Python, C and JavaScript: short lines, however long the formula.
+
+What a formula has more than once gets a local variable, and so does what would make a line too long. A choice becomes
+an `if`, so that only the branch which is taken is computed; for batches, which compute all, it stays an expression.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from gradwalk.ops import printers
+from gradwalk.ops.definitions import DEFINITIONS
+from gradwalk.ops.formula import Formula, decided, name
+
+_LONGEST = 60  # of an expression within another one
+_CONDITIONS = ("<", "<=", ">", ">=", "==", "and")
+
+
+class _Language(NamedTuple):
+    """How a language writes statements.
+
+    Attributes:
+        expression: Prints a formula.
+        test: What stands before and after a condition; None where choices are to stay expressions.
+        end_of_branch: The line after a branch, if there is one.
+        declared: What stands before the name of a new local variable.
+        end: What ends a statement.
+        indent: How far a branch is indented.
+    """
+
+    expression: Callable[[Formula], str]
+    test: tuple[str, str] | None
+    end_of_branch: str
+    declared: str
+    end: str
+    indent: str
+
+
+_PYTHON = _Language(printers.python, ("if ", ":"), "", "", "", "    ")
+_C = _Language(printers.c, ("if (", ") {"), "}", "const double ", ";", "    ")
+_LANES = _C._replace(test=None, declared="const REAL ")
+_JAVASCRIPT = _Language(printers.javascript, ("if (", ") {"), "}", "const ", ";", "  ")
+
+
+def python_body(formula: Formula) -> list[str]:
+    """Print the body of a function of Python, which is one of Cython too where its variables are declared.
+
+    Args:
+        formula: What the function returns.
+
+    Returns:
+        The lines, not indented.
+
+    Example:
+        >>> from gradwalk.ops.formula import Functions, name, where
+        >>> x = name("x")
+        >>> print(*python_body(where(x < 0, 1, Functions().exp(x) + Functions().exp(x))), sep=chr(10))
+        if x < 0.0:
+            return 1.0
+        v1 = ieee.exp(x)
+        return v1 + v1
+    """
+    return list(_statements(formula, _PYTHON))
+
+
+def c_body(formula: Formula) -> list[str]:
+    """Print the body of a function of C.
+
+    Args:
+        formula: What the function returns.
+
+    Returns:
+        The lines, not indented.
+    """
+    return list(_statements(formula, _C))
+
+
+def lane_body(formula: Formula) -> list[str]:
+    """Print the body of a function of C without branches.
+
+    Args:
+        formula: What the function returns.
+
+    Returns:
+        The lines, not indented. Variables are of the type REAL; functions and constants are still those of doubles.
+    """
+    return list(_statements(formula, _LANES))
+
+
+def javascript_body(formula: Formula) -> list[str]:
+    """Print the body of a function of JavaScript.
+
+    Args:
+        formula: What the function returns.
+
+    Returns:
+        The lines, not indented.
+    """
+    return list(_statements(formula, _JAVASCRIPT))
+
+
+def local_variables(body: list[str]) -> list[str]:
+    """Return the local variables that the body of a function of Python sets.
+
+    Args:
+        body: Its lines.
+
+    Returns:
+        Each name once, in order of appearance.
+    """
+    return list(dict.fromkeys(line.split()[0] for line in body if " = " in line))
+
+
+def c_definitions(text: str) -> list[str]:
+    """Print the functions of `definitions.py` that a text calls, as functions of C.
+
+    Args:
+        text: C, in which `printers.c` has spelled the calls.
+
+    Returns:
+        The definition of each function, in lines.
+    """
+    lines = []
+    for function, formula in DEFINITIONS.items():
+        if f"{printers.IN_C[function]}(" in text:
+            body = [f"    {line}" for line in c_body(formula)]
+            lines += ["", f"static double {printers.IN_C[function]}(double x)", "{", *body, "}"]
+    return lines
+
+
+def _statements(formula: Formula, language: _Language) -> Iterator[str]:
+    is_choice = formula.operator == "where" and len(language.expression(formula.arguments[0])) <= _LONGEST
+    if language.test and is_choice:
+        condition, chosen, otherwise = decided(formula).arguments
+        yield language.expression(condition).join(language.test)
+        yield from (language.indent + line for line in _statements(chosen, language))
+        if language.end_of_branch:
+            yield language.end_of_branch
+        yield from _statements(otherwise, language)
+        return
+    parts, result = _in_parts(formula, language.expression)
+    yield from (f"{language.declared}{local} = {language.expression(part)}{language.end}" for local, part in parts)
+    yield f"return {language.expression(result)}{language.end}"
+
+
+def _in_parts(formula: Formula, expression: Callable[[Formula], str]) -> tuple[list[tuple[str, Formula]], Formula]:
+    """Return local variables with what they stand for, each by earlier ones, and the formula by all of them."""
+    inner = _parts(formula)
+    uses = Counter(operand for part in inner for operand in part.arguments)
+    parts: list[tuple[str, Formula]] = []
+    written: dict[Formula, Formula] = {}
+    for part in inner:
+        new = replace(part, arguments=tuple(written[operand] for operand in part.arguments))
+        is_long = len(expression(new)) > _LONGEST
+        if new.arguments and part != formula and part.operator not in _CONDITIONS and (uses[part] > 1 or is_long):
+            parts.append((f"v{len(parts) + 1}", new))
+            new = name(parts[-1][0])
+        written[part] = new
+    return parts, written[formula]
+
+
+def _parts(formula: Formula) -> list[Formula]:
+    """Return all formulas in a formula and itself, each once, after those that it consists of."""
+    found: dict[Formula, None] = {}
+    waiting = [(formula, False)]
+    while waiting:
+        part, is_ready = waiting.pop()
+        if is_ready:
+            found[part] = None
+        elif part not in found:
+            waiting.append((part, True))
+            waiting += [(operand, False) for operand in reversed(part.arguments)]
+    return list(found)
