@@ -52,6 +52,8 @@ OPERANDS = "xyz"
 EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
 EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
 LONGEST_LINE = 100
+# Functions of gradwalk.math that take other operands than their rows, too. See functions/extended.py.
+WRITTEN_BY_HAND = ("hypot", "log", "maximum", "minimum")
 COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
 
 
@@ -432,7 +434,7 @@ def _method(opcode: int, row: Operation) -> Lines:
 def functions() -> Lines:
     """The block of math.py."""
     for row in TABLE:
-        if row.is_function:
+        if row.is_function and row.name not in WRITTEN_BY_HAND:
             operands = OPERANDS[: row.arity]
             scalar = "Scalar" if row.arity == 1 else "Scalar | float"
             yield from ("", "")

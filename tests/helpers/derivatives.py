@@ -82,6 +82,14 @@ def _first() -> dict[str, Any]:
         "less": constant * 2,
         "less_equal": constant * 2,
         "equal": constant * 2,
+        "floor_divide": constant * 2,
+        "mod": (lambda x, y: one, lambda x, y: -MPMATH["floor_divide"](x, y)),
+        "fmod": (lambda x, y: one, lambda x, y: -m.sign(x) * m.sign(y) * MPMATH["floor_divide"](abs(x), abs(y))),
+        "remainder": (lambda x, y: one, _nearest_quotient),
+        "fmax": (lambda x, y: _share(x - y), lambda x, y: _share(y - x)),
+        "fmin": (lambda x, y: _share(y - x), lambda x, y: _share(x - y)),
+        "copysign": (lambda x, y: m.sign(x) if y >= 0 else -m.sign(x), lambda x, y: zero),
+        "logaddexp": (lambda x, y: 1 / (1 + m.exp(y - x)), lambda x, y: 1 / (1 + m.exp(x - y))),
         "stop_gradient": constant,
     }
 
@@ -113,6 +121,11 @@ def _second() -> dict[str, Callable[..., Any]]:
 
 def _power_by_base(x: Any, y: Any) -> Any:
     return mpmath.mpf(0) if y == 0 else y * mpmath.power(x, y - 1)
+
+
+def _nearest_quotient(x: Any, y: Any) -> Any:
+    with mpmath.workdps(1000):
+        return -mpmath.nint(x / y)
 
 
 def _share(difference: Any) -> Any:

@@ -120,8 +120,35 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "less": lambda x, y: mpmath.mpf(x < y),
         "less_equal": lambda x, y: mpmath.mpf(x <= y),
         "equal": lambda x, y: mpmath.mpf(x == y),
+        "floor_divide": _rounded_down,
+        "mod": _exactly(mpmath.floor),
+        "fmod": _exactly(_towards_zero),
+        "remainder": _exactly(mpmath.nint),
+        "fmax": max,
+        "fmin": min,
+        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),
+        "logaddexp": lambda x, y: mpmath.log(mpmath.exp(x) + mpmath.exp(y)),
         "stop_gradient": lambda x: x,
     }
+
+
+def _exactly(quotient: Callable[[Any], Any]) -> Callable[..., Any]:
+    """x - y · quotient(x / y), to more digits than a quotient of two float64 can have."""
+
+    def remaining(x: Any, y: Any) -> Any:
+        with mpmath.workdps(1000):
+            return x - y * quotient(x / y)
+
+    return remaining
+
+
+def _rounded_down(x: Any, y: Any) -> Any:
+    with mpmath.workdps(1000):
+        return mpmath.floor(x / y)
+
+
+def _towards_zero(x: Any) -> Any:
+    return mpmath.sign(x) * mpmath.floor(abs(x))
 
 
 def _in_torch() -> dict[str, Callable[..., Any]]:
@@ -163,8 +190,26 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "less": lambda x, y: (x < y).double(),
         "less_equal": lambda x, y: (x <= y).double(),
         "equal": lambda x, y: (x == y).double(),
+        "floor_divide": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+        "mod": torch.remainder,
+        "fmod": torch.fmod,
+        "remainder": _remainder_in_torch,
+        "fmax": torch.fmax,
+        "fmin": torch.fmin,
+        "copysign": torch.copysign,
+        "logaddexp": torch.logaddexp,
         "stop_gradient": lambda x: x.detach(),
     }
+
+
+def _remainder_in_torch(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """IEEE's remainder, which PyTorch lacks: the number is that of Python's math."""
+    try:
+        number = math.remainder(x.item(), y.item())
+    except ValueError:
+        number = math.nan
+    quotient = torch.round(x / y - number / y).detach()
+    return x - torch.where(quotient == 0.0, 0.0, quotient * y) + (number - (x - quotient * y)).detach()
 
 
 def _in_jax() -> dict[str, Callable[..., Any]]:
@@ -205,6 +250,14 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
         "less": lambda x, y: (x < y).astype(float),
         "less_equal": lambda x, y: (x <= y).astype(float),
         "equal": lambda x, y: (x == y).astype(float),
+        "floor_divide": jnp.floor_divide,
+        "mod": jnp.mod,
+        "fmod": jnp.fmod,
+        "remainder": lambda x, y: x - y * jnp.round(x / y),
+        "fmax": jnp.fmax,
+        "fmin": jnp.fmin,
+        "copysign": jnp.copysign,
+        "logaddexp": jnp.logaddexp,
         "stop_gradient": jax.lax.stop_gradient,
     }
 

@@ -149,8 +149,7 @@ def computed(formula: Formula, numbers: tuple[float, ...], wrong: Formula | None
             comparisons = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}
             return {**comparisons, "==": left == right, "and": left and right}[formula.operator]
         case function:
-            names = {"fabs": "fabs", "sign": "sign", "pow": "power"}
-            result = getattr(mpmath, names.get(function, function))(*arguments)
+            result = (MPMATH[function] if function in MPMATH else getattr(mpmath, function))(*arguments)
     return result * (1 + 2 * EPSILON) if formula == wrong else result
 
 

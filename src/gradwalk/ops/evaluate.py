@@ -21,27 +21,29 @@ NAMES = (
     "",
     *(
         "add sub mul div pow neg abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh "
-        "tanh sigmoid relu softplus erf atan2 hypot maximum minimum where sign less less_equal equal "
-        "stop_gradient sumprod "
+        "tanh sigmoid relu softplus erf atan2 hypot maximum minimum where sign less less_equal equal floor_divide "
+        "mod fmod remainder fmax fmin copysign logaddexp stop_gradient sumprod "
     ).split(),
 )
 SYMBOLS = (
     "",
     *(
         "+ - * / ** - abs exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh sigmoid "
-        "ReLU softplus erf atan2 hypot max min where sign < <= = stop sumprod "
+        "ReLU softplus erf atan2 hypot max min where sign < <= = // % fmod remainder fmax fmin copysign logaddexp "
+        "stop sumprod "
     ).split(),
 )
-ARITIES = tuple(map(int, "0222221111111111111111111111222231222100333"))
+ARITIES = tuple(map(int, "022222111111111111111111111122223122222222222100333"))
 _UFUNCS = (
     "",
     *(
         "add subtract multiply divide power negative absolute exp expm1 log log2 log10 log1p sqrt sin cos tan "
-        "arcsin arccos arctan sinh cosh tanh expit - - erf arctan2 hypot maximum minimum - sign - - - - "
+        "arcsin arccos arctan sinh cosh tanh expit - - erf arctan2 hypot maximum minimum - sign - - - "
+        "floor_divide remainder fmod - fmax fmin copysign logaddexp - "
     ).split(),
 )
 UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}
-FUSED = (40, 41, 42)
+FUSED = (48, 49, 50)
 
 
 @cython.cfunc
@@ -120,7 +122,23 @@ def value(opcode: cython.int, x: cython.double, y: cython.double, z: cython.doub
         return 1.0 if x <= y else 0.0
     elif opcode == 36:  # equal
         return 1.0 if x == y else 0.0
-    elif opcode == 37:  # stop_gradient
+    elif opcode == 37:  # floor_divide
+        return ieee.floor_divide(x, y)
+    elif opcode == 38:  # mod
+        return ieee.mod(x, y)
+    elif opcode == 39:  # fmod
+        return ieee.fmod(x, y)
+    elif opcode == 40:  # remainder
+        return ieee.remainder(x, y)
+    elif opcode == 41:  # fmax
+        return y if x < y else (x if x == x else y)
+    elif opcode == 42:  # fmin
+        return y if y < x else (x if x == x else y)
+    elif opcode == 43:  # copysign
+        return ieee.copysign(x, y)
+    elif opcode == 44:  # logaddexp
+        return (y if x < y else x) + ieee.log1p(ieee.exp(-ieee.fabs(0.0 if x == y else x - y)))
+    elif opcode == 45:  # stop_gradient
         return x
     return 0.0
 
@@ -275,7 +293,57 @@ def partial(
         if position == 0:
             return 0.0
         return 0.0
-    elif opcode == 37:  # stop_gradient
+    elif opcode == 37:  # floor_divide
+        if position == 0:
+            return 0.0
+        return 0.0
+    elif opcode == 38:  # mod
+        if position == 0:
+            return 1.0
+        return -ieee.floor_divide(x, y)
+    elif opcode == 39:  # fmod
+        if position == 0:
+            return 1.0
+        return -ieee.copysign(ieee.floor_divide(ieee.fabs(x), ieee.fabs(y)), ieee.div(x, y))
+    elif opcode == 40:  # remainder
+        if position == 0:
+            return 1.0
+        return -ieee.floor_divide(ieee.div(x, y) - ieee.div(out, y) + 0.5, 1.0)
+    elif opcode == 41:  # fmax
+        if position == 0:
+            return 0.5 if x == y else (0.0 if x < y else (1.0 if x == x else 0.0))
+        return 0.5 if x == y else (1.0 if x < y else (0.0 if x == x else 1.0))
+    elif opcode == 42:  # fmin
+        if position == 0:
+            return 0.5 if x == y else (0.0 if y < x else (1.0 if x == x else 0.0))
+        return 0.5 if x == y else (1.0 if y < x else (0.0 if x == x else 1.0))
+    elif opcode == 43:  # copysign
+        if position == 0:
+            return ieee.sign(x) * ieee.copysign(1.0, y)
+        return 0.0
+    elif opcode == 44:  # logaddexp
+        if position == 0:
+            if (0.0 if x == y else x - y) < 0.0:
+                a = x - y
+                b = a - x
+                c = 0.0 if x == y else a
+                d = ieee.exp(c) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0))
+                return ieee.div(d, 1.0 + d)
+            a = x - y
+            b = a - x
+            c = 0.0 if x == y else a
+            return ieee.div(1.0, 1.0 + ieee.exp(-c) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0)))
+        if (0.0 if x == y else x - y) < 0.0:
+            a = x - y
+            b = a - x
+            c = 0.0 if x == y else a
+            return ieee.div(1.0, 1.0 + ieee.exp(c) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0)))
+        a = x - y
+        b = a - x
+        c = 0.0 if x == y else a
+        d = ieee.exp(-c) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0))
+        return ieee.div(d, 1.0 + d)
+    elif opcode == 45:  # stop_gradient
         return 0.0
     return 0.0
 
@@ -289,7 +357,7 @@ def reduced(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssiz
     y: cython.double
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    if opcode == 38:  # sumprod
+    if opcode == 46:  # sumprod
         total = operands[0]
         n = (count - 1) // 2
         for i in range(1, 1 + n):
@@ -312,7 +380,7 @@ def replace_by_partials(
     y: cython.double
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    if opcode == 38:  # sumprod
+    if opcode == 46:  # sumprod
         operands[0] = 1.0
         n = (count - 1) // 2
         for i in range(1, 1 + n):
@@ -326,7 +394,7 @@ def replace_by_partials(
 @cython.exceptval(check=False)
 def selects(opcode: cython.int) -> cython.bint:
     """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""
-    return opcode in (25, 30, 31, 32, 33, 34, 35, 36, 37)
+    return opcode in (25, 30, 31, 32, 33, 34, 35, 36, 37, 41, 42, 43, 45)
 
 
 @cython.cfunc
@@ -343,7 +411,11 @@ def non_differentiable(opcode: cython.int) -> cython.int:
         return 3
     if opcode == 36:  # equal
         return 3
-    if opcode == 37:  # stop_gradient
+    if opcode == 37:  # floor_divide
+        return 3
+    if opcode == 43:  # copysign
+        return 2
+    if opcode == 45:  # stop_gradient
         return 1
     return 0
 
@@ -353,11 +425,11 @@ def non_differentiable(opcode: cython.int) -> cython.int:
 def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cython.int:
     """Return the instruction that fuses a row with that of an operand, by position; 0 if there is none."""
     if opcode == 1 and inner == 3:  # muladd
-        return 40
+        return 48
     if opcode == 2 and inner == 3 and position == 0:  # mulsub
-        return 41
+        return 49
     if opcode == 2 and inner == 3 and position == 1:  # submul
-        return 42
+        return 50
     return 0
 
 
@@ -365,24 +437,24 @@ def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cytho
 @cython.exceptval(check=False)
 def is_reduction(opcode: cython.int) -> cython.bint:
     """Return whether the opcode is that of a row for any number of operands."""
-    return 38 <= opcode <= 38
+    return 46 <= opcode <= 46
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
     """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""
-    arities: cython.p_char = b"0222221111111111111111111111222231222100333"
+    arities: cython.p_char = b"022222111111111111111111111122223122222222222100333"
     return arities[opcode] - ord("0") if opcode > 0 else 0
 
 
 def fused(opcode: cython.int, x: Any, y: Any, z: Any) -> Any:
     """Return the value of a fused instruction, for any operands that have +, - and *: Values, or arrays."""
-    if opcode == 40:  # muladd
+    if opcode == 48:  # muladd
         return x * y + z
-    elif opcode == 41:  # mulsub
+    elif opcode == 49:  # mulsub
         return x * y - z
-    elif opcode == 42:  # submul
+    elif opcode == 50:  # submul
         return z - x * y
     raise ValueError(f"{opcode} is no fused instruction")
 

@@ -55,7 +55,7 @@ def c_source(code: Code, name: str) -> str:
     definitions = writer.definitions(name)
     text = "\n".join(definitions)
     before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
-    helpers = [definition for helper, definition in C_HELPERS.items() if f"{helper}(" in text]
+    helpers = [definition for helper, definition in C_HELPERS.items() if re.search(rf"\b{helper}\(", text)]
     constants = _constants(code) if "constants[" in text else []
     return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *definitions, ""])
 
