@@ -642,7 +642,7 @@ def remainder(x: Scalar | float, y: Scalar | float) -> Scalar:
     """What remains of x / y rounded to the nearest integer (the even one of two).
 
     d/dx = 1
-    d/dy = -floor_divide(x / y - out / y + 0.5, 1)
+    d/dy = -(floor_divide(x, y) + (1 if sign(out) · sign(y) < 0, else 0))
 
     Args:
         x: A `Value` or a real number.

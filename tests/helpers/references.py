@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import ARITIES, NAMES
 from gradwalk.program.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
@@ -127,7 +128,7 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "fmax": max,
         "fmin": min,
         "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),
-        "logaddexp": lambda x, y: mpmath.log(mpmath.exp(x) + mpmath.exp(y)),
+        "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y))),
         "stop_gradient": lambda x: x,
     }
 
@@ -193,7 +194,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "floor_divide": lambda x, y: torch.div(x, y, rounding_mode="floor"),
         "mod": torch.remainder,
         "fmod": torch.fmod,
-        "remainder": _remainder_in_torch,
+        "remainder": _remainder_for_torch(),
         "fmax": torch.fmax,
         "fmin": torch.fmin,
         "copysign": torch.copysign,
@@ -202,14 +203,23 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
     }
 
 
-def _remainder_in_torch(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """IEEE's remainder, which PyTorch lacks: the number is that of Python's math."""
-    try:
-        number = math.remainder(x.item(), y.item())
-    except ValueError:
-        number = math.nan
-    quotient = torch.round(x / y - number / y).detach()
-    return x - torch.where(quotient == 0.0, 0.0, quotient * y) + (number - (x - quotient * y)).detach()
+def _remainder_for_torch() -> Callable[..., torch.Tensor]:
+    """IEEE's remainder, which PyTorch lacks: that of Python's math, with the quotient as its derivative."""
+
+    class Remainder(torch.autograd.Function):
+        @staticmethod
+        def forward(context: Any, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            is_defined = math.isfinite(x) and y != 0.0 and not math.isnan(y)
+            number = math.remainder(x.item(), y.item()) if is_defined else math.nan
+            quotient = ieee.div(x.item(), y.item()) - ieee.div(number, y.item())
+            context.quotient = torch.round(torch.tensor(quotient, dtype=torch.float64))
+            return torch.tensor(number, dtype=torch.float64)
+
+        @staticmethod
+        def backward(context: Any, upstream: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return upstream, -upstream * context.quotient
+
+    return Remainder.apply
 
 
 def _in_jax() -> dict[str, Callable[..., Any]]:

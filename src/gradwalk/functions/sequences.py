@@ -114,10 +114,10 @@ def fsum(xs: Iterable[Scalar]) -> Scalar:
         xs: `Value`s and real numbers.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. Numbers alone are added up by Python's `math.fsum`, without
-        any error but the last rounding. Of Values, the error of every addition is computed, and the sum of these is
-        added at the end: Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005),
-        algorithm 4.4. Where numbers are infinite or too large, the result is that of IEEE 754, and nothing is raised.
+        A new `Value`, or a float if no operand is a `Value`. Numbers alone are added up by Python's `math.fsum`,
+        without any error but the last rounding. Of Values, the error of every addition is computed, and the sum of
+        these is added at the end: Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26
+        (2005), algorithm 4.4. Where numbers are infinite or too large, the result is IEEE's, and nothing is raised.
 
     Example:
         >>> fsum([0.1] * 10)

@@ -308,7 +308,7 @@ def partial(
     elif opcode == 40:  # remainder
         if position == 0:
             return 1.0
-        return -ieee.floor_divide(ieee.div(x, y) - ieee.div(out, y) + 0.5, 1.0)
+        return -(ieee.floor_divide(x, y) + (1.0 if ieee.sign(out) * ieee.sign(y) < 0.0 else 0.0))
     elif opcode == 41:  # fmax
         if position == 0:
             return 0.5 if x == y else (0.0 if x < y else (1.0 if x == x else 0.0))

@@ -436,7 +436,7 @@ TABLE: tuple[Operation, ...] = (
         "remainder",
         "remainder",
         f.remainder(x, y),
-        [1, -f.floor_divide(x / y - out / y + 0.5, 1)],
+        [1, -(f.floor_divide(x, y) + where(f.sign(out) * f.sign(y) < 0, 1, 0))],
         [REAL, POSITIVE],
         "what remains of x / y rounded to the nearest integer (the even one of two)",
     ),

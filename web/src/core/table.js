@@ -629,8 +629,11 @@ export const TABLE = [
     isExact: true,
     words: "what remains of x / y rounded to the nearest integer (the even one of two)",
     forward: (x, y) => ieee.remainder(x, y),
-    partials: [() => 1, (x, y, _z, out) => -ieee.floor_divide(x / y - out / y + 0.5, 1)],
-    formulas: [1, ["negative", ["floor_divide", ["+", ["-", ["/", "x", "y"], ["/", "out", "y"]], 0.5], 1]]],
+    partials: [() => 1, (x, y, _z, out) => -(ieee.floor_divide(x, y) + (ieee.sign(out) * ieee.sign(y) < 0 ? 1 : 0))],
+    formulas: [
+      1,
+      ["negative", ["+", ["floor_divide", "x", "y"], ["where", ["<", ["*", ["sign", "out"], ["sign", "y"]], 0], 1, 0]]],
+    ],
   },
   {
     name: "fmax",
