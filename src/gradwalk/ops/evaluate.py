@@ -323,26 +323,22 @@ def partial(
         return 0.0
     elif opcode == 44:  # logaddexp
         if position == 0:
-            if (0.0 if x == y else x - y) < 0.0:
+            if x < y:
                 a = x - y
                 b = a - x
-                c = 0.0 if x == y else a
-                d = ieee.exp(c) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0))
-                return ieee.div(d, 1.0 + d)
+                c = ieee.exp(a if a == a else (0.0 if x == y else a)) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0))
+                return ieee.div(c, 1.0 + c)
             a = x - y
             b = a - x
-            c = 0.0 if x == y else a
-            return ieee.div(1.0, 1.0 + ieee.exp(-c) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0)))
-        if (0.0 if x == y else x - y) < 0.0:
+            return ieee.div(1.0, 1.0 + ieee.exp(-(a if a == a else (0.0 if x == y else a))) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0)))
+        if x < y:
             a = x - y
             b = a - x
-            c = 0.0 if x == y else a
-            return ieee.div(1.0, 1.0 + ieee.exp(c) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0)))
+            return ieee.div(1.0, 1.0 + ieee.exp(a if a == a else (0.0 if x == y else a)) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0)))
         a = x - y
         b = a - x
-        c = 0.0 if x == y else a
-        d = ieee.exp(-c) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(c) < 1000.0 else 0.0))
-        return ieee.div(d, 1.0 + d)
+        c = ieee.exp(-(a if a == a else (0.0 if x == y else a))) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0))
+        return ieee.div(c, 1.0 + c)
     elif opcode == 45:  # stop_gradient
         return 0.0
     return 0.0

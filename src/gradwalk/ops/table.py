@@ -291,13 +291,14 @@ base_of_one = usually(x, equal(y, 0) & (f.fabs(x) > 0), 1)
 positive = unless(x, equal(x, 0) & (y >= 0), 1)
 
 # In exp(-d), an error of d = x - y counts as many times as d is large. What its rounding lost is known (Knuth, The Art
-# of Computer Programming, volume 2, 4.2.2, theorem B). Beyond 1000 the exponential is 0. Equal infinities are 0 apart.
-apart = where(equal(x, y), 0, x - y)
-rounded = x - y
-moved = rounded - x
-missing = where(f.fabs(apart) < 1000, (x - (rounded - moved)) - (y + moved), 0)
-rising = f.exp(where(apart < 0, apart, 0)) * (1 + missing)  # exp(x - y) below 1
-falling = f.exp(-where(apart < 0, 0, apart)) * (1 - missing)  # exp(y - x) below 1
+# of Computer Programming, volume 2, 4.2.2, theorem B). Beyond 1000 the exponential is 0. Equal infinities, whose
+# difference is nan, are 0 apart.
+difference = x - y
+moved = difference - x
+missing = where(f.fabs(difference) < 1000, (x - (difference - moved)) - (y + moved), 0)
+apart = where(equal(difference, difference), difference, where(equal(x, y), 0, difference))
+rising = f.exp(where(x < y, apart, 0)) * (1 + missing)  # exp(x - y) below 1
+falling = f.exp(-where(x < y, 0, apart)) * (1 - missing)  # exp(y - x) below 1
 
 TABLE: tuple[Operation, ...] = (
     # Arithmetic.
@@ -478,10 +479,10 @@ TABLE: tuple[Operation, ...] = (
     Operation(
         "logaddexp",
         "logaddexp",
-        where(x < y, y, x) + f.log1p(f.exp(-f.fabs(apart))),
+        where(x < y, y, x) + f.log1p(f.exp(-f.fabs(unless(x - y, equal(x, y), 0)))),
         [
-            usually(1 / (1 + f.exp(y - x)), NEVER, where(apart < 0, rising / (1 + rising), 1 / (1 + falling))),
-            usually(1 / (1 + f.exp(x - y)), NEVER, where(apart < 0, 1 / (1 + rising), falling / (1 + falling))),
+            usually(1 / (1 + f.exp(y - x)), NEVER, where(x < y, rising / (1 + rising), 1 / (1 + falling))),
+            usually(1 / (1 + f.exp(x - y)), NEVER, where(x < y, 1 / (1 + rising), falling / (1 + falling))),
         ],
         [POSITIVE, REAL],
         "log(exp(x) + exp(y))",

@@ -704,16 +704,16 @@ export const TABLE = [
       (x, y) => {
         const a = x - y;
         const b = a - x;
-        const c = x === y ? 0 : a;
-        const d = ieee.fabs(c) < 1000 ? x - (a - b) - (y + b) : 0;
-        return c < 0 ? ieee.exp(c) * (1 + d) / (1 + ieee.exp(c) * (1 + d)) : 1 / (1 + ieee.exp(-c) * (1 - d));
+        const c = a === a ? a : (x === y ? 0 : a);
+        const d = ieee.fabs(a) < 1000 ? x - (a - b) - (y + b) : 0;
+        return x < y ? ieee.exp(c) * (1 + d) / (1 + ieee.exp(c) * (1 + d)) : 1 / (1 + ieee.exp(-c) * (1 - d));
       },
       (x, y) => {
         const a = x - y;
         const b = a - x;
-        const c = x === y ? 0 : a;
-        const d = ieee.fabs(c) < 1000 ? x - (a - b) - (y + b) : 0;
-        return c < 0 ? 1 / (1 + ieee.exp(c) * (1 + d)) : ieee.exp(-c) * (1 - d) / (1 + ieee.exp(-c) * (1 - d));
+        const c = a === a ? a : (x === y ? 0 : a);
+        const d = ieee.fabs(a) < 1000 ? x - (a - b) - (y + b) : 0;
+        return x < y ? 1 / (1 + ieee.exp(c) * (1 + d)) : ieee.exp(-c) * (1 - d) / (1 + ieee.exp(-c) * (1 - d));
       },
     ],
     formulas: [["/", 1, ["+", 1, ["exp", ["-", "y", "x"]]]], ["/", 1, ["+", 1, ["exp", ["-", "x", "y"]]]]],
