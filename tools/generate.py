@@ -52,6 +52,7 @@ OPERANDS = "xyz"
 EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
 EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
 LONGEST_LINE = 100
+LIMIT = 120  # ruff's
 # Functions of gradwalk.math that take other operands than their rows, too. See functions/extended.py.
 WRITTEN_BY_HAND = ("hypot", "log", "maximum", "minimum")
 COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
@@ -138,9 +139,13 @@ def _returned(formula: Formula, indent: str) -> Lines:
         yield from _returned(chosen, f"{indent}    ")
         yield from _returned(otherwise, indent)
     else:
-        parts, result = in_parts(formula)
-        yield from (f"{indent}{local} = {python(part)}" for local, part in parts)
-        yield f"{indent}return {python(result)}"
+        lines = _statements(formula, indent)
+        yield from lines if max(map(len, lines)) <= LIMIT else _statements(formula, indent, choices=True)
+
+
+def _statements(formula: Formula, indent: str, *, choices: bool = False) -> list[str]:
+    parts, result = in_parts(formula, choices=choices)
+    return [*(f"{indent}{local} = {python(part)}" for local, part in parts), f"{indent}return {python(result)}"]
 
 
 def _reduced_function() -> Lines:

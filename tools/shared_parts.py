@@ -7,19 +7,20 @@ from dataclasses import replace
 
 from gradwalk.ops.formula import Formula, name
 
-LOCALS = "abcd"
+LOCALS = "abcdef"
 
 
-def in_parts(formula: Formula) -> tuple[list[tuple[str, Formula]], Formula]:
+def in_parts(formula: Formula, *, choices: bool = False) -> tuple[list[tuple[str, Formula]], Formula]:
     """The parts that a formula has more than once, each with a local variable, and the formula by these.
 
-    Smaller parts come first.
+    Smaller parts come first. With `choices`, every choice in the formula is such a part, too.
     """
     named = []
     for local in LOCALS:
         parts = _parts(formula)
         used = Counter(operand for part in parts for operand in part.arguments)
         shared = [part for part in parts if part.arguments and used[part] > 1]
+        shared += [part for part in parts[1:] if choices and part.operator == "where"]
         if not shared:
             break
         part = min(shared, key=lambda part: len(_parts(part)))

@@ -1,4 +1,4 @@
-"""Functions of several operands and of sequences: values and derivatives, in each way of running, beside mpmath and JAX.
+"""Functions of several operands and of sequences: their derivatives in each way of running, beside mpmath and JAX.
 
 The rows of the table among them are here for their second derivatives and for C; tests/ops has the rest.
 """

@@ -1,4 +1,7 @@
-"""Functions that take more operands than their rows of the table do, as those of Python do."""
+"""Functions that take more operands than their rows of the table do, as those of Python do.
+
+The file is compiled, because a function of Python with any number of parameters is slow to call.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any, TypeVar
 
 from gradwalk.functions import rows
 from gradwalk.ops.evaluate import NAMES
-from gradwalk.value.value import Value, apply, apply_to
+from gradwalk.value.value import Value, apply
 
 Scalar = TypeVar("Scalar", float, Value)
 
@@ -55,7 +58,7 @@ def maximum(*operands: Scalar | float) -> Scalar:
         >>> maximum(0.5, 2.0, 1.0)
         2.0
     """
-    result: Scalar = apply_to(_MAXIMUM, operands) if len(operands) == 2 else _folded(_MAXIMUM, operands)
+    result: Scalar = _folded(_MAXIMUM, operands) if len(operands) != 2 else apply(_MAXIMUM, operands[0], operands[1])
     return result
 
 
@@ -79,7 +82,7 @@ def minimum(*operands: Scalar | float) -> Scalar:
         >>> minimum(0.5, 2.0, 1.0)
         0.5
     """
-    result: Scalar = apply_to(_MINIMUM, operands) if len(operands) == 2 else _folded(_MINIMUM, operands)
+    result: Scalar = _folded(_MINIMUM, operands) if len(operands) != 2 else apply(_MINIMUM, operands[0], operands[1])
     return result
 
 
@@ -110,7 +113,7 @@ def hypot(*coordinates: Scalar | float) -> Scalar:
         >>> hypot(2.0, 3.0, 6.0)
         7.0
     """
-    result: Scalar = apply_to(_HYPOT, coordinates) if len(coordinates) == 2 else _length(coordinates)
+    result: Scalar = _length(coordinates) if len(coordinates) != 2 else apply(_HYPOT, coordinates[0], coordinates[1])
     return result
 
 

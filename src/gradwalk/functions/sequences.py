@@ -30,7 +30,7 @@ def logsumexp(xs: Iterable[Scalar]) -> Scalar:
     """
     operands = list(xs)
     if not operands:
-        return -math.inf
+        return rows.log(0.0)  # type: ignore[no-any-return]
     shift, exponentials = _shifted(operands)
     is_nothing = rows.equal(_largest(operands), -math.inf)
     total = rows.where(is_nothing, 1.0, _sum(exponentials))
@@ -125,10 +125,7 @@ def fsum(xs: Iterable[Scalar]) -> Scalar:
     """
     operands = list(xs)
     if not any(isinstance(x, Value) for x in operands):
-        try:
-            return math.fsum(operands)
-        except (OverflowError, ValueError):  # IEEE's results: infinity, or nan for infinities of both signs
-            return sum(operands, 0.0)
+        return _sum_of_numbers(operands)  # type: ignore[no-any-return]
     total: Any = 0.0
     lost: Any = 0.0
     for x in operands:
@@ -137,6 +134,13 @@ def fsum(xs: Iterable[Scalar]) -> Scalar:
         lost = lost + rows.stop_gradient((last - (total - moved)) + (x - moved))
     result: Scalar = total + rows.where(rows.equal(lost, lost), lost, 0.0)  # nan if a sum is infinite
     return result
+
+
+def _sum_of_numbers(numbers: list[Any]) -> Any:
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # where IEEE has infinity, or nan for infinities of both signs
+        return sum(numbers, 0.0)
 
 
 def prod(xs: Iterable[Scalar], *, start: Scalar | float = 1.0) -> Scalar:

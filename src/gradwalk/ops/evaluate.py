@@ -158,6 +158,8 @@ def partial(
     b: cython.double
     c: cython.double
     d: cython.double
+    e: cython.double
+    f: cython.double
     if opcode == 1:  # add
         if position == 0:
             return 1.0
@@ -326,19 +328,31 @@ def partial(
             if x < y:
                 a = x - y
                 b = a - x
-                c = ieee.exp(a if a == a else (0.0 if x == y else a)) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0))
-                return ieee.div(c, 1.0 + c)
+                c = 0.0 if x == y else a
+                d = a if a == a else c
+                e = x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0
+                f = ieee.exp(d) * (1.0 + e)
+                return ieee.div(f, 1.0 + f)
             a = x - y
             b = a - x
-            return ieee.div(1.0, 1.0 + ieee.exp(-(a if a == a else (0.0 if x == y else a))) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0)))
+            c = 0.0 if x == y else a
+            d = a if a == a else c
+            e = x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0
+            return ieee.div(1.0, 1.0 + ieee.exp(-d) * (1.0 - e))
         if x < y:
             a = x - y
             b = a - x
-            return ieee.div(1.0, 1.0 + ieee.exp(a if a == a else (0.0 if x == y else a)) * (1.0 + (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0)))
+            c = 0.0 if x == y else a
+            d = a if a == a else c
+            e = x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0
+            return ieee.div(1.0, 1.0 + ieee.exp(d) * (1.0 + e))
         a = x - y
         b = a - x
-        c = ieee.exp(-(a if a == a else (0.0 if x == y else a))) * (1.0 - (x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0))
-        return ieee.div(c, 1.0 + c)
+        c = 0.0 if x == y else a
+        d = a if a == a else c
+        e = x - (a - b) - (y + b) if ieee.fabs(a) < 1000.0 else 0.0
+        f = ieee.exp(-d) * (1.0 - e)
+        return ieee.div(f, 1.0 + f)
     elif opcode == 45:  # stop_gradient
         return 0.0
     return 0.0

@@ -36,7 +36,8 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
     Raises:
         ValueError: If the shapes of the operands do not fit, or a list has rows of different lengths.
     """
-    found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(_as_array, operands))
+    with numpy.errstate(all="ignore"):  # 1/0 is inf without a word, as it is of numbers
+        found: Any = numpy.frompyfunc(function, len(operands), 1)(*map(_as_array, operands))
     return found if any(isinstance(x, ValueNode) for x in found.flat) else found.astype(dtype)
 
 

@@ -1390,24 +1390,12 @@ def apply(opcode: int, *operands: Any) -> Any:
     """
     if len(operands) == 1 and isinstance(operands[0], Value):
         return _unary(opcode, operands[0])
-    return apply_to(opcode, operands)
+    return _applied(opcode, operands) if convert.are_operands(operands) else _of_arrays(opcode, operands)
 
 
-def apply_to(opcode: int, operands: tuple[Any, ...]) -> Any:
-    """Do what `apply` does, of a tuple of operands.
-
-    Args:
-        opcode: The operation, as for `apply`.
-        operands: As many operands as it takes, as for `apply`.
-
-    Returns:
-        What `apply` returns.
-
-    Raises:
-        TypeError: If an operand is no Value, no number, and no array or list.
-    """
-    if convert.are_operands(operands):
-        return _applied(opcode, operands)
+@cython.cfunc
+def _of_arrays(opcode: cython.int, operands: tuple) -> object:
+    """An operation on each element of arrays, if there are any among the operands."""
     if arrays.are_there(operands):
         return arrays.elementwise(partial(apply, opcode), operands)
     given = ", ".join([type(operand).__name__ for operand in operands])

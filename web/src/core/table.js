@@ -430,7 +430,8 @@ export const TABLE = [
         const b = a < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
         const c = b * y;
         const d = ieee.hypot(b * x, c);
-        return a > 1e-30 && a < 1e+30 ? y / a : c / (d === 0 ? 1 : d) / (d === 0 ? 1 : d) * b;
+        const e = d === 0 ? 1 : d;
+        return a > 1e-30 && a < 1e+30 ? y / a : c / e / e * b;
       },
       (x, y) => {
         const a = x * x + y * y;
@@ -706,14 +707,16 @@ export const TABLE = [
         const b = a - x;
         const c = a === a ? a : (x === y ? 0 : a);
         const d = ieee.fabs(a) < 1000 ? x - (a - b) - (y + b) : 0;
-        return x < y ? ieee.exp(c) * (1 + d) / (1 + ieee.exp(c) * (1 + d)) : 1 / (1 + ieee.exp(-c) * (1 - d));
+        const e = ieee.exp(c) * (1 + d);
+        return x < y ? e / (1 + e) : 1 / (1 + ieee.exp(-c) * (1 - d));
       },
       (x, y) => {
         const a = x - y;
         const b = a - x;
         const c = a === a ? a : (x === y ? 0 : a);
         const d = ieee.fabs(a) < 1000 ? x - (a - b) - (y + b) : 0;
-        return x < y ? 1 / (1 + ieee.exp(c) * (1 + d)) : ieee.exp(-c) * (1 - d) / (1 + ieee.exp(-c) * (1 - d));
+        const e = ieee.exp(-c) * (1 - d);
+        return x < y ? 1 / (1 + ieee.exp(c) * (1 + d)) : e / (1 + e);
       },
     ],
     formulas: [["/", 1, ["+", 1, ["exp", ["-", "y", "x"]]]], ["/", 1, ["+", 1, ["exp", ["-", "x", "y"]]]]],
