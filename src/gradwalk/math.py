@@ -1,7 +1,7 @@
-"""The functions of the table: of floats they return floats, of Values Values.
+"""Functions of real numbers: of floats they return floats, of Values Values, and of arrays and lists arrays.
 
-A drop-in for the names of Python's `math` that the table has, but IEEE's results where that module raises:
-`log(0)` is -inf.
+A drop-in for the functions of real numbers in Python's `math`, with the results of IEEE where that raises: `log(0)`
+is -inf. Beside them are the other functions of the table, activations, and what is computed from many numbers.
 """
 
 from __future__ import annotations

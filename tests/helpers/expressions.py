@@ -12,7 +12,25 @@ FUNCTIONS = tuple(row for row in TABLE if row.is_function)
 BINARY = ("+", "-", "*", "/", "//", "%", "**")
 SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
 TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
-STRANGE = ("^", "1j", "'s'", ".data", "[", "==", "//=", "%=", "+=", "if", "True", "$", "\0", "\u3000", "\x1f", "😀", "²")
+STRANGE = (
+    "^",
+    "1j",
+    "'s'",
+    ".data",
+    "[",
+    "==",
+    "//=",
+    "%=",
+    "+=",
+    "if",
+    "True",
+    "$",
+    "\0",
+    "\u3000",
+    "\x1f",
+    "😀",
+    "²",
+)
 
 
 def expression(draw: random.Random, depth: int = 4) -> str:
