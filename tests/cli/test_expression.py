@@ -221,7 +221,7 @@ def by_python(text, values):
                 return made(operand)
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 left, right = made(left), made(right)
-                less, equal = left < right, left == right
+                less, equal = left < right, left <= right and left >= right  # == of Values asks for the same object
                 return float(
                     {ast.Lt: less, ast.LtE: less or equal, ast.Gt: right < left, ast.GtE: right < left or equal}[
                         type(operator)

@@ -88,7 +88,7 @@ def _first() -> dict[str, Any]:
         "remainder": (lambda x, y: one, _nearest_quotient),
         "fmax": (lambda x, y: _share(x - y), lambda x, y: _share(y - x)),
         "fmin": (lambda x, y: _share(y - x), lambda x, y: _share(x - y)),
-        "copysign": (lambda x, y: m.sign(x) if y >= 0 else -m.sign(x), lambda x, y: zero),
+        "copysign": (lambda x, y: m.sign(x) * m.sign(y), lambda x, y: zero),
         "logaddexp": (lambda x, y: 1 / (1 + m.exp(y - x)), lambda x, y: 1 / (1 + m.exp(x - y))),
         "stop_gradient": constant,
     }
