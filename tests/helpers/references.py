@@ -127,7 +127,7 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "remainder": _exactly(mpmath.nint),
         "fmax": max,
         "fmin": min,
-        "copysign": lambda x, y: abs(x) * _side(y),
+        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),  # mpmath's zeros have no sign
         "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y))),
         "stop_gradient": lambda x: x,
     }
@@ -141,12 +141,6 @@ def _exactly(quotient: Callable[[Any], Any]) -> Callable[..., Any]:
             return x - y * quotient(x / y)
 
     return remaining
-
-
-def _side(y: Any) -> Any:
-    if y == 0:
-        raise ValueError("mpmath's zeros have no sign")
-    return mpmath.sign(y)
 
 
 def _rounded_down(x: Any, y: Any) -> Any:
