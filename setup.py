@@ -24,6 +24,7 @@ COMPILED = (
     "value/refresh",
     "value/pickling",
     "value/value",
+    "functions/extended",
     "nn",
     "graph/record",
     "graph/reevaluate",

@@ -10,6 +10,14 @@ import gradwalk.math as gm
 from gradwalk import Value
 from gradwalk.ops.table import TABLE
 
+OF_TWO = ("pow", "atan2", "hypot", "copysign", "fmod", "remainder", "isclose")
+OF_SEQUENCES = {
+    "dist": ([0.3, 0.1], [0.4, 0.5]),
+    "fsum": ([0.3, 0.4],),
+    "prod": ([0.3, 0.4],),
+    "sumprod": ([0.3], [0.4]),
+}
+
 
 def test_has_every_function_of_the_table():
     assert {row.name for row in TABLE if row.is_function} <= set(vars(gm))
@@ -21,12 +29,9 @@ def test_agrees_with_pythons_math(name):
     mine, pythons = getattr(gm, name), getattr(math, name)
     if not callable(mine):
         assert mine == pythons or math.isnan(mine)
-    elif name == "sumprod":
-        assert mine([0.3], [0.4]) == pythons([0.3], [0.4])
-    elif name in ("pow", "atan2", "hypot"):
-        assert mine(0.3, 0.4) == pytest.approx(pythons(0.3, 0.4), rel=1e-15)
     else:
-        assert mine(0.3) == pytest.approx(pythons(0.3), rel=1e-15)
+        operands = {**OF_SEQUENCES, **dict.fromkeys(OF_TWO, (0.3, 0.4))}.get(name, (0.3,))
+        assert mine(*operands) == pytest.approx(pythons(*operands), rel=1e-15)
 
 
 def test_functions_keep_gradients():

@@ -34,6 +34,7 @@ REASONS = {
     ("pow", "d/dx"): "`pow(x, y - 1)` overflows or is subnormal where its product with y is not; "
     "elsewhere at most 4 + abs((y - 1) · log(x)) ulp.",
     ("pow", "d/dy"): "`out` overflows or is subnormal where its product with log(x) is not.",
+    ("logaddexp", "value"): "Next to 0 the larger operand and the logarithm cancel.",
     ("tan", "d/dx"): "Twice the error of the tangent itself, which batches compute less exactly than the C library.",
     ("tan", "d²/dx²"): "As for d/dx, three times.",
     ("tanh", "d²/dx²"): "As for d/dx, and the error of the value.",

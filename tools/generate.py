@@ -59,6 +59,8 @@ DEFINED = {
     function: lambda x, formula=formula: evaluated(formula, {"x": x}, ieee) for function, formula in DEFINITIONS.items()
 }
 FUNCTIONS = SimpleNamespace(**{**vars(ieee), **DEFINED})
+# Functions of gradwalk.math that take other operands than their rows, too. See functions/extended.py.
+WRITTEN_BY_HAND = ("hypot", "log", "maximum", "minimum")
 COMMUTATIVE = (OPCODES["add"], OPCODES["mul"])
 
 
@@ -106,6 +108,7 @@ def _constants() -> Lines:
     yield f'ARITIES = tuple(map(int, "{_arities()}"))'
     yield from _words("_UFUNCS", [row.ufunc or "-" for row in TABLE])
     yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}"
+    yield f"OPERATORS = frozenset(({', '.join(str(OPCODES[row.name]) for row in TABLE if row.operator)}))"
     yield f"FUSED = ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
 
 
@@ -463,7 +466,7 @@ def _method(opcode: int, row: Operation) -> Lines:
 def functions() -> Lines:
     """The block of math.py."""
     for row in TABLE:
-        if row.is_function:
+        if row.is_function and row.name not in WRITTEN_BY_HAND:
             operands = OPERANDS[: row.arity]
             scalar = "Scalar" if row.arity == 1 else "Scalar | float"
             yield from ("", "")

@@ -104,6 +104,14 @@ def _first() -> dict[str, Any]:
         "less": constant * 2,
         "less_equal": constant * 2,
         "equal": constant * 2,
+        "floor_divide": constant * 2,
+        "mod": (lambda x, y: one, lambda x, y: -MPMATH["floor_divide"](x, y)),
+        "fmod": (lambda x, y: one, lambda x, y: -m.sign(x) * m.sign(y) * MPMATH["floor_divide"](abs(x), abs(y))),
+        "remainder": (lambda x, y: one, _nearest_quotient),
+        "fmax": (lambda x, y: _share(x - y), lambda x, y: _share(y - x)),
+        "fmin": (lambda x, y: _share(y - x), lambda x, y: _share(x - y)),
+        "copysign": (lambda x, y: m.sign(x) * m.sign(y), lambda x, y: zero),
+        "logaddexp": (lambda x, y: 1 / (1 + m.exp(y - x)), lambda x, y: 1 / (1 + m.exp(x - y))),
         "stop_gradient": constant,
     }
 
@@ -179,6 +187,11 @@ def _second_of_erfcx(x: Any) -> Any:
     if x < 20:
         return (2 + 4 * square) * MPMATH["erfcx"](x) - 4 * x / m.sqrt(m.pi)
     return (3 * square * m.hyperu(2.5, 2.5, square) - m.hyperu(1.5, 1.5, square)) / m.sqrt(m.pi)
+
+
+def _nearest_quotient(x: Any, y: Any) -> Any:
+    with mpmath.workdps(1000):
+        return -mpmath.nint(x / y)
 
 
 def _share(difference: Any) -> Any:

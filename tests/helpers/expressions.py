@@ -9,10 +9,28 @@ from gradwalk.ops.table import TABLE
 NAMES = ("a", "b", "x1", "é", "名", "_", "ﬁ")  # the last is read as fi
 NUMBERS = ("2", "0.5", "1_0", ".25", "3.", "1e2", "2.5e-1", "7")
 FUNCTIONS = tuple(row for row in TABLE if row.is_function)
-BINARY = ("+", "-", "*", "/", "**")
+BINARY = ("+", "-", "*", "/", "//", "%", "**")
 SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
 TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
-STRANGE = ("^", "1j", "'s'", ".data", "[", "==", "//", "+=", "if", "True", "$", "\0", "\u3000", "\x1f", "😀", "²")
+STRANGE = (
+    "^",
+    "1j",
+    "'s'",
+    ".data",
+    "[",
+    "==",
+    "//=",
+    "%=",
+    "+=",
+    "if",
+    "True",
+    "$",
+    "\0",
+    "\u3000",
+    "\x1f",
+    "😀",
+    "²",
+)
 
 
 def expression(draw: random.Random, depth: int = 4) -> str:

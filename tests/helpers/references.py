@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import ARITIES, NAMES
 from gradwalk.program.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
@@ -143,6 +144,14 @@ def _in_mpmath() -> dict[str, Callable[..., Any]]:
         "less": lambda x, y: mpmath.mpf(x < y),
         "less_equal": lambda x, y: mpmath.mpf(x <= y),
         "equal": lambda x, y: mpmath.mpf(x == y),
+        "floor_divide": _rounded_down,
+        "mod": _exactly(mpmath.floor),
+        "fmod": _exactly(_towards_zero),
+        "remainder": _exactly(mpmath.nint),
+        "fmax": max,
+        "fmin": min,
+        "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),  # mpmath's zeros have no sign
+        "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y))),
         "stop_gradient": lambda x: x,
     }
 
@@ -181,6 +190,25 @@ def _norm_ppf(p: Any) -> Any:
     for _ in range(4):
         x += (mpmath.log(_norm_cdf(-x)) - mpmath.log(tail)) * _norm_cdf(-x) / mpmath.npdf(x)
     return x if p > 0.5 else -x
+
+
+def _exactly(quotient: Callable[[Any], Any]) -> Callable[..., Any]:
+    """x - y · quotient(x / y), to more digits than a quotient of two float64 can have."""
+
+    def remaining(x: Any, y: Any) -> Any:
+        with mpmath.workdps(1000):
+            return x - y * quotient(x / y)
+
+    return remaining
+
+
+def _rounded_down(x: Any, y: Any) -> Any:
+    with mpmath.workdps(1000):
+        return mpmath.floor(x / y)
+
+
+def _towards_zero(x: Any) -> Any:
+    return mpmath.sign(x) * mpmath.floor(abs(x))
 
 
 def _in_torch() -> dict[str, Callable[..., Any]]:
@@ -246,8 +274,35 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "less": lambda x, y: (x < y).double(),
         "less_equal": lambda x, y: (x <= y).double(),
         "equal": lambda x, y: (x == y).double(),
+        "floor_divide": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+        "mod": torch.remainder,
+        "fmod": torch.fmod,
+        "remainder": _remainder_for_torch(),
+        "fmax": torch.fmax,
+        "fmin": torch.fmin,
+        "copysign": torch.copysign,
+        "logaddexp": torch.logaddexp,
         "stop_gradient": lambda x: x.detach(),
     }
+
+
+def _remainder_for_torch() -> Callable[..., torch.Tensor]:
+    """IEEE's remainder, which PyTorch lacks: that of Python's math, with the quotient as its derivative."""
+
+    class Remainder(torch.autograd.Function):
+        @staticmethod
+        def forward(context: Any, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            is_defined = math.isfinite(x) and y != 0.0 and not math.isnan(y)
+            number = math.remainder(x.item(), y.item()) if is_defined else math.nan
+            quotient = ieee.div(x.item(), y.item()) - ieee.div(number, y.item())
+            context.quotient = torch.round(torch.tensor(quotient, dtype=torch.float64))
+            return torch.tensor(number, dtype=torch.float64)
+
+        @staticmethod
+        def backward(context: Any, upstream: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return upstream, -upstream * context.quotient
+
+    return Remainder.apply
 
 
 def _in_jax() -> dict[str, Callable[..., Any]]:
@@ -310,6 +365,14 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
         "less": lambda x, y: (x < y).astype(float),
         "less_equal": lambda x, y: (x <= y).astype(float),
         "equal": lambda x, y: (x == y).astype(float),
+        "floor_divide": jnp.floor_divide,
+        "mod": jnp.mod,
+        "fmod": jnp.fmod,
+        "remainder": lambda x, y: x - y * jnp.round(x / y),
+        "fmax": jnp.fmax,
+        "fmin": jnp.fmin,
+        "copysign": jnp.copysign,
+        "logaddexp": jnp.logaddexp,
         "stop_gradient": jax.lax.stop_gradient,
     }
 

@@ -56,6 +56,7 @@ AWAY_FROM_ZEROS = {
     "gelu": lambda x: abs(x + 0.752) > 0.5,
 }
 STATED |= dict.fromkeys(TERMS, math.inf)
+STATED |= {("logaddexp", "value"): math.inf}
 # Second derivatives that are no better than the partials' digits: where these cancel, or are subnormal.
 VAGUE = {"sigmoid": lambda x: abs(x) < 1.0, "erf": lambda x: abs(x) > 26.0}
 # Of these, next to a zero of the second derivative.
@@ -97,6 +98,13 @@ def test_next_to_zeros_the_error_is_that_of_the_terms(name, quantity):
 def test_quotients_are_off_where_their_result_is_subnormal():
     points = [(x, y) for x, y in operands(BY_NAME["div"], 60) if y and abs(x / y) > sys.float_info.min]
     assert worst(BY_NAME["div"], points, eager(BY_NAME["div"], points), FLOAT64)["d/dy"].ulps <= 4.0
+
+
+@given(st.floats(-3.0, 0.0), st.floats(-1e-3, 1e-3))
+def test_logaddexp_is_off_by_the_rounding_of_the_larger_operand(x, near):
+    y = math.log1p(-math.exp(min(x, -1e-3))) + near  # the value is next to 0, where they cancel
+    true = exact(MPMATH["logaddexp"], (x, y))
+    assert abs(apply(OPCODES["logaddexp"], x, y) - true) <= 2.0 * math.ulp(max(abs(x), abs(y), 1.0))
 
 
 def test_powers_are_off_by_the_rounding_of_exponents():

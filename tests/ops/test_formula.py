@@ -105,7 +105,7 @@ def test_functions_are_named_once_and_operators_are_none():
 def test_choices_of_numbers():
     assert is_choice_of_numbers(where(x > 0, 1, where(x < y, 0, 0.5)))
     assert not is_choice_of_numbers(where(x > 0, x, 0))
-    assert [row.name for row in TABLE if row.selects] == ["relu", "maximum", "minimum", "where"]
+    assert [row.name for row in TABLE if row.selects] == ["relu", "maximum", "minimum", "where", "fmax", "fmin"]
 
 
 def test_rows_say_how_many_operands_they_take():

@@ -123,5 +123,5 @@ def test_what_is_left_out_gets_zero_even_of_an_infinite_adjoint(row, x, y, z):
 
 
 def test_every_row_that_selects_is_among_those_tested():
-    assert {row.name for row in TABLE if row.selects} == {"relu", "maximum", "minimum", "where"}
+    assert {row.name for row in TABLE if row.selects} == {"relu", "maximum", "minimum", "where", "fmax", "fmin"}
     assert BY_NAME["stop_gradient"].non_differentiable == (0,)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
-import itertools
 import math
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy
 import pytest
+from c_compiler import SAME_BITS, compiled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
@@ -25,29 +22,9 @@ from gradwalk.program.c_names import is_taken
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.tape import Tape
 
-STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
-SAME_BITS = ("-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin")
-NUMBERS = itertools.count()
-
 
 def same(a: float, b: float) -> bool:
     return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
-
-
-def compiled(folder: Path, source: str, *flags: str, name: str = "f"):
-    """The function of a file in C, of numbers."""
-    path = folder / f"{next(NUMBERS)}.c"
-    path.write_text(source, encoding="ascii")
-    library = path.with_suffix(".so")
-    subprocess.run(["cc", *STRICT, *flags, "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
-    function = ctypes.CDLL(str(library))[name]
-
-    def run(numbers: Sequence[float], outputs: int) -> list[float]:
-        results = (ctypes.c_double * max(outputs, 1))()
-        function((ctypes.c_double * max(len(numbers), 1))(*numbers), results)
-        return list(results)[:outputs]
-
-    return run
 
 
 @pytest.mark.parametrize("piece", [1, 3, 250])

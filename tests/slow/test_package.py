@@ -27,6 +27,7 @@ COMPILED = (
     "value/refresh",
     "value/pickling",
     "value/value",
+    "functions/extended",
     "nn",
     "graph/record",
     "graph/reevaluate",

@@ -27,9 +27,9 @@ _FUNCTIONS = {row.name: row for row in TABLE if row.is_function}
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 # The precedence of each binary operator. A sign has less than a power, because -x**2 is -(x**2).
-_BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "**": 5}
+_BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "//": 3, "%": 3, "**": 5}
 _SIGN = 4
-_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow"}
+_ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod", "**": "pow"}
 
 _DIGITS = "[0-9](?:_?[0-9])*"
 _NUMBER = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
@@ -38,15 +38,15 @@ _TOKEN = re.compile(
     rf"|(?P<constant>{_NUMBER}[jJ]|'[^'\n]*'|\"[^\"\n]*\")"
     rf"|(?P<number>{_NUMBER})"
     r"|(?P<end>[;\n])"
-    r"|(?P<other>\*\*=|//|<<|>>|->|[-+*/=!:]=)"  # longer tokens come before their prefixes
-    r"|(?P<symbol>\*\*|<=|>=|[-+*/<>(),=^])"
+    r"|(?P<other>\*\*=|//=|<<|>>|->|[-+*/%=!:]=)"  # longer tokens come before their prefixes
+    r"|(?P<symbol>\*\*|//|<=|>=|[-+*/%<>(),=^])"
 )
 _BRACKET = re.compile(r"[^\S\n]*\(")
 _SHOWN = 100  # letters of the line that an error message shows
 _LONGEST = 1000  # letters of a label; without a limit the labels of a long chain would grow with its square
 
 _PLAIN_CALL = "call functions by their bare names, as in exp(x)"
-_ARITHMETIC = "there are numbers, names, + - * / **, one of < <= > >=, brackets and functions such as exp(x)"
+_ARITHMETIC = "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)"
 
 
 class ExpressionError(ValueError):
@@ -96,7 +96,7 @@ class Parsed:
 
 
 def parse(text: str) -> Parsed:
-    """Parse a program: numbers, names, + - * / **, brackets, comparisons, and the functions of the table.
+    """Parse a program: numbers, names, + - * / // % **, brackets, comparisons, and the functions of the table.
 
     Args:
         text: The program. Operators have the precedence that they have in Python.

@@ -23,7 +23,8 @@ NAMES = (
         "add sub mul div pow neg abs exp expm1 exp2 log log2 log10 log1p sqrt cbrt log1mexp sin cos tan asin acos "
         "atan sinh cosh tanh asinh acosh atanh sinc sigmoid relu softplus silu gelu erf erfc erfcx norm_pdf "
         "norm_cdf norm_ppf gamma lgamma digamma trigamma atan2 hypot maximum minimum where sign floor ceil trunc "
-        "rint less less_equal equal stop_gradient sumprod "
+        "rint less less_equal equal floor_divide mod fmod remainder fmax fmin copysign logaddexp stop_gradient "
+        "sumprod "
     ).split(),
 )
 SYMBOLS = (
@@ -31,21 +32,23 @@ SYMBOLS = (
     *(
         "+ - * / ** - abs exp expm1 exp2 log log2 log10 log1p sqrt cbrt log1mexp sin cos tan asin acos atan sinh "
         "cosh tanh asinh acosh atanh sinc sigmoid ReLU softplus SiLU GELU erf erfc erfcx norm_pdf norm_cdf "
-        "norm_ppf gamma lgamma digamma trigamma atan2 hypot max min where sign floor ceil trunc rint < <= = stop "
-        "sumprod "
+        "norm_ppf gamma lgamma digamma trigamma atan2 hypot max min where sign floor ceil trunc rint < <= = // % "
+        "fmod remainder fmax fmin copysign logaddexp stop sumprod "
     ).split(),
 )
-ARITIES = tuple(map(int, "02222211111111111111111111111111111111111111112222311111222100333"))
+ARITIES = tuple(map(int, "0222221111111111111111111111111111111111111111222231111122222222222100333"))
 _UFUNCS = (
     "",
     *(
         "add subtract multiply divide power negative absolute exp expm1 exp2 log log2 log10 log1p sqrt cbrt - sin "
         "cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh - expit - - - - erf erfc erfcx - "
-        "ndtr ndtri gamma gammaln psi - arctan2 hypot maximum minimum - sign floor ceil trunc rint - - - - "
+        "ndtr ndtri gamma gammaln psi - arctan2 hypot maximum minimum - sign floor ceil trunc rint - - - "
+        "floor_divide remainder fmod - fmax fmin copysign logaddexp - "
     ).split(),
 )
 UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}
-FUSED = (62, 63, 64)
+OPERATORS = frozenset((1, 2, 3, 4, 5, 6, 7, 52, 53, 54, 59, 60))
+FUSED = (70, 71, 72)
 
 
 @cython.cfunc
@@ -168,7 +171,23 @@ def value(opcode: cython.int, x: cython.double, y: cython.double, z: cython.doub
         return 1.0 if x <= y else 0.0
     elif opcode == 58:  # equal
         return 1.0 if x == y else 0.0
-    elif opcode == 59:  # stop_gradient
+    elif opcode == 59:  # floor_divide
+        return ieee.floor_divide(x, y)
+    elif opcode == 60:  # mod
+        return ieee.mod(x, y)
+    elif opcode == 61:  # fmod
+        return ieee.fmod(x, y)
+    elif opcode == 62:  # remainder
+        return ieee.remainder(x, y)
+    elif opcode == 63:  # fmax
+        return y if x < y else (x if x == x else y)
+    elif opcode == 64:  # fmin
+        return y if y < x else (x if x == x else y)
+    elif opcode == 65:  # copysign
+        return ieee.copysign(x, y)
+    elif opcode == 66:  # logaddexp
+        return (y if x < y else x) + ieee.log1p(ieee.exp(-ieee.fabs(0.0 if x == y else x - y)))
+    elif opcode == 67:  # stop_gradient
         return x
     return 0.0
 
@@ -459,7 +478,59 @@ def partial(
         if position == 0:
             return 0.0
         return 0.0
-    elif opcode == 59:  # stop_gradient
+    elif opcode == 59:  # floor_divide
+        if position == 0:
+            return 0.0
+        return 0.0
+    elif opcode == 60:  # mod
+        if position == 0:
+            return 1.0
+        return -ieee.floor_divide(x, y)
+    elif opcode == 61:  # fmod
+        if position == 0:
+            return 1.0
+        return -ieee.copysign(ieee.floor_divide(ieee.fabs(x), ieee.fabs(y)), ieee.div(x, y))
+    elif opcode == 62:  # remainder
+        if position == 0:
+            return 1.0
+        return -(ieee.floor_divide(x, y) + (1.0 if ieee.sign(out) * ieee.sign(y) < 0.0 else 0.0))
+    elif opcode == 63:  # fmax
+        if position == 0:
+            return 0.5 if x == y else (0.0 if x < y else (1.0 if x == x else 0.0))
+        return 0.5 if x == y else (1.0 if x < y else (0.0 if x == x else 1.0))
+    elif opcode == 64:  # fmin
+        if position == 0:
+            return 0.5 if x == y else (0.0 if y < x else (1.0 if x == x else 0.0))
+        return 0.5 if x == y else (1.0 if y < x else (0.0 if x == x else 1.0))
+    elif opcode == 65:  # copysign
+        if position == 0:
+            return ieee.sign(x) * ieee.copysign(1.0, y)
+        return 0.0
+    elif opcode == 66:  # logaddexp
+        if position == 0:
+            if x < y:
+                v1 = x - y
+                v2 = v1 - x
+                v3 = 1.0 + (x - (v1 - v2) - (y + v2) if ieee.fabs(v1) < 1000.0 else 0.0)
+                v4 = ieee.exp(v1 if v1 == v1 else (0.0 if x == y else v1)) * v3
+                return ieee.div(v4, 1.0 + v4)
+            v1 = x - y
+            v2 = v1 - x
+            v3 = 1.0 - (x - (v1 - v2) - (y + v2) if ieee.fabs(v1) < 1000.0 else 0.0)
+            v4 = ieee.exp(-(v1 if v1 == v1 else (0.0 if x == y else v1))) * v3
+            return ieee.div(1.0, 1.0 + v4)
+        if x < y:
+            v1 = x - y
+            v2 = v1 - x
+            v3 = 1.0 + (x - (v1 - v2) - (y + v2) if ieee.fabs(v1) < 1000.0 else 0.0)
+            v4 = 1.0 + ieee.exp(v1 if v1 == v1 else (0.0 if x == y else v1)) * v3
+            return ieee.div(1.0, v4)
+        v1 = x - y
+        v2 = v1 - x
+        v3 = 1.0 - (x - (v1 - v2) - (y + v2) if ieee.fabs(v1) < 1000.0 else 0.0)
+        v4 = ieee.exp(-(v1 if v1 == v1 else (0.0 if x == y else v1))) * v3
+        return ieee.div(v4, 1.0 + v4)
+    elif opcode == 67:  # stop_gradient
         return 0.0
     return 0.0
 
@@ -473,7 +544,7 @@ def reduced(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssiz
     y: cython.double
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    if opcode == 60:  # sumprod
+    if opcode == 68:  # sumprod
         total = operands[0]
         n = (count - 1) // 2
         for i in range(1, 1 + n):
@@ -496,7 +567,7 @@ def replace_by_partials(
     y: cython.double
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    if opcode == 60:  # sumprod
+    if opcode == 68:  # sumprod
         operands[0] = 1.0
         n = (count - 1) // 2
         for i in range(1, 1 + n):
@@ -510,7 +581,7 @@ def replace_by_partials(
 @cython.exceptval(check=False)
 def selects(opcode: cython.int) -> cython.bint:
     """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""
-    return opcode in (32, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59)
+    return opcode in (32, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 63, 64, 65, 67)
 
 
 @cython.cfunc
@@ -535,7 +606,11 @@ def non_differentiable(opcode: cython.int) -> cython.int:
         return 3
     if opcode == 58:  # equal
         return 3
-    if opcode == 59:  # stop_gradient
+    if opcode == 59:  # floor_divide
+        return 3
+    if opcode == 65:  # copysign
+        return 2
+    if opcode == 67:  # stop_gradient
         return 1
     return 0
 
@@ -545,11 +620,11 @@ def non_differentiable(opcode: cython.int) -> cython.int:
 def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cython.int:
     """Return the instruction that fuses a row with that of an operand, by position; 0 if there is none."""
     if opcode == 1 and inner == 3:  # muladd
-        return 62
+        return 70
     if opcode == 2 and inner == 3 and position == 0:  # mulsub
-        return 63
+        return 71
     if opcode == 2 and inner == 3 and position == 1:  # submul
-        return 64
+        return 72
     return 0
 
 
@@ -557,24 +632,24 @@ def fusion(opcode: cython.int, position: cython.int, inner: cython.int) -> cytho
 @cython.exceptval(check=False)
 def is_reduction(opcode: cython.int) -> cython.bint:
     """Return whether the opcode is that of a row for any number of operands."""
-    return 60 <= opcode <= 60
+    return 68 <= opcode <= 68
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def arity(opcode: cython.int) -> cython.int:
     """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""
-    arities: cython.p_char = b"02222211111111111111111111111111111111111111112222311111222100333"
+    arities: cython.p_char = b"0222221111111111111111111111111111111111111111222231111122222222222100333"
     return arities[opcode] - ord("0") if opcode > 0 else 0
 
 
 def fused(opcode: cython.int, x: Any, y: Any, z: Any) -> Any:
     """Return the value of a fused instruction, for any operands that have +, - and *: Values, or arrays."""
-    if opcode == 62:  # muladd
+    if opcode == 70:  # muladd
         return x * y + z
-    elif opcode == 63:  # mulsub
+    elif opcode == 71:  # mulsub
         return x * y - z
-    elif opcode == 64:  # submul
+    elif opcode == 72:  # submul
         return z - x * y
     raise ValueError(f"{opcode} is no fused instruction")
 

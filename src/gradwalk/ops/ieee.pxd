@@ -32,10 +32,28 @@ cdef extern from "<math.h>" nogil:
     double trunc(double)
     double rint(double)
     double fabs(double)
+    double fmod(double, double)
+    double remainder(double, double)
+    double copysign(double, double)
 
 
 cdef inline double pow(double x, double y) noexcept nogil:
     return x * x if y == 2.0 else libm_pow(x, y)
+
+
+# The quotient rounded down, as Python and NumPy compute it: the division is of a multiple of y, within its rounding.
+cdef inline double floor_divide(double x, double y) noexcept nogil:
+    cdef double m = fmod(x, y)
+    cdef double q = (x - m) / y - (1.0 if m != 0.0 and (m < 0.0) != (y < 0.0) else 0.0)
+    cdef double below = floor(q)
+    if y == 0.0:
+        return x / y
+    return copysign(0.0, x / y) if q == 0.0 else below + 1.0 if q - below > 0.5 else below
+
+
+cdef inline double mod(double x, double y) noexcept nogil:
+    cdef double m = fmod(x, y)
+    return copysign(0.0, y) if m == 0.0 else m + y if (m < 0.0) != (y < 0.0) else m
 
 
 cdef inline double div(double x, double y) noexcept nogil:

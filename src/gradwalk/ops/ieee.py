@@ -6,13 +6,14 @@ in exactly the cases to which IEEE 754 gives a value. In those cases NumPy compu
 """
 
 import math
+import operator
 from collections.abc import Callable
 
 import numpy
 
 
-def _quiet(function: Callable[..., float], ufunc: numpy.ufunc) -> Callable[..., float]:
-    """Return `function` with NumPy's result wherever it raises."""
+def _quiet(function: Callable[..., float], ufunc: Callable[..., float]) -> Callable[..., float]:
+    """Return `function` with NumPy's result, or that of another function, wherever it raises."""
 
     def quiet(*operands: float) -> float:
         try:
@@ -47,6 +48,11 @@ sinh = _quiet(math.sinh, numpy.sinh)
 cosh = _quiet(math.cosh, numpy.cosh)
 # The abs of a complex number is the C library's hypot. Python's math.hypot is another algorithm: its last bits differ.
 hypot = _quiet(lambda x, y: abs(complex(x, y)), numpy.hypot)
+fmod = _quiet(math.fmod, numpy.fmod)
+remainder = _quiet(math.remainder, lambda *_: math.nan)
+mod = _quiet(operator.mod, numpy.remainder)
+floor_divide = _quiet(operator.floordiv, numpy.floor_divide)
+copysign = math.copysign
 atan = math.atan
 atan2 = math.atan2
 tanh = math.tanh

@@ -26,6 +26,16 @@ IN_C = {"and": "&&", "pow": "power", **{function: f"gradwalk_{function}" for fun
 C_HELPERS = {
     "power": "static inline double power(double x, double y) { return y == 2.0 ? x * x : pow(x, y); }",
     "sign": "static inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }",
+    "floor_divide": """static inline double floor_divide(double x, double y) {
+    const double m = fmod(x, y);
+    const double q = (x - m) / y - (m != 0.0 && (m < 0.0) != (y < 0.0) ? 1.0 : 0.0);
+    const double below = floor(q);
+    return y == 0.0 ? x / y : q == 0.0 ? copysign(0.0, x / y) : q - below > 0.5 ? below + 1.0 : below;
+}""",
+    "mod": """static inline double mod(double x, double y) {
+    const double m = fmod(x, y);
+    return m == 0.0 ? copysign(0.0, y) : (m < 0.0) != (y < 0.0) ? m + y : m;
+}""",
 }
 
 

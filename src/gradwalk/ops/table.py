@@ -84,7 +84,7 @@ class Operation:
     @property
     def is_function(self) -> bool:
         """Whether it is called by its name, as a method and in `gradwalk.math`; `a + b` is not."""
-        return not self.operator or self.name in ("pow", "abs", "floor", "ceil", "trunc")
+        return not self.operator or self.name in ("pow", "abs", "mod", "floor_divide", "floor", "ceil", "trunc")
 
     @cached_property
     def selects(self) -> bool:
@@ -320,6 +320,16 @@ exponent = unless(y, equal(y, 0), 1)
 base_of_one = usually(x, equal(y, 0) & (f.fabs(x) > 0), 1)
 positive = unless(x, equal(x, 0) & (y >= 0), 1)
 
+# In exp(-d), an error of d = x - y counts as many times as d is large. What its rounding lost is known (Knuth, The Art
+# of Computer Programming, volume 2, 4.2.2, theorem B). Beyond 1000 the exponential is 0. Equal infinities, whose
+# difference is nan, are 0 apart.
+difference = x - y
+moved = difference - x
+missing = where(f.fabs(difference) < 1000, (x - (difference - moved)) - (y + moved), 0)
+apart = where(equal(difference, difference), difference, where(equal(x, y), 0, difference))
+rising = f.exp(where(x < y, apart, 0)) * (1 + missing)  # exp(x - y) below 1
+falling = f.exp(-where(x < y, 0, apart)) * (1 - missing)  # exp(y - x) below 1
+
 TABLE: tuple[Operation, ...] = (
     # Arithmetic.
     Operation("add", "+", x + y, [1, 1], [REAL, REAL], "sum", operator="add", ufunc="add"),
@@ -520,6 +530,91 @@ TABLE: tuple[Operation, ...] = (
     Operation("less", "<", where(x < y, 1, 0), [0, 0], [REAL, REAL], "1 where x < y, else 0"),
     Operation("less_equal", "<=", where(x <= y, 1, 0), [0, 0], [REAL, REAL], "1 where x <= y, else 0"),
     Operation("equal", "=", where(equal(x, y), 1, 0), [0, 0], [REAL, REAL], "1 where x and y are equal, else 0"),
+    # Division with a remainder, which grows by 1 with x and falls by the quotient with y. At jumps, the same is said.
+    Operation(
+        "floor_divide",
+        "//",
+        f.floor_divide(x, y),
+        [0, 0],
+        [REAL, (0.1, 5.0)],
+        "quotient rounded down",
+        operator="floordiv",
+        ufunc="floor_divide",
+    ),
+    Operation(
+        "mod",
+        "%",
+        f.mod(x, y),
+        [1, -f.floor_divide(x, y)],
+        [REAL, (0.1, 5.0)],
+        "what remains of x / y rounded down, with the sign of y",
+        operator="mod",
+        ufunc="remainder",
+    ),
+    Operation(
+        "fmod",
+        "fmod",
+        f.fmod(x, y),
+        [1, -f.copysign(f.floor_divide(f.fabs(x), f.fabs(y)), x / y)],
+        [REAL, (0.1, 5.0)],
+        "what remains of x / y rounded towards 0, with the sign of x",
+        ufunc="fmod",
+    ),
+    Operation(
+        "remainder",
+        "remainder",
+        f.remainder(x, y),
+        [1, -(f.floor_divide(x, y) + where(f.sign(out) * f.sign(y) < 0, 1, 0))],
+        [REAL, (0.1, 5.0)],
+        "what remains of x / y rounded to the nearest integer (the even one of two)",
+    ),
+    # More choices. Where one operand is nan, `fmin` and `fmax` give the other one. Equal operands share the gradient.
+    Operation(
+        "fmax",
+        "fmax",
+        where(x < y, y, where(equal(x, x), x, y)),
+        [
+            where(equal(x, y), 0.5, where(x < y, 0, where(equal(x, x), 1, 0))),
+            where(equal(x, y), 0.5, where(x < y, 1, where(equal(x, x), 0, 1))),
+        ],
+        [REAL, REAL],
+        "larger of two; the other one if one is nan",
+        ufunc="fmax",
+    ),
+    Operation(
+        "fmin",
+        "fmin",
+        where(y < x, y, where(equal(x, x), x, y)),
+        [
+            where(equal(x, y), 0.5, where(y < x, 0, where(equal(x, x), 1, 0))),
+            where(equal(x, y), 0.5, where(y < x, 1, where(equal(x, x), 0, 1))),
+        ],
+        [REAL, REAL],
+        "smaller of two; the other one if one is nan",
+        ufunc="fmin",
+    ),
+    Operation(
+        "copysign",
+        "copysign",
+        f.copysign(x, y),
+        [f.sign(x) * f.copysign(1, y), 0],
+        [REAL, REAL],
+        "absolute value of x with the sign of y",
+        ufunc="copysign",
+    ),
+    # A sum of numbers of which the logarithms are known.
+    Operation(
+        "logaddexp",
+        "logaddexp",
+        where(x < y, y, x) + f.log1p(f.exp(-f.fabs(unless(x - y, equal(x, y), 0)))),
+        [
+            usually(1 / (1 + f.exp(y - x)), NEVER, where(x < y, rising / (1 + rising), 1 / (1 + falling))),
+            usually(1 / (1 + f.exp(x - y)), NEVER, where(x < y, 1 / (1 + rising), falling / (1 + falling))),
+        ],
+        [(0.1, 5.0), (-5.0, 5.0)],
+        "log(exp(x) + exp(y))",
+        ufunc="logaddexp",
+    ),
     # The identity forward, and zero backward.
     Operation("stop_gradient", "stop", x, [0], [REAL], "x itself, and no gradient passes", is_exact=False),
 )

@@ -58,7 +58,8 @@ def c_source(code: Code, name: str) -> str:
     before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
     defined = c_definitions(text)
     called = "\n".join([text, *defined])
-    helpers = [*(definition for helper, definition in C_HELPERS.items() if f"{helper}(" in called), *defined]
+    used = [definition for helper, definition in C_HELPERS.items() if re.search(rf"\b{helper}\(", called)]
+    helpers = [*used, *defined]
     constants = _constants(code) if "constants[" in text else []
     return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *definitions, ""])
 

@@ -124,7 +124,7 @@ def _expanded(
 def _first(store: InstructionStore, opcode: cython.int) -> cython.int:
     """Append the total of a reduction before its first element."""
     v0: cython.int
-    if opcode == 60:  # sumprod
+    if opcode == 68:  # sumprod
         v0 = store.intern_constant(0.0)
         return v0
     return _none
@@ -138,7 +138,7 @@ def _stepped(
     """Append a step of a reduction."""
     v0: cython.int
     v1: cython.int
-    if opcode == 60:  # sumprod
+    if opcode == 68:  # sumprod
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 1, total, v0, 0)
         return v1
@@ -151,15 +151,15 @@ def _unfused(store: InstructionStore, opcode: cython.int, x: cython.int, y: cyth
     """Append a fused instruction as two rows."""
     v0: cython.int
     v1: cython.int
-    if opcode == 62:  # muladd
+    if opcode == 70:  # muladd
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 1, v0, z, 0)
         return v1
-    elif opcode == 63:  # mulsub
+    elif opcode == 71:  # mulsub
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 2, v0, z, 0)
         return v1
-    elif opcode == 64:  # submul
+    elif opcode == 72:  # submul
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 2, z, v0, 0)
         return v1
@@ -170,7 +170,7 @@ def _unfused(store: InstructionStore, opcode: cython.int, x: cython.int, y: cyth
 @cython.exceptval(check=False)
 def _groups(opcode: cython.int) -> cython.int:
     """Return the number of sequences that a reduction takes."""
-    if opcode == 60:  # sumprod
+    if opcode == 68:  # sumprod
         return 2
     return 1
 
@@ -179,7 +179,7 @@ def _groups(opcode: cython.int) -> cython.int:
 @cython.exceptval(check=False)
 def _starts(opcode: cython.int) -> cython.int:
     """Return the number of operands before the first sequence, which is 1 where there is a start."""
-    if opcode == 60:  # sumprod
+    if opcode == 68:  # sumprod
         return 1
     return 0
 

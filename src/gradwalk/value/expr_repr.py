@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _DEEPEST = 4  # levels of operations that are spelled out; what lies below is "…"
-_OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "**": "**", "<": "<", "<=": "<=", "=": "=="}
+_OPERATORS = {**{symbol: symbol for symbol in ("+", "-", "*", "/", "//", "%", "**", "<", "<=")}, "=": "=="}
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:

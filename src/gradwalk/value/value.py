@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.ops import c_compat, evaluate, ieee
-from gradwalk.ops.evaluate import NAMES, UFUNCS
+from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
+from gradwalk.value import arrays, convert, equality, marks, modes, pickling, reductions
 from gradwalk.value import backward as sweep
-from gradwalk.value import convert, equality, marks, modes, pickling, reductions
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ENDED, ValueNode, as_text
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 else:
     import cython
 
-_abs = cython.declare(cython.int, NAMES.index("abs"))  # the last of the operators
 _equal = cython.declare(cython.int, NAMES.index("equal"))
 _less = cython.declare(cython.int, NAMES.index("less"))
 _less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
@@ -210,6 +209,14 @@ class Value(ValueNode):
         """The partials, by microgpt's name."""
         return self.partials
 
+    # Python's divmod is // and %.
+
+    def __divmod__(self, other: Value | float) -> tuple[Value, Value]:
+        return (self // other, self % other) if _is_operand(other) else NotImplemented
+
+    def __rdivmod__(self, other: Value | float) -> tuple[Value, Value]:
+        return (other // self, other % self) if _is_operand(other) else NotImplemented
+
     # Order is that of the numbers. Equality is identity, so that Values live in sets and dicts; but what is computed
     # from the arguments of a function that is being recorded stands for a number, and is compared as one.
 
@@ -299,7 +306,7 @@ class Value(ValueNode):
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
         opcode = UFUNCS.get(ufunc.__name__, 0)
-        has_own_operators = type(self) is not Value and opcode <= _abs  # or may have: arrays of objects call them
+        has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return _applied(opcode, inputs)
         return getattr(ufunc, method)(*[_as_array(operand) for operand in inputs], **kwargs)
@@ -1357,6 +1364,180 @@ class Value(ValueNode):
         result: Value = apply(58, self, y)
         return result
 
+    def __floordiv__(self, other: Value | float) -> Value:
+        if isinstance(other, Value):
+            x: cython.double = self._primal
+            y: cython.double = cython.cast(Value, other)._primal
+            out: cython.double = ieee.floor_divide(x, y)
+            return _node(59, self, other, out, 0.0, 0.0)
+        return _binary(59, self, other)
+
+    def __rfloordiv__(self, other: Value | float) -> Value:
+        return _binary(59, other, self)
+
+    def floor_divide(self, y: Value | float) -> Value:
+        """Quotient rounded down.
+
+        d/dx = 0
+        d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).floor_divide(2.0).data
+            0.0
+        """
+        result: Value = apply(59, self, y)
+        return result
+
+    def __mod__(self, other: Value | float) -> Value:
+        if isinstance(other, Value):
+            x: cython.double = self._primal
+            y: cython.double = cython.cast(Value, other)._primal
+            out: cython.double = ieee.mod(x, y)
+            return _node(60, self, other, out, 1.0, -ieee.floor_divide(x, y))
+        return _binary(60, self, other)
+
+    def __rmod__(self, other: Value | float) -> Value:
+        return _binary(60, other, self)
+
+    def mod(self, y: Value | float) -> Value:
+        """What remains of x / y rounded down, with the sign of y.
+
+        d/dx = 1
+        d/dy = -floor_divide(x, y)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).mod(2.0).data
+            0.5
+        """
+        result: Value = apply(60, self, y)
+        return result
+
+    def fmod(self, y: Value | float) -> Value:
+        """What remains of x / y rounded towards 0, with the sign of x.
+
+        d/dx = 1
+        d/dy = -copysign(floor_divide(fabs(x), fabs(y)), x / y)
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).fmod(2.0).data
+            0.5
+        """
+        result: Value = apply(61, self, y)
+        return result
+
+    def remainder(self, y: Value | float) -> Value:
+        """What remains of x / y rounded to the nearest integer (the even one of two).
+
+        d/dx = 1
+        d/dy = -(floor_divide(x, y) + (1 if sign(out) · sign(y) < 0, else 0))
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).remainder(2.0).data
+            0.5
+        """
+        result: Value = apply(62, self, y)
+        return result
+
+    def fmax(self, y: Value | float) -> Value:
+        """Larger of two; the other one if one is nan.
+
+        d/dx = 0.5 if x = y, else 0 if x < y, else 1 if x = x, else 0
+        d/dy = 0.5 if x = y, else 1 if x < y, else 0 if x = x, else 1
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).fmax(2.0).data
+            2.0
+        """
+        result: Value = apply(63, self, y)
+        return result
+
+    def fmin(self, y: Value | float) -> Value:
+        """Smaller of two; the other one if one is nan.
+
+        d/dx = 0.5 if x = y, else 0 if y < x, else 1 if x = x, else 0
+        d/dy = 0.5 if x = y, else 1 if y < x, else 0 if x = x, else 1
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).fmin(2.0).data
+            0.5
+        """
+        result: Value = apply(64, self, y)
+        return result
+
+    def copysign(self, y: Value | float) -> Value:
+        """Absolute value of x with the sign of y.
+
+        d/dx = sign(x) · copysign(1, y)
+        d/dy = 0
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> Value(0.5).copysign(2.0).data
+            0.5
+        """
+        result: Value = apply(65, self, y)
+        return result
+
+    def logaddexp(self, y: Value | float) -> Value:
+        """log(exp(x) + exp(y)).
+
+        d/dx = 1 / (1 + exp(y - x))
+        d/dy = 1 / (1 + exp(x - y))
+
+        Args:
+            y: A `Value` or a real number.
+
+        Returns:
+            A new `Value`.
+
+        Example:
+            >>> round(Value(0.5).logaddexp(2.0).data, 6)
+            2.201413
+        """
+        result: Value = apply(66, self, y)
+        return result
+
     def stop_gradient(self) -> Value:
         """x itself, and no gradient passes.
 
@@ -1369,7 +1550,7 @@ class Value(ValueNode):
             >>> Value(0.5).stop_gradient().data
             0.5
         """
-        return _unary(59, self)
+        return _unary(67, self)
 
     # --- end of generated code ---
 
@@ -1587,7 +1768,7 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     all_q = _listed(q)
     if len(all_p) != len(all_q):
         raise _unequal("sumprod", [all_p, all_q])
-    return _reduction(60, [start, *all_p, *all_q])
+    return _reduction(68, [start, *all_p, *all_q])
 
 
 # --- end of generated code ---
@@ -1605,27 +1786,30 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
 
 
 def apply(opcode: int, *operands: Any) -> Any:
-    """Apply an operation to Values and numbers.
+    """Apply an operation to Values and numbers, or to each of those in arrays.
 
     Args:
         opcode: The operation, counted from 1 in the table's order. It is no reduction.
-        *operands: As many Values and numbers as the operation takes.
+        *operands: As many Values and numbers as the operation takes, or arrays and lists of these.
 
     Returns:
-        A Value if any operand is one, else a float.
+        A Value if any operand is one, else a float. Where an operand is an array or a list, an array of these.
 
     Raises:
-        TypeError: If an operand is neither.
+        TypeError: If an operand is none of these.
     """
     if len(operands) == 1 and isinstance(operands[0], Value):
         return _unary(opcode, operands[0])
-    if not convert.are_operands(operands):
-        given = ", ".join([type(operand).__name__ for operand in operands])
-        hint = (
-            "; arrays of Values are for NumPy's functions, or for those of gradwalk.numpy" if "ndarray" in given else ""
-        )
-        raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given}){hint}")
-    return _applied(opcode, operands)
+    return _applied(opcode, operands) if convert.are_operands(operands) else _of_arrays(opcode, operands)
+
+
+@cython.cfunc
+def _of_arrays(opcode: cython.int, operands: tuple) -> object:
+    """An operation on each element of arrays, if there are any among the operands."""
+    if arrays.are_there(operands):
+        return arrays.elementwise(partial(apply, opcode), operands)
+    given = ", ".join([type(operand).__name__ for operand in operands])
+    raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given})")
 
 
 @cython.cfunc

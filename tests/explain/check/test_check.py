@@ -97,9 +97,9 @@ for opcode, row in enumerate(TABLE, start=1):
     points = [sum(interval) / 2 + (interval[1] - interval[0]) / 7 for interval in row.domain]
     if row.name == "where":
         points[0] = float(position == 1)
-    if row.name in ("relu", "maximum", "minimum"):  # where the operand at the position is the one that is passed on
+    if row.name in ("relu", "maximum", "minimum", "fmax", "fmin"):  # where this operand is the one that is passed on
         points = [0.0] * row.arity
-        points[position] = 3.0 if row.name != "minimum" else -3.0
+        points[position] = -3.0 if row.name in ("minimum", "fmin") else 3.0
     with source_lines():
         operands = [Value(x, label=name) for x, name in zip(points, "xyz")]
         out = apply(opcode, *operands)

@@ -26,9 +26,14 @@ const COMPARISONS = new Map([
 ]);
 
 // What stands between two operands, and how tightly it binds. A sign binds less tightly than a power: -x**2 is -(x**2).
-const BINARY = new Map([["<", 1], ["<=", 1], [">", 1], [">=", 1], ["+", 2], ["-", 2], ["*", 3], ["/", 3], ["**", 5]]);
+const BINARY = new Map([
+  ...["<", "<=", ">", ">="].map((symbol) => /** @type {[string, number]} */ ([symbol, 1])),
+  ...["+", "-"].map((symbol) => /** @type {[string, number]} */ ([symbol, 2])),
+  ...["*", "/", "//", "%"].map((symbol) => /** @type {[string, number]} */ ([symbol, 3])),
+  ["**", 5],
+]);
 const SIGN = 4;
-const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["**", "pow"]]);
+const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["//", "floor_divide"], ["%", "mod"], ["**", "pow"]]);
 
 // What Python takes for a space: \s has U+FEFF besides, and lacks the separators of ASCII.
 const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
@@ -40,8 +45,8 @@ const TOKEN = new RegExp(
     `(?<constant>${NUMBER}[jJ]|'[^'\\n]*'|"[^"\\n]*")`,
     `(?<number>${NUMBER})`,
     "(?<end>[;\\n])",
-    "(?<other>\\*\\*=|//|<<|>>|->|[-+*/=!:]=)", // before what they begin with
-    "(?<symbol>\\*\\*|<=|>=|[-+*/<>(),=^])",
+    "(?<other>\\*\\*=|//=|<<|>>|->|[-+*/%=!:]=)", // before what they begin with
+    "(?<symbol>\\*\\*|//|<=|>=|[-+*/%<>(),=^])",
   ].join("|"),
   "uy",
 );
@@ -104,7 +109,7 @@ function trimmed(text) {
 }
 
 /**
- * Read a program: numbers, names, + - * / **, brackets, comparisons, and the functions of the table. Operators bind as
+ * Read a program: numbers, names, + - * / // % **, brackets, comparisons, and the functions of the table. Operators bind as
  * in Python. Throws `ExpressionError` for anything else.
  * @param {string} given
  * @returns {Program}

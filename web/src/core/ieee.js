@@ -442,3 +442,57 @@ export function trigamma(x) {
 }
 
 // --- end of generated code ---
+
+/**
+ * What remains of x / y rounded towards 0, with the sign of x.
+ * @param {number} x
+ * @param {number} y
+ */
+export function fmod(x, y) {
+  return x % y;
+}
+
+/**
+ * What remains of x / y rounded down, with the sign of y: Python's %.
+ * @param {number} x
+ * @param {number} y
+ */
+export function mod(x, y) {
+  const m = x % y;
+  return m === 0 ? copysign(0, y) : m < 0 !== y < 0 ? m + y : m;
+}
+
+/**
+ * x / y rounded down: Python's //.
+ * @param {number} x
+ * @param {number} y
+ */
+export function floor_divide(x, y) {
+  const m = x % y;
+  const q = (x - m) / y - (m !== 0 && m < 0 !== y < 0 ? 1 : 0);
+  const below = Math.floor(q);
+  return y === 0 ? x / y : q === 0 ? copysign(0, x / y) : q - below > 0.5 ? below + 1 : below;
+}
+
+/**
+ * What remains of x / y rounded to the nearest integer, the even one of two. Steps are as in CPython's m_remainder.
+ * @param {number} x
+ * @param {number} y
+ */
+export function remainder(x, y) {
+  const size = Math.abs(y);
+  if (!Number.isFinite(x) || !Number.isFinite(y) || y === 0) return Number.isFinite(x) && size === Infinity ? x : NaN;
+  const m = Math.abs(x) % size;
+  const rest = size - m;
+  const r = m < rest ? m : m > rest ? -rest : m - 2 * ((0.5 * (Math.abs(x) - m)) % size);
+  return copysign(1, x) * r;
+}
+
+/**
+ * The absolute value of x with the sign of y. JavaScript does not tell the sign of nan.
+ * @param {number} x
+ * @param {number} y
+ */
+export function copysign(x, y) {
+  return y < 0 || Object.is(y, -0) ? -Math.abs(x) : Math.abs(x);
+}

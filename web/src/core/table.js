@@ -998,6 +998,158 @@ export const TABLE = [
     formulas: [0, 0],
   },
   {
+    name: "floor_divide",
+    symbol: "//",
+    arity: 2,
+    isOperator: true,
+    isFunction: true,
+    selects: false,
+    inert: [0, 1],
+    isExact: true,
+    words: "quotient rounded down",
+    forward: (x, y) => ieee.floor_divide(x, y),
+    partials: [() => 0, () => 0],
+    formulas: [0, 0],
+  },
+  {
+    name: "mod",
+    symbol: "%",
+    arity: 2,
+    isOperator: true,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "what remains of x / y rounded down, with the sign of y",
+    forward: (x, y) => ieee.mod(x, y),
+    partials: [() => 1, (x, y) => -ieee.floor_divide(x, y)],
+    formulas: [1, ["negative", ["floor_divide", "x", "y"]]],
+  },
+  {
+    name: "fmod",
+    symbol: "fmod",
+    arity: 2,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "what remains of x / y rounded towards 0, with the sign of x",
+    forward: (x, y) => ieee.fmod(x, y),
+    partials: [() => 1, (x, y) => -ieee.copysign(ieee.floor_divide(ieee.fabs(x), ieee.fabs(y)), x / y)],
+    formulas: [1, ["negative", ["copysign", ["floor_divide", ["fabs", "x"], ["fabs", "y"]], ["/", "x", "y"]]]],
+  },
+  {
+    name: "remainder",
+    symbol: "remainder",
+    arity: 2,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "what remains of x / y rounded to the nearest integer (the even one of two)",
+    forward: (x, y) => ieee.remainder(x, y),
+    partials: [() => 1, (x, y, _z, out) => -(ieee.floor_divide(x, y) + (ieee.sign(out) * ieee.sign(y) < 0 ? 1 : 0))],
+    formulas: [
+      1,
+      ["negative", ["+", ["floor_divide", "x", "y"], ["where", ["<", ["*", ["sign", "out"], ["sign", "y"]], 0], 1, 0]]],
+    ],
+  },
+  {
+    name: "fmax",
+    symbol: "fmax",
+    arity: 2,
+    isOperator: false,
+    isFunction: true,
+    selects: true,
+    inert: [],
+    isExact: true,
+    words: "larger of two; the other one if one is nan",
+    forward: (x, y) => x < y ? y : (x === x ? x : y),
+    partials: [
+      (x, y) => x === y ? 0.5 : (x < y ? 0 : (x === x ? 1 : 0)),
+      (x, y) => x === y ? 0.5 : (x < y ? 1 : (x === x ? 0 : 1)),
+    ],
+    formulas: [
+      ["where", ["==", "x", "y"], 0.5, ["where", ["<", "x", "y"], 0, ["where", ["==", "x", "x"], 1, 0]]],
+      ["where", ["==", "x", "y"], 0.5, ["where", ["<", "x", "y"], 1, ["where", ["==", "x", "x"], 0, 1]]],
+    ],
+  },
+  {
+    name: "fmin",
+    symbol: "fmin",
+    arity: 2,
+    isOperator: false,
+    isFunction: true,
+    selects: true,
+    inert: [],
+    isExact: true,
+    words: "smaller of two; the other one if one is nan",
+    forward: (x, y) => y < x ? y : (x === x ? x : y),
+    partials: [
+      (x, y) => x === y ? 0.5 : (y < x ? 0 : (x === x ? 1 : 0)),
+      (x, y) => x === y ? 0.5 : (y < x ? 1 : (x === x ? 0 : 1)),
+    ],
+    formulas: [
+      ["where", ["==", "x", "y"], 0.5, ["where", ["<", "y", "x"], 0, ["where", ["==", "x", "x"], 1, 0]]],
+      ["where", ["==", "x", "y"], 0.5, ["where", ["<", "y", "x"], 1, ["where", ["==", "x", "x"], 0, 1]]],
+    ],
+  },
+  {
+    name: "copysign",
+    symbol: "copysign",
+    arity: 2,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [1],
+    isExact: true,
+    words: "absolute value of x with the sign of y",
+    forward: (x, y) => ieee.copysign(x, y),
+    partials: [(x, y) => ieee.sign(x) * ieee.copysign(1, y), () => 0],
+    formulas: [["*", ["sign", "x"], ["copysign", 1, "y"]], 0],
+  },
+  {
+    name: "logaddexp",
+    symbol: "logaddexp",
+    arity: 2,
+    isOperator: false,
+    isFunction: true,
+    selects: false,
+    inert: [],
+    isExact: true,
+    words: "log(exp(x) + exp(y))",
+    forward: (x, y) => (x < y ? y : x) + ieee.log1p(ieee.exp(-ieee.fabs(x === y ? 0 : x - y))),
+    partials: [
+      (x, y) => {
+        if (x < y) {
+          const v1 = x - y;
+          const v2 = v1 - x;
+          const v3 = ieee.exp(v1 === v1 ? v1 : (x === y ? 0 : v1)) * (1 + (ieee.fabs(v1) < 1000 ? x - (v1 - v2) - (y + v2) : 0));
+          return v3 / (1 + v3);
+        }
+        const v1 = x - y;
+        const v2 = v1 - x;
+        const v3 = ieee.exp(-(v1 === v1 ? v1 : (x === y ? 0 : v1))) * (1 - (ieee.fabs(v1) < 1000 ? x - (v1 - v2) - (y + v2) : 0));
+        return 1 / (1 + v3);
+      },
+      (x, y) => {
+        if (x < y) {
+          const v1 = x - y;
+          const v2 = v1 - x;
+          const v3 = ieee.exp(v1 === v1 ? v1 : (x === y ? 0 : v1)) * (1 + (ieee.fabs(v1) < 1000 ? x - (v1 - v2) - (y + v2) : 0));
+          return 1 / (1 + v3);
+        }
+        const v1 = x - y;
+        const v2 = v1 - x;
+        const v3 = ieee.exp(-(v1 === v1 ? v1 : (x === y ? 0 : v1))) * (1 - (ieee.fabs(v1) < 1000 ? x - (v1 - v2) - (y + v2) : 0));
+        return v3 / (1 + v3);
+      },
+    ],
+    formulas: [["/", 1, ["+", 1, ["exp", ["-", "y", "x"]]]], ["/", 1, ["+", 1, ["exp", ["-", "x", "y"]]]]],
+  },
+  {
     name: "stop_gradient",
     symbol: "stop",
     arity: 1,

@@ -121,7 +121,7 @@ export const EXPRESSION = {
   neverClosed: { problem: "syntax error: '(' was never closed" },
   notArithmetic: {
     problem: "this is not arithmetic",
-    hint: "there are numbers, names, + - * / **, one of < <= > >=, brackets and functions such as exp(x)",
+    hint: "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)",
   },
   star: { problem: "* cannot stand before an argument here" },
   noOperand: { problem: "syntax error: a number or a name is missing" },

@@ -21,6 +21,8 @@
 
 #define POWER(x, y) ((y) == R(2.0) ? (x) * (x) : F(pow)(x, y))
 #define SIGN(x) ((x) > R(0.0) ? R(1.0) : (x) < R(0.0) ? R(-1.0) : (x))
+#define FLOOR_DIVIDE(x, y) NAME(floor_divide)(x, y)
+#define MOD(x, y) NAME(mod)(x, y)
 
 #define ROW(x, i) const REAL *x##_row = (const REAL *)rows[code[2 + i]];
 #define SCALAR(x, i) const REAL x = scalars[code[2 + i]];
@@ -42,6 +44,18 @@
     case 8 * opcode + 4: { ROW(x, 0) ROW(y, 1) SCALAR(z, 2) LOOP(LANE(x) LANE(y) out[i] = value;) } \
     case 8 * opcode + 5: { SCALAR(x, 0) ROW(y, 1) SCALAR(z, 2) LOOP(LANE(y) out[i] = value;) } \
     case 8 * opcode + 6: { ROW(x, 0) SCALAR(y, 1) SCALAR(z, 2) LOOP(LANE(x) out[i] = value;) }
+
+static inline REAL NAME(floor_divide)(REAL x, REAL y) {
+    const REAL m = F(fmod)(x, y);
+    const REAL q = (x - m) / y - (m != R(0.0) && (m < R(0.0)) != (y < R(0.0)) ? R(1.0) : R(0.0));
+    const REAL below = F(floor)(q);
+    return y == R(0.0) ? x / y : q == R(0.0) ? F(copysign)(R(0.0), x / y) : q - below > R(0.5) ? below + R(1.0) : below;
+}
+
+static inline REAL NAME(mod)(REAL x, REAL y) {
+    const REAL m = F(fmod)(x, y);
+    return m == R(0.0) ? F(copysign)(R(0.0), y) : (m < R(0.0)) != (y < R(0.0)) ? m + y : m;
+}
 
 /* The numbers of a column for `count` samples; the rest of the row repeats the last one. The next block is prefetched:
    where columns share cache lines, the column that stands first in a line does it. */
@@ -418,10 +432,18 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         TWO(56, x < y ? R(1.0) : R(0.0)) /* less */
         TWO(57, x <= y ? R(1.0) : R(0.0)) /* less_equal */
         TWO(58, x == y ? R(1.0) : R(0.0)) /* equal */
-        ONE(59, x) /* stop_gradient */
-        THREE(62, x * y + z) /* muladd */
-        THREE(63, x * y - z) /* mulsub */
-        THREE(64, z - x * y) /* submul */
+        TWO(59, FLOOR_DIVIDE(x, y)) /* floor_divide */
+        TWO(60, MOD(x, y)) /* mod */
+        TWO(61, F(fmod)(x, y)) /* fmod */
+        TWO(62, F(remainder)(x, y)) /* remainder */
+        TWO(63, x < y ? y : (x == x ? x : y)) /* fmax */
+        TWO(64, y < x ? y : (x == x ? x : y)) /* fmin */
+        TWO(65, F(copysign)(x, y)) /* copysign */
+        TWO(66, (x < y ? y : x) + F(log1p)(F(exp)(-F(fabs)(x == y ? R(0.0) : x - y)))) /* logaddexp */
+        ONE(67, x) /* stop_gradient */
+        THREE(70, x * y + z) /* muladd */
+        THREE(71, x * y - z) /* mulsub */
+        THREE(72, z - x * y) /* submul */
 /* --- end of generated code --- */
         case 8 * LOAD:
             rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count);
@@ -457,6 +479,8 @@ static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
 
 #undef POWER
 #undef SIGN
+#undef FLOOR_DIVIDE
+#undef MOD
 #undef ROW
 #undef SCALAR
 #undef LANE

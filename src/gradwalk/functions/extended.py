@@ -1,0 +1,138 @@
+"""Functions that take more operands than their rows of the table do, as those of Python do.
+
+The file is compiled, because a function of Python with any number of parameters is slow to call.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from gradwalk.functions import rows
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.value.value import Value, apply
+
+Scalar = TypeVar("Scalar", float, Value)
+
+_LOG, _HYPOT = NAMES.index("log"), NAMES.index("hypot")
+_MAXIMUM, _MINIMUM = NAMES.index("maximum"), NAMES.index("minimum")
+
+
+def log(x: Scalar | float, base: Scalar | float | None = None) -> Scalar:
+    """Natural logarithm, or logarithm to any base.
+
+    d/dx = 1 / x
+
+    Args:
+        x: A `Value` or a real number.
+        base: The base, also a `Value` or a real number. The logarithm to a base is log(x) / log(base).
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`.
+
+    Example:
+        >>> log(8.0, 2.0)
+        3.0
+    """
+    result: Scalar = apply(_LOG, x) if base is None else rows.divide(apply(_LOG, x), apply(_LOG, base))
+    return result
+
+
+def maximum(*operands: Scalar | float) -> Scalar:
+    """Largest of one or more operands; nan if any is.
+
+    d/dx = 0.5 if x = y, else 0 if x < y, else 1
+
+    Several operands are compared from left to right, as in `maximum(maximum(x, y), z)`. Where the largest two are
+    equal, each of them gets half of the gradient; where three are, the last gets half, and the others a quarter each.
+
+    Args:
+        *operands: `Value`s or real numbers.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`. Of one operand, the operand itself.
+
+    Raises:
+        TypeError: If there is no operand.
+
+    Example:
+        >>> maximum(0.5, 2.0, 1.0)
+        2.0
+    """
+    result: Scalar = _folded(_MAXIMUM, operands) if len(operands) != 2 else apply(_MAXIMUM, operands[0], operands[1])
+    return result
+
+
+def minimum(*operands: Scalar | float) -> Scalar:
+    """Smallest of one or more operands; nan if any is.
+
+    d/dx = 0.5 if x = y, else 0 if y < x, else 1
+
+    Several operands are compared from left to right, and equal ones share the gradient, as in `maximum`.
+
+    Args:
+        *operands: `Value`s or real numbers.
+
+    Returns:
+        A new `Value`, or a float if no operand is a `Value`. Of one operand, the operand itself.
+
+    Raises:
+        TypeError: If there is no operand.
+
+    Example:
+        >>> minimum(0.5, 2.0, 1.0)
+        0.5
+    """
+    result: Scalar = _folded(_MINIMUM, operands) if len(operands) != 2 else apply(_MINIMUM, operands[0], operands[1])
+    return result
+
+
+def _folded(opcode: int, operands: tuple[Any, ...]) -> Any:
+    """An operation on any number of operands but two, from left to right."""
+    if not operands:
+        raise TypeError(f"{NAMES[opcode]}() takes at least one operand")
+    first, *others = operands
+    if not others:
+        return first if isinstance(first, Value) else apply(opcode, first, first)
+    for operand in others:
+        first = apply(opcode, first, operand)
+    return first
+
+
+def hypot(*coordinates: Scalar | float) -> Scalar:
+    """Length of a vector of any number of coordinates: the square root of the sum of their squares.
+
+    d/dx = x / out
+
+    Args:
+        *coordinates: `Value`s or real numbers.
+
+    Returns:
+        A new `Value`, or a float if no coordinate is a `Value`. Of one coordinate its absolute value, of none 0.
+
+    Example:
+        >>> hypot(2.0, 3.0, 6.0)
+        7.0
+    """
+    result: Scalar = _length(coordinates) if len(coordinates) != 2 else apply(_HYPOT, coordinates[0], coordinates[1])
+    return result
+
+
+def _length(coordinates: tuple[Any, ...]) -> Any:
+    """The length of a vector, whose coordinates are divided by the largest so that no square overflows.
+
+    Not `hypot(hypot(x, y), z)`, which has no derivatives where x and y are 0 and z is not. How large the scale is makes
+    no difference to the length, so it passes no gradient.
+    """
+    if len(coordinates) < 2:
+        return rows.absolute(coordinates[0]) if coordinates else 0.0
+    largest: Any = 0.0
+    for coordinate in coordinates:
+        largest = rows.fmax(largest, rows.stop_gradient(rows.absolute(coordinate)))
+    is_infinite = rows.equal(largest, float("inf"))
+    scale = rows.where(rows.equal(largest, 0.0) + is_infinite, 1.0, largest)
+    shares = [rows.divide(coordinate, scale) for coordinate in coordinates]
+    squares: Any = 0.0
+    for share in shares:
+        squares = squares + share * share
+    # A vector with an infinite coordinate is infinitely long, even if another coordinate is nan.
+    return rows.where(is_infinite, largest, scale * rows.sqrt(squares))

@@ -1,0 +1,111 @@
+"""Questions about numbers. They have no derivatives.
+
+The answer is a bool. In a function that `jit` or `vmap` records it stands for a number, as comparisons of Values do
+there: a Value of 1 or 0, to be used with `where`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradwalk.value import arrays
+from gradwalk.value.value import Value
+
+
+def isnan(x: Any) -> Any:
+    """Whether x is nan.
+
+    Args:
+        x: A `Value`, a real number, or an array of these.
+
+    Returns:
+        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+
+    Example:
+        >>> isnan(math.nan)
+        True
+    """
+    return _asked(lambda x: _not(x <= x), x)
+
+
+def isinf(x: Any) -> Any:
+    """Whether x is inf or -inf.
+
+    Args:
+        x: A `Value`, a real number, or an array of these.
+
+    Returns:
+        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+
+    Example:
+        >>> isinf(-math.inf)
+        True
+    """
+    return _asked(lambda x: abs(x) >= math.inf, x)
+
+
+def isfinite(x: Any) -> Any:
+    """Whether x is neither infinite nor nan.
+
+    Args:
+        x: A `Value`, a real number, or an array of these.
+
+    Returns:
+        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+
+    Example:
+        >>> isfinite(1e308)
+        True
+    """
+    return _asked(lambda x: abs(x) < math.inf, x)
+
+
+def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
+    """Whether two numbers are close to each other, or equal: Python's rule, which treats both alike.
+
+    Args:
+        a: A `Value`, a real number, or an array of these.
+        b: A `Value`, a real number, or an array of these.
+        rel_tol: How far apart they may be, in relation to the larger one.
+        abs_tol: How far apart they may always be.
+
+    Returns:
+        A bool; of an array, an array of bools. In a recorded function, a `Value`.
+
+    Raises:
+        ValueError: If a tolerance is negative.
+
+    Example:
+        >>> isclose(1.0, 1.0 + 1e-12)
+        True
+    """
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError(f"isclose() takes tolerances that are not negative, not {rel_tol} and {abs_tol}")
+
+    def are_close(a: Any, b: Any) -> Any:
+        apart = abs(a - b)
+        is_near = _either(_either(apart <= rel_tol * abs(a), apart <= rel_tol * abs(b)), apart <= abs_tol)
+        return _either(_both(a <= b, b <= a), _both(is_near, apart < math.inf))
+
+    return _asked(are_close, a, b)
+
+
+def _asked(question: Any, *operands: Any) -> Any:
+    """The answer for Values and numbers, or for each element of arrays."""
+    if arrays.are_there(operands):
+        return arrays.elementwise(question, operands, bool)
+    answer = question(*operands)
+    return answer if isinstance(answer, Value) else bool(answer)
+
+
+def _not(condition: Any) -> Any:
+    return 1.0 - condition if isinstance(condition, Value) else not condition
+
+
+def _both(first: Any, second: Any) -> Any:
+    return first * second if isinstance(first * second, Value) else first and second
+
+
+def _either(first: Any, second: Any) -> Any:
+    return _not(_both(_not(first), _not(second)))

@@ -1,0 +1,29 @@
+"""What a C compiler makes of a program's source, as a function of Python."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+SAME_BITS = ("-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin")
+NUMBERS = itertools.count()
+
+
+def compiled(folder: Path, source: str, *flags: str, name: str = "f"):
+    """The function of a file in C, of numbers."""
+    path = folder / f"{next(NUMBERS)}.c"
+    path.write_text(source, encoding="ascii")
+    library = path.with_suffix(".so")
+    subprocess.run(["cc", *STRICT, *flags, "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
+    function = ctypes.CDLL(str(library))[name]
+
+    def run(numbers: Sequence[float], outputs: int) -> list[float]:
+        results = (ctypes.c_double * max(outputs, 1))()
+        function((ctypes.c_double * max(len(numbers), 1))(*numbers), results)
+        return list(results)[:outputs]
+
+    return run
