@@ -155,23 +155,17 @@ def test_every_way_of_running_is_exact_to_second_order(name, x):
 
 
 def test_derivatives_that_are_compared_with_are_those_of_mpmath():
-    for row in TABLE:
-        for xs in (
-            [tuple(0.3 * low + (0.7 - 0.1 * i) * high for i, (low, high) in enumerate(row.domain))]
-            if row.is_exact
-            else []
-        ):
-            for position in range(row.arity):
+    for row in [row for row in TABLE if row.is_exact]:
+        xs = tuple(0.29 * low + (0.7 - 0.1 * i) * high for i, (low, high) in enumerate(row.domain))  # not at a jump
+        for position in range(row.arity):
 
-                def along(t: mpmath.mpf, xs: tuple = xs, i: int = position, name: str = row.name) -> mpmath.mpf:
-                    return MPMATH[name](*xs[:i], t, *xs[i + 1 :])
+            def along(t: mpmath.mpf, xs: tuple = xs, i: int = position, name: str = row.name) -> mpmath.mpf:
+                return MPMATH[name](*xs[:i], t, *xs[i + 1 :])
 
-                at = mpmath.mpf(xs[position])
-                assert mpmath.almosteq(mpmath.diff(along, at), exact(FIRST[row.name][position], xs), 1e-15, 1e-20)
-                if row.name in SECOND:
-                    assert mpmath.almosteq(mpmath.diff(along, at, 2), exact(SECOND[row.name], xs), 1e-12)
-    assert {row.name for row in TABLE} == {*FIRST}
-    assert {name for row in TABLE for name, _ in quantities(row)} == {"value", "d/dx", "d/dy", "d/dz", "d²/dx²"}
+            at = mpmath.mpf(xs[position])
+            assert mpmath.almosteq(mpmath.diff(along, at), exact(FIRST[row.name][position], xs), 1e-15, 1e-20)
+            if row.name in SECOND:
+                assert mpmath.almosteq(mpmath.diff(along, at, 2), exact(SECOND[row.name], xs), 1e-12)
 
 
 def test_errors_are_in_units_of_the_last_place_of_normal_numbers():
