@@ -1,8 +1,8 @@
 """The number of every instruction. It is decided here alone, for Python and for C.
 
-The rows of the table come first, in its order and from 1 on, then its reductions, then what only programs or schedules
-have. Files and pickles know instructions by name, so that numbers may change from one version to the next. An opcode of
-0 stands for leaves and hand-made nodes.
+The rows of the table come first, in its order and from 1 on, then those for any number of operands, then what only
+programs or schedules have. Files and pickles know instructions by name, so that numbers may change from one version to
+the next. An opcode of 0 stands for leaves and hand-made nodes.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import defaultdict
@@ -11,12 +12,20 @@ from typing import NamedTuple
 from gradwalk.ops.printers import C_HELPERS
 from gradwalk.program.c_names import is_taken
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import INSTRUCTIONS
+from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
 
 # The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
-_OWN = "inputs outputs constants kept PIECE"  # what the file defines, besides what its formulas call
+_OWN = "inputs outputs constants tables take kept PIECE"  # what the file defines, besides what its formulas call
+
+_TAKE = """\
+/* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
+static inline double take(const double *table, long stride, long count, double index)
+{
+    const double k = index < 0.0 ? index + (double)count : index;
+    return k >= 0.0 && k < (double)count && k == floor(k) ? table[stride * (long)k] : NAN;
+}"""
 
 
 class _Statement(NamedTuple):
@@ -55,9 +64,11 @@ def c_source(code: Code, name: str) -> str:
     definitions = writer.definitions(name)
     text = "\n".join(definitions)
     before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
-    helpers = [definition for helper, definition in C_HELPERS.items() if f"{helper}(" in text]
-    constants = _constants(code) if "constants[" in text else []
-    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *definitions, ""])
+    known = {**C_HELPERS, "take": _TAKE}
+    helpers = [definition for helper, definition in known.items() if f"{helper}(" in text]
+    constants = _array("constants", code.constants) if "constants[" in text else []
+    tables = _array("tables", _numbers_in_tables(code)) if "take(tables + " in text else []
+    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *tables, *definitions, ""])
 
 
 class _Writer:
@@ -130,16 +141,51 @@ def _statements(code: Code) -> list[_Statement]:
     rows = code.rows
     needed = set(code.outputs)
     statements = []
+    texts = _texts_of_takes(code)
     for i in range(len(rows) - 1, -1, -1):
         index = code.first + i
         if index in needed:
-            opcode, *fields = rows[i]
-            instruction = INSTRUCTIONS[opcode]
-            operands = fields[: instruction.arity]
+            opcode, x, y, _ = rows[i]
+            operands = code.used(rows[i])
+            text = texts[y] if opcode == TAKE else INSTRUCTIONS[opcode].c
+            if opcode == TAKE and "{1}" not in text:
+                operands = [x]
             needed.update(operands)
-            statements.append(_Statement(index, f"const double v{index}", instruction.c, operands))
+            statements.append(_Statement(index, f"const double v{index}", text, operands))
     outputs = [_Statement(None, f"outputs[{i}]", "{0}", [index]) for i, index in enumerate(code.outputs)]
     return statements[::-1] + outputs
+
+
+def _texts_of_takes(code: Code) -> list[str]:
+    """Return for each table the call that takes from it, with {0} for the index and {1} and so on for its operands.
+
+    Inputs at equal distances are taken where they lie, and constants from the array `tables`. All else is put into an
+    array first.
+    """
+    texts = []
+    offset = 0
+    for table in code.tables:
+        count = len(table)
+        strides = {after - before for before, after in itertools.pairwise(table)} or {1}
+        if max(table) < code.inputs and len(strides) == 1:
+            texts.append(f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})")
+        elif _is_constant(table, code):
+            texts.append(f"take(tables + {offset}, 1, {count}, {{0}})")
+            offset += count
+        else:
+            operands = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
+            texts.append(f"take((const double[]){{{{{operands}}}}}, 1, {count}, {{0}})")
+    return texts
+
+
+def _is_constant(table: Sequence[int], code: Code) -> bool:
+    return all(code.inputs <= index < code.first for index in table)
+
+
+def _numbers_in_tables(code: Code) -> list[float]:
+    """Return the numbers of all tables of constants."""
+    tables = [table for table in code.tables if _is_constant(table, code)]
+    return [code.constants[index - code.inputs] for table in tables for index in table]
 
 
 def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
@@ -175,10 +221,10 @@ def _described(array: str, count: int, names: Sequence[str]) -> list[str]:
     return [f"   {array}: {count}", *(f"   {f'{array}[{i}]':<{width}}  {name}" for i, name in enumerate(shown) if name)]
 
 
-def _constants(code: Code) -> list[str]:
-    """Return the array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
-    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in code.constants]
-    return ["static const double constants[] = {", *lines, "};", ""]
+def _array(name: str, numbers: Sequence[float]) -> list[str]:
+    """Return an array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
+    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in numbers]
+    return [f"static const double {name}[] = {{", *lines, "};", ""]
 
 
 def _exactly(number: float) -> str:

@@ -125,6 +125,39 @@ static const REAL *NAME(load_column)(
     return home;
 }
 
+/* The number of an entry of a table, for a lane, which is a sample of the batch. */
+static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, int64_t lane, int64_t sample) {
+    const int64_t which = entry / KINDS;
+    switch (entry % KINDS) {
+    case IN_SLOT: return ((const REAL *)rows[which])[lane];
+    case SCALAR_ENTRY: return ((const REAL *)batch->scalars)[which];
+    default: {
+        REAL number;
+        memcpy(&number, batch->columns[which] + sample * batch->strides[which], sizeof(REAL));
+        return number;
+    }
+    }
+}
+
+/* TAKE: for each lane the entry of a table that its index picks, or nan. An index may be any number whatsoever. `form`
+   says whether it is a scalar, and whether all entries are. The lanes from `count` on repeat the last sample. */
+static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int form, int64_t first, int64_t count, int64_t lanes) {
+    const REAL *scalars = (const REAL *)batch->scalars;
+    const REAL *index = form & 1 ? scalars + code[2] : (const REAL *)rows[code[2]];
+    const int64_t step = form & 1 ? 0 : 1;
+    const int32_t *entries = batch->tables + code[3] + 1;
+    const REAL length = (REAL)entries[-1];
+    REAL *out = (REAL *)rows[code[1]];
+    for (int64_t i = 0; i < lanes; i++) {
+        const REAL x = index[i * step];
+        const REAL position = x < R(0.0) ? x + length : x;
+        const int32_t k = position >= R(0.0) && position < length ? (int32_t)position : -1;
+        if (k < 0 || (REAL)k != position) out[i] = (REAL)NAN;
+        else if (form & 2) out[i] = scalars[entries[k] / KINDS];
+        else out[i] = NAME(entry)(batch, rows, entries[k], i, first + (i < count ? i : count - 1));
+    }
+}
+
 static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t count) {
     if (stride == (int64_t)sizeof(REAL)) memcpy(first, row, (size_t)count * sizeof(REAL));
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
@@ -206,12 +239,15 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         TWO(35, x <= y ? R(1.0) : R(0.0)) /* less_equal */
         TWO(36, x == y ? R(1.0) : R(0.0)) /* equal */
         ONE(37, x) /* stop_gradient */
-        THREE(40, x * y + z) /* muladd */
-        THREE(41, x * y - z) /* mulsub */
-        THREE(42, z - x * y) /* submul */
+        THREE(41, x * y + z) /* muladd */
+        THREE(42, x * y - z) /* mulsub */
+        THREE(43, z - x * y) /* submul */
 /* --- end of generated code --- */
         case 8 * LOAD:
             rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count);
+            break;
+        case 8 * TAKE: case 8 * TAKE + 1: case 8 * TAKE + 2:
+            NAME(take)(batch, rows, code, code[0] % 8, first, count, lanes);
             break;
         case 8 * STORE: {
             const int64_t stride = batch->output_strides[code[1]];

@@ -8,6 +8,7 @@ cdef extern from "lanes.h":
     int TILES
     ctypedef struct Batch:
         const int* code
+        const int* tables
         int64_t length
         int64_t slots
         int64_t lanes

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gradwalk.backend.schedule import orders
 from gradwalk.backend.schedule.allocation import allocate
 from gradwalk.backend.schedule.analysis import analyse
-from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.program.listing import instruction_lines, operand_names
-from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, STORE, SUM
+from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 
 
@@ -34,6 +34,7 @@ class Schedule:
         scalars: How many scalars there are.
         fixed: The positions of the outputs that do not vary.
         code: What is run for each block of lanes; int32, laid out as `encoding` says.
+        tables: What `take` takes from; int32, laid out as `encoding` says.
         slots: How many rows there are.
         apart: Whether terms of one output are summed over the batch one by one.
     """
@@ -45,6 +46,7 @@ class Schedule:
     scalars: int
     fixed: tuple[int, ...]
     code: NDArray[numpy.int32]
+    tables: NDArray[numpy.int32]
     slots: int
     apart: bool
 
@@ -65,7 +67,7 @@ class Schedule:
         yield from instruction_lines(self.prologue.code, names)
         yield f"for each block of lanes, in {self.slots} slots:"
         for operation, *fields in self.code.reshape(-1, WIDTH).tolist():
-            yield f"  {_line(operation, fields, results, columns)}"
+            yield f"  {_line(operation, fields, results, columns, self.tables)}"
         for position, name in zip(self.fixed, results[self.scalars :], strict=True):
             yield f"output {position} = {name}"
 
@@ -90,19 +92,26 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, ap
     analysis = analyse(program, varies, reduced, apart)
     prologue = make_prologue(analysis)
     orderings = (orders.as_written(analysis), orders.depth_first(analysis))
-    code, slots = min([allocate(analysis, prologue, order) for order in orderings], key=lambda found: found.slots)
+    allocations = [allocate(analysis, prologue, order) for order in orderings]
+    code, tables, slots = min(allocations, key=lambda found: found.slots)
     code.flags.writeable = False
     fixed = analysis.fixed
     scalars = len(prologue.program.outputs) - len(fixed)
     is_apart = reduced and len(analysis.roots) + len(fixed) > len(program.outputs)
     given = tuple(map(bool, varies))
-    return Schedule(program, given, reduced, prologue.program, scalars, fixed, code, slots, is_apart)
+    return Schedule(program, given, reduced, prologue.program, scalars, fixed, code, tables, slots, is_apart)
 
 
-def _line(operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:
+def _line(
+    operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str], tables: NDArray[numpy.int32]
+) -> str:
     """An instruction as text, with these names for the scalars and the columns."""
     opcode, form = divmod(operation, FORMS)
     out, *rest = fields
+    if opcode == TAKE:
+        index, begin, _ = rest
+        entries = [_entry(entry, scalars, columns) for entry in tables[begin + 1 : begin + 1 + tables[begin]].tolist()]
+        return f"r{out} = take([{', '.join(entries)}], {scalars[index] if form & 1 else f'r{index}'})"
     operands = [scalars[x] if form >> i & 1 else f"r{x}" for i, x in enumerate(rest)]
     if opcode == LOAD:
         return f"r{out} = {columns[rest[0]]}"
@@ -111,3 +120,9 @@ def _line(operation: int, fields: Sequence[int], scalars: Sequence[str], columns
     if opcode in (SUM, DOT):
         return f"output {out} += the sum of {' * '.join(operands[: 1 + (opcode == DOT)])}"
     return f"r{out} = {INSTRUCTIONS[opcode].text.format(*operands)}"
+
+
+def _entry(entry: int, scalars: Sequence[str], columns: Sequence[str]) -> str:
+    """An entry of a table as text."""
+    which, kind = divmod(entry, KINDS)
+    return f"r{which}" if kind == IN_SLOT else scalars[which] if kind == SCALAR else columns[which]
