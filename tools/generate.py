@@ -175,7 +175,7 @@ def _replace_by_partials_function() -> Lines:
     parameters = ["opcode: cython.int", "operands: cython.p_double", "count: cython.Py_ssize_t", "out: cython.double"]
     signature = "".join(f"    {parameter},\n" for parameter in parameters)
     yield from _c_function(f"replace_by_partials(\n{signature})", "void")
-    yield '    """Replace the operands of a variadic row by the derivatives with respect to them; `out` is its result."""'
+    yield '    """Replace the operands of a variadic row, whose result is `out`, by the derivatives."""'
     yield from _element_variables()
     for row in REDUCTIONS:
         partials = [as_formula(partial) for partial in row.partials]

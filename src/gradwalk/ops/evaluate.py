@@ -325,7 +325,7 @@ def replace_by_partials(
     count: cython.Py_ssize_t,
     out: cython.double,
 ) -> cython.void:
-    """Replace the operands of a variadic row by the derivatives with respect to them; `out` is its result."""
+    """Replace the operands of a variadic row, whose result is `out`, by the derivatives."""
     x: cython.double
     y: cython.double
     n: cython.Py_ssize_t

@@ -36,12 +36,19 @@ class _Statement(NamedTuple):
         target: What is set.
         text: What it is set to, with {0} and so on for the operands.
         operands: The indices of the operands.
+        table: What the array of that name is to hold, with the same fields; "" where none is needed.
     """
 
     result: int | None
     target: str
     text: str
     operands: Sequence[int]
+    table: str = ""
+
+    def lines(self, operands: Sequence[str]) -> list[str]:
+        """Return the lines of C, for operands of these names."""
+        array = [f"const double table{self.result}[] = {{{self.table.format(*operands)}}};"] if self.table else []
+        return [*array, f"{self.target} = {self.text.format(*operands)};"]
 
 
 def c_source(code: Code, name: str) -> str:
@@ -112,9 +119,7 @@ class _Writer:
         """Write the statements of a piece, and those that keep its results for later ones."""
         piece = self._pieces[i]
         here = {line.result for line in piece}
-        lines = [
-            f"{line.target} = {line.text.format(*[self._read(x, here) for x in line.operands])};" for line in piece
-        ]
+        lines = [text for line in piece for text in line.lines([self._read(x, here) for x in line.operands])]
         self._free += [self._cell.pop(index) for index in self._expiring.pop(i, [])]
         later = [line.result for line in piece if line.result is not None and self._last_piece[line.result] > i]
         return [*lines, *(f"kept[{self._kept(index)}] = v{index};" for index in later)]
@@ -141,51 +146,58 @@ def _statements(code: Code) -> list[_Statement]:
     rows = code.rows
     needed = set(code.outputs)
     statements = []
-    texts = _texts_of_takes(code)
+    tables = _constant_tables(code)
     for i in range(len(rows) - 1, -1, -1):
         index = code.first + i
         if index in needed:
-            opcode, x, y, _ = rows[i]
-            operands = code.used(rows[i])
-            text = texts[y] if opcode == TAKE else INSTRUCTIONS[opcode].c
-            if opcode == TAKE and "{1}" not in text:
-                operands = [x]
-            needed.update(operands)
-            statements.append(_Statement(index, f"const double v{index}", text, operands))
+            statement = (
+                _taking(code, index, rows[i], tables) if rows[i][0] == TAKE else _computing(code, index, rows[i])
+            )
+            needed.update(statement.operands)
+            statements.append(statement)
     outputs = [_Statement(None, f"outputs[{i}]", "{0}", [index]) for i, index in enumerate(code.outputs)]
     return statements[::-1] + outputs
 
 
-def _texts_of_takes(code: Code) -> list[str]:
-    """Return for each table the call that takes from it, with {0} for the index and {1} and so on for its operands.
+def _computing(code: Code, index: int, row: list[int]) -> _Statement:
+    return _Statement(index, f"const double v{index}", INSTRUCTIONS[row[0]].c, code.used(row))
+
+
+def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int]) -> _Statement:
+    """Return the statement that takes from a table.
 
     Inputs at equal distances are taken where they lie, and constants from the array `tables`. All else is put into an
     array first.
     """
-    texts = []
+    _, x, which, _ = row
+    table = code.tables[which]
+    count = len(table)
+    strides = {after - before for before, after in itertools.pairwise(table)} or {1}
+    if max(table) < code.inputs and len(strides) == 1:
+        text = f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})"
+    elif which in offsets:
+        text = f"take(tables + {offsets[which]}, 1, {count}, {{0}})"
+    else:
+        entries = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
+        text = f"take(table{index}, 1, {count}, {{0}})"
+        return _Statement(index, f"const double v{index}", text, code.used(row), entries)
+    return _Statement(index, f"const double v{index}", text, [x])
+
+
+def _constant_tables(code: Code) -> dict[int, int]:
+    """Return where each table of constants begins in the array `tables`."""
+    offsets = {}
     offset = 0
-    for table in code.tables:
-        count = len(table)
-        strides = {after - before for before, after in itertools.pairwise(table)} or {1}
-        if max(table) < code.inputs and len(strides) == 1:
-            texts.append(f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})")
-        elif _is_constant(table, code):
-            texts.append(f"take(tables + {offset}, 1, {count}, {{0}})")
-            offset += count
-        else:
-            operands = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
-            texts.append(f"take((const double[]){{{{{operands}}}}}, 1, {count}, {{0}})")
-    return texts
-
-
-def _is_constant(table: Sequence[int], code: Code) -> bool:
-    return all(code.inputs <= index < code.first for index in table)
+    for which, table in enumerate(code.tables):
+        if all(code.inputs <= index < code.first for index in table):
+            offsets[which] = offset
+            offset += len(table)
+    return offsets
 
 
 def _numbers_in_tables(code: Code) -> list[float]:
-    """Return the numbers of all tables of constants."""
-    tables = [table for table in code.tables if _is_constant(table, code)]
-    return [code.constants[index - code.inputs] for table in tables for index in table]
+    """Return the numbers of all tables of constants, in the order of `_constant_tables`."""
+    return [code.constants[index - code.inputs] for which in _constant_tables(code) for index in code.tables[which]]
 
 
 def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:

@@ -147,16 +147,8 @@ class Program:
         rows = self.instructions.copy()
         rows[::4] = which
         names = [NAMES[opcode] for opcode in opcodes.tolist()]
-        parts = (
-            self.inputs,
-            self.constants,
-            self.calls,
-            self.outputs,
-            self.input_names,
-            self.output_names,
-            self.tables,
-        )
-        return _unpickled, (names, rows, *parts)
+        named = (self.input_names, self.output_names)
+        return _unpickled, (names, rows, self.inputs, self.constants, self.calls, self.outputs, *named, self.tables)
 
     def named(self, inputs: Sequence[str], outputs: Sequence[str]) -> Program:
         """Name the inputs and outputs.

@@ -347,7 +347,7 @@ def test_programs_make_the_graphs_and_the_errors_of_python():
 def graphs() -> tuple[Graph, ...]:
     """All there can be in a graph: sums of products, hand-made nodes, constants, lines of source, labels twice."""
     draw = random.Random(6)
-    return tuple(Graph.record(graph(draw, draw.random() < 0.3)) for _ in range(60))
+    return tuple(Graph.record(graph(draw, draw.random() < 0.5)) for _ in range(60))
 
 
 def graph(draw: random.Random, by_hand: bool) -> Value:
