@@ -237,6 +237,7 @@ class _Launch:
         self._batch = lanes.Batch(
             code=c_compat.integers(schedule.code),
             tables=c_compat.integers(schedule.tables),
+            targets=c_compat.integers(schedule.targets),
             length=len(schedule.code),
             slots=schedule.slots,
             lanes=kernel.lanes,

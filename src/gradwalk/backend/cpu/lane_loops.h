@@ -191,6 +191,20 @@ static double NAME(sum)(const REAL *x, int64_t count) SUM_OF(x[i])
 static double NAME(dot)(const REAL *x, const REAL *y, int64_t count) SUM_OF(x[i] * y[i])
 static double NAME(scaled_sum)(const REAL *x, REAL y, int64_t count) SUM_OF(x[i] * y)
 
+/* SCATTER: add the number of each lane to the total of the output that its index picks, if there is one. */
+static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t *code, int form, int64_t count) {
+    const REAL *index = (const REAL *)shard->rows[code[2]];
+    const REAL *number = form & 2 ? (const REAL *)batch->scalars + code[3] : (const REAL *)shard->rows[code[3]];
+    const int64_t step = form & 2 ? 0 : 1;
+    const int32_t *targets = batch->targets + code[1] + 1;
+    const REAL length = (REAL)targets[-1];
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t k = index[i] >= R(0.0) && index[i] < length ? (int32_t)index[i] : -1;
+        if (k < 0 || (REAL)k != index[i] || targets[k] < 0) continue;
+        NAME(add_to_total)(shard->totals + 2 * targets[k], (double)number[i * step]);
+    }
+}
+
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
 static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
@@ -256,6 +270,7 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         }
         case 8 * SUM: NAME(add_to_total)(shard->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
         case 8 * SUM + 1: NAME(add_to_total)(shard->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
+        case 8 * SCATTER: case 8 * SCATTER + 2: NAME(scatter)(batch, shard, code, code[0] % 8, count); break;
         case 8 * DOT: {
             ROW(x, 0) ROW(y, 1)
             NAME(add_to_total)(shard->totals + 2 * code[1], NAME(dot)(x_row, y_row, count));

@@ -9,6 +9,7 @@ cdef extern from "lanes.h":
     ctypedef struct Batch:
         const int* code
         const int* tables
+        const int* targets
         int64_t length
         int64_t slots
         int64_t lanes

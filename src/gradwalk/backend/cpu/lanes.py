@@ -12,7 +12,7 @@ import numpy
 from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.ops import evaluate
 from gradwalk.ops.evaluate import ARITIES, FUSED, fused
-from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM, TAKE
+from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILE = 8
 TILES = 4
@@ -23,6 +23,7 @@ class Batch(NamedTuple):
 
     code: Any
     tables: Any
+    targets: Any
     length: int
     slots: int
     lanes: int
@@ -94,6 +95,8 @@ def _run_block(single: bool, batch: Batch, totals: Any, block: slice) -> None:
         operands = [batch.scalars[x] if form >> i & 1 else rows.get(x) for i, x in enumerate(fields)]
         if opcode == STORE:
             batch.outputs[out][block] = operands[0]
+        elif opcode == SCATTER:
+            _scatter(batch.targets, out, totals, operands)
         elif opcode in (SUM, DOT):
             _add(totals, out, operands, block.stop - block.start, opcode == DOT, kind)
         else:
@@ -114,6 +117,15 @@ def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: sl
         else:
             result[lane] = batch.scalars[which] if entry_kind == SCALAR else batch.columns[which][block.start + lane]
     return result
+
+
+def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None:
+    """Add the number of each lane to the total of the output that its index picks."""
+    index, number, _ = operands
+    for picked, x in zip(index.tolist(), numpy.broadcast_to(number, len(index)).tolist(), strict=True):
+        k = int(picked) if 0 <= picked < targets[begin] else -1
+        if k == picked and targets[begin + 1 + k] >= 0:
+            _add_to_total(totals, int(targets[begin + 1 + k]), x)
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:

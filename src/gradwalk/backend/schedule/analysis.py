@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.backend.schedule.scatter import picks, scattered
 from gradwalk.ops import c_compat
 from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
 from gradwalk.program.program import Program
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 else:
     import cython
 
+_ADD = cython.declare(cython.int, OPCODES["add"])
 _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
@@ -46,7 +48,10 @@ class Analysis(NamedTuple):
         needed: By index, whether a root needs it.
         columns: By index of an input that varies, which column of the batch it is.
         roots: What is done with the results that vary, a row of four numbers for each: `STORE`, `SUM` or `DOT`, the
-            position of the output, and the indices of one or two operands, the second one -1 where there is none.
+            position of the output, and the indices of one or two operands, the second one -1 where there is none; or
+            `SCATTER`, where its targets begin, and the indices of the index and of the number to add.
+        targets: The outputs that scatters add to, as `scatter` has them.
+        apart: Whether terms of one output are summed over the batch one by one.
         fixed: The positions of the outputs that do not vary.
     """
 
@@ -58,6 +63,8 @@ class Analysis(NamedTuple):
     needed: NDArray[numpy.int32]
     columns: NDArray[numpy.int32]
     roots: NDArray[numpy.int32]
+    targets: NDArray[numpy.int32]
+    apart: bool
     fixed: tuple[int, ...]
 
 
@@ -88,14 +95,18 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
     positions = numpy.flatnonzero(does_vary).astype(numpy.int32)
     if reduced:
         uses = numpy.bincount(operands, minlength=len(varying)) + numpy.bincount(outputs, minlength=len(varying))
-        roots = _sums(program.instructions, uses.astype(numpy.int32), varying, outputs, positions, apart)
+        picked = picks(program, varying)
+        sums = _sums(program.instructions, uses.astype(numpy.int32), varying, outputs, positions, picked, apart)
+        roots, targets = scattered(program, sums, picked)
     else:
+        sums = targets = numpy.zeros(1, numpy.int32)
         roots = numpy.full((len(positions), 4), (STORE, 0, 0, -1), numpy.int32)
         roots[:, 1] = positions
         roots[:, 2] = outputs[positions]
     needed = _needed(starts, operands, varying, roots)
     fixed = tuple(numpy.flatnonzero(~does_vary).tolist())
-    return Analysis(program, first, starts, operands, varying, needed, columns, roots, fixed)
+    is_apart = reduced and len(sums) > len(positions)
+    return Analysis(program, first, starts, operands, varying, needed, columns, roots, targets, is_apart, fixed)
 
 
 def arities_of(instructions: Any) -> NDArray[numpy.int32]:
@@ -153,11 +164,13 @@ def _refuse_varying_calls(program: Program, varying: Any) -> None:
             raise ValueError(f"{function.name} is a function in Python, which cannot be run on lanes")
 
 
-def _sums(instructions: Any, uses: Any, varying: Any, outputs: Any, positions: Any, apart: cython.bint) -> Any:
+def _sums(
+    instructions: Any, uses: Any, varying: Any, outputs: Any, positions: Any, picked: Any, apart: cython.bint
+) -> Any:
     """The roots of outputs that are summed over the batch. `uses`: by index, how often it is an operand or an output.
 
     A product that nothing else needs, as in a weight's gradient, is added to its output's total at once and takes no
-    row. A sum of such products may be taken apart for that.
+    row. A sum of such products, or of what a scatter can add, may be taken apart for that.
     """
     length = len(instructions) // 4
     # Every product that is taken apart gives one root, and so does what is left of each output.
@@ -166,6 +179,7 @@ def _sums(instructions: Any, uses: Any, varying: Any, outputs: Any, positions: A
     root: cython.p_int = c_compat.integers(roots)
     code: cython.p_int = c_compat.integers(instructions)
     does_vary: cython.p_int = c_compat.integers(varying)
+    pick: cython.p_int = c_compat.integers(picked)
     first: cython.int = len(varying) - length
     count: cython.int = 0
     position: cython.int
@@ -182,6 +196,11 @@ def _sums(instructions: Any, uses: Any, varying: Any, outputs: Any, positions: A
                 root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]
                 root[count + 3] = code[k + 2] if does_vary[code[k + 1]] else code[k + 1]
                 index = code[k + 3] if code[k] == _MULADD else -1
+            elif index >= first and use[index] == 1 and apart and code[k] == _ADD and pick[code[k + 2]] >= 0:
+                root[count] = _SUM
+                root[count + 2] = code[k + 2]
+                root[count + 3] = -1
+                index = code[k + 1]
             else:
                 root[count] = _SUM
                 root[count + 2] = index
