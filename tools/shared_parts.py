@@ -1,13 +1,18 @@
-"""Formulas with a local variable for each part that they have more than once, as a person would write long ones."""
+"""Formulas as they are printed: as they are computed, and with a variable for each part that stands there twice."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
 
-from gradwalk.ops.formula import Formula, name
+from gradwalk.ops.formula import NEVER, Formula, decided, given, name
 
 LOCALS = "abcd"
+
+
+def computed(formula: Formula) -> Formula:
+    """A formula without what is only shown, and without choices that others have made."""
+    return decided(given(formula, NEVER, False))
 
 
 def in_parts(formula: Formula) -> tuple[list[tuple[str, Formula]], Formula]:

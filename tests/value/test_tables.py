@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import json
 import math
+import pickle
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -151,6 +152,19 @@ def test_the_error_for_a_recorded_index_names_take():
     for f in (lambda t, i: t[i], lambda t, i: t[int(i)], lambda t, i: sum(t[: i + 0])):
         with pytest.raises(RecordingError, match=r"Use gradwalk\.take\(values, index\), which is recorded"):
             jit(f)([1.0, 2.0], 1)
+
+
+def test_messages_spell_it_as_it_is_called():
+    for count, shown in ((2, "t[0], t[1]"), (9, "t[0], t[1], t[2], …, t[8]")):
+        with pytest.raises(RecordingError) as refused:
+            jit(lambda t, i: float(take(t, i)))([1.0] * count, 1)
+        assert f"`take([{shown}], i)`" in str(refused.value)
+
+
+def test_values_are_pickled_with_their_table():
+    out = take([Value(1.0), 2.0, Value(3.0)], Value(-1.0))
+    again = pickle.loads(pickle.dumps(out))
+    assert (again.data, again.arguments[2], again.partials) == (3.0, 2.0, out.partials)
 
 
 def test_it_is_found_where_other_functions_are():

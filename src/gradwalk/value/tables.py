@@ -112,7 +112,8 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
     position: Any = 0.0  # the answer lies between this and `length` more
     while length > 1:
         half = length // 2
-        position = _where(comes_before(take(a, position + (half - 1))), position, position + half)
+        middle = position + (half - 1) if half > 1 else position
+        position = _where(comes_before(take(a, middle)), position, position + half)
         length -= half
     position = _where(comes_before(take(a, position)), position, position + 1)
     return position if isinstance(position, Value) else int(position)
@@ -141,8 +142,7 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
     _check_points("interp", xp, fp, 1)
     if len(xp) == 1:
         return fp[0]
-    i = _segment(x, xp)
-    left, right, low, high = take(xp, i - 1), take(xp, i), take(fp, i - 1), take(fp, i)
+    left, right, low, high = _segment(x, xp, xp, fp)
     inside = low + (x - left) * ((high - low) / (right - left))
     return _where(_less(x, xp[0]), fp[0], _where(_less(xp[-1], x), fp[-1], inside))
 
@@ -169,13 +169,11 @@ def pchip(x: Any, xp: Any, fp: Any) -> Any:
         1.1458333333333333
     """
     _check_points("pchip", xp, fp, 2)
-    slopes = _pchip_slopes(xp, fp)
-    i = _segment(x, xp)
-    left, right, low, high = take(xp, i - 1), take(xp, i), take(fp, i - 1), take(fp, i)
+    left, right, low, high, first, last = _segment(x, xp, xp, fp, _pchip_slopes(xp, fp))
     width = right - left
     t = (x - left) / width
     rest = 1 - t
-    bend = take(slopes, i - 1) * rest - take(slopes, i) * t
+    bend = first * rest - last * t
     return (1 + 2 * t) * rest * rest * low + (3 - 2 * t) * t * t * high + width * t * rest * bend
 
 
@@ -224,9 +222,11 @@ def _check_points(name: str, xp: Any, fp: Any, least: int) -> None:
         raise ValueError(f"{name}() takes at least {least} point{'s' if least > 1 else ''}, not {len(xp)}")
 
 
-def _segment(x: Any, xp: Any) -> Any:
-    """Return the index of the right end of the segment that x lies in, or is next to."""
-    return _minimum(_maximum(searchsorted(xp, x, "right"), 1), len(xp) - 1)
+def _segment(x: Any, xp: Any, *tables: Any) -> list[Any]:
+    """Return what each table has at the left and at the right end of the segment that x lies in, or is next to."""
+    right = _minimum(_maximum(searchsorted(xp, x, "right"), 1), len(xp) - 1)
+    left = right - 1
+    return [take(table, end) for table in tables for end in (left, right)]
 
 
 def _pchip_slopes(xp: Any, fp: Any) -> list[Any]:

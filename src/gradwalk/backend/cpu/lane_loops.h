@@ -152,7 +152,7 @@ static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int
         const REAL x = index[i * step];
         const REAL position = x < R(0.0) ? x + length : x;
         const int32_t k = position >= R(0.0) && position < length ? (int32_t)position : -1;
-        if (k < 0 || (REAL)k != position) out[i] = (REAL)NAN;
+        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* the length may be rounded up */
         else if (form & 2) out[i] = scalars[entries[k] / KINDS];
         else out[i] = NAME(entry)(batch, rows, entries[k], i, first + (i < count ? i : count - 1));
     }
@@ -200,7 +200,7 @@ static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t 
     const REAL length = (REAL)targets[-1];
     for (int64_t i = 0; i < count; i++) {
         const int32_t k = index[i] >= R(0.0) && index[i] < length ? (int32_t)index[i] : -1;
-        if (k < 0 || (REAL)k != index[i] || targets[k] < 0) continue;
+        if (k < 0 || k >= targets[-1] || (REAL)k != index[i] || targets[k] < 0) continue;
         NAME(add_to_total)(shard->totals + 2 * targets[k], (double)number[i * step]);
     }
 }
