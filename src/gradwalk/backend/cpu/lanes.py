@@ -123,8 +123,7 @@ def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None
     """Add the number of each lane to the total of the output that its index picks."""
     index, number, _ = operands
     for picked, x in zip(index.tolist(), numpy.broadcast_to(number, len(index)).tolist(), strict=True):
-        k = int(picked) if 0 <= picked < targets[begin] else -1
-        if k == picked and targets[begin + 1 + k] >= 0:
+        if 0 <= picked < targets[begin] and picked == (k := int(picked)) and targets[begin + 1 + k] >= 0:
             _add_to_total(totals, int(targets[begin + 1 + k]), x)
 
 
