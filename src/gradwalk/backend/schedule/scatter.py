@@ -57,6 +57,8 @@ def scattered(
         The roots, in which a `SCATTER` has where its targets begin in place of an output; and the targets: how many
         there are, and then the outputs that the indices 0, 1, ... pick, -1 for none.
     """
+    if (picked < 0).all():
+        return roots, numpy.zeros(1, numpy.int32)
     first = program.inputs + len(program.constants)
     groups: dict[tuple[int, int], dict[int, int]] = {}
     kept: list[list[int]] = []
