@@ -23,31 +23,41 @@ package = ModuleType("gradwalk")
 package.__path__ = [str(ROOT / "src/gradwalk")]
 sys.modules["gradwalk"] = package
 
-from table_checks import problems  # noqa: E402  these need the line above
+from page_table import page  # noqa: E402  these need the line above
+from table_checks import problems  # noqa: E402
 
 from gradwalk.ops import ieee  # noqa: E402
 from gradwalk.ops.definitions import DEFINITIONS  # noqa: E402
 from gradwalk.ops.formula import (  # noqa: E402
-    NEVER,
     Formula,
     as_formula,
-    decided,
+    computed,
     evaluated,
-    given,
     name,
     substituted,
-    textbook,
     variables,
 )
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
-from gradwalk.ops.printers import C_HELPERS, IN_C, c, javascript, python, text  # noqa: E402
+from gradwalk.ops.printers import C_HELPERS, IN_C, c, python, text  # noqa: E402
 from gradwalk.ops.statements import javascript_body, lane_body, local_variables, python_body  # noqa: E402
-from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, Fused, Operation, Reduction  # noqa: E402
+from gradwalk.ops.table import (  # noqa: E402
+    FUSED,
+    GATHERS,
+    GRAPH_ROWS,
+    REDUCTIONS,
+    ROWS,
+    TABLE,
+    VARIADIC,
+    Fused,
+    Gather,
+    Operation,
+    Reduction,
+)
 from gradwalk.ops.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
 from gradwalk.ops.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
 
 Lines = Iterator[str]
-Row = Operation | Reduction | Fused
+Row = Operation | Reduction | Gather | Fused
 
 OPERANDS = "xyz"
 EXAMPLE = {"x": 0.5, "y": 2.0, "z": 3.0}  # operands for the examples in docstrings
@@ -96,7 +106,7 @@ def evaluate() -> Lines:
     yield from _constants()
     yield from _value_function()
     yield from _partial_function()
-    yield from _reduced_function()
+    yield from _variadic_value_function()
     yield from _replace_by_partials_function()
     yield from _facts()
     yield from _fused_function()
@@ -113,7 +123,7 @@ def _constants() -> Lines:
 
 
 def _arities() -> str:
-    """A digit for each opcode; 0 for leaves, reductions and calls, which have no fixed number of operands."""
+    """A digit for each opcode; 0 for leaves, variadic rows and calls, which have no fixed number of operands."""
     digits = ["0"] * (1 + max(OPCODES[row.name] for row in FUSED))
     for row in ROWS:
         digits[OPCODES[row.name]] = str(row.arity)
@@ -149,14 +159,9 @@ def _partial_function() -> Lines:
         yield from _case(row, "    ")
         for position in range(row.arity - 1):
             yield f"        if position == {position}:"
-            yield from _returned(_computed(row.partial(position)), "            ")
-        yield from _returned(_computed(row.partial(row.arity - 1)), "        ")
+            yield from _returned(computed(row.partial(position)), "            ")
+        yield from _returned(computed(row.partial(row.arity - 1)), "        ")
     yield "    return 0.0"
-
-
-def _computed(formula: Formula) -> Formula:
-    """A formula without what is only shown, and without choices that others have made."""
-    return decided(given(formula, NEVER, False))
 
 
 def _returned(formula: Formula, indent: str) -> Lines:
@@ -170,14 +175,15 @@ def _returned(formula: Formula, indent: str) -> Lines:
 
 def _locals_of_partials() -> list[str]:
     """The local variables that partials need, by number."""
-    partials = [_computed(row.partial(position)) for row in TABLE for position in range(row.arity)]
+    partials = [computed(row.partial(position)) for row in TABLE for position in range(row.arity)]
     lines = [line.strip() for partial in partials for line in _returned(partial, "        ")]
     return sorted(local_variables(lines), key=lambda local: int(local[1:]))
 
 
-def _reduced_function() -> Lines:
-    yield from _c_function("reduced(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssize_t)", "double")
-    yield '    """Return the value of a reduction for its operands: its start, if it takes one, then its sequences."""'
+def _variadic_value_function() -> Lines:
+    signature = "variadic_value(opcode: cython.int, operands: cython.p_double, count: cython.Py_ssize_t)"
+    yield from _c_function(signature, "double")
+    yield '    """Return the value of a row that takes any number of operands, for so many of them."""'
     yield "    total: cython.double = 0.0"
     yield from _element_variables()
     for row in REDUCTIONS:
@@ -185,6 +191,10 @@ def _reduced_function() -> Lines:
         yield f"        total = {'operands[0]' if row.starts else python(as_formula(row.first))}"
         yield from _element_loop(row, variables(row.step))
         yield f"            total = {python(row.step)}"
+    for gather in GATHERS:
+        yield from _case(gather, "    ")
+        yield "        i = position_of(operands[0], count - 1)"
+        yield "        total = operands[1 + i] if i >= 0 else NAN"
     yield "    return total"
 
 
@@ -192,7 +202,7 @@ def _replace_by_partials_function() -> Lines:
     parameters = ["opcode: cython.int", "operands: cython.p_double", "count: cython.Py_ssize_t", "out: cython.double"]
     signature = "".join(f"    {parameter},\n" for parameter in parameters)
     yield from _c_function(f"replace_by_partials(\n{signature})", "void")
-    yield '    """Replace the operands of a reduction by the derivatives with respect to them; `out` is its result."""'
+    yield '    """Replace the operands of a variadic row, whose result is `out`, by the derivatives."""'
     yield from _element_variables()
     for row in REDUCTIONS:
         partials = [as_formula(partial) for partial in row.partials]
@@ -202,6 +212,11 @@ def _replace_by_partials_function() -> Lines:
         yield from _element_loop(row, {variable for partial in partials for variable in variables(partial)})
         for index, partial in zip(_indices(row), partials, strict=True):
             yield f"            operands[{index}] = {python(partial)}"
+    for gather in GATHERS:
+        yield from _case(gather, "    ")
+        yield "        n = position_of(operands[0], count - 1)"
+        yield "        for i in range(count):"
+        yield "            operands[i] = 1.0 if i == n + 1 and n >= 0 else 0.0"
 
 
 def _element_variables() -> Lines:
@@ -231,21 +246,21 @@ def _facts() -> Lines:
     yield from _c_function("selects(opcode: cython.int)", "bint")
     yield '    """Return whether a row leaves operands out: a partial of 0 then passes nothing, not 0 · inf = nan."""'
     selecting = [str(OPCODES[row.name]) for row in TABLE if row.selects or row.non_differentiable]
-    selecting += [str(OPCODES[row.name]) for row in REDUCTIONS if row.selects]
+    selecting += [str(OPCODES[row.name]) for row in VARIADIC if row.selects]
     yield f"    return opcode in ({', '.join(selecting)})"
     yield from _c_function("non_differentiable(opcode: cython.int)", "int")
     yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
-    for row in TABLE:
+    for row in GRAPH_ROWS:
         if row.non_differentiable:
             yield f"    if opcode == {OPCODES[row.name]}:  # {row.name}"
             yield f"        return {sum(1 << position for position in row.non_differentiable)}"
     yield "    return 0"
     yield from _fusion_function()
-    yield from _c_function("is_reduction(opcode: cython.int)", "bint")
+    yield from _c_function("is_variadic(opcode: cython.int)", "bint")
     yield '    """Return whether the opcode is that of a row for any number of operands."""'
-    yield f"    return {OPCODES[REDUCTIONS[0].name]} <= opcode <= {OPCODES[REDUCTIONS[-1].name]}"
+    yield f"    return {OPCODES[VARIADIC[0].name]} <= opcode <= {OPCODES[VARIADIC[-1].name]}"
     yield from _c_function("arity(opcode: cython.int)", "int")
-    yield '    """Return the number of operands; 0 for leaves, reductions and calls, which have no fixed one."""'
+    yield '    """Return the number of operands; 0 for leaves, variadic rows and calls, which have no fixed one."""'
     yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
 
@@ -355,7 +370,7 @@ def reductions() -> Lines:
             yield f"    if len({names[0]}) != len({listed}):"
             yield f"        raise _unequal({json.dumps(row.name)}, [{', '.join(names)}])"
         start = "start, " if row.starts else ""
-        yield f"    return _reduction({opcode}, [{start}{', '.join('*' + listed for listed in names)}])"
+        yield f"    return _variadic({opcode}, [{start}{', '.join('*' + listed for listed in names)}])"
     yield from ("", "")
 
 
@@ -503,8 +518,9 @@ def _example(called: str, number: float) -> Lines:
 
 
 def instructions() -> Lines:
-    """The block of lanes.h: the numbers of the instructions that only schedules have, which it knows by name."""
-    yield f"enum {{ {', '.join(f'{name.upper()} = {OPCODES[name]}' for name in SCHEDULED)} }};"
+    """The block of lanes.h: the numbers of the instructions that it knows by name."""
+    known = [*(row.name for row in GATHERS), *SCHEDULED]
+    yield f"enum {{ {', '.join(f'{name.upper()} = {OPCODES[name]}' for name in known)} }};"
 
 
 def lanes() -> Lines:
@@ -535,7 +551,7 @@ def lane_definitions() -> Lines:
         yield "}"
 
 
-# The reference and the page
+# The reference
 
 
 def page_definitions() -> Lines:
@@ -566,6 +582,13 @@ def reference() -> Lines:
     for reduction in REDUCTIONS:
         yield _reference_of(reduction)
     yield ""
+    yield "An index, which may be data, picks one of the numbers of a table."
+    yield ""
+    yield "| function | d out / dvalues[i] | d out / dindex | what it is |"
+    yield "|---|---|---|---|"
+    for gather in GATHERS:
+        yield f"| `{gather.name}(values, index)` | `1 if i = index, else 0` | `0` | {gather.words} |"
+    yield ""
 
 
 def _reference_of(row: Reduction) -> str:
@@ -576,105 +599,6 @@ def _reference_of(row: Reduction) -> str:
     derivatives.append("" if row.start_partial is None else text(as_formula(row.start_partial)))
     cells = [signature, "start" if row.starts else first, text(row.step), *derivatives]
     return f"| {' | '.join(f'`{cell}`' if cell else '' for cell in cells)} | {row.words} |"
-
-
-def page() -> Lines:
-    """The whole of the page's table.js: lists of Row and Reduction as web/src/types.js has them, and maps by name."""
-    yield "// What gradwalk knows about its operations, one row each. Generated by tools/generate.py from ops/table.py."
-    yield ""
-    yield '/** @import { Reduction, Row } from "../types.js" */'
-    yield ""
-    yield 'import * as ieee from "./ieee.js";'
-    yield ""
-    yield "/** @type {readonly Row[]} */"
-    yield "export const TABLE = ["
-    for row in TABLE:
-        yield from ("  {", *_page_row(row), "  },")
-    yield "];"
-    yield ""
-    yield "/** @type {ReadonlyMap<string, Row>} */"
-    yield "export const BY_NAME = new Map(TABLE.map((row) => [row.name, row]));"
-    yield ""
-    yield "/** @type {readonly Reduction[]} */"
-    yield "export const REDUCTIONS = ["
-    for reduction in REDUCTIONS:
-        yield from ("  {", *_page_reduction(reduction), "  },")
-    yield "];"
-    yield ""
-    yield "/** @type {ReadonlyMap<string, Reduction>} */"
-    yield "export const REDUCTION_BY_NAME = new Map(REDUCTIONS.map((row) => [row.name, row]));"
-
-
-def _page_reduction(row: Reduction) -> Lines:
-    partials = [as_formula(partial) for partial in row.partials]
-    start_partial = None if row.start_partial is None else as_formula(row.start_partial)
-    properties = {
-        "name": row.name,
-        "symbol": row.symbol,
-        "groups": row.groups,
-        "starts": row.starts,
-        "takes": row.takes,
-        "selects": row.selects,
-        "words": row.words,
-    }
-    yield from (f"    {key}: {json.dumps(value, ensure_ascii=False)}," for key, value in properties.items())
-    yield f"    first: {javascript(as_formula(row.first))},"
-    yield f"    step: {_arrow(row.step, ('total', *OPERANDS))},"
-    yield from _list("partials", [_arrow(partial) for partial in partials])
-    yield from _list("formulas", [_literal(textbook(partial)) for partial in partials])
-    yield f"    startPartial: {_arrow(start_partial, ('out',)) if start_partial else 'null'},"
-    yield f"    startFormula: {_literal(start_partial) if start_partial else 'null'},"
-
-
-def _page_row(row: Operation) -> Lines:
-    properties = {
-        "name": row.name,
-        "symbol": row.symbol,
-        "arity": row.arity,
-        "isOperator": bool(row.operator) and row.symbol != row.name,
-        "isFunction": row.is_function,
-        "selects": row.selects,
-        "inert": row.non_differentiable,
-        "isExact": row.is_exact,
-        "words": row.words,
-    }
-    yield from (f"    {key}: {json.dumps(value, ensure_ascii=False)}," for key, value in properties.items())
-    partials = [row.partial(position) for position in range(row.arity)]
-    yield f"    forward: {_arrow(row.forward)},"
-    yield from _list("partials", [_arrow(_computed(partial)) for partial in partials])
-    yield from _list("formulas", [_literal(textbook(partial)) for partial in partials])
-
-
-def _arrow(formula: Formula, names: Sequence[str] = (*OPERANDS, "out")) -> str:
-    """A formula as a function of JavaScript. Parameters that it does not use have a _; the last ones are left out."""
-    used = variables(formula)
-    parameters = list(names)
-    while parameters and parameters[-1] not in used:
-        parameters.pop()
-    head = f"({', '.join(x if x in used else f'_{x}' for x in parameters)}) =>"
-    line = f"{head} {javascript(formula)}"
-    if len(line) <= LONGEST_LINE:
-        return line
-    return "\n".join([f"{head} {{", *(f"        {line}" for line in javascript_body(formula)), "      }"])
-
-
-def _literal(formula: Formula) -> str:
-    """A formula as data in JavaScript: a name, a number, or a list of an operator (or function) and its operands."""
-    if formula.operator == "number":
-        return javascript(formula)
-    parts = [json.dumps(formula.atom or formula.operator), *map(_literal, formula.arguments)]
-    return f"[{', '.join(parts)}]" if formula.arguments else parts[0]
-
-
-def _list(key: str, items: list[str]) -> Lines:
-    """A list in a row of table.js: on one line, or with an item a line where that is too long."""
-    line = f"    {key}: [{', '.join(items)}],"
-    if len(line) <= 120 and "\n" not in line:
-        yield line
-    else:
-        yield f"    {key}: ["
-        yield from (f"      {item}," for item in items)
-        yield "    ],"
 
 
 # Writing

@@ -13,7 +13,7 @@ from gradwalk.ops.formula import NEVER, as_formula, functions, given, number, va
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
 from gradwalk.ops.printers import C_HELPERS, IN_C
-from gradwalk.ops.table import FUSED, REDUCTIONS, TABLE, Reduction
+from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, TABLE, Reduction
 from gradwalk.ops.templates import missing_rows
 
 # The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
@@ -35,7 +35,7 @@ def _wrong_numbers() -> Iterator[str]:
     for name, count in Counter(INSTRUCTIONS).items():
         if count > 1:
             yield f"{count} instructions are called {name}: numbering.py needs a name for each"
-    rows = len(TABLE) + len(REDUCTIONS)
+    rows = len(GRAPH_ROWS)
     if len(INSTRUCTIONS) > LARGEST_OPCODE:
         yield (
             f"{rows} rows make {len(INSTRUCTIONS)} opcodes, and Value keeps its opcode in a signed char, which "

@@ -35,6 +35,7 @@ from gradwalk.value.backward import zero_grad
 from gradwalk.value.modes import RecordingError, debug_nans, no_grad, source_lines
 from gradwalk.value.order import topological_order
 from gradwalk.value.refresh import refresh
+from gradwalk.value.tables import interp, one_hot, pchip, searchsorted, take
 from gradwalk.value.value import Value
 
 __version__ = "0.1.0"
@@ -58,6 +59,7 @@ __all__ = [
     "gradcheck",
     "hessian",
     "hvp",
+    "interp",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -69,13 +71,17 @@ __all__ = [
     "nn",
     "no_grad",
     "numpy",
+    "one_hot",
+    "pchip",
     "primitive",
     "refresh",
+    "searchsorted",
     "source_lines",
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",
     "stream",
+    "take",
     "threads",
     "topological_order",
     "trace",

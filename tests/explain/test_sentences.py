@@ -6,6 +6,7 @@ from graphs_of_the_lesson import labelled, leaves
 
 from gradwalk import Graph, Value
 from gradwalk.explain.passes import backward_steps, forward_steps, swept
+from gradwalk.value.tables import take
 from gradwalk.value.value import sumprod
 
 
@@ -28,6 +29,10 @@ def test_how_numbers_are_computed():
         "v4 = tanh(x + y) = tanh(-1.5) = -0.905148": x_plus_y.tanh(),
         "v4 = (x + y) * 3 = (-1.5) * 3 = -4.5": x_plus_y * 3,
         "v3 = where(x, y, 1) = where(-2, 0.5, 1) = 0.5": x.where(y, 1.0),
+        "v4 = take([x, y, 1], i) = take([-2, 0.5, 1], -2) = 0.5": take([x, y, 1.0], labelled(Value(-2.0), "i")),
+        "v2 = take([0, 1, 2, ..., 9], i) = take([0, 1, 2, ..., 9], 3) = 3": (
+            take([float(i) for i in range(10)], labelled(Value(3.0), "i"))
+        ),
         "v3 = sumprod of 5 operands = 0": sumprod([x, y], [0.0, 0.0]),
         "v2 = mine of 1 operands = 7": Value(7.0, (x,), "mine"),
     }
@@ -50,6 +55,9 @@ def test_every_rule_in_words():
         "max holds back: x gets nothing of upstream 1. max lets through: y gets upstream 1 as it is.": x.maximum(y),
         "max is at a tie and splits: x gets upstream 1 times 0.5, making 0.5.": x.maximum(0.5),
         "where lets through: y gets upstream 1 as it is.": x.where(y, 3.0),
+        "take lets through: x gets upstream 1 as it is. take holds back: y gets nothing of upstream 1.": (
+            take([x, y], Value(0.0))
+        ),
         "sumprod copies to its start: y gets upstream 1 as it is.": sumprod([x, x], [4.0, y], y),
         "x gets upstream 1 times the constant 4, making 4; x gets upstream 1 times y's value 2, making 2, on top of": (
             sumprod([x, x], [4.0, y], y)

@@ -23,7 +23,7 @@ COMPILED = (
     "value/modes",
     "value/order",
     "value/backward",
-    "value/reductions",
+    "value/variadic",
     "value/refresh",
     "value/pickling",
     "value/value",

@@ -41,6 +41,17 @@
  * @property {Formula | null} startFormula of startPartial
  */
 
+/**
+ * A row for an index and a table of any number of operands, of which it passes on the one that the index picks.
+ * @typedef {object} Gather
+ * @property {string} name
+ * @property {string} symbol what a drawing shows
+ * @property {boolean} selects whether it passes on some operands and leaves out the others
+ * @property {readonly number[]} inert positions of operands that it never passes anything to
+ * @property {string} takes how many operands, in words
+ * @property {string} words what it is, for a reader
+ */
+
 /** @typedef {{ file: string, line: number, text: string }} SourceLine the line as it ran; text is "" where it is not known */
 
 /**
@@ -50,8 +61,9 @@
  * @property {string} name its own: the label, with a number where an earlier node has the same; else v1, v2, ... by place
  * @property {string} label "" where it has none
  * @property {string} operation the row's name; "" for leaves and hand-made nodes
- * @property {Row | null} row null for leaves, hand-made nodes and reductions
+ * @property {Row | null} row null for leaves, hand-made nodes, reductions and gathers
  * @property {Reduction | null} reduction null for all other nodes
+ * @property {Gather | null} gather null for all other nodes
  * @property {string} symbol "" for leaves
  * @property {readonly number[]} operands
  * @property {readonly number[]} constants by position; NaN where a node stands

@@ -236,6 +236,8 @@ class _Launch:
         self._arrays = (schedule, scalars, columns, outputs)
         self._batch = lanes.Batch(
             code=c_compat.integers(schedule.code),
+            tables=c_compat.integers(schedule.tables),
+            targets=c_compat.integers(schedule.targets),
             length=len(schedule.code),
             slots=schedule.slots,
             lanes=kernel.lanes,

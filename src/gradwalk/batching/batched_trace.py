@@ -11,7 +11,6 @@ import numpy
 from gradwalk.backend.base import Backend, Kernel
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
-from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import Trace
@@ -162,7 +161,6 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
 def _dependent(program: Program, varies: Sequence[bool]) -> list[bool]:
     """For each index of a program, whether what stands there depends on an input that varies."""
     depends = [*varies, *[False] * len(program.constants)]
-    for opcode, *indices in program.instructions.reshape(-1, 4).tolist():
-        used = program.calls[indices[0]][1] if opcode == CALL else indices[: INSTRUCTIONS[opcode].arity]
-        depends.append(any(depends[index] for index in used))
+    for row in program.code.rows:
+        depends.append(any(depends[index] for index in program.code.used(row)))
     return depends

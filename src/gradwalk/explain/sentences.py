@@ -15,8 +15,10 @@ from gradwalk.ops import ieee
 from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, textbook
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.printers import text
+from gradwalk.ops.table import Gather
 
 _OPERANDS = ("x", "y", "z")
+_MOST_ENTRIES = 8  # of a table that are written out
 _MOST_REASONS = 5  # that are given for one wrong gradient
 
 
@@ -32,7 +34,7 @@ def computed(node: Node, graph: Graph) -> str:
     """
     if node.is_leaf:
         return f"{_said(node.name)} is given: {short(node.data)}"
-    if node.row is None:
+    if node.row is None and not isinstance(node.variadic, Gather):
         return f"{_said(node.name)} = {_said(node.symbol)} of {len(node.arguments)} operands = {short(node.data)}"
     numbers = [short(graph.nodes[x].data) if isinstance(x, int) else short(x) for x in node.arguments]
     parts = [_said(node.name), operation_text(node, graph), _applied(node, numbers), short(node.data)]
@@ -55,6 +57,10 @@ def operation_text(node: Node, graph: Graph) -> str:
 def _applied(node: Node, operands: list[str]) -> str:
     """Write a node's operation on some operands, as Python writes it."""
     row = node.row
+    if isinstance(node.variadic, Gather):
+        index, *table = operands
+        shown = table if len(table) <= _MOST_ENTRIES else [*table[:3], "...", table[-1]]
+        return f"{node.symbol}([{', '.join(shown)}], {index})"
     if row is None or not row.operator or row.name == "abs":
         return f"{row.name if row else node.symbol}({', '.join(operands)})"
     bracketed = [x if x.isidentifier() or x.replace(".", "").isalnum() else f"({x})" for x in operands]
@@ -74,7 +80,7 @@ def formula(node: Node, position: int) -> str:
     partial = node.partial_formula(position)
     if node.by_hand or partial is None:
         return ""
-    if node.reduction is not None:
+    if node.variadic is not None:
         for other, operand_name in _element(node, position):
             if partial == variable(operand_name) and other != position:
                 return f"the factor beside it, number {other + 1} of the operands"

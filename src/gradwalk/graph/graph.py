@@ -16,7 +16,7 @@ from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.record import CONSTANT, notes_of, record
 from gradwalk.ops.cached import cached_property
 from gradwalk.ops.evaluate import ARITIES, NAMES, SYMBOLS
-from gradwalk.ops.table import REDUCTION_BY_NAME, REDUCTIONS
+from gradwalk.ops.table import VARIADIC, VARIADIC_BY_NAME
 from gradwalk.value.source_line import SourceLine, files_of
 from gradwalk.value.value import Value
 
@@ -297,9 +297,9 @@ def _check_opcodes(graph: Graph) -> None:
         raise GraphError(f"node {index} has opcode {graph.opcodes[index]}, and they go from 0 to {len(NAMES) - 1}")
     given = numpy.diff(graph.offsets)
     takes_as_many = given == numpy.array(ARITIES)[graph.opcodes]
-    for reduction in REDUCTIONS:
-        rows = graph.opcodes == NAMES.index(reduction.name)
-        takes_as_many[rows] = [reduction.accepts(count) for count in given[rows].tolist()]
+    for row in VARIADIC:
+        nodes = graph.opcodes == NAMES.index(row.name)
+        takes_as_many[nodes] = [row.accepts(count) for count in given[nodes].tolist()]
     wrong = (graph.opcodes > 0) & ~takes_as_many
     wrong |= (graph.opcodes == 0) & (given > 0) & ~numpy.isin(numpy.arange(len(graph)), list(graph.symbols))
     if wrong.any():
@@ -310,8 +310,8 @@ def _check_opcodes(graph: Graph) -> None:
 def _miscounted(opcode: int, index: int, given: int) -> str:
     if opcode == 0:
         return f"node {index} has operands ({given}) but no operation"
-    reduction = REDUCTION_BY_NAME.get(NAMES[opcode])
-    takes = reduction.takes if reduction else ARITIES[opcode]
+    row = VARIADIC_BY_NAME.get(NAMES[opcode])
+    takes = row.takes if row else ARITIES[opcode]
     return f"node {index} ({NAMES[opcode]}) takes {takes} operands, not {given}"
 
 

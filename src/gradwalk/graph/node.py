@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.formula import Formula
-from gradwalk.ops.table import BY_NAME, REDUCTION_BY_NAME, Operation, Reduction
+from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME, Gather, Operation, Reduction
 from gradwalk.value.source_line import SourceLine
 
 
@@ -50,18 +50,18 @@ class Node(NamedTuple):
 
     @property
     def row(self) -> Operation | None:
-        """Its row in the table of operations; None for leaves, hand-made nodes and reductions."""
+        """Its row in the table of operations; None for leaves, hand-made nodes and variadic rows."""
         return BY_NAME.get(NAMES[self.opcode])
 
     @property
-    def reduction(self) -> Reduction | None:
-        """Its row in the table of reductions; None for all other nodes."""
-        return REDUCTION_BY_NAME.get(NAMES[self.opcode])
+    def variadic(self) -> Reduction | Gather | None:
+        """Its row where that takes any number of operands; None for all other nodes."""
+        return VARIADIC_BY_NAME.get(NAMES[self.opcode])
 
     @property
     def selects(self) -> bool:
         """Whether its operation passes on some operands and leaves out the others, as `maximum` does."""
-        row = self.row or self.reduction
+        row = self.row or self.variadic
         return row is not None and row.selects
 
     def partial_formula(self, position: int) -> Formula | None:
@@ -76,7 +76,7 @@ class Node(NamedTuple):
         """
         if self.row is not None:
             return self.row.partial(position)
-        return self.reduction.partial(position, len(self.arguments)) if self.reduction is not None else None
+        return self.variadic.partial(position, len(self.arguments)) if self.variadic is not None else None
 
     def element(self, position: int) -> tuple[int, ...]:
         """Return the positions of the arguments that `partial_formula(position)` calls x, y and z.
@@ -86,10 +86,10 @@ class Node(NamedTuple):
 
         Returns:
             A position for each letter that the row has: for a reduction those in the same element as the argument,
-            and none for its `start`.
+            and none for its `start`; for `take` that of the index.
         """
-        if self.reduction is not None:
-            return self.reduction.element(position, len(self.arguments))
+        if self.variadic is not None:
+            return self.variadic.element(position, len(self.arguments))
         return tuple(range(len(self.arguments)))
 
     @property
@@ -100,7 +100,8 @@ class Node(NamedTuple):
         """
         if self.by_hand:
             return tuple(i for i, x in enumerate(self.arguments) if isinstance(x, int) and x in self.arguments[:i])
-        return self.row.non_differentiable if self.row else ()
+        row = self.row or self.variadic
+        return row.non_differentiable if row else ()
 
     @property
     def operands(self) -> tuple[int, ...]:
@@ -110,5 +111,6 @@ class Node(NamedTuple):
     @property
     def condition_operands(self) -> tuple[int, ...]:
         """The indices of the operands that only decide, such as the condition of `where`."""
-        operands = (self.arguments[i] for i in self.row.non_differentiable) if self.row else ()
+        row = self.row or self.variadic
+        operands = (self.arguments[i] for i in row.non_differentiable) if row else ()
         return tuple(x for x in operands if isinstance(x, int))

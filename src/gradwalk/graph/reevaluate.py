@@ -167,10 +167,10 @@ class Reevaluator:
         k: cython.int = self._offsets[index]
         n: cython.int = self._offsets[index + 1] - k
         i: cython.int
-        if evaluate.is_reduction(self._opcodes[index]):
+        if evaluate.is_variadic(self._opcodes[index]):
             for i in range(n):
                 self._gathered[i] = self._operand(k + i)
-            return evaluate.reduced(self._opcodes[index], self._gathered, n)
+            return evaluate.variadic_value(self._opcodes[index], self._gathered, n)
         return evaluate.value(
             self._opcodes[index],
             self._operand(k),

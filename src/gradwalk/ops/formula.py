@@ -361,6 +361,23 @@ def decided(formula: Formula) -> Formula:
     return replace(formula, arguments=tuple(decided(part) for part in parts))
 
 
+def computed(formula: Formula) -> Formula:
+    """Return a formula as it is computed: without what is only shown, and without choices that others have made.
+
+    Args:
+        formula: The formula to simplify.
+
+    Returns:
+        A formula of the same value.
+
+    Example:
+        >>> x = name("x")
+        >>> computed(usually(1 / x, NEVER, x)) == x
+        True
+    """
+    return decided(given(formula, NEVER, False))
+
+
 def folded(formula: Formula) -> Formula:
     """Return a formula with its constant sums and products computed, and first powers replaced by their base.
 

@@ -1,17 +1,18 @@
 """The number of every instruction. It is decided here alone, for Python and for C.
 
-The rows of the table come first, in its order and from 1 on, then its reductions, then what only programs or schedules
-have. Files and pickles know instructions by name, so that numbers may change from one version to the next. An opcode of
-0 stands for leaves and hand-made nodes.
+The rows of the table come first, in its order and from 1 on, then those for any number of operands, then what only
+programs or schedules have. Files and pickles know instructions by name, so that numbers may change from one version to
+the next. An opcode of 0 stands for leaves and hand-made nodes.
 """
 
 from __future__ import annotations
 
 from gradwalk.ops.table import FUSED, GRAPH_ROWS
 
-# What only schedules have: to load a column of the batch, store a row to an output, and add the sum of a row, or of
-# the products of two rows, to the total of an output.
-SCHEDULED = ("load", "store", "sum", "dot")
+# What only schedules have: to load a column of the batch, store a row to an output, add the sum of a row, or of the
+# products of two rows, to the total of an output, and add each number of a row to that of the output that an index
+# picks.
+SCHEDULED = ("load", "store", "sum", "dot", "scatter")
 
 # `call` is a call of a function of Python.
 INSTRUCTIONS = (*(row.name for row in GRAPH_ROWS), "call", *(row.name for row in FUSED), *SCHEDULED)

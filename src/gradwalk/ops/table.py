@@ -12,7 +12,8 @@ Operations on any number of operands are a kind of row of their own. The row
 
     Reduction("sumprod", "sumprod", 0, total + x * y, [y, x], 1, [REAL, REAL], "sum of products")
 
-says how an element, here of two operands, changes the total; see `Reduction`.
+says how an element, here of two operands, changes the total; see `Reduction`. `take`, whose operands are an index and
+a table, is of the kind `Gather`.
 
 To add an operation, add a row and run `python tools/generate.py`. It names what is missing where the row calls a
 function that some language lacks, or where its derivative needs an operation that the table lacks.
@@ -178,6 +179,11 @@ class Reduction:
         partials = [as_formula(p) for p in self.partials]
         return any(p.operator == "where" for p in partials) and all(is_choice_of_numbers(p) for p in partials)
 
+    @property
+    def non_differentiable(self) -> tuple[int, ...]:
+        """The positions of operands that never get a gradient: none."""
+        return ()
+
     def accepts(self, count: int) -> bool:
         """Return whether a node may have so many operands.
 
@@ -222,6 +228,70 @@ class Reduction:
         if self.start_partial is not None and position == 0:
             return as_formula(self.start_partial)
         return as_formula(self.partials[self.element(position, count).index(position)])
+
+
+@dataclass(frozen=True)
+class Gather:
+    """A row for an index and a table of any number of operands, of which it passes on the one that the index picks.
+
+    The node of a `Value` has as operands the index, then the table. Indices count from 0, negative ones from the end as
+    in Python. Where the index is none of the table, such as 1.5, the result is nan. Recorded programs contain it as one
+    instruction, whose operands stand in a list of the program's own, `Code.tables`.
+
+    Attributes:
+        name: What the function is called.
+        symbol: What a drawing shows.
+        words: What it computes, in words for a reader.
+    """
+
+    name: str
+    symbol: str
+    words: str
+    takes = "at least two"  # what `accepts` accepts, in words
+    selects = True  # as `Operation.selects` says of other rows
+    non_differentiable = (0,)  # the index
+
+    def accepts(self, count: int) -> bool:
+        """Return whether a node may have so many operands.
+
+        Args:
+            count: The number of operands, the index included.
+
+        Returns:
+            Whether there is a table of at least one.
+        """
+        return count > 1
+
+    def element(self, position: int, count: int) -> tuple[int, ...]:
+        """Return the positions of the operands that the derivative with respect to an operand names.
+
+        Args:
+            position: The position of the operand in the node.
+            count: The number of operands of the node.
+
+        Returns:
+            The position of the index, which is called x there.
+        """
+        return (0,)
+
+    def partial(self, position: int, count: int) -> Formula:
+        """Return the local derivative with respect to one operand.
+
+        Args:
+            position: The position of the operand in the node.
+            count: The number of operands of the node.
+
+        Returns:
+            The derivative, as a formula of the index `x`: 1 where that picks the operand, counted from either end.
+
+        Example:
+            >>> from gradwalk.ops.printers import text
+            >>> text(GATHERS[0].partial(3, 5))
+            '1 if x = 2, else 1 if x = -2, else 0'
+        """
+        if position == 0:
+            return number(0)
+        return where(equal(x, position - 1), 1, where(equal(x, position - count), 1, 0))
 
 
 @dataclass(frozen=True)
@@ -638,11 +708,17 @@ FUSED: tuple[Fused, ...] = (
     Fused("submul", z - x * y),
 )
 
+GATHERS: tuple[Gather, ...] = (Gather("take", "take", "the number of a table that an index picks"),)
+
+# The rows that take any number of operands.
+VARIADIC: tuple[Reduction | Gather, ...] = (*REDUCTIONS, *GATHERS)
+
 # Every row that a node of a graph can have.
-GRAPH_ROWS: tuple[Operation | Reduction, ...] = (*TABLE, *REDUCTIONS)
+GRAPH_ROWS: tuple[Operation | Reduction | Gather, ...] = (*TABLE, *VARIADIC)
 
 # Every instruction that a formula computes.
 ROWS: tuple[Operation | Fused, ...] = (*TABLE, *FUSED)
 
 BY_NAME = {operation.name: operation for operation in TABLE}
 REDUCTION_BY_NAME = {reduction.name: reduction for reduction in REDUCTIONS}
+VARIADIC_BY_NAME = {row.name: row for row in VARIADIC}

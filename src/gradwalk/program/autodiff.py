@@ -18,7 +18,7 @@ from gradwalk.ops.table import TABLE
 from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, template
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
-from gradwalk.program.opcodes import CALL
+from gradwalk.program.opcodes import CALL, TAKE
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -29,8 +29,12 @@ _NO_RESULT = -9  # the result of a template that passes nothing on
 
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
+_take = cython.declare(cython.int, TAKE)
 _none = cython.declare(cython.int, NO_INDEX)
 _add = cython.declare(cython.int, NAMES.index("add"))
+_less = cython.declare(cython.int, NAMES.index("less"))
+_equal = cython.declare(cython.int, NAMES.index("equal"))
+_where = cython.declare(cython.int, NAMES.index("where"))
 _no_result = cython.declare(cython.int, _NO_RESULT)
 _operand_x = cython.declare(cython.int, OPERANDS["x"])
 _operand_y = cython.declare(cython.int, OPERANDS["y"])
@@ -66,6 +70,8 @@ def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int
             continue
         if store.opcode[i] == _call:
             _pull_back_call(store, active_cells, adjoint_cells, i)
+        elif store.opcode[i] == _take and adjoint[i] != _none:
+            _pull_back_take(store, active, adjoint, i)
         elif adjoint[i] != _none:
             _pull_back(store, templates, active, adjoint, i)
     return [_or_zero(store, adjoint[i]) for i in wrt]
@@ -79,6 +85,9 @@ def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
     for i in range(store.length):
         if store.opcode[i] == _call:
             for operand in store.calls[store.x[i]][1]:
+                active[i] |= active[operand]
+        elif store.opcode[i] == _take:
+            for operand in store.tables[store.y[i]]:
                 active[i] |= active[operand]
         elif store.opcode[i] > 0 and active[i] == 0:
             skipped = evaluate.non_differentiable(store.opcode[i])
@@ -117,6 +126,32 @@ def _pull_back_call(store: InstructionStore, active: Any, adjoints: Any, i: int)
                 _accumulate(store, c_compat.integers(adjoints), operand, contribution)
 
 
+@cython.cfunc
+def _pull_back_take(store: InstructionStore, active: cython.p_int, adjoint: cython.p_int, i: cython.int) -> object:
+    """Add to the adjoint of each operand of a table that of the result where the index picks it, and exactly 0 else."""
+    table: tuple = store.tables[store.y[i]]
+    zero: cython.int = store.intern_constant(0.0)
+    position: cython.int = _counted_from_0(store, store.x[i], len(table))
+    k: cython.int
+    operand: cython.int
+    is_picked: cython.int
+    for k in range(len(table)):
+        operand = table[k]
+        if active[operand]:
+            is_picked = simplify.emit(store, _equal, position, store.intern_constant(k), 0)
+            _accumulate(store, adjoint, operand, simplify.emit(store, _where, is_picked, adjoint[i], zero))
+    return None
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _counted_from_0(store: InstructionStore, index: cython.int, length: cython.int) -> cython.int:
+    """Append the position in a table of some length that an index picks, negative ones being counted from the end."""
+    is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
+    from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
+    return simplify.emit(store, _where, is_negative, from_end, index)
+
+
 def forward(store: InstructionStore, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
     """Append tangents, computed from operands on to results.
 
@@ -139,6 +174,8 @@ def forward(store: InstructionStore, seeds: list[tuple[int, int]], outputs: list
         if store.opcode[i] > 0 and tangent[i] == _none:
             if store.opcode[i] == _call:
                 _push_forward_call(store, tangent_cells, i)
+            elif store.opcode[i] == _take:
+                _push_forward_take(store, tangent, i)
             else:
                 _push_forward(store, templates, tangent, i)
     return [_or_zero(store, tangent[i]) for i in outputs]
@@ -155,6 +192,19 @@ def _push_forward(store: InstructionStore, templates: Templates, tangent: cython
         _accumulate(store, tangent, i, _instantiate(store, templates, i, 1, tangent[store.y[i]]))
     if arity > 2 and tangent[store.z[i]] != _none:
         _accumulate(store, tangent, i, _instantiate(store, templates, i, 2, tangent[store.z[i]]))
+    return None
+
+
+@cython.cfunc
+def _push_forward_take(store: InstructionStore, tangent: cython.p_int, i: cython.int) -> object:
+    """Take the tangent of the result from those of the table."""
+    table: list = []
+    is_constant: cython.bint = True
+    for operand in store.tables[store.y[i]]:
+        table.append(tangent[cython.cast(cython.int, operand)])
+        is_constant = is_constant and table[-1] == _none
+    if not is_constant:
+        tangent[i] = simplify.emit_take(store, store.x[i], tuple([_or_zero(store, index) for index in table]))
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import defaultdict
@@ -12,12 +13,20 @@ from gradwalk.ops.printers import C_HELPERS
 from gradwalk.ops.statements import c_definitions
 from gradwalk.program.c_names import is_taken
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import INSTRUCTIONS
+from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
 
 # The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
-_OWN = "inputs outputs constants kept PIECE"  # what the file defines, besides what its formulas call
+_OWN = "inputs outputs constants tables take kept PIECE"  # what the file defines, besides what its formulas call
+
+_TAKE = """\
+/* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
+static inline double take(const double *table, long stride, long count, double index)
+{
+    const double k = index < 0.0 ? index + (double)count : index;
+    return k >= 0.0 && k < (double)count && k == floor(k) ? table[stride * (long)k] : NAN;
+}"""
 
 
 class _Statement(NamedTuple):
@@ -28,12 +37,19 @@ class _Statement(NamedTuple):
         target: What is set.
         text: What it is set to, with {0} and so on for the operands.
         operands: The indices of the operands.
+        table: What the array of that name is to hold, with the same fields; "" where none is needed.
     """
 
     result: int | None
     target: str
     text: str
     operands: Sequence[int]
+    table: str = ""
+
+    def lines(self, operands: Sequence[str]) -> list[str]:
+        """Return the lines of C, for operands of these names."""
+        array = [f"const double table{self.result}[] = {{{self.table.format(*operands)}}};"] if self.table else []
+        return [*array, f"{self.target} = {self.text.format(*operands)};"]
 
 
 def c_source(code: Code, name: str) -> str:
@@ -58,10 +74,12 @@ def c_source(code: Code, name: str) -> str:
     before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
     defined = c_definitions(text)
     called = "\n".join([text, *defined])
-    used = [definition for helper, definition in C_HELPERS.items() if re.search(rf"\b{helper}\(", called)]
+    known = {**C_HELPERS, "take": _TAKE}
+    used = [definition for helper, definition in known.items() if re.search(rf"\b{helper}\(", called)]
     helpers = [*used, *defined]
-    constants = _constants(code) if "constants[" in text else []
-    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *definitions, ""])
+    constants = _array("constants", code.constants) if "constants[" in text else []
+    tables = _array("tables", _numbers_in_tables(code)) if "take(tables + " in text else []
+    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *tables, *definitions, ""])
 
 
 class _Writer:
@@ -105,9 +123,7 @@ class _Writer:
         """Write the statements of a piece, and those that keep its results for later ones."""
         piece = self._pieces[i]
         here = {line.result for line in piece}
-        lines = [
-            f"{line.target} = {line.text.format(*[self._read(x, here) for x in line.operands])};" for line in piece
-        ]
+        lines = [text for line in piece for text in line.lines([self._read(x, here) for x in line.operands])]
         self._free += [self._cell.pop(index) for index in self._expiring.pop(i, [])]
         later = [line.result for line in piece if line.result is not None and self._last_piece[line.result] > i]
         return [*lines, *(f"kept[{self._kept(index)}] = v{index};" for index in later)]
@@ -134,16 +150,58 @@ def _statements(code: Code) -> list[_Statement]:
     rows = code.rows
     needed = set(code.outputs)
     statements = []
+    tables = _constant_tables(code)
     for i in range(len(rows) - 1, -1, -1):
         index = code.first + i
         if index in needed:
-            opcode, *fields = rows[i]
-            instruction = INSTRUCTIONS[opcode]
-            operands = fields[: instruction.arity]
-            needed.update(operands)
-            statements.append(_Statement(index, f"const double v{index}", instruction.c, operands))
+            statement = (
+                _taking(code, index, rows[i], tables) if rows[i][0] == TAKE else _computing(code, index, rows[i])
+            )
+            needed.update(statement.operands)
+            statements.append(statement)
     outputs = [_Statement(None, f"outputs[{i}]", "{0}", [index]) for i, index in enumerate(code.outputs)]
     return statements[::-1] + outputs
+
+
+def _computing(code: Code, index: int, row: list[int]) -> _Statement:
+    return _Statement(index, f"const double v{index}", INSTRUCTIONS[row[0]].c, code.used(row))
+
+
+def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int]) -> _Statement:
+    """Return the statement that takes from a table.
+
+    Inputs at equal distances are taken where they lie, and constants from the array `tables`. All else is put into an
+    array first.
+    """
+    _, x, which, _ = row
+    table = code.tables[which]
+    count = len(table)
+    strides = {after - before for before, after in itertools.pairwise(table)} or {1}
+    if max(table) < code.inputs and len(strides) == 1:
+        text = f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})"
+    elif which in offsets:
+        text = f"take(tables + {offsets[which]}, 1, {count}, {{0}})"
+    else:
+        entries = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
+        text = f"take(table{index}, 1, {count}, {{0}})"
+        return _Statement(index, f"const double v{index}", text, code.used(row), entries)
+    return _Statement(index, f"const double v{index}", text, [x])
+
+
+def _constant_tables(code: Code) -> dict[int, int]:
+    """Return where each table of constants begins in the array `tables`."""
+    offsets = {}
+    offset = 0
+    for which, table in enumerate(code.tables):
+        if all(code.inputs <= index < code.first for index in table):
+            offsets[which] = offset
+            offset += len(table)
+    return offsets
+
+
+def _numbers_in_tables(code: Code) -> list[float]:
+    """Return the numbers of all tables of constants, in the order of `_constant_tables`."""
+    return [code.constants[index - code.inputs] for which in _constant_tables(code) for index in code.tables[which]]
 
 
 def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
@@ -179,10 +237,10 @@ def _described(array: str, count: int, names: Sequence[str]) -> list[str]:
     return [f"   {array}: {count}", *(f"   {f'{array}[{i}]':<{width}}  {name}" for i, name in enumerate(shown) if name)]
 
 
-def _constants(code: Code) -> list[str]:
-    """Return the array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
-    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in code.constants]
-    return ["static const double constants[] = {", *lines, "};", ""]
+def _array(name: str, numbers: Sequence[float]) -> list[str]:
+    """Return an array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
+    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in numbers]
+    return [f"static const double {name}[] = {{", *lines, "};", ""]
 
 
 def _exactly(number: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.program.opcodes import ProgramError
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS, TAKE, ProgramError
 
 _set = object.__setattr__  # which a frozen class has to call itself
 
@@ -23,11 +23,13 @@ class Code:
         inputs: How many inputs there are.
         constants: Floats.
         instructions: An array of int32, four numbers an instruction: the opcode and the indices of up to three
-            operands. Those of a call are an index in `calls`, and the number of a result.
+            operands. Those of a call are an index in `calls`, and the number of a result; those of `take` are the
+            index of its index, and one in `tables`.
         calls: For each call, what it calls (a `Call`) and the indices of its operands.
         outputs: The indices of the outputs.
         input_names: The name of each input, or nothing.
         output_names: The name of each output, or nothing.
+        tables: For each table that `take` takes from, the indices of its operands.
     """
 
     inputs: int
@@ -37,6 +39,7 @@ class Code:
     outputs: tuple[int, ...]
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
+    tables: tuple[tuple[int, ...], ...]
 
     def __init__(
         self,
@@ -47,6 +50,7 @@ class Code:
         outputs: Sequence[int],
         input_names: Sequence[str] = (),
         output_names: Sequence[str] = (),
+        tables: Sequence[Sequence[int]] = (),
     ) -> None:
         _set(self, "inputs", inputs)
         _set(self, "constants", tuple(constants))
@@ -55,6 +59,7 @@ class Code:
         _set(self, "outputs", tuple(outputs))
         _set(self, "input_names", tuple(input_names))
         _set(self, "output_names", tuple(output_names))
+        _set(self, "tables", tuple([tuple(table) for table in tables]))
 
     def __len__(self) -> int:
         """The number of instructions."""
@@ -75,6 +80,22 @@ class Code:
         """The instructions as lists of four numbers."""
         rows: list[list[int]] = self.instructions.reshape(-1, 4).tolist()
         return rows
+
+    def used(self, row: Sequence[int]) -> Sequence[int]:
+        """Return the indices of an instruction's operands.
+
+        Args:
+            row: The instruction, as four numbers.
+
+        Returns:
+            The indices: of a call all of its operands, and of `take` the index before the table.
+        """
+        opcode, x, y, _ = row
+        if opcode == CALL:
+            return self.calls[x][1]
+        if opcode == TAKE:
+            return (x, *self.tables[y])
+        return row[1 : 1 + INSTRUCTIONS[opcode].arity]
 
     def refuse_calls(self, reason: str) -> None:
         """Raise `ProgramError` if the program calls a function of Python.

@@ -4,6 +4,8 @@ from gradwalk.ops cimport c_compat
 
 cdef class InstructionStore:
     cdef readonly list calls
+    cdef readonly list tables
+    cdef dict _table_numbers
     cdef readonly int inputs
     cdef int length
     cdef int *opcode
@@ -16,6 +18,7 @@ cdef class InstructionStore:
     cdef int _mask
     cdef object _cells
 
+    cdef int intern_take(self, int index, tuple table) except? -1
     cdef int intern_constant(self, double number) except? -1
     cdef double number(self, int index) noexcept
     cdef int intern(self, int opcode, int x, int y, int z) except? -1

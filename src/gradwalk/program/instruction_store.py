@@ -25,6 +25,7 @@ NO_INDEX = -2  # stands where there is no instruction, for example for an adjoin
 _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, opcodes.CALL)
+_take = cython.declare(cython.int, opcodes.TAKE)
 _none = cython.declare(cython.int, NO_INDEX)
 _add = cython.declare(cython.int, evaluate.NAMES.index("add"))
 _mul = cython.declare(cython.int, evaluate.NAMES.index("mul"))
@@ -42,11 +43,14 @@ class InstructionStore:
     Attributes:
         inputs: How many inputs there are.
         calls: For each call of a Python function its rule, the indices of its operands, and that of its first result.
+        tables: For each table that `take` takes from, a tuple of the indices of its operands.
 
     The columns `opcode`, `x`, `y` and `z`, of `length` rows each, are open to the compiled passes over a tape.
     """
 
     calls: list
+    tables: list
+    _table_numbers: dict  # the number of each table, by its tuple
     inputs: cython.int
     length: cython.int
     opcode: cython.p_int
@@ -61,6 +65,8 @@ class InstructionStore:
 
     def __init__(self, capacity: cython.int = 256) -> None:
         self.calls = []
+        self.tables = []
+        self._table_numbers = {}
         self.inputs = 0
         self.length = 0
         self._capacity = 0
@@ -107,6 +113,15 @@ class InstructionStore:
         for position in range(function.outputs):
             _append(self, _call, len(self.calls) - 1, position, 0)
         return base
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def intern_take(self, index: cython.int, table: tuple) -> cython.int:
+        """Return the index of an instruction that takes from a table, which is appended if no equal one is found."""
+        if table not in self._table_numbers:
+            self._table_numbers[table] = len(self.tables)
+            self.tables.append(table)
+        return self.intern(_take, index, self._table_numbers[table], 0)
 
     @cython.cfunc
     @cython.exceptval(-1)

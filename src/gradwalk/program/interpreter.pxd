@@ -12,6 +12,8 @@ cdef class Interpreter:
     cdef int* _instruction  # four numbers an instruction
     cdef double* _constant
     cdef int* _output  # the indices of the outputs
+    cdef int* _start  # where the operands of each table begin in _table
+    cdef int* _table
     cdef int _outputs  # how many outputs there are
     cdef int _length  # four times the number of instructions
     cdef int _first  # the index of the first instruction's result
@@ -23,6 +25,7 @@ cdef class Interpreter:
     cpdef list on_values(self, list operands)
     cdef void compute(self, double* inputs, double* outputs) noexcept nogil
     cdef object _run(self, double* inputs, double* outputs)
+    cdef int _execute(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil
     cdef object _run_calls(self, int k, double* value)
     cdef object _refuse_nans(self, double* value)

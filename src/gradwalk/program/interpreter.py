@@ -7,6 +7,7 @@ program calls or a finaliser, may run it as well.
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,9 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
 from gradwalk.program import listing, scratch
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import CALL
+from gradwalk.program.opcodes import CALL, TAKE
 from gradwalk.value.modes import refuses_nans
-from gradwalk.value.value import apply
+from gradwalk.value.value import apply, apply_variadic
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -26,6 +27,7 @@ else:
     import cython
 
 _nan = cython.declare(cython.double, numpy.nan)
+_take = cython.declare(cython.int, TAKE)
 
 _float64 = numpy.dtype(numpy.float64)
 
@@ -50,13 +52,23 @@ class Interpreter:
         self._outputs = len(code.outputs)
         self._has_calls = len(code.calls) > 0
         # All fields of an instruction are read as indices before its opcode is looked at: those of a call, which are
-        # the number of the call and that of a result, have to lie within the scratch, too.
+        # the number of the call and that of a result, have to lie within the scratch, too, and so has that of a table.
         results = max([call.outputs for call, _ in code.calls], default=0)
-        self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results)
-        self._arrays = (code.instructions, array("d", code.constants), array("i", code.outputs))
+        self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results, 1 + len(code.tables))
+        starts = [0, *itertools.accumulate(map(len, code.tables))]
+        tables = array("i", itertools.chain.from_iterable(code.tables))
+        self._arrays = (
+            code.instructions,
+            array("d", code.constants),
+            array("i", code.outputs),
+            array("i", starts),
+            tables or array("i", [0]),
+        )
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
+        self._start = c_compat.integers(self._arrays[3])
+        self._table = c_compat.integers(self._arrays[4])
 
     def run(self, numbers: Any) -> Any:
         """Run the program on numbers.
@@ -106,7 +118,7 @@ class Interpreter:
                     return None
                 value[i] = numbers[i]
             self._write_constants(value)
-            _execute(self._instruction, 0, self._length, value, self._first)
+            self._execute(0, value)
             return [value[self._output[i]] for i in range(self._outputs)]
         finally:
             scratch.given_back(value, few)
@@ -146,7 +158,7 @@ class Interpreter:
             for i in range(self.inputs):
                 value[i] = inputs[i]
             self._write_constants(value)
-            _execute(self._instruction, 0, self._length, value, self._first)
+            self._execute(0, value)
         for i in range(self._outputs):
             outputs[i] = value[self._output[i]] if value else _nan
         scratch.given_back(value, few)
@@ -162,7 +174,7 @@ class Interpreter:
             for i in range(self.inputs):
                 value[i] = inputs[i]
             self._write_constants(value)
-            k: cython.int = _execute(self._instruction, 0, self._length, value, self._first)
+            k: cython.int = self._execute(0, value)
             if k < self._length:
                 self._run_calls(k, value)
             for i in range(self._outputs):
@@ -172,6 +184,10 @@ class Interpreter:
         finally:
             scratch.given_back(value, few)
         return None
+
+    def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
+        """Run the instructions from `start` up to a call, or to the end, and return where that is."""
+        return _run_until_call(self._instruction, start, self._length, value, self._first, self._start, self._table)
 
     def _write_constants(self, value: cython.p_double) -> cython.void:
         """Write the constants after the inputs."""
@@ -188,7 +204,7 @@ class Interpreter:
                 function, operands = self.code.calls[which]
                 called[which] = function.numbers([value[index] for index in operands])
             value[self._first + k // 4] = called[which][self._instruction[k + 2]]
-            k = _execute(self._instruction, k + 4, self._length, value, self._first)
+            k = self._execute(k + 4, value)
         return None
 
     def _refuse_nans(self, value: cython.p_double) -> object:
@@ -209,7 +225,7 @@ class Interpreter:
         called: dict = {}
         for k in range(0, self._length, 4):
             opcode = code[k]
-            if opcode >= CALL:
+            if opcode >= TAKE:
                 results.append(_applied_specially(self.code, k, results, called))
                 continue
             x = results[code[k + 1]]
@@ -244,7 +260,7 @@ def _row(numbers: Any) -> Any:
 
 
 def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int, Any]) -> Any:
-    """A result of a call, or of a product fused with a sum. `called` holds the results of the calls so far."""
+    """A result of `take`, of a call, or of a product fused with a sum. `called` holds the results of calls so far."""
     opcode, *operands = code.instructions[k : k + 4].tolist()
     if opcode == CALL:
         which, position, _ = operands
@@ -252,18 +268,27 @@ def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int,
             function, used = code.calls[which]
             called[which] = function.values([results[index] for index in used])
         return called[which][position]
+    if opcode == TAKE:
+        return apply_variadic(opcode, [results[operands[0]], *[results[index] for index in code.tables[operands[1]]]])
     return fused(opcode, *[results[index] for index in operands])
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _execute(
-    code: cython.p_int, start: cython.int, length: cython.int, value: cython.p_double, first: cython.int
+def _run_until_call(
+    code: cython.p_int,
+    start: cython.int,
+    length: cython.int,
+    value: cython.p_double,
+    first: cython.int,
+    table_start: cython.p_int,
+    table: cython.p_int,
 ) -> cython.int:
     """Run the instructions from `start` up to a call, or to the end, and return where that is.
 
-    `value` holds the numbers by index, and `first` is the index of the first instruction's result.
+    `value` holds the numbers by index, and `first` is the index of the first instruction's result. Table i has its
+    operands at `table_start[i]` to `table_start[i + 1]` in `table`.
     """
     opcode: cython.int
     k: cython.int
@@ -272,11 +297,13 @@ def _execute(
     y: cython.double
     z: cython.double
     out: cython.double
+    begin: cython.int
+    position: cython.Py_ssize_t
     for k in range(start, length, 4):
         opcode = code[k]
         # --- generated by tools/generate.py from ops/table.py: run ---
         # The commonest instruction comes before the switch: the processor then predicts branches better.
-        if opcode == 70:  # muladd
+        if opcode == 71:  # muladd
             value[index] = value[code[k + 1]] * value[code[k + 2]] + value[code[k + 3]]
             index += 1
             continue
@@ -417,11 +444,15 @@ def _execute(
             out = (y if x < y else x) + ieee.log1p(ieee.exp(-ieee.fabs(0.0 if x == y else x - y)))
         elif opcode == 67:  # stop_gradient
             out = x
-        elif opcode == 71:  # mulsub
+        elif opcode == 72:  # mulsub
             out = x * y - z
-        elif opcode == 72:  # submul
+        elif opcode == 73:  # submul
             out = z - x * y
         # --- end of generated code ---
+        elif opcode == _take:
+            begin = table_start[code[k + 2]]
+            position = evaluate.position_of(x, table_start[code[k + 2] + 1] - begin)
+            out = value[table[begin + position]] if position >= 0 else _nan
         else:
             return k
         value[index] = out

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import CALL, INSTRUCTIONS
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS, TAKE
 
 _NO_BREAK = "\0"  # stands for spaces within names while lines are wrapped
 _WIDTH = 100  # of the lines that name inputs or outputs
@@ -87,6 +87,9 @@ def _expression(code: Code, row: Sequence[int], names: Sequence[str]) -> str:
         function, used = code.calls[which]
         called = f"{function.name}({', '.join([names[index] for index in used])})"
         return called if function.outputs == 1 else f"{called}[{position}]"
+    if opcode == TAKE:
+        index, which, _ = operands
+        return f"take([{', '.join([names[entry] for entry in code.tables[which]])}], {names[index]})"
     return INSTRUCTIONS[opcode].text.format(*[names[index] for index in operands])
 
 

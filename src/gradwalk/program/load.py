@@ -9,7 +9,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
-from gradwalk.program.opcodes import CALL
+from gradwalk.program.opcodes import CALL, TAKE
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ else:
 
 _none = cython.declare(cython.int, NO_INDEX)
 _call = cython.declare(cython.int, CALL)
+_take = cython.declare(cython.int, TAKE)
 
 
 def load_graph(
@@ -64,7 +65,11 @@ def load_graph(
                 bases[id(result.operands)] = store.call(result.call, called)
             index[i] = bases[id(result.operands)] + result.position
             continue
-        if evaluate.is_reduction(opcode[i]):
+        if opcode[i] == _take:
+            table = [_operand(store, operand, constant, index, x) for x in range(k + 1, offset[i + 1])]
+            index[i] = simplify.emit_take(store, _operand(store, operand, constant, index, k), tuple(table))
+            continue
+        if evaluate.is_variadic(opcode[i]):
             index[i] = _expanded(store, opcode[i], operand, constant, index, k, offset[i + 1])
             continue
         x = _operand(store, operand, constant, index, k)
@@ -151,15 +156,15 @@ def _unfused(store: InstructionStore, opcode: cython.int, x: cython.int, y: cyth
     """Append a fused instruction as two rows."""
     v0: cython.int
     v1: cython.int
-    if opcode == 70:  # muladd
+    if opcode == 71:  # muladd
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 1, v0, z, 0)
         return v1
-    elif opcode == 71:  # mulsub
+    elif opcode == 72:  # mulsub
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 2, v0, z, 0)
         return v1
-    elif opcode == 72:  # submul
+    elif opcode == 73:  # submul
         v0 = simplify.emit(store, 3, x, y, 0)
         v1 = simplify.emit(store, 2, z, v0, 0)
         return v1
@@ -221,6 +226,9 @@ def inline_program(store: InstructionStore, program: Program, operands: list, ex
                 function, given = program.calls[code[k + 1]]
                 results[code[k + 1]] = _called(store, function, [index[x] for x in given], expands, shared)
             index[i] = results[code[k + 1]][code[k + 2]]
+        elif code[k] == _take:
+            table = tuple([index[x] for x in program.code.tables[code[k + 2]]])
+            index[i] = simplify.emit_take(store, index[code[k + 1]], table)
         else:
             x, y, z = index[code[k + 1]], index[code[k + 2]], index[code[k + 3]]
             if code[k] < _call:

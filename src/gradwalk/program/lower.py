@@ -13,7 +13,7 @@ import numpy
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program.code import Code
 from gradwalk.program.instruction_store import CONSTANT, INPUT, InstructionStore
-from gradwalk.program.opcodes import CALL
+from gradwalk.program.opcodes import CALL, TAKE
 from gradwalk.program.program import Program, trusted
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ else:
 _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
+_take = cython.declare(cython.int, TAKE)
 _inner = cython.declare(cython.int, -1)  # marks an instruction that is computed by the one that needs it
 
 
@@ -45,6 +46,7 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
     index: cython.p_int = c_compat.integers(index_cells)
     constants: list = []
     calls: list = []
+    tables: list = []
     i: cython.int
     for i in outputs:
         use[i] += 2  # twice, so that no output is fused into the only sum that needs it
@@ -56,8 +58,8 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
             index[i] = store.inputs + len(constants)
             constants.append(store.number(i))
     instructions = numpy.zeros(4 * steps, numpy.int32)
-    _write(store, c_compat.integers(instructions), index, use, fused, store.inputs + len(constants), calls)
-    return trusted(Code(store.inputs, constants, instructions, calls, [index[i] for i in outputs]))
+    _write(store, c_compat.integers(instructions), index, use, fused, store.inputs + len(constants), calls, tables)
+    return trusted(Code(store.inputs, constants, instructions, calls, [index[i] for i in outputs], tables=tables))
 
 
 @cython.cfunc
@@ -73,6 +75,11 @@ def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
         if store.opcode[i] == _call:
             for operand in store.calls[store.x[i]][1]:
                 use[operand] += 2
+            continue
+        if store.opcode[i] == _take:
+            use[store.x[i]] += 1
+            for operand in store.tables[store.y[i]]:
+                use[operand] += 1
             continue
         arity = evaluate.arity(store.opcode[i])
         use[store.x[i]] += 1
@@ -96,7 +103,7 @@ def _fuse(store: InstructionStore, use: cython.p_int, fused: cython.p_int) -> cy
     opcode: cython.int
     count: cython.int = 0
     for i in range(store.length):
-        if use[i] == 0 or store.opcode[i] <= 0 or store.opcode[i] == _call:
+        if use[i] == 0 or store.opcode[i] <= 0 or evaluate.arity(store.opcode[i]) == 0:
             continue
         for position in range(2):
             operand = store.y[i] if position else store.x[i]
@@ -118,14 +125,16 @@ def _write(
     fused: cython.p_int,
     first: cython.int,
     calls: list,
+    tables: list,
 ) -> object:
-    """Write a program's instructions, calls and their indices, of which `first` is the first."""
+    """Write a program's instructions, calls, tables and their indices, of which `first` is the first."""
     i: cython.int
     k: cython.int = 0
     opcode: cython.int
     x: cython.int
     y: cython.int
     numbers: dict = {}  # by the number of a call on the tape, its number in the program
+    table_numbers: dict = {}  # the same of tables
     for i in range(store.length):
         opcode = store.opcode[i]
         if use[i] == 0 or opcode <= 0 or fused[i] == _inner:
@@ -136,6 +145,11 @@ def _write(
                 numbers[x] = len(calls)
                 calls.append((store.calls[x][0], [index[operand] for operand in store.calls[x][1]]))
             code[k], code[k + 1], code[k + 2] = _call, numbers[x], y
+        elif opcode == _take:
+            if y not in table_numbers:
+                table_numbers[y] = len(tables)
+                tables.append([index[operand] for operand in store.tables[y]])
+            code[k], code[k + 1], code[k + 2] = _take, index[x], table_numbers[y]
         elif fused[i] == 0:
             _write_row(code, k, opcode, index, x, y, store.z[i])
         elif fused[x] == _inner:

@@ -13,7 +13,8 @@ from gradwalk.ops.printers import c
 from gradwalk.ops.table import ROWS, Fused, Operation
 
 CALL = numbering.OPCODES["call"]  # a result of a function of Python
-LOAD, STORE, SUM, DOT = [numbering.OPCODES[instruction] for instruction in numbering.SCHEDULED]  # only in schedules
+TAKE = numbering.OPCODES["take"]  # the operand in a table of the program's that an index picks
+LOAD, STORE, SUM, DOT, SCATTER = [numbering.OPCODES[name] for name in numbering.SCHEDULED]  # only in schedules
 
 _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}
 
@@ -44,6 +45,7 @@ def _described(row: Operation | Fused) -> OpcodeInfo:
     return OpcodeInfo(row.name, row.arity, f"{row.name}({operands})" if row.is_function else in_c, in_c)
 
 
+# Those with a fixed number of operands: all but `CALL` and `TAKE`, whose operands stand in lists of the program's own.
 INSTRUCTIONS = {numbering.OPCODES[row.name]: _described(row) for row in ROWS}
-NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call"}
+NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call", TAKE: "take"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}

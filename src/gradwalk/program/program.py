@@ -35,11 +35,13 @@ class Program:
         inputs: How many inputs there are.
         constants: Floats.
         instructions: An array of int32, four numbers an instruction: the opcode and the indices of up to three
-            operands. Those of a call are an index in `calls`, and the number of a result.
+            operands. Those of a call are an index in `calls`, and the number of a result; those of `take` are the
+            index of its index, and one in `tables`.
         calls: For each call, what it calls and the indices of its operands.
         outputs: The indices of the outputs.
         input_names: The name of each input, or nothing.
         output_names: The name of each output, or nothing.
+        tables: For each table that `take` takes from, the indices of its operands.
 
     Raises:
         ProgramError: It is not well formed: see `validate`.
@@ -72,8 +74,9 @@ class Program:
         outputs: Sequence[int],
         input_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
+        tables: Sequence[Sequence[int]] = (),
     ) -> None:
-        code = Code(inputs, constants, instructions, calls, outputs, input_names or (), output_names or ())
+        code = Code(inputs, constants, instructions, calls, outputs, input_names or (), output_names or (), tables)
         validate(code)
         self._code = code
         self._interpreter = Interpreter(code)
@@ -120,6 +123,11 @@ class Program:
         """The names of the outputs, as a tuple: empty if they have none."""
         return self._code.output_names
 
+    @property
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """The tables that `take` takes from: for each, the indices of its operands."""
+        return self._code.tables
+
     def __len__(self) -> int:
         """The number of instructions."""
         return len(self._code)
@@ -139,8 +147,8 @@ class Program:
         rows = self.instructions.copy()
         rows[::4] = which
         names = [NAMES[opcode] for opcode in opcodes.tolist()]
-        parts = (self.inputs, self.constants, self.calls, self.outputs, self.input_names, self.output_names)
-        return _unpickled, (names, rows, *parts)
+        named = (self.input_names, self.output_names)
+        return _unpickled, (names, rows, self.inputs, self.constants, self.calls, self.outputs, *named, self.tables)
 
     def named(self, inputs: Sequence[str], outputs: Sequence[str]) -> Program:
         """Name the inputs and outputs.
@@ -168,8 +176,8 @@ class Program:
         """Check that the program is well formed, as is done when it is made.
 
         It is if its instructions are known and have as many operands as they take; every operand is an input, a
-        constant or the result of an earlier instruction; calls fit the functions that they call; and every output is
-        one of these, too.
+        constant or the result of an earlier instruction; calls fit the functions that they call, and tables are there
+        and not empty; and every output is one of these, too.
 
         Raises:
             ProgramError: If it is not, naming the instruction.

@@ -15,10 +15,11 @@ import numpy
 
 from gradwalk.graph.plain_json import to_number
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import INSTRUCTIONS, OPCODES, ProgramError
+from gradwalk.program.opcodes import INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
 
 VERSION = 1
-_KEYS = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
+_REQUIRED = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
+_KEYS = (*_REQUIRED, "tables")  # which stands there if something takes from a table
 _SPECIAL = ("nan", "inf", "-inf")
 _LARGEST = 2**31 - 1  # indices are int32
 
@@ -38,8 +39,7 @@ def written(code: Code) -> str:
     code.refuse_calls("which JSON cannot hold; a pickle can")
     lines = []
     for opcode, *fields in code.rows:
-        instruction = INSTRUCTIONS[opcode]
-        lines.append(f'["{instruction.name}", {", ".join(map(str, fields[: instruction.arity]))}]')
+        lines.append(f'["{NAMES[opcode]}", {", ".join(map(str, fields[: _arity(opcode)]))}]')
     names = code.output_names or [""] * len(code.outputs)
     head = {
         "gradwalk": "program",
@@ -48,6 +48,8 @@ def written(code: Code) -> str:
         "constants": [to_number(number) for number in code.constants],
         "outputs": list(zip(names, code.outputs, strict=True)),
     }
+    if code.tables:
+        head["tables"] = code.tables
     return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
 
 
@@ -82,6 +84,7 @@ def read(text: str) -> Code:
         outputs=[index for _, index in outputs],
         input_names=inputs if any(inputs) else (),
         output_names=names if any(names) else (),
+        tables=[_table(table, i) for i, table in enumerate(document.get("tables", []))],
     )
 
 
@@ -125,7 +128,7 @@ def _document(text: str) -> dict[str, Any]:
     if unknown:
         raise ProgramError(f"the program has {shown(min(unknown))}; known: {', '.join(_KEYS)}")
     for key in _KEYS[2:]:
-        if not isinstance(document.get(key), list):
+        if not isinstance(document.get(key), list) and (key in document or key in _REQUIRED):
             raise ProgramError(f"the program has no list of {key}")
     return document
 
@@ -135,10 +138,10 @@ def _instructions(rows: list[Any]) -> Any:
     fields: list[Any] = []
     for i, row in enumerate(rows):
         opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
-        if opcode not in INSTRUCTIONS:
+        if opcode not in INSTRUCTIONS and opcode != TAKE:
             raise ProgramError(f"instruction {i} is {shown(row)}, not the name of an operation and indices of operands")
         name, *operands = row
-        arity = INSTRUCTIONS[opcode].arity
+        arity = _arity(opcode)
         if len(operands) != arity:
             raise ProgramError(f"instruction {i} ({name}) takes {arity} operands, not {len(operands)}")
         fields += (opcode, *operands, *(0,) * (3 - arity))
@@ -146,6 +149,17 @@ def _instructions(rows: list[Any]) -> Any:
         if not _is_index(field):
             raise ProgramError(f"instruction {i // 4} ({rows[i // 4][0]}) has {shown(field)} as operand, not an index")
     return numpy.array(fields, numpy.int32)
+
+
+def _arity(opcode: int) -> int:
+    """Return how many numbers follow the name of an instruction: of `take` the indices of its index and its table."""
+    return 2 if opcode == TAKE else INSTRUCTIONS[opcode].arity
+
+
+def _table(given: Any, i: int) -> list[int]:
+    if not isinstance(given, list) or not all(map(_is_index, given)):
+        raise ProgramError(f"table {i} is {shown(given)}, not a list of indices")
+    return given
 
 
 def _is_index(given: Any) -> bool:

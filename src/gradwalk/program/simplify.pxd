@@ -5,4 +5,5 @@ from gradwalk.ops cimport evaluate
 from gradwalk.program.instruction_store cimport InstructionStore
 
 
+cdef int emit_take(InstructionStore store, int index, tuple table) except? -1
 cdef int emit(InstructionStore store, int opcode, int x, int y, int z) except? -1

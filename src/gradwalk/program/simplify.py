@@ -48,6 +48,16 @@ def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.i
 
 
 @cython.cfunc
+@cython.exceptval(-1)
+def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cython.int:
+    """Return the index of what an index picks in a table, as one of its operands where the index is a constant."""
+    if store.opcode[index] != _constant:
+        return store.intern_take(index, table)
+    position: cython.Py_ssize_t = evaluate.position_of(_number(store, index), len(table))
+    return table[position] if position >= 0 else store.intern_constant(evaluate.NAN)
+
+
+@cython.cfunc
 @cython.inline
 @cython.exceptval(-1)
 def _simplified(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:

@@ -59,6 +59,18 @@ class Tape(InstructionStore):
         """
         return simplify.emit(self, NAMES.index(name), x, y, z)
 
+    def take(self, index: cython.int, table: list[int]) -> int:
+        """Append what an index picks in a table.
+
+        Args:
+            index: The index of the index: counted from 0 or, if negative, from the end.
+            table: The indices of the operands, at least one.
+
+        Returns:
+            The index of the instruction, or of the operand where the index is a constant.
+        """
+        return simplify.emit_take(self, index, tuple(table))
+
     def load(self, opcodes: Any, offsets: Any, operands: Any, constants: Any, indices: Any, functions: dict) -> None:
         """Append a recorded graph, which is given as arrays.
 

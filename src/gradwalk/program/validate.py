@@ -9,19 +9,20 @@ from typing import Any
 import numpy
 
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import CALL, INSTRUCTIONS, NAMES, ProgramError
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS, NAMES, TAKE, ProgramError
 
 _LARGEST = 2**31 - 1  # indices are int32
-_ARITIES = numpy.full(max(INSTRUCTIONS) + 1, -1)
+_ARITIES = numpy.full(max(NAMES) + 1, -1)
 _ARITIES[list(INSTRUCTIONS)] = [instruction.arity for instruction in INSTRUCTIONS.values()]
-_ARITIES[CALL] = 0
+_ARITIES[[CALL, TAKE]] = 0
 
 
 def validate(code: Code) -> None:
     """Check that a program is well formed.
 
     It is if its instructions are known and have as many operands as they take; every operand is an input, a constant or
-    the result of an earlier instruction; calls fit the functions that they call; and every output is one of these, too.
+    the result of an earlier instruction; calls fit the functions that they call, and tables are there and not empty;
+    and every output is one of these, too.
 
     Args:
         code: The parts of the program.
@@ -35,6 +36,7 @@ def validate(code: Code) -> None:
     _check_opcodes(rows)
     _check_operands(code, rows)
     _check_calls(code, rows)
+    _check_tables(code, rows)
     _check_indices(code.outputs, "an output", code.count)
 
 
@@ -76,7 +78,7 @@ def _check_operands(code: Code, rows: Any) -> None:
     opcodes, fields = rows[:, :1], rows[:, 1:]
     is_operand = numpy.arange(3) < _ARITIES[opcodes]
     limit = numpy.where(is_operand, code.first + numpy.arange(len(rows))[:, None], 1)
-    wrong = ((fields < 0) | (fields >= limit)) & (opcodes != CALL)
+    wrong = ((fields < 0) | (fields >= limit)) & (opcodes != CALL) & (opcodes != TAKE)
     if wrong.any():
         i, position = (int(index) for index in numpy.argwhere(wrong)[0])
         what = f"{_described(code, rows, i)} has"
@@ -99,6 +101,22 @@ def _check_calls(code: Code, rows: Any) -> None:
         if which not in checked:
             _check_indices(operands, f"an operand of {what}", code.first + i)
             checked.add(which)
+
+
+def _check_tables(code: Code, rows: Any) -> None:
+    """Check that all operands of a table come before whatever takes from it."""
+    for table in code.tables:
+        _check_indices(table, "an operand of a table", code.count)
+        if not table:
+            raise ProgramError("a table is empty: it has at least one operand")
+    last = [max(table) for table in code.tables]
+    for i in numpy.flatnonzero(rows[:, 0] == TAKE).tolist():
+        index, which, unused = rows[i, 1:].tolist()
+        what = _described(code, rows, i)
+        _check_indices([index], f"the index of {what}", code.first + i)
+        if not 0 <= which < len(code.tables) or unused:
+            raise ProgramError(f"{what} takes from table {which}, and there are {len(code.tables)} tables")
+        _check_indices([last[which]], f"an operand of {what}", code.first + i)
 
 
 def _check_indices(indices: Sequence[int], what: str, limit: int) -> None:

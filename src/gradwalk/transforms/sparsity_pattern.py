@@ -20,6 +20,7 @@ else:
     import cython
 
 CALL = cython.declare(cython.int, opcodes.CALL)
+TAKE = cython.declare(cython.int, opcodes.TAKE)
 NONE = cython.declare(cython.int, -1)  # in place of a column or a set
 _LARGEST = 2**31 - 1  # what int32 can count
 
@@ -74,6 +75,7 @@ class Dependencies:
     _first: cython.int  # the index of the first instruction
     _code: cython.p_int
     _calls: list[Any]
+    _tables: list[Any]
     _uses: cython.p_int  # by value: how often it is still needed; outputs once more
     _column: cython.p_int  # by input or constant: its column, or NONE
     _set: cython.p_int  # by value: its set, or NONE
@@ -95,7 +97,8 @@ class Dependencies:
 
     def __init__(self, program: Any, columns: list[int]) -> None:
         first, steps = program.inputs + len(program.constants), len(program)
-        most = max(3, max([len(operands) for _, operands in program.calls], default=0))
+        lengths = [len(operands) for _, operands in program.calls] + [len(table) for table in program.tables]
+        most = max(3, max(lengths, default=0))
         uses, found, operand, stack, begin, size, owners = [
             numpy.zeros(length, numpy.int32)
             for length in (first + steps, len(columns), most, steps, steps, steps, steps)
@@ -103,7 +106,8 @@ class Dependencies:
         column, sets, seen = [numpy.full(length, -1, numpy.int32) for length in (first, first + steps, len(columns))]
         column[columns] = numpy.arange(len(columns))
         self._arrays = [program, uses, found, operand, stack, begin, size, owners, column, sets, seen]
-        self._first, self._calls, self._code = first, list(program.calls), c_compat.integers(program.instructions)
+        self._first, self._code = first, c_compat.integers(program.instructions)
+        self._calls, self._tables = list(program.calls), list(program.tables)
         self._uses, self._column = c_compat.integers(uses), c_compat.integers(column)
         self._set, self._operand = c_compat.integers(sets), c_compat.integers(operand)
         self._stack, self._found = c_compat.integers(stack), c_compat.integers(found)
@@ -158,6 +162,11 @@ class Dependencies:
         i: cython.int
         if opcode == CALL:
             for operand in self._calls[self._code[k + 1]][1]:
+                self._operand[count] = operand
+                count += 1
+            return count
+        if opcode == TAKE:
+            for operand in self._tables[self._code[k + 2]]:
                 self._operand[count] = operand
                 count += 1
             return count

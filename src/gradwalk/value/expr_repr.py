@@ -6,6 +6,7 @@ from typing import Any
 
 _DEEPEST = 4  # levels of operations that are spelled out; what lies below is "…"
 _OPERATORS = {**{symbol: symbol for symbol in ("+", "-", "*", "/", "//", "%", "**", "<", "<=")}, "=": "=="}
+_LONGEST = 8  # table that is spelled out
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
@@ -29,6 +30,10 @@ def spelled(node: Any, depth: int = _DEEPEST) -> str:
         return f"-{_bracketed(parts[0])}"
     if node.op in _OPERATORS and len(parts) == 2:
         return f"{_bracketed(parts[0])} {_OPERATORS[node.op]} {_bracketed(parts[1])}"
+    if node.op == "take" and len(parts) > 1:
+        index, *table = parts
+        shown = table if len(table) <= _LONGEST else [*table[:3], "…", table[-1]]
+        return f"take([{', '.join(shown)}], {index})"
     return f"{node.op}({', '.join(parts)})"
 
 

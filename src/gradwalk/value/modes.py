@@ -327,6 +327,11 @@ def _cure(what: str) -> str:
         return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
+    if "index" in what or "int()" in what:
+        return (
+            "Use gradwalk.take(values, index), which is recorded: an index that is data. A count, as in range(n), is a "
+            "static argument: jit(f, static_argnums=...), for each of which the function is recorded anew."
+        )
     if "float" in what:
         return (
             "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "

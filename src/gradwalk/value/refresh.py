@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.ops import evaluate
-from gradwalk.value import modes, reductions
+from gradwalk.value import modes, variadic
 from gradwalk.value.node import ValueNode, primal_of, rule_of
 from gradwalk.value.order import checked_root, topological_order
 
@@ -65,8 +65,8 @@ def _is_recomputable(node: ValueNode) -> bool:
 @cython.cfunc
 def _recompute(node: ValueNode) -> object:
     """Compute a native node's number and partials from its operands' numbers."""
-    if evaluate.is_reduction(node._opcode):
-        reductions.compute(node)
+    if evaluate.is_variadic(node._opcode):
+        variadic.compute(node)
         return None
     arguments = [primal_of(x) if isinstance(x, ValueNode) else x for x in node.arguments]
     x, y, z = arguments + [0.0] * (3 - len(arguments))

@@ -5,7 +5,7 @@ from gradwalk.value cimport modes
 from gradwalk.value cimport marks
 from gradwalk.value cimport node as nodes
 from gradwalk.value cimport convert
-from gradwalk.value cimport reductions
+from gradwalk.value cimport variadic
 from gradwalk.value.node cimport ValueNode
 
 

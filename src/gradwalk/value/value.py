@@ -15,7 +15,7 @@ import numpy
 
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
-from gradwalk.value import arrays, convert, equality, marks, modes, pickling, reductions
+from gradwalk.value import arrays, convert, equality, marks, modes, pickling, variadic
 from gradwalk.value import backward as sweep
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
@@ -1716,10 +1716,10 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
 
 @cython.cfunc
 @cython.inline
-def _reduction(opcode: cython.int, arguments: list) -> object:
-    """A reduction of Values and numbers, or its number if no Value is among them."""
+def _variadic(opcode: cython.int, arguments: list) -> object:
+    """A variadic row of Values and numbers, or its number if no Value is among them."""
     out: Value = _wide(opcode, arguments, 0.0)
-    if not reductions.compute(out):
+    if not variadic.compute(out):
         return out._primal
     if modes.open_switches != 0 or out._level < modes.staging:
         modes.inspect(out)
@@ -1768,7 +1768,7 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     all_q = _listed(q)
     if len(all_p) != len(all_q):
         raise _unequal("sumprod", [all_p, all_q])
-    return _reduction(68, [start, *all_p, *all_q])
+    return _variadic(68, [start, *all_p, *all_q])
 
 
 # --- end of generated code ---
@@ -1785,11 +1785,27 @@ def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
     return out
 
 
+def apply_variadic(opcode: int, operands: list) -> Any:
+    """Apply a row that takes any number of operands to Values and numbers.
+
+    Args:
+        opcode: The row.
+        operands: As many Values and numbers as the row accepts, in a list that nobody else changes.
+
+    Returns:
+        A Value if any operand is one, else a float.
+
+    Raises:
+        TypeError: If an operand is neither.
+    """
+    return _variadic(opcode, operands)
+
+
 def apply(opcode: int, *operands: Any) -> Any:
     """Apply an operation to Values and numbers, or to each of those in arrays.
 
     Args:
-        opcode: The operation, counted from 1 in the table's order. It is no reduction.
+        opcode: The operation, counted from 1 in the table's order. It takes a fixed number of operands.
         *operands: As many Values and numbers as the operation takes, or arrays and lists of these.
 
     Returns:

@@ -25,8 +25,9 @@ from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, textbook
 from gradwalk.ops.printers import text
-from gradwalk.ops.table import REDUCTIONS, TABLE
-from gradwalk.value.value import apply, sumprod
+from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
+from gradwalk.program.opcodes import TAKE
+from gradwalk.value.value import apply, apply_variadic, sumprod
 
 WEB = ROOT / "web"
 NODE = shutil.which("node")
@@ -40,17 +41,18 @@ import { Graph, passing } from "./src/core/graph.js";
 import * as ieee from "./src/core/ieee.js";
 import { plain, readNumber, short, toNumber } from "./src/core/numbers.js";
 import { Replay } from "./src/walk/replay.js";
-import { BY_NAME, REDUCTIONS, TABLE } from "./src/core/table.js";
+import { BY_NAME, GATHERS, REDUCTIONS, TABLE } from "./src/core/table.js";
 
 const given = JSON.parse(await new Response(process.stdin).text(), (_, item) =>
   ["nan", "inf", "-inf", "-0"].includes(item?.number) ? (item.number === "-0" ? -0 : toNumber(item.number)) : item);
 const attempt = (work) => { try { return work(); } catch (error) { return { [error.name]: error.message }; } };
 const nodes = (graph) => graph.nodes.map((node) => {
-  return { ...node, row: node.row?.name ?? null, reduction: undefined, passing: passing(node) };
+  return { ...node, row: node.row?.name ?? null, reduction: undefined, gather: undefined, passing: passing(node) };
 });
 const answers = {
   rows: TABLE.map((row) => ({ ...row, forward: null, partials: null })),
   reductions: REDUCTIONS.map((row) => ({ ...row, step: null, partials: null, startPartial: null })),
+  gathers: GATHERS,
   written: given.numbers.map((number) => [short(number), plain(number)]),
   read: given.texts.map(readNumber),
   functions: given.functions.map(([name, operands]) => ieee[name](...operands)),
@@ -217,6 +219,10 @@ def test_the_table_is_that_of_python():
         expected = (row.name, row.symbol, row.groups, row.starts, row.takes, row.selects, row.words)
         properties = ("name", "symbol", "groups", "starts", "takes", "selects", "words")
         assert tuple(found[name] for name in properties) == expected
+    for found, row in zip(answers()["gathers"], GATHERS, strict=True):
+        assert found == {name: getattr(row, name) for name in ("name", "symbol", "selects", "takes", "words")} | {
+            "inert": list(row.non_differentiable)
+        }
     written = [found["name"] for found in answers()["rows"] if found["isOperator"]]
     assert written == ["add", "sub", "mul", "div", "pow", "neg"]
 
@@ -299,7 +305,7 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
             "place": node.place,
             "name": node.name,
             "label": node.label,
-            "operation": node.row.name if node.row else "sumprod" if node.symbol == "sumprod" and node.opcode else "",
+            "operation": row.name if (row := node.row or node.variadic) else "",
             "row": node.row.name if node.row else None,
             "symbol": node.symbol,
             "operands": [x if isinstance(x, int) else -1 for x in node.arguments],
@@ -341,7 +347,7 @@ def test_programs_make_the_graphs_and_the_errors_of_python():
 def graphs() -> tuple[Graph, ...]:
     """All there can be in a graph: sums of products, hand-made nodes, constants, lines of source, labels twice."""
     draw = random.Random(6)
-    return tuple(Graph.record(graph(draw, draw.random() < 0.3)) for _ in range(60))
+    return tuple(Graph.record(graph(draw, draw.random() < 0.5)) for _ in range(60))
 
 
 def graph(draw: random.Random, by_hand: bool) -> Value:
@@ -351,7 +357,10 @@ def graph(draw: random.Random, by_hand: bool) -> Value:
         if kind < 0.12:
             terms = draw.randint(1, 4)
             made.append(sumprod(*[[draw.choice([*made, 0.5]) for _ in range(terms)] for _ in range(2)], made[0]))
-        elif kind < 0.2 and by_hand:
+        elif kind < 0.17:
+            table = [draw.choice([*made, 0.5]) for _ in range(draw.randint(1, 10))]
+            made.append(apply_variadic(TAKE, [draw.choice([made[0], Value(0.0), Value(-1.0)]), *table]))
+        elif kind < 0.25 and by_hand:
             x, y = draw.choices(made, k=2)
             node = Value(x.data * y.data, (x, y), "mine")
             if draw.random() < 0.5:
@@ -404,7 +413,7 @@ def documents() -> list[Any]:
         elif kind < 0.5 and lists:
             draw.choice(lists).append(draw.choice((0, None)))
         else:
-            node[draw.choice(KEYS)] = draw.choice((*JUNK, "mul", "sumprod"))
+            node[draw.choice(KEYS)] = draw.choice((*JUNK, "mul", "sumprod", "take"))
         found.append(document)
     found += [None, 3, [], {}, {"gradwalk": "graph"}, {"gradwalk": "graph", "version": 2, "outputs": [0], "nodes": []}]
     return found
@@ -475,6 +484,8 @@ def remade(document: Any) -> list[Value]:
         elif node["operation"] == "sumprod":
             half = len(operands) // 2
             values.append(sumprod(operands[1 : half + 1], operands[half + 1 :], operands[0]))
+        elif node["operation"] == "take":
+            values.append(apply_variadic(TAKE, operands))
         else:
             values.append(apply(OPCODES[node["operation"]], *operands))
     return values

@@ -22,7 +22,8 @@ from gradwalk import Graph, Value, Walk, check, nn, stop_gradient, walk
 from gradwalk.explain.passes import swept
 from gradwalk.graph.clusters import _modules
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.value.value import apply, sumprod
+from gradwalk.program.opcodes import TAKE
+from gradwalk.value.value import apply, apply_variadic, sumprod
 
 WEB = ROOT / "web"
 NODE = shutil.which("node")
@@ -130,6 +131,11 @@ def random_root(dice: random.Random, rows: list[str], *, odd: bool = True) -> Va
             factors[0][0] = operands[0]
             nodes.append(sumprod(factors[0], factors[1], dice.choice([0.0, operands[1]])))
         elif odd and kind < 0.15:
+            size = dice.randrange(1, 12)
+            table = [dice.choice([*nodes[-4:], dice.choice(numbers)]) for _ in range(size)]
+            index = Value(dice.randrange(-size - 1, size + 1))  # out of range, too
+            nodes.append(apply_variadic(TAKE, [index, *table]))
+        elif odd and kind < 0.2:
             nodes.append(by_hand(*operands[: dice.randrange(1, 3)]))
         else:
             row = BY_NAME[dice.choice(rows)]

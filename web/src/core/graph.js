@@ -1,10 +1,10 @@
 // A computation as a list of nodes, operands before results. A node is known by its place in it: 0 for the first.
 
-/** @import { Node, Reduction, Row, SourceLine } from "../types.js" */
+/** @import { Formula, Gather, Node, Reduction, Row, SourceLine } from "../types.js" */
 
 import * as english from "../english/errors.js";
 import { toNumber } from "./numbers.js";
-import { BY_NAME, REDUCTION_BY_NAME } from "./table.js";
+import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "./table.js";
 
 const VERSION = 1; // of the JSON form
 const CONSTANT = -1; // in place of an operand's place
@@ -69,6 +69,7 @@ export class Graph {
         operation: row?.name ?? "",
         row,
         reduction: null,
+        gather: null,
         symbol: row?.symbol ?? "",
         operands: operands.map((operand) => (operand instanceof Value ? Number(places.get(operand)) : CONSTANT)),
         constants: operands.map((operand) => (operand instanceof Value ? NaN : operand)),
@@ -123,22 +124,23 @@ export class Graph {
  * first of them.
  * @param {Node} node
  */
-export function passing({ operands, row, byHand }) {
+export function passing({ operands, row, gather, byHand }) {
   return operands
     .map((place, position) => ({ position, place }))
     .filter(({ position, place }) => {
-      const isInert = byHand ? operands.indexOf(place) < position : row?.inert.includes(position);
+      const isInert = byHand ? operands.indexOf(place) < position : (row ?? gather)?.inert.includes(position);
       return place !== CONSTANT && !isInert;
     });
 }
 
 /**
  * The positions of the operands that the derivative at a position calls x, y and z: all of them, or for a reduction
- * those of the same element. Its start, if it has one, is in no element.
+ * those of the same element; of what is taken from a table, the index. Its start, if it has one, is in no element.
  * @param {Node} node
  * @param {number} position
  */
-export function elementOf({ reduction, operands }, position) {
+export function elementOf({ reduction, gather, operands }, position) {
+  if (gather) return [0];
   if (!reduction) return operands.map((_, i) => i);
   const { groups, starts } = reduction;
   if (position < starts) return [];
@@ -153,19 +155,31 @@ export function elementOf({ reduction, operands }, position) {
  * @param {number} position
  */
 export function formulaOf(node, position) {
-  const { row, reduction } = node;
+  const { row, reduction, gather } = node;
   if (row) return row.formulas[position];
+  if (gather) return gatherFormula(position, node.operands.length);
   if (!reduction) return null;
   if (position < reduction.starts) return reduction.startFormula;
   return reduction.formulas[elementOf(node, position).indexOf(position)];
 }
 
 /**
+ * The local derivative of what is taken from a table: 1 where the index x picks the operand, counted from either end.
+ * @param {number} position
+ * @param {number} count of operands, the index included
+ * @returns {Formula}
+ */
+function gatherFormula(position, count) {
+  if (position === 0) return 0;
+  return ["where", ["==", "x", position - 1], 1, ["where", ["==", "x", position - count], 1, 0]];
+}
+
+/**
  * Whether an operation passes on some of its operands and leaves out the others.
  * @param {Node} node
  */
-export function selects({ row, reduction }) {
-  return (row ?? reduction)?.selects ?? false;
+export function selects({ row, reduction, gather }) {
+  return (row ?? reduction ?? gather)?.selects ?? false;
 }
 
 /**
@@ -226,8 +240,9 @@ function numbersOf({ operands, constants }, data) {
  * @param {Node} node
  * @param {readonly number[]} numbers
  */
-export function forward({ row, reduction }, numbers) {
+export function forward({ row, reduction, gather }, numbers) {
   if (row) return row.forward(numbers[0], numbers[1], numbers[2]);
+  if (gather) return numbers[picked(numbers)] ?? NaN;
   if (!reduction) return NaN;
   const { groups, starts, first, step } = reduction;
   const length = (numbers.length - starts) / groups;
@@ -239,16 +254,26 @@ export function forward({ row, reduction }, numbers) {
 }
 
 /**
+ * The position of the operand that an index picks, which is the first of the numbers; 0 or -1 where it is none.
+ * @param {readonly number[]} numbers
+ */
+function picked([index, ...table]) {
+  const at = index < 0 ? index + table.length : index;
+  return at in table ? at + 1 : -1;
+}
+
+/**
  * The local derivatives of a node's operation, by position.
  * @param {Node} node
  * @param {readonly number[]} numbers of its operands
  * @param {number} out
  */
 function partialsOf(node, numbers, out) {
-  const { row, reduction, operands } = node;
+  const { row, reduction, gather, operands } = node;
   return operands.map((place, position) => {
     if (place === CONSTANT) return NaN;
     if (row) return row.partials[position](numbers[0], numbers[1], numbers[2], out);
+    if (gather) return position === picked(numbers) ? 1 : 0;
     if (!reduction) return NaN;
     if (position < reduction.starts) return reduction.startPartial?.(out) ?? NaN;
     const element = elementOf(node, position);
@@ -292,12 +317,13 @@ function readNode(given, place) {
   const operation = "operation" in given ? given.operation : "";
   const row = BY_NAME.get(String(operation)) ?? null;
   const reduction = REDUCTION_BY_NAME.get(String(operation)) ?? null;
-  if (typeof operation !== "string" || !(row || reduction || operation === "")) {
+  const gather = GATHER_BY_NAME.get(String(operation)) ?? null;
+  if (typeof operation !== "string" || !(row || reduction || gather || operation === "")) {
     throw new GraphError(english.unknownOperation(where, shown(operation)));
   }
   const part = /** @param {keyof typeof english.PARTS} key */ (key) => english.partOf(english.PARTS[key], where);
   const read = readOperands(given, where);
-  checkOperands(read.operands, row ?? reduction, place, "symbol" in given);
+  checkOperands(read.operands, row ?? reduction ?? gather, place, "symbol" in given);
   readNumber(given.grad, part("gradient"));
   if (given.label === "") throw new GraphError(english.emptyLabel(where));
   if ("by_hand" in given && given.by_hand !== true) throw new GraphError(english.badByHand(where, shown(given.by_hand)));
@@ -308,7 +334,9 @@ function readNode(given, place) {
     operation,
     row,
     reduction,
-    symbol: "symbol" in given ? readText(given.symbol, part("symbol")) : ((row ?? reduction)?.symbol ?? operation),
+    gather,
+    symbol:
+      "symbol" in given ? readText(given.symbol, part("symbol")) : ((row ?? reduction ?? gather)?.symbol ?? operation),
     ...read,
     data: readNumber(given.data, part("data")),
     source: "source" in given ? readSource(given.source, where) : null,
@@ -343,7 +371,7 @@ function readOperands(node, where) {
 /**
  * Throw where a node has not as many operands as its operation takes, or one that is no earlier node.
  * @param {readonly number[]} operands
- * @param {Row | Reduction | null} row
+ * @param {Row | Reduction | Gather | null} row
  * @param {number} place
  * @param {boolean} hasSymbol
  */
@@ -360,11 +388,12 @@ function checkOperands(operands, row, place, hasSymbol) {
 
 /**
  * Whether a row takes so many operands.
- * @param {Row | Reduction} row
+ * @param {Row | Reduction | Gather} row
  * @param {number} count
  */
 function accepts(row, count) {
   if ("arity" in row) return count === row.arity;
+  if (!("groups" in row)) return count > 1;
   return count > 0 && (count - row.starts) % row.groups === 0;
 }
 

@@ -66,9 +66,9 @@ export function cardWidth(nodes, ruler) {
 }
 
 /** The operation with its constants in their places, as in `2 *` and `max(·, 0)`. @param {Node} node */
-export function symbolOf({ symbol, operands, constants, row }) {
+export function symbolOf({ symbol, operands, constants, row, gather }) {
   const plain = oneLine(symbol) || "?";
-  if (operands.length > 3 || operands.every((operand) => operand >= 0)) return plain;
+  if (gather || operands.length > 3 || operands.every((operand) => operand >= 0)) return plain;
   const written = (/** @type {string} */ blank) =>
     operands.map((operand, i) => (operand >= 0 ? blank : short(constants[i] ?? NaN)));
   if (!row?.isOperator) return `${plain}(${written("·").join(", ")})`;

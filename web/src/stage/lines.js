@@ -36,7 +36,7 @@ export class Line {
     this.edge = edge;
     this.ruler = ruler;
     this.givers = edge.operands.map(placesOf);
-    this.isInert = this.givers.every(([giver, position]) => nodes[giver]?.row?.inert.includes(position));
+    this.isInert = this.givers.every(([giver, position]) => (nodes[giver]?.row ?? nodes[giver]?.gather)?.inert.includes(position));
     this.element = drawn("g", { class: "line" }, this.glow, this.stroke, this.head, this.cross, this.button);
     set(this.button, "role", edge.operand === null ? "img" : "button");
     set(this.button, "tabindex", edge.operand === null ? null : -1);

@@ -91,7 +91,7 @@ class Check {
     const { nodes } = graph;
     /** Nodes that only decide, and are at the very point where the choice changes. */
     this.conditions = nodes
-      .flatMap(({ row, operands }) => (row?.inert ?? []).map((position) => operands[position]))
+      .flatMap(({ row, gather, operands }) => ((row ?? gather)?.inert ?? []).map((position) => operands[position]))
       .filter((place) => place >= 0 && nodes[place].data === 0);
     this.stopped = nodes.flatMap(({ row, operands }) => (row?.isExact === false ? operands : []));
   }

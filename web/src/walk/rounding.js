@@ -1,6 +1,6 @@
 // How far rounding can put a graph's numbers and gradients off, to first order.
 
-import { passing } from "../core/graph.js";
+import { passing, selects } from "../core/graph.js";
 import { swept } from "./passes.js";
 
 /** @typedef {import("../types.js").Node} Node */
@@ -77,11 +77,11 @@ function partialError(graph, node, position, vague) {
   const { row, operands, constants, partials } = node;
   const size = Math.abs(partials[position]);
   const numbers = operands.map((place, i) => (place < 0 ? constants[i] : graph.nodes[place].data));
+  if (selects(node)) return size * Number.EPSILON;
   if (!row) {
     const relative = operands.map((place, i) => (place < 0 || !numbers[i] ? 0 : known(vague[place] / Math.abs(numbers[i]))));
     return relative.reduce((sum, error) => sum + error, Number.EPSILON) * size;
   }
-  if (row.selects) return size * Number.EPSILON;
   const changes = operands.map((place, i) => (place < 0 ? 0 : change(row, position, numbers, i, vague[place])));
   return changes.reduce((sum, error) => sum + error, size * PARTIAL_ULPS * Number.EPSILON);
 }

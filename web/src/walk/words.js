@@ -23,6 +23,7 @@ import { edgeKey } from "./passes.js";
 /** @typedef {import("./losses.js").WrongGradient} WrongGradient */
 
 const OPERANDS = ["x", "y", "z"];
+const MOST_ENTRIES = 8; // of a table that are written out
 const MOST_REASONS = 5; // that a sentence gives
 const MOST_TERMS = 20; // that a sum is written with
 
@@ -47,7 +48,7 @@ export function contributionSentence(walk, given) {
 export function computed(node, graph) {
   const [name, number] = [said(node.name), short(node.data)];
   if (!node.operands.length) return say.forward.given(name, number);
-  if (!node.row) return say.forward.counted(name, said(node.symbol), node.operands.length, number);
+  if (!node.row && !node.gather) return say.forward.counted(name, said(node.symbol), node.operands.length, number);
   const numbers = node.operands.map((_, position) => short(numberOf(node, position, graph)));
   return [...new Set([name, written(node, graph), applied(node, numbers), number])].join(" = ");
 }
@@ -59,7 +60,12 @@ export function written(node, graph) {
 }
 
 /** An operation on operands, written as a program writes it. @param {Node} node @param {readonly string[]} operands */
-function applied({ row, symbol }, operands) {
+function applied({ row, gather, symbol }, operands) {
+  if (gather) {
+    const [index, ...table] = operands;
+    const shown = table.length <= MOST_ENTRIES ? table : [...table.slice(0, 3), "...", table[table.length - 1]];
+    return `${symbol}([${shown.join(", ")}], ${index})`;
+  }
   if (!row?.isOperator || row.name === "abs") return `${row?.name ?? symbol}(${operands.join(", ")})`;
   const bracketed = operands.map((x) => (isIdentifier(x) || isAlphanumeric(x.replaceAll(".", "")) ? x : `(${x})`));
   return row.arity === 1 ? `-${bracketed[0]}` : bracketed.join(` ${row.symbol} `);

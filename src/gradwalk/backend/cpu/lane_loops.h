@@ -139,6 +139,39 @@ static const REAL *NAME(load_column)(
     return home;
 }
 
+/* The number of an entry of a table, for a lane, which is a sample of the batch. */
+static inline REAL NAME(entry)(const Batch *batch, char **rows, int32_t entry, int64_t lane, int64_t sample) {
+    const int64_t which = entry / KINDS;
+    switch (entry % KINDS) {
+    case IN_SLOT: return ((const REAL *)rows[which])[lane];
+    case SCALAR_ENTRY: return ((const REAL *)batch->scalars)[which];
+    default: {
+        REAL number;
+        memcpy(&number, batch->columns[which] + sample * batch->strides[which], sizeof(REAL));
+        return number;
+    }
+    }
+}
+
+/* TAKE: for each lane the entry of a table that its index picks, or nan. An index may be any number whatsoever. `form`
+   says whether it is a scalar, and whether all entries are. The lanes from `count` on repeat the last sample. */
+static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int form, int64_t first, int64_t count, int64_t lanes) {
+    const REAL *scalars = (const REAL *)batch->scalars;
+    const REAL *index = form & 1 ? scalars + code[2] : (const REAL *)rows[code[2]];
+    const int64_t step = form & 1 ? 0 : 1;
+    const int32_t *entries = batch->tables + code[3] + 1;
+    const REAL length = (REAL)entries[-1];
+    REAL *out = (REAL *)rows[code[1]];
+    for (int64_t i = 0; i < lanes; i++) {
+        const REAL x = index[i * step];
+        const REAL position = x < R(0.0) ? x + length : x;
+        const int32_t k = position >= R(0.0) && position < length ? (int32_t)position : -1;
+        if (k < 0 || k >= entries[-1] || (REAL)k != position) out[i] = (REAL)NAN; /* the length may be rounded up */
+        else if (form & 2) out[i] = scalars[entries[k] / KINDS];
+        else out[i] = NAME(entry)(batch, rows, entries[k], i, first + (i < count ? i : count - 1));
+    }
+}
+
 static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t count) {
     if (stride == (int64_t)sizeof(REAL)) memcpy(first, row, (size_t)count * sizeof(REAL));
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
@@ -363,6 +396,20 @@ static inline REAL NAME(gradwalk_trigamma)(REAL x) {
 }
 /* --- end of generated code --- */
 
+/* SCATTER: add the number of each lane to the total of the output that its index picks, if there is one. */
+static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t *code, int form, int64_t count) {
+    const REAL *index = (const REAL *)shard->rows[code[2]];
+    const REAL *number = form & 2 ? (const REAL *)batch->scalars + code[3] : (const REAL *)shard->rows[code[3]];
+    const int64_t step = form & 2 ? 0 : 1;
+    const int32_t *targets = batch->targets + code[1] + 1;
+    const REAL length = (REAL)targets[-1];
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t k = index[i] >= R(0.0) && index[i] < length ? (int32_t)index[i] : -1;
+        if (k < 0 || k >= targets[-1] || (REAL)k != index[i] || targets[k] < 0) continue;
+        NAME(add_to_total)(shard->totals + 2 * targets[k], (double)number[i * step]);
+    }
+}
+
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
 static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
@@ -441,12 +488,15 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         TWO(65, F(copysign)(x, y)) /* copysign */
         TWO(66, (x < y ? y : x) + F(log1p)(F(exp)(-F(fabs)(x == y ? R(0.0) : x - y)))) /* logaddexp */
         ONE(67, x) /* stop_gradient */
-        THREE(70, x * y + z) /* muladd */
-        THREE(71, x * y - z) /* mulsub */
-        THREE(72, z - x * y) /* submul */
+        THREE(71, x * y + z) /* muladd */
+        THREE(72, x * y - z) /* mulsub */
+        THREE(73, z - x * y) /* submul */
 /* --- end of generated code --- */
         case 8 * LOAD:
             rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count);
+            break;
+        case 8 * TAKE: case 8 * TAKE + 1: case 8 * TAKE + 2:
+            NAME(take)(batch, rows, code, code[0] % 8, first, count, lanes);
             break;
         case 8 * STORE: {
             const int64_t stride = batch->output_strides[code[1]];
@@ -455,6 +505,7 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         }
         case 8 * SUM: NAME(add_to_total)(shard->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
         case 8 * SUM + 1: NAME(add_to_total)(shard->totals + 2 * code[1], (double)scalars[code[2]] * (double)count); break;
+        case 8 * SCATTER: case 8 * SCATTER + 2: NAME(scatter)(batch, shard, code, code[0] % 8, count); break;
         case 8 * DOT: {
             ROW(x, 0) ROW(y, 1)
             NAME(add_to_total)(shard->totals + 2 * code[1], NAME(dot)(x_row, y_row, count));

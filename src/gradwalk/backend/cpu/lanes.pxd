@@ -8,6 +8,8 @@ cdef extern from "lanes.h":
     int TILES
     ctypedef struct Batch:
         const int* code
+        const int* tables
+        const int* targets
         int64_t length
         int64_t slots
         int64_t lanes

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.ops import evaluate
 from gradwalk.ops.evaluate import ARITIES, FUSED, fused
-from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM
+from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILE = 8
 TILES = 4
@@ -22,6 +22,8 @@ class Batch(NamedTuple):
     """The inputs and outputs that all shards of a batch share, as in lanes.h. Arrays are one-dimensional."""
 
     code: Any
+    tables: Any
+    targets: Any
     length: int
     slots: int
     lanes: int
@@ -86,13 +88,43 @@ def _run_block(single: bool, batch: Batch, totals: Any, block: slice) -> None:
         if opcode == LOAD:
             rows[out] = numpy.array(batch.columns[fields[0]][block], kind)
             continue
+        if opcode == TAKE:
+            index = batch.scalars[fields[0]] if form & 1 else rows[fields[0]]
+            rows[out] = _taken(batch, rows, index, fields[1], block, kind)
+            continue
         operands = [batch.scalars[x] if form >> i & 1 else rows.get(x) for i, x in enumerate(fields)]
         if opcode == STORE:
             batch.outputs[out][block] = operands[0]
+        elif opcode == SCATTER:
+            _scatter(batch.targets, out, totals, operands)
         elif opcode in (SUM, DOT):
             _add(totals, out, operands, block.stop - block.start, opcode == DOT, kind)
         else:
             rows[out] = _computed(opcode, operands, block.stop - block.start, kind)
+
+
+def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: slice, kind: Any) -> Any:
+    """Return the row of what the index picks, for each lane, in the table that begins there."""
+    entries = batch.tables[begin + 1 : begin + 1 + batch.tables[begin]].tolist()
+    result = numpy.empty(block.stop - block.start, kind)
+    for lane, number in enumerate(numpy.broadcast_to(index, len(result)).tolist()):
+        position = evaluate.position_of(number, len(entries))
+        which, entry_kind = divmod(entries[position], KINDS)
+        if position < 0:
+            result[lane] = numpy.nan
+        elif entry_kind == IN_SLOT:
+            result[lane] = rows[which][lane]
+        else:
+            result[lane] = batch.scalars[which] if entry_kind == SCALAR else batch.columns[which][block.start + lane]
+    return result
+
+
+def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None:
+    """Add the number of each lane to the total of the output that its index picks."""
+    index, number, _ = operands
+    for picked, x in zip(index.tolist(), numpy.broadcast_to(number, len(index)).tolist(), strict=True):
+        if 0 <= picked < targets[begin] and picked == (k := int(picked)) and targets[begin + 1 + k] >= 0:
+            _add_to_total(totals, int(targets[begin + 1 + k]), x)
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:

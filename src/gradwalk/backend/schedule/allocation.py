@@ -8,10 +8,10 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.schedule.analysis import Analysis
-from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.encoding import COLUMN, FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.backend.schedule.prologue import Prologue
 from gradwalk.ops import c_compat
-from gradwalk.program.opcodes import LOAD
+from gradwalk.program.opcodes import LOAD, TAKE
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -19,6 +19,11 @@ else:
     import cython
 
 _LOAD = cython.declare(cython.int, LOAD)
+_TAKE = cython.declare(cython.int, TAKE)
+_KINDS = cython.declare(cython.int, KINDS)
+_IN_SLOT = cython.declare(cython.int, IN_SLOT)
+_SCALAR = cython.declare(cython.int, SCALAR)
+_COLUMN = cython.declare(cython.int, COLUMN)
 _FORMS = cython.declare(cython.int, FORMS)
 _WIDTH = cython.declare(cython.int, WIDTH)
 _NO_SLOT = cython.declare(cython.int, -1)
@@ -30,10 +35,12 @@ class Allocation(NamedTuple):
 
     Attributes:
         code: int32, as `encoding` says.
+        tables: What `take` takes from; int32, as `encoding` says.
         slots: How many rows there have to be.
     """
 
     code: NDArray[numpy.int32]
+    tables: NDArray[numpy.int32]
     slots: int
 
 
@@ -49,7 +56,7 @@ def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
         The code, and how many slots it takes.
     """
     events: cython.p_int = c_compat.integers(order)
-    arity: cython.p_int = c_compat.integers(analysis.arities)
+    start: cython.p_int = c_compat.integers(analysis.starts)
     instruction: cython.p_int = c_compat.integers(analysis.program.instructions)
     root: cython.p_int = c_compat.integers(analysis.roots.reshape(-1))
     first: cython.int = analysis.first
@@ -58,11 +65,13 @@ def allocate(analysis: Analysis, prologue: Prologue, order: Any) -> Allocation:
     i: cython.int
     for time in range(len(order)):
         i = 4 * events[time]
-        if i >= 0:
+        if i >= 0 and instruction[i] == _TAKE:
+            writer.write_take(events[time], instruction[i + 2], time)
+        elif i >= 0:
             writer.write(
                 instruction[i],
                 first + events[time],
-                arity[events[time]],
+                start[events[time] + 1] - start[events[time]],
                 instruction[i + 1],
                 instruction[i + 2],
                 instruction[i + 3],
@@ -79,8 +88,8 @@ def _last_uses(analysis: Analysis, order: Any) -> Any:
     uses = numpy.full(len(analysis.varying), _NEVER, numpy.int32)
     last: cython.p_int = c_compat.integers(uses)
     events: cython.p_int = c_compat.integers(order)
-    arity: cython.p_int = c_compat.integers(analysis.arities)
-    instruction: cython.p_int = c_compat.integers(analysis.program.instructions)
+    start: cython.p_int = c_compat.integers(analysis.starts)
+    operand: cython.p_int = c_compat.integers(analysis.operands)
     root: cython.p_int = c_compat.integers(analysis.roots.reshape(-1))
     time: cython.int
     event: cython.int
@@ -92,8 +101,8 @@ def _last_uses(analysis: Analysis, order: Any) -> Any:
             if root[4 * ~event + 3] >= 0:
                 last[root[4 * ~event + 3]] = time
         else:
-            for j in range(4 * event + 1, 4 * event + 1 + arity[event]):
-                last[instruction[j]] = time
+            for j in range(start[event], start[event + 1]):
+                last[operand[j]] = time
     return uses
 
 
@@ -103,6 +112,8 @@ class _Writer:
     """Code while it is written, and which slots are in use."""
 
     _first: cython.int  # the index of the first instruction
+    _start: cython.p_int  # by instruction, where its operands begin
+    _operand: cython.p_int  # their indices
     _varying: cython.p_int  # by index, whether it stands in a row
     _scalar: cython.p_int  # by index, which scalar it is
     _column: cython.p_int  # by index of an input, which column it is
@@ -110,6 +121,9 @@ class _Writer:
     _slot: cython.p_int  # by index
     _code: cython.p_int
     _length: cython.int  # of the code
+    _entry: cython.p_int  # what `take` takes from
+    _entries: cython.int  # how many there are so far
+    _offset: cython.p_int  # by table of the program, where it begins among them
     # Stacks: the slot that was freed last is taken first, because it is in the cache.
     _free: cython.p_int
     _free_count: cython.int
@@ -124,9 +138,16 @@ class _Writer:
         code = numpy.zeros(WIDTH * (len(order) + analysis.program.inputs), numpy.int32)
         last = _last_uses(analysis, order)
         slot, free, input_free = numpy.full((3, count), _NO_SLOT, numpy.int32)
-        self._arrays = [code, analysis.varying, prologue.scalars, analysis.columns, last, slot, free, input_free]
+        tables = analysis.program.tables
+        entries = numpy.zeros(1 + sum(1 + len(table) for table in tables), numpy.int32)
+        offsets = numpy.full(1 + len(tables), -1, numpy.int32)
+        self._arrays = [code, entries, analysis, prologue, last, slot, free, input_free, offsets]
         self._first = analysis.first
         self._code = c_compat.integers(code)
+        self._start = c_compat.integers(analysis.starts)
+        self._operand = c_compat.integers(analysis.operands)
+        self._entry = c_compat.integers(entries)
+        self._offset = c_compat.integers(offsets)
         self._varying = c_compat.integers(analysis.varying)
         self._scalar = c_compat.integers(prologue.scalars)
         self._column = c_compat.integers(analysis.columns)
@@ -135,6 +156,7 @@ class _Writer:
         self._free = c_compat.integers(free)
         self._input_free = c_compat.integers(input_free)
         self._length = 0
+        self._entries = 0
         self._free_count = 0
         self._input_free_count = 0
         self._slots = 0
@@ -153,9 +175,9 @@ class _Writer:
     ) -> cython.void:
         """Write an instruction. `out`: an index or, for an instruction that only schedules have, an output."""
         form: cython.int = 0
-        a: cython.int = self._operand(x)
-        b: cython.int = self._operand(y) if arity > 1 else 0
-        c: cython.int = self._operand(z) if arity > 2 else 0
+        a: cython.int = self._placed(x)
+        b: cython.int = self._placed(y) if arity > 1 else 0
+        c: cython.int = self._placed(z) if arity > 2 else 0
         if not self._varying[x]:
             form += 1
         if arity > 1 and not self._varying[y]:
@@ -174,7 +196,50 @@ class _Writer:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _operand(self, index: cython.int) -> cython.int:
+    def write_take(self, i: cython.int, table: cython.int, time: cython.int) -> cython.void:
+        """Write instruction `i`, which takes from this table of the program's."""
+        start: cython.int = self._start[i]
+        end: cython.int = self._start[i + 1]
+        index: cython.int = self._operand[start]
+        place: cython.int = self._placed(index)
+        form: cython.int = 2 if self._varying[index] else 3
+        j: cython.int
+        if self._offset[table] < 0:
+            self._write_table(table, start + 1, end)
+        self._release(index, time)
+        for j in range(start + 1, end):
+            if self._varying[self._operand[j]]:
+                form &= 1
+            self._release(self._operand[j], time)
+        self._slot[self._first + i] = self._result_slot()
+        self._append(_FORMS * _TAKE + form, self._slot[self._first + i], place, self._offset[table], 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _write_table(self, table: cython.int, start: cython.int, end: cython.int) -> cython.void:
+        """Write the entries of a table, whose operands are those from `start` to `end`.
+
+        Until the last instruction that takes from it, each of them stays where it is. Inputs are not loaded for it: of
+        a column, it takes one number a lane.
+        """
+        index: cython.int
+        j: cython.int
+        self._offset[table] = self._entries
+        self._entry[self._entries] = end - start
+        self._entries += 1
+        for j in range(start, end):
+            index = self._operand[j]
+            if not self._varying[index]:
+                self._entry[self._entries] = _KINDS * self._scalar[index] + _SCALAR
+            elif index < self._first:
+                self._entry[self._entries] = _KINDS * self._column[index] + _COLUMN
+            else:
+                self._entry[self._entries] = _KINDS * self._slot[index] + _IN_SLOT
+            self._entries += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _placed(self, index: cython.int) -> cython.int:
         """Which scalar an operand is, or its slot. An input is loaded when it is first needed."""
         if not self._varying[index]:
             return self._scalar[index]
@@ -191,8 +256,8 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _release(self, index: cython.int, time: cython.int) -> cython.void:
-        """Free the slot of an operand that is not needed after this time."""
-        if self._last[index] != time or not self._varying[index]:
+        """Free the slot of an operand that is not needed after this time, if it has one."""
+        if self._last[index] != time or not self._varying[index] or self._slot[index] == _NO_SLOT:
             return
         self._last[index] = _NEVER  # it may be another operand of the same instruction
         if index < self._first:
@@ -227,5 +292,6 @@ class _Writer:
         self._length = k + _WIDTH
 
     def written(self) -> Allocation:
-        """The code so far, and how many slots it takes."""
-        return Allocation(self._arrays[0][: self._length].copy(), self._slots)
+        """The code so far, its tables, and how many slots it takes."""
+        code, entries, *_ = self._arrays
+        return Allocation(code[: self._length].copy(), entries[: 1 + self._entries].copy(), self._slots)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.backend.schedule.scatter import picks, scattered
 from gradwalk.ops import c_compat
-from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, OPCODES, STORE, SUM
+from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 else:
     import cython
 
+_ADD = cython.declare(cython.int, OPCODES["add"])
 _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
 
-# By opcode. A call has no operands among the numbers of its instruction: they stand in the program's list of calls.
-_ARITIES = numpy.zeros(max(INSTRUCTIONS) + 1, numpy.int32)
+# By opcode: how many operands stand among the numbers of the instruction. Those of a call, and all of `take` but its
+# index, stand in lists of the program.
+_ARITIES = numpy.zeros(max(NAMES) + 1, numpy.int32)
+_ARITIES[TAKE] = 1
 for _opcode, _instruction in INSTRUCTIONS.items():
     _ARITIES[_opcode] = _instruction.arity
 
@@ -38,22 +42,29 @@ class Analysis(NamedTuple):
     Attributes:
         program: The program.
         first: The index of its first instruction.
-        arities: By instruction, how many operands it has.
+        starts: By instruction, where its operands begin in `operands`; those of the next one begin where they end.
+        operands: The indices of the operands of all instructions; those of calls are left out.
         varying: By index, whether it depends on an input that varies over the batch.
         needed: By index, whether a root needs it.
         columns: By index of an input that varies, which column of the batch it is.
         roots: What is done with the results that vary, a row of four numbers for each: `STORE`, `SUM` or `DOT`, the
-            position of the output, and the indices of one or two operands, the second one -1 where there is none.
+            position of the output, and the indices of one or two operands, the second one -1 where there is none; or
+            `SCATTER`, where its targets begin, and the indices of the index and of the number to add.
+        targets: The outputs that scatters add to, as `scatter` has them.
+        apart: Whether terms of one output are summed over the batch one by one.
         fixed: The positions of the outputs that do not vary.
     """
 
     program: Program
     first: int
-    arities: NDArray[numpy.int32]
+    starts: NDArray[numpy.int32]
+    operands: NDArray[numpy.int32]
     varying: NDArray[numpy.int32]
     needed: NDArray[numpy.int32]
     columns: NDArray[numpy.int32]
     roots: NDArray[numpy.int32]
+    targets: NDArray[numpy.int32]
+    apart: bool
     fixed: tuple[int, ...]
 
 
@@ -73,38 +84,73 @@ def analyse(program: Program, varies: Sequence[bool], reduced: bool, apart: bool
         ValueError: Where a call of a Python function depends on the batch.
     """
     first = program.inputs + len(program.constants)
-    arities = _ARITIES.take(program.instructions[::4])
-    varying = numpy.zeros(first + len(arities), numpy.int32)
+    starts, operands = _operands(program)
+    varying = numpy.zeros(program.code.count, numpy.int32)
     varying[: program.inputs] = varies
     columns = numpy.cumsum(varying[:first], dtype=numpy.int32) - 1
-    _mark_varying(program.instructions, arities, varying)
+    _mark_varying(starts, operands, varying)
     _refuse_varying_calls(program, varying)
     outputs = numpy.array(program.outputs, numpy.int32)
     does_vary = varying[outputs] != 0
     positions = numpy.flatnonzero(does_vary).astype(numpy.int32)
     if reduced:
-        roots = _sums(program.instructions, arities, varying, outputs, positions, apart)
+        uses = numpy.bincount(operands, minlength=len(varying)) + numpy.bincount(outputs, minlength=len(varying))
+        picked = picks(program, varying)
+        sums = _sums(program.instructions, uses.astype(numpy.int32), varying, outputs, positions, picked, apart)
+        roots, targets = scattered(program, sums, picked)
     else:
+        sums = targets = numpy.zeros(1, numpy.int32)
         roots = numpy.full((len(positions), 4), (STORE, 0, 0, -1), numpy.int32)
         roots[:, 1] = positions
         roots[:, 2] = outputs[positions]
-    needed = _needed(program.instructions, arities, varying, roots)
+    needed = _needed(starts, operands, varying, roots)
     fixed = tuple(numpy.flatnonzero(~does_vary).tolist())
-    return Analysis(program, first, arities, varying, needed, columns, roots, fixed)
+    is_apart = reduced and len(sums) > len(positions)
+    return Analysis(program, first, starts, operands, varying, needed, columns, roots, targets, is_apart, fixed)
 
 
-def _mark_varying(instructions: Any, arities: Any, varying: Any) -> None:
+def arities_of(instructions: Any) -> NDArray[numpy.int32]:
+    """Return how many operands stand among the numbers of each instruction.
+
+    Args:
+        instructions: Instructions as `Code` has them.
+
+    Returns:
+        Their arities; int32.
+    """
+    return _ARITIES.take(instructions[::4])
+
+
+def _operands(program: Program) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """The operands of all instructions, and where those of each begin."""
+    rows = program.instructions.reshape(-1, 4)
+    arities = arities_of(program.instructions)
+    takes = numpy.flatnonzero(rows[:, 0] == TAKE)
+    counts = arities.copy()
+    counts[takes] += numpy.array([len(program.tables[table]) for table in rows[takes, 2]], numpy.int32)
+    starts = numpy.zeros(len(rows) + 1, numpy.int32)
+    numpy.cumsum(counts, out=starts[1:])
+    operands = numpy.zeros(starts[-1], numpy.int32)
+    for position in range(3):
+        has_operand = arities > position
+        operands[starts[:-1][has_operand] + position] = rows[has_operand, 1 + position]
+    for i in takes.tolist():
+        operands[starts[i] + 1 : starts[i + 1]] = program.tables[rows[i, 2]]
+    return starts, operands
+
+
+def _mark_varying(starts: Any, operands: Any, varying: Any) -> None:
     """Mark the instructions that depend on what varies. Calls are left to `_refuse_varying_calls`."""
-    code: cython.p_int = c_compat.integers(instructions)
-    arity: cython.p_int = c_compat.integers(arities)
+    start: cython.p_int = c_compat.integers(starts)
+    operand: cython.p_int = c_compat.integers(operands)
     does_vary: cython.p_int = c_compat.integers(varying)
-    length: cython.int = len(arities)
+    length: cython.int = len(starts) - 1
     first: cython.int = len(varying) - length
     i: cython.int
     j: cython.int
     for i in range(length):
-        for j in range(4 * i + 1, 4 * i + 1 + arity[i]):
-            does_vary[first + i] |= does_vary[code[j]]
+        for j in range(start[i], start[i + 1]):
+            does_vary[first + i] |= does_vary[operand[j]]
 
 
 def _refuse_varying_calls(program: Program, varying: Any) -> None:
@@ -118,20 +164,23 @@ def _refuse_varying_calls(program: Program, varying: Any) -> None:
             raise ValueError(f"{function.name} is a function in Python, which cannot be run on lanes")
 
 
-def _sums(instructions: Any, arities: Any, varying: Any, outputs: Any, positions: Any, apart: cython.bint) -> Any:
-    """The roots of outputs that are summed over the batch.
+def _sums(
+    instructions: Any, uses: Any, varying: Any, outputs: Any, positions: Any, picked: Any, apart: cython.bint
+) -> Any:
+    """The roots of outputs that are summed over the batch. `uses`: by index, how often it is an operand or an output.
 
     A product that nothing else needs, as in a weight's gradient, is added to its output's total at once and takes no
-    row. A sum of such products may be taken apart for that.
+    row. A sum of such products, or of what a scatter can add, may be taken apart for that.
     """
-    uses = _uses(instructions, arities, outputs, len(varying))
+    length = len(instructions) // 4
     # Every product that is taken apart gives one root, and so does what is left of each output.
-    roots = numpy.empty(4 * (len(positions) + len(arities)), numpy.int32)
+    roots = numpy.empty(4 * (len(positions) + length), numpy.int32)
     use: cython.p_int = c_compat.integers(uses)
     root: cython.p_int = c_compat.integers(roots)
     code: cython.p_int = c_compat.integers(instructions)
     does_vary: cython.p_int = c_compat.integers(varying)
-    first: cython.int = len(varying) - len(arities)
+    pick: cython.p_int = c_compat.integers(picked)
+    first: cython.int = len(varying) - length
     count: cython.int = 0
     position: cython.int
     index: cython.int
@@ -147,6 +196,11 @@ def _sums(instructions: Any, arities: Any, varying: Any, outputs: Any, positions
                 root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]
                 root[count + 3] = code[k + 2] if does_vary[code[k + 1]] else code[k + 1]
                 index = code[k + 3] if code[k] == _MULADD else -1
+            elif index >= first and use[index] == 1 and apart and code[k] == _ADD and pick[code[k + 2]] >= 0:
+                root[count] = _SUM
+                root[count + 2] = code[k + 2]
+                root[count + 3] = -1
+                index = code[k + 1]
             else:
                 root[count] = _SUM
                 root[count + 2] = index
@@ -164,38 +218,21 @@ def _is_product(code: cython.p_int, k: cython.int, does_vary: cython.p_int) -> c
     return (code[k] == _MUL or code[k] == _MULADD) and (does_vary[code[k + 1]] | does_vary[code[k + 2]]) != 0
 
 
-def _uses(instructions: Any, arities: Any, outputs: Any, count: int) -> Any:
-    """By index, how often it is an operand or an output."""
-    uses = numpy.zeros(count, numpy.int32)
-    use: cython.p_int = c_compat.integers(uses)
-    code: cython.p_int = c_compat.integers(instructions)
-    arity: cython.p_int = c_compat.integers(arities)
-    output: cython.p_int = c_compat.integers(outputs)
-    i: cython.int
-    j: cython.int
-    for i in range(len(arities)):
-        for j in range(4 * i + 1, 4 * i + 1 + arity[i]):
-            use[code[j]] += 1
-    for i in range(len(outputs)):
-        use[output[i]] += 1
-    return uses
-
-
-def _needed(instructions: Any, arities: Any, varying: Any, roots: Any) -> Any:
+def _needed(starts: Any, operands: Any, varying: Any, roots: Any) -> Any:
     """By index, whether the roots need it. What only the uniform prologue needs is left out."""
-    length: cython.int = len(arities)
+    length: cython.int = len(starts) - 1
     first: cython.int = len(varying) - length
     marks = numpy.zeros(len(varying), numpy.int32)
     marks[roots[:, 2]] = 1
     marks[roots[roots[:, 3] >= 0, 3]] = 1
     needed: cython.p_int = c_compat.integers(marks)
-    code: cython.p_int = c_compat.integers(instructions)
-    arity: cython.p_int = c_compat.integers(arities)
+    start: cython.p_int = c_compat.integers(starts)
+    operand: cython.p_int = c_compat.integers(operands)
     does_vary: cython.p_int = c_compat.integers(varying)
     i: cython.int
     j: cython.int
     for i in range(length - 1, -1, -1):
         if needed[first + i] and does_vary[first + i]:
-            for j in range(4 * i + 1, 4 * i + 1 + arity[i]):
-                needed[code[j]] = 1
+            for j in range(start[i], start[i + 1]):
+                needed[operand[j]] = 1
     return marks

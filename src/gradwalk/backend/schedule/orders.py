@@ -45,17 +45,16 @@ def depth_first(analysis: Analysis) -> Any:
     Returns:
         The instructions in this order.
     """
-    instructions = analysis.program.instructions
-    roots, arities = analysis.roots, analysis.arities
-    order = numpy.empty(len(arities) + len(roots), numpy.int32)
-    pending = numpy.empty(3 * len(arities) + 2, numpy.int32)
+    roots = analysis.roots
+    order = numpy.empty(len(analysis.starts) - 1 + len(roots), numpy.int32)
+    pending = numpy.empty(len(analysis.operands) + 2, numpy.int32)
     states = numpy.where(analysis.varying == 0, 2, 0).astype(numpy.int32)
     states[: analysis.first] = 2
     event: cython.p_int = c_compat.integers(order)
     stack: cython.p_int = c_compat.integers(pending)
     state: cython.p_int = c_compat.integers(states)  # 1 while an instruction waits for its operands, 2 when it is done
-    code: cython.p_int = c_compat.integers(instructions)
-    arity: cython.p_int = c_compat.integers(arities)
+    start: cython.p_int = c_compat.integers(analysis.starts)
+    operand: cython.p_int = c_compat.integers(analysis.operands)
     root: cython.p_int = c_compat.integers(roots.reshape(-1))
     first: cython.int = analysis.first
     count: cython.int = 0
@@ -65,7 +64,7 @@ def depth_first(analysis: Analysis) -> Any:
         for j in (2, 3):
             if root[4 * r + j] >= 0:
                 stack[0] = root[4 * r + j]
-                count = _visit(stack, state, code, arity, first, event, count)
+                count = _visit(stack, state, start, operand, first, event, count)
         event[count] = ~r
         count += 1
     return order[:count]
@@ -76,8 +75,8 @@ def depth_first(analysis: Analysis) -> Any:
 def _visit(
     stack: cython.p_int,
     state: cython.p_int,
-    code: cython.p_int,
-    arity: cython.p_int,
+    start: cython.p_int,
+    operand: cython.p_int,
     first: cython.int,
     event: cython.p_int,
     count: cython.int,
@@ -85,16 +84,14 @@ def _visit(
     """Append to the order what the index on the stack needs, and then itself. Returns how long the order is."""
     top: cython.int = 1
     index: cython.int
-    k: cython.int
     j: cython.int
     while top > 0:
         index = stack[top - 1]
         if state[index] == 0:
             state[index] = 1
-            k = 4 * (index - first)
-            for j in range(k + arity[index - first], k, -1):
-                if state[code[j]] == 0:
-                    stack[top] = code[j]
+            for j in range(start[index - first + 1] - 1, start[index - first] - 1, -1):
+                if state[operand[j]] == 0:
+                    stack[top] = operand[j]
                     top += 1
             continue
         top -= 1

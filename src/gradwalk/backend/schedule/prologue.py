@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.backend.schedule.analysis import Analysis
+from gradwalk.backend.schedule.analysis import Analysis, arities_of
 from gradwalk.program.code import Code
 from gradwalk.program.program import Program, trusted
 
@@ -47,11 +47,12 @@ def make_prologue(analysis: Analysis) -> Prologue:
         for function, operands in program.calls
         for used in [numpy.array(operands, numpy.intp)]
     ]
+    tables = [moved[list(table)].tolist() if is_uniform[list(table)].all() else [] for table in program.tables]
     outputs = [*needed.tolist(), *(program.outputs[position] for position in analysis.fixed)]
     are_given = is_uniform[: program.inputs].tolist()
     names = list(compress(program.input_names, are_given))
     code = _moved_code(analysis, is_uniform, moved)
-    uniform = Code(sum(are_given), program.constants, code, calls, moved[outputs].tolist(), names)
+    uniform = Code(sum(are_given), program.constants, code, calls, moved[outputs].tolist(), names, (), tables)
     return Prologue(trusted(uniform), scalars)
 
 
@@ -59,7 +60,7 @@ def _moved_code(analysis: Analysis, is_uniform: Any, moved: Any) -> Any:
     """The instructions that do not vary, with the new indices of their operands."""
     kept = numpy.flatnonzero(is_uniform[analysis.first :])
     code = analysis.program.instructions.reshape(-1, 4)[kept]
-    arities = analysis.arities[kept]
+    arities = arities_of(analysis.program.instructions)[kept]
     for position in (1, 2, 3):
         has_operand = arities >= position
         code[has_operand, position] = moved[code[has_operand, position]]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gradwalk.backend.schedule import orders
 from gradwalk.backend.schedule.allocation import allocate
 from gradwalk.backend.schedule.analysis import analyse
-from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.program.listing import instruction_lines, operand_names
-from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, STORE, SUM
+from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, SCATTER, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 
 
@@ -34,6 +34,8 @@ class Schedule:
         scalars: How many scalars there are.
         fixed: The positions of the outputs that do not vary.
         code: What is run for each block of lanes; int32, laid out as `encoding` says.
+        tables: What `take` takes from; int32, laid out as `encoding` says.
+        targets: The outputs that `SCATTER` adds to; int32, laid out as `scatter` says.
         slots: How many rows there are.
         apart: Whether terms of one output are summed over the batch one by one.
     """
@@ -45,6 +47,8 @@ class Schedule:
     scalars: int
     fixed: tuple[int, ...]
     code: NDArray[numpy.int32]
+    tables: NDArray[numpy.int32]
+    targets: NDArray[numpy.int32]
     slots: int
     apart: bool
 
@@ -65,9 +69,28 @@ class Schedule:
         yield from instruction_lines(self.prologue.code, names)
         yield f"for each block of lanes, in {self.slots} slots:"
         for operation, *fields in self.code.reshape(-1, WIDTH).tolist():
-            yield f"  {_line(operation, fields, results, columns)}"
+            yield f"  {self._line(operation, fields, results, columns)}"
         for position, name in zip(self.fixed, results[self.scalars :], strict=True):
             yield f"output {position} = {name}"
+
+    def _line(self, operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:
+        """An instruction as text, with these names for the scalars and the columns."""
+        opcode, form = divmod(operation, FORMS)
+        out, *rest = fields
+        if opcode == TAKE:
+            index, begin, _ = rest
+            entries = [_entry(entry, scalars, columns) for entry in _listed(self.tables, begin)]
+            return f"r{out} = take([{', '.join(entries)}], {scalars[index] if form & 1 else f'r{index}'})"
+        operands = [scalars[x] if form >> i & 1 else f"r{x}" for i, x in enumerate(rest)]
+        if opcode == LOAD:
+            return f"r{out} = {columns[rest[0]]}"
+        if opcode == STORE:
+            return f"output {out} = {operands[0]}"
+        if opcode == SCATTER:
+            return f"outputs {_listed(self.targets, out)}[{operands[0]}] += {operands[1]}"
+        if opcode in (SUM, DOT):
+            return f"output {out} += the sum of {' * '.join(operands[: 1 + (opcode == DOT)])}"
+        return f"r{out} = {INSTRUCTIONS[opcode].text.format(*operands)}"
 
 
 def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, apart: bool = True) -> Schedule:
@@ -90,24 +113,22 @@ def make_schedule(program: Program, varies: Sequence[bool], *, reduced: bool, ap
     analysis = analyse(program, varies, reduced, apart)
     prologue = make_prologue(analysis)
     orderings = (orders.as_written(analysis), orders.depth_first(analysis))
-    code, slots = min([allocate(analysis, prologue, order) for order in orderings], key=lambda found: found.slots)
+    allocations = [allocate(analysis, prologue, order) for order in orderings]
+    code, tables, slots = min(allocations, key=lambda found: found.slots)
     code.flags.writeable = False
     fixed = analysis.fixed
     scalars = len(prologue.program.outputs) - len(fixed)
-    is_apart = reduced and len(analysis.roots) + len(fixed) > len(program.outputs)
     given = tuple(map(bool, varies))
-    return Schedule(program, given, reduced, prologue.program, scalars, fixed, code, slots, is_apart)
+    arrays = (code, tables, analysis.targets)
+    return Schedule(program, given, reduced, prologue.program, scalars, fixed, *arrays, slots, analysis.apart)
 
 
-def _line(operation: int, fields: Sequence[int], scalars: Sequence[str], columns: Sequence[str]) -> str:
-    """An instruction as text, with these names for the scalars and the columns."""
-    opcode, form = divmod(operation, FORMS)
-    out, *rest = fields
-    operands = [scalars[x] if form >> i & 1 else f"r{x}" for i, x in enumerate(rest)]
-    if opcode == LOAD:
-        return f"r{out} = {columns[rest[0]]}"
-    if opcode == STORE:
-        return f"output {out} = {operands[0]}"
-    if opcode in (SUM, DOT):
-        return f"output {out} += the sum of {' * '.join(operands[: 1 + (opcode == DOT)])}"
-    return f"r{out} = {INSTRUCTIONS[opcode].text.format(*operands)}"
+def _listed(lists: NDArray[numpy.int32], begin: int) -> list[int]:
+    """The list that begins there, with its length."""
+    return [int(x) for x in lists[begin + 1 : begin + 1 + lists[begin]]]
+
+
+def _entry(entry: int, scalars: Sequence[str], columns: Sequence[str]) -> str:
+    """An entry of a table as text."""
+    which, kind = divmod(entry, KINDS)
+    return f"r{which}" if kind == IN_SLOT else scalars[which] if kind == SCALAR else columns[which]

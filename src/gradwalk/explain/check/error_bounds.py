@@ -85,13 +85,13 @@ def _partial_error(graph: Graph, node: Node, position: int, vague: Sequence[floa
     """
     size = abs(node.partials[position])
     operands = [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int)]
+    if node.selects:
+        return size * EPSILON
     if node.row is None:
         numbers = [graph.nodes[x].data for _, x in operands]
         return size * (
             EPSILON + sum(_known(vague[x] / abs(n)) for (_, x), n in zip(operands, numbers, strict=True) if n)
         )
-    if node.row.selects:
-        return size * EPSILON
     numbers = [graph.nodes[x].data if isinstance(x, int) else x for x in node.arguments]
     inexact = [(i, vague[x]) for i, x in operands if vague[x]]
     return size * PARTIAL_ULPS * EPSILON + sum(_change(node.row, position, numbers, i, error) for i, error in inexact)

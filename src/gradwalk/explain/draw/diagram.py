@@ -14,6 +14,7 @@ from gradwalk.explain.text import fixed, one_line, short, shortened, width
 from gradwalk.graph.clusters import Group, grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
+from gradwalk.ops.table import Gather
 
 _MARGIN = 18.0
 _LINE = 17.0  # from one line of text to the next
@@ -341,7 +342,8 @@ def _unit(node: Node) -> _Unit:
 def _symbol(node: Node) -> str:
     """Return the operation with its constants in their places, as in `2 *` and `max(·, 0)`."""
     symbol = shortened(one_line(node.symbol), 20) or "?"
-    if len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
+    is_table = isinstance(node.variadic, Gather)
+    if is_table or len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
         return symbol
     if node.row and node.row.operator:
         left, right = ("" if isinstance(x, int) else short(x) for x in node.arguments)

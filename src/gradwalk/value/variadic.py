@@ -1,4 +1,4 @@
-"""Nodes of reductions, such as sums of products: operations on any number of operands."""
+"""Nodes of operations on any number of operands, such as sums of products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ else:
 
 @cython.cfunc
 def compute(node: ValueNode) -> cython.bint:
-    """Compute the number and the partials of a reduction's node from its operands.
+    """Compute the number and the partials of a variadic row's node from its operands.
 
     The array of partials first holds the operands, so that formulas run over memory of C.
 
@@ -44,6 +44,6 @@ def compute(node: ValueNode) -> cython.bint:
         else:
             raise TypeError(f"{NAMES[node._opcode]}() takes Values and real numbers, not {type(argument).__name__}")
         i += 1
-    node._primal = evaluate.reduced(node._opcode, numbers, count)
+    node._primal = evaluate.variadic_value(node._opcode, numbers, count)
     evaluate.replace_by_partials(node._opcode, numbers, count, node._primal)
     return connected

@@ -1,0 +1,655 @@
+"""Indices that are data: `take`, `one_hot`, `searchsorted`, `interp` and `pchip`, in every way of running."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import json
+import math
+import pickle
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import scipy.interpolate
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from programs import fewer
+from references import jax, jnp, jsonschema
+
+import gradwalk
+import gradwalk.math as gm
+from gradwalk import (
+    Graph,
+    Program,
+    ProgramError,
+    RecordingError,
+    Value,
+    check,
+    debug_nans,
+    grad,
+    hessian,
+    interp,
+    jacfwd,
+    jacrev,
+    jit,
+    jvp,
+    one_hot,
+    pchip,
+    refresh,
+    searchsorted,
+    sparse_jacobian,
+    take,
+    threads,
+    value_and_grad,
+    vmap,
+)
+from gradwalk.ops.numbering import OPCODES
+from gradwalk.program.opcodes import TAKE
+from gradwalk.program.tape import Tape
+from gradwalk.value.value import apply, apply_variadic
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs/program.schema.json").read_text(encoding="utf-8"))
+FILLED = {"mode": "fill", "fill_value": math.nan}
+BATCHES = (1, 2, 15, 16, 17, 127, 128, 129, 300)
+NUMBERS = itertools.count()
+FINITE = st.floats(-4.0, 4.0).map(lambda x: round(x, 3))
+
+
+def same(found: Any, expected: Any) -> None:
+    numpy.testing.assert_array_equal(numpy.asarray(found, float), numpy.asarray(expected, float))
+
+
+def in_c(program: Program, folder: Path) -> Callable[[Any], list[float]]:
+    """A program as the system's compiler makes it, warnings being errors."""
+    path = folder / f"{next(NUMBERS)}.c"
+    path.write_text(program.to_c(), encoding="ascii")
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-fno-builtin"]
+    subprocess.run(["cc", *strict, "-shared", "-fPIC", path, "-o", path.with_suffix(".so"), "-lm"], check=True)
+    function = ctypes.CDLL(str(path.with_suffix(".so"))).f
+
+    def run(numbers: Any) -> list[float]:
+        results = (ctypes.c_double * len(program.outputs))()
+        function((ctypes.c_double * max(1, len(numbers)))(*numbers), results)
+        return list(results)
+
+    return run
+
+
+# What it is
+
+
+@given(st.lists(FINITE, min_size=1, max_size=9), st.data())
+def test_an_index_is_that_of_a_list(numbers, data):
+    i = data.draw(st.integers(-len(numbers) - 2, len(numbers) + 1))
+    leaves = [Value(x) for x in numbers]
+    if not -len(numbers) <= i < len(numbers):
+        for index in (i, float(i), Value(i)):
+            with pytest.raises(
+                IndexError, match=f"it may be a whole number from -{len(numbers)} to {len(numbers) - 1}"
+            ):
+                take(leaves, index)
+        assert math.isnan(jit(take)(numbers, i))
+        same(jit(grad(take))(numbers, i), [0.0] * len(numbers))
+        return
+    assert take(leaves, i) is leaves[i]
+    assert take(leaves, numpy.float64(i)) is leaves[i]
+    index = Value(i)
+    out = take(leaves, index)
+    assert (out.op, out.data, out.operands) == ("take", numbers[i], (index, *leaves))
+    out.backward()
+    expected = [float(x is leaves[i]) for x in leaves]
+    assert ([x.grad for x in leaves], index.grad) == (expected, 0.0)
+    same(jit(grad(take))(numbers, i), expected)
+    assert jit(take)(numbers, i) == take(numpy.array(numbers), i) == take(tuple(numbers), i) == numbers[i]
+
+
+def test_rows_are_taken_as_rows():
+    table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    leaves = [[Value(x) for x in row] for row in table]
+    assert take(leaves, 1) is leaves[1]
+    row = take(leaves, Value(-1.0))
+    assert [x.data for x in row] == [5.0, 6.0]
+    row[1].backward()
+    assert [[x.grad for x in row] for row in leaves] == [[0, 0], [0, 0], [0, 1]]
+    array = numpy.arange(24.0).reshape(3, 4, 2)
+    found = jit(take)(array, 2)
+    assert isinstance(found, numpy.ndarray)
+    same(found, array[2])
+    same(jit(lambda i: take(array, i))(1), array[1])
+    same(jit(lambda t, i: take([[t, t[::-1]], [t * 2, t]], i)[0])(array[0, :, 0], 1), array[0, :, 0] * 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "index", "error", "message"),
+    [
+        ([1.0, 2.0], 1.5, IndexError, r"has index 1.5 into a table of 2: it may be a whole number from -2 to 1"),
+        ([1.0, 2.0], Value(math.nan), IndexError, "has index nan into a table of 2"),
+        ([1.0, 2.0], math.inf, IndexError, "has index inf"),
+        ([], 0, IndexError, "table of 0: it may be none, as the table is empty"),
+        ([], Value(0.0), IndexError, "as the table is empty"),
+        ([1.0], "0", TypeError, "takes a whole number or a Value as its index, not str"),
+        ([1.0], None, TypeError, "not NoneType"),
+        ("abc", 0, TypeError, "a table is a list, a tuple or an array of numbers or of rows, not str"),
+        (3.0, Value(0.0), TypeError, "not float"),
+        (numpy.array(3.0), 0, TypeError, "not ndarray"),
+        ([1.0, "2"], Value(0.0), TypeError, r"take\(\) takes Values and real numbers, not str"),
+        ([[1.0], [2.0, 3.0]], Value(0.0), ValueError, "the rows of a table have one length, not 1 and 2"),
+    ],
+)
+def test_what_is_no_table_or_no_index_is_refused(values, index, error, message):
+    with pytest.raises(error, match=message):
+        take(values, index)
+
+
+def test_the_error_for_a_recorded_index_names_take():
+    for f in (lambda t, i: t[i], lambda t, i: t[int(i)], lambda t, i: sum(t[: i + 0])):
+        with pytest.raises(RecordingError, match=r"Use gradwalk\.take\(values, index\), which is recorded"):
+            jit(f)([1.0, 2.0], 1)
+
+
+def test_messages_spell_it_as_it_is_called():
+    for count, shown in ((2, "t[0], t[1]"), (9, "t[0], t[1], t[2], …, t[8]")):
+        with pytest.raises(RecordingError) as refused:
+            jit(lambda t, i: float(take(t, i)))([1.0] * count, 1)
+        assert f"`take([{shown}], i)`" in str(refused.value)
+
+
+def test_values_are_pickled_with_their_table():
+    out = take([Value(1.0), 2.0, Value(3.0)], Value(-1.0))
+    again = pickle.loads(pickle.dumps(out))
+    assert (again.data, again.arguments[2], again.partials) == (3.0, 2.0, out.partials)
+
+
+def test_it_is_found_where_other_functions_are():
+    for name in ("take", "one_hot", "searchsorted", "interp", "pchip"):
+        assert getattr(gradwalk, name) is getattr(gm, name)
+
+
+# Ways of running
+
+
+def taken_twice(table: Any, i: Any, x: Any) -> Any:
+    """Numbers of all kinds in one table: arguments, what is computed of them, and constants; and one is taken twice."""
+    mixed = [table[0] * x, table[1], 2.5, x.sin() if isinstance(x, Value) else math.sin(x), table[2]]
+    return take(mixed, i) ** 2 * take([*table, 0.5], i) + take([1.5, -2.0, 7.0], i) * x
+
+
+def jax_taken_twice(table: Any, i: Any, x: Any) -> Any:
+    mixed = jnp.stack([table[0] * x, table[1], 2.5, jnp.sin(x), table[2]])
+    constants = jnp.array([1.5, -2.0, 7.0])
+    of_table = jnp.append(table, 0.5)
+    return jnp.take(mixed, i, **FILLED) ** 2 * jnp.take(of_table, i, **FILLED) + jnp.take(constants, i, **FILLED) * x
+
+
+@given(st.lists(FINITE, min_size=3, max_size=3), st.integers(-3, 2), FINITE)
+def test_values_and_two_derivatives_are_those_of_jax(table, i, x):
+    at = (jnp.array(table), i, x)
+    theirs = jax.jit(jax.grad(jax_taken_twice, (0, 2)))(*at)
+    expected = [*theirs[0].tolist(), float(theirs[1])]
+    leaves, end = [Value(number) for number in table], Value(x)
+    out = taken_twice(leaves, Value(i), end)
+    out.backward()
+    assert out.data == pytest.approx(float(jax_taken_twice(*at)), rel=1e-14, abs=1e-14)
+    assert [*[v.grad for v in leaves], end.grad] == pytest.approx(expected, rel=1e-13, abs=1e-13)
+    slopes = grad(taken_twice, (0, 2))
+    for derivative in (slopes, jit(slopes)):
+        found = derivative(table, i, x)
+        assert [*found[0], found[1]] == pytest.approx(expected, rel=1e-13, abs=1e-13)
+    curvature = numpy.asarray(jax.jit(jax.hessian(jax_taken_twice))(*at))
+    one = jvp(jit(grad(taken_twice)), (table, float(i), x), ([1.0, 0.0, 0.0], 0.0, 0.0))[1]
+    for found in (
+        hessian(taken_twice),
+        jit(hessian(taken_twice)),
+        jacfwd(jacrev(taken_twice)),
+        jacrev(grad(taken_twice)),
+    ):
+        numpy.testing.assert_allclose(found(table, i, x), curvature, rtol=1e-12, atol=1e-12)
+    numpy.testing.assert_allclose(one, curvature[0], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
+@pytest.mark.parametrize("varies", list(itertools.product((0, None), repeat=3))[:-1])
+def test_lanes_compute_what_one_sample_does(varies, kind):
+    generator = numpy.random.default_rng(5)
+    for count in BATCHES:
+        table = generator.normal(size=(count, 3)).astype(kind)
+        index = generator.integers(-4, 5, size=count).astype(kind)  # out of range, too
+        index[::7] += kind(0.5)
+        args = [table, index, generator.normal(size=count).astype(kind)]
+        args = [arg if axis == 0 else arg[-1] for arg, axis in zip(args, varies, strict=True)]
+        samples = [[arg[k] if axis == 0 else arg for arg, axis in zip(args, varies, strict=True)] for k in range(count)]
+        for f in (taken_twice, grad(taken_twice), grad(grad(taken_twice, 2))):
+            found = vmap(f, in_axes=varies)(*args)
+            one = jit(f)
+            expected = numpy.array([one(t.astype(float).tolist(), float(i), float(x)) for t, i, x in samples])
+            near = {"rtol": 1e-13, "atol": 1e-13} if kind is numpy.float64 else {"rtol": 1e-4, "atol": 1e-4}
+            numpy.testing.assert_allclose(found, expected, **near)
+
+
+def test_threads_and_layouts_change_nothing():
+    generator = numpy.random.default_rng(6)
+    count = 40_000
+    table, index = generator.normal(size=(count, 30)), generator.integers(-30, 30, size=count)
+    f = vmap(lambda t, i: take([*t, *[t[0] * x for x in t]], i))
+    with threads(1):
+        expected = f(table, index)
+    same(expected[:50], [[*t, *(t[0] * t)][i] for t, i in zip(table[:50], index[:50], strict=True)])
+    with threads(2):
+        same(f(table, index), expected)
+        same(f(numpy.asfortranarray(table), index), expected)
+        same(f(table[:, ::-1][:, ::-1], index[::-1][::-1]), expected)
+
+
+def test_totals_over_a_batch_are_those_of_its_samples():
+    generator = numpy.random.default_rng(7)
+    table, index = generator.normal(size=(9, 4)), generator.integers(-9, 9, size=333)
+    loss = lambda t, i: sum(x * x for x in take(t, i))  # noqa: E731
+    found = vmap(value_and_grad(loss), in_axes=(None, 0), reduce="sum")(table, index)
+    counts = numpy.bincount(index % 9, minlength=9)[:, None]
+    assert found[0] == pytest.approx(float((counts * table**2).sum()), rel=1e-12)
+    numpy.testing.assert_allclose(found[1], 2 * counts * table, rtol=1e-12)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler of C")
+@pytest.mark.parametrize("f", [taken_twice, value_and_grad(taken_twice), hessian(taken_twice)])
+def test_c_computes_the_same_bits(f, tmp_path):
+    recorded = jit(f)
+    recorded([1.0, 2.0, 3.0], 0, 0.5)
+    run = in_c(recorded.program, tmp_path)
+    for i in (*range(-5, 6), 0.5, -0.0, math.nan, math.inf, -math.inf, 1e300):
+        numbers = [0.5, -1.5, 3.0, i, 0.75]
+        same(run(numbers), recorded.program.run(numbers))
+
+
+@pytest.mark.skipif(not shutil.which("c++"), reason="needs a compiler of C++")
+def test_a_compiler_of_cpp_takes_it(tmp_path):
+    recorded = jit(value_and_grad(taken_twice))
+    recorded([1.0, 2.0, 3.0], 0, 0.5)
+    (tmp_path / "f.cpp").write_text(recorded.program.to_c(), encoding="ascii")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
+    subprocess.run(["c++", *flags, tmp_path / "f.cpp"], check=True)
+
+
+# Random programs, in which indices are whatever they come to be
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Leaves, and steps: an operation and the places of its operands; the first operand of `take` is the index."""
+
+    leaves: tuple[float, ...]
+    steps: tuple[tuple[str, tuple[int | float, ...]], ...]
+
+    def __call__(self, *leaves: Any) -> Any:
+        results = list(leaves)
+        for name, places in self.steps:
+            operands = [results[place] if isinstance(place, int) else place for place in places]
+            results.append(apply_variadic(TAKE, operands) if name == "take" else apply(OPCODES[name], *operands))
+        return results[-1] + 0.0 * 1.0 if isinstance(results[-1], float) else results[-1]
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> Drawn:
+    leaves = draw(st.lists(st.one_of(FINITE, st.integers(-3, 3).map(float)), min_size=2, max_size=4))
+    steps = []
+    for count in range(len(leaves), len(leaves) + draw(st.integers(1, 8))):
+        operand = st.one_of(st.integers(0, count - 1), st.integers(0, count - 1), FINITE, st.integers(-2, 2).map(float))
+        name = draw(st.sampled_from(["take", "take", "add", "mul", "sub", "less", "where", "sign", "sin", "maximum"]))
+        arity = {"sign": 1, "sin": 1, "where": 3}.get(name, 2) if name != "take" else draw(st.integers(2, 6))
+        steps.append((name, tuple(draw(st.lists(operand, min_size=arity, max_size=arity)))))
+    name, places = steps[-1]
+    steps[-1] = (
+        (name, (places[0], draw(st.integers(0, len(leaves) - 1)), *places[2:])) if len(places) > 1 else steps[-1]
+    )
+    return Drawn(tuple(leaves), tuple(steps))
+
+
+@fewer(2)
+@given(drawn())
+def test_random_programs_are_the_same_in_all_ways(program):
+    leaves = [Value(x) for x in program.leaves]
+    root = program(*leaves)
+    expected = root.data if isinstance(root, Value) else root
+    recorded = jit(program)
+    same(recorded(*program.leaves), expected)
+    again = Program.from_json(recorded.program.to_json())
+    jsonschema.validate(json.loads(recorded.program.to_json()), SCHEMA)
+    assert str(again) == str(recorded.program)
+    same(again.run(program.leaves), expected)
+    wrt = tuple(range(len(leaves)))
+    slopes = grad(program, wrt)(*program.leaves)
+    if isinstance(root, Value) and root.operands:
+        root.backward()
+        numpy.testing.assert_allclose([x.grad for x in leaves], slopes, rtol=1e-12, atol=1e-12)
+        graph = Graph.record(root)
+        assert Graph.from_json(graph.to_json()).to_json() == graph.to_json()
+        refresh(root)
+        same(root.data, expected)
+    same(jit(grad(program, wrt))(*program.leaves), slopes)
+    tangents = [jvp(program, program.leaves, tuple(float(j == k) for j in wrt))[1] for k in wrt]
+    if math.isfinite(expected):  # what is not in the table has the tangent nan, and passes nothing back
+        numpy.testing.assert_allclose(tangents, slopes, rtol=1e-12, atol=1e-12)
+
+
+@fewer(2)
+@given(drawn(), st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_random_programs_on_lanes(program, count, seed):
+    generator = numpy.random.default_rng(seed)
+    columns = [generator.choice([x, -1.0, 0.0, 1.0, 2.0], size=count) for x in program.leaves]
+    axes = tuple(generator.choice([0, None]) for _ in columns[1:])
+    args = [columns[0], *(c if axis == 0 else c[0] for c, axis in zip(columns[1:], axes, strict=True))]
+    for f in (program, grad(program, tuple(range(len(columns))))):
+        one = jit(f)
+        samples = [[float(a[k]) if numpy.ndim(a) else float(a) for a in args] for k in range(count)]
+        expected = numpy.array([one(*sample) for sample in samples]).T
+        found = vmap(f, in_axes=(0, *axes))(*args)
+        numpy.testing.assert_allclose(numpy.array(found), expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler of C")
+@settings(fewer(5), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(program=drawn())
+def test_random_programs_in_c(program, tmp_path):
+    recorded = jit(value_and_grad(program, tuple(range(len(program.leaves)))))
+    recorded(*program.leaves)
+    same(in_c(recorded.program, tmp_path)(program.leaves), recorded.program.run(program.leaves))
+
+
+# Traps
+
+
+def test_what_is_not_taken_passes_nothing_not_even_0_times_inf():
+    x, i = Value(0.0), Value(1.0)
+    take([x * x, x], i).backward()
+    assert x.grad == 1.0
+    steep = lambda x, i: gm.sqrt(take([x, 3.0], i))  # noqa: E731  infinite at 0, whose adjoint goes to no other
+    other = lambda x, y, i: gm.sqrt(take([x, y], i))  # noqa: E731
+    assert grad(steep)(0.0, 1) == jit(grad(steep))(0.0, 1) == 0.0
+    assert grad(other, (0, 1))(0.0, 5.0, 0) == jit(grad(other, (0, 1)))(0.0, 5.0, 0) == (math.inf, 0.0)
+    assert hessian(other, (0, 1))(4.0, 0.0, 0) == jit(hessian(other, (0, 1)))(4.0, 0.0, 0)
+    batch = numpy.array([0.0, 1.0, 0.0])
+    found = vmap(grad(other, (0, 1)), in_axes=(0, None, 0))(batch, 0.0, numpy.array([0, 1, 1]))
+    same(found, [[math.inf, 0.0, 0.0], [0.0, math.inf, math.inf]])
+
+
+def test_numbers_that_are_not_finite_stay_where_they_are():
+    table = [math.inf, math.nan, 1.0]
+    assert jit(lambda i: take(table, i))(2) == 1.0
+    same(vmap(lambda i: take(table, i))(numpy.array([2, 0, 1])), [1.0, math.inf, math.nan])
+
+
+def test_debug_nans_names_what_is_out_of_range():
+    f = jit(take)
+    f([1.0, 2.0], 1)
+    with (
+        debug_nans(),
+        pytest.raises(FloatingPointError, match=r"take\(\[v0, v1\], v2\), which gave nan"),
+    ):
+        f([1.0, 2.0], 2)
+
+
+def test_graphs_are_checked_and_computed_again():
+    leaves = [Value(x, label=f"t{i}") for i, x in enumerate((0.5, 1.5, -2.0))]
+    index = Value(1.0, label="i")
+    root = take([x * x for x in leaves], index) * 3.0
+    assert {row.verdict for row in check(root).rows} == {"right"}
+    index.data = -1.0
+    refresh(root)
+    assert root.data == 12.0
+    root.backward()
+    assert [x.grad for x in leaves] == [0.0, 0.0, -12.0]
+    index.data = 5.0
+    refresh(root)
+    assert math.isnan(root.data)
+
+
+def test_sparse_derivatives_know_of_tables():
+    f = lambda x: [take(x[:3], x[3]) * x[0], x[1]]  # noqa: E731
+    found = sparse_jacobian(f)(numpy.array([2.0, 3.0, 5.0, 1.0]))
+    same(found.toarray(), [[3.0, 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    assert found.nnz == 4  # not the index
+
+
+# Programs of strangers
+
+TABLES = {
+    "gradwalk": "program",
+    "version": 1,
+    "inputs": ["a", "b", "i"],
+    "constants": [2.0],
+    "outputs": [["out", 5]],
+    "tables": [[0, 4, 3]],
+    "instructions": [["mul", 0, 1], ["take", 2, 0]],
+}
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"tables": [[0, 5, 3]]},
+            r"an operand of instruction 1 \(v5, take\) is 5, which is none of the 5 indices there",
+        ),
+        ({"tables": [[0, 7, 3]]}, "an operand of a table is 7, which is none of the 6 indices there"),
+        ({"tables": [[]]}, "a table is empty"),
+        ({"tables": [[0, -1]]}, r"table 0 is \[0, -1\], not a list of indices"),
+        ({"tables": [[0, True]]}, "not a list of indices"),
+        ({"tables": [[0, 2**31]]}, "not a list of indices"),
+        ({"tables": [3]}, "table 0 is 3, not a list of indices"),
+        ({"tables": 3}, "the program has no list of tables"),
+        ({"tables": []}, "takes from table 0, and there are 0 tables"),
+        ({"instructions": [["mul", 0, 1], ["take", 2, 1]]}, "takes from table 1, and there are 1 tables"),
+        ({"instructions": [["mul", 0, 1], ["take", 2, -1]]}, "has -1 as operand, not an index"),
+        ({"instructions": [["mul", 0, 1], ["take", 5, 0]]}, r"the index of instruction 1 \(v5, take\) is 5"),
+        ({"instructions": [["mul", 0, 1], ["take", 2]]}, r"instruction 1 \(take\) takes 2 operands, not 1"),
+        ({"instructions": [["take", 2, 0], ["mul", 0, 1]]}, r"an operand of instruction 0 \(v4, take\) is 4"),
+    ],
+)
+def test_documents_cannot_reach_beyond_what_is_there(parts, message):
+    assert Program.from_json(json.dumps(TABLES)).run([3.0, 5.0, 1.0]).tolist() == [15.0]
+    with pytest.raises(ProgramError, match=message):
+        Program.from_json(json.dumps(TABLES | parts))
+
+
+@given(st.integers(-1, 6), st.integers(-1, 3), st.integers(-1, 2), st.lists(st.integers(-2, 8), max_size=4))
+def test_instructions_made_by_hand_are_refused_or_run(index, which, unused, table):
+    instructions = numpy.array([OPCODES["mul"], 0, 1, 0, TAKE, index, which, unused], numpy.int32)
+    is_right = 0 <= index < 5 and which == 0 and unused == 0 and bool(table) and all(0 <= x < 5 for x in table)
+    if is_right:
+        numbers = [3.0, 5.0, 1.0, 2.0, 15.0]
+        at = numbers[index]
+        expected = numbers[table[int(at)]] if at < len(table) else math.nan
+        same(Program(3, [2.0], instructions, [], [5], tables=[table]).run(numbers[:3]), [expected])
+    else:
+        with pytest.raises(ProgramError):
+            Program(3, [2.0], instructions, [], [5], tables=[table])
+
+
+def test_equal_tables_and_instructions_are_stored_once():
+    tape = Tape()
+    a, b, i = tape.input(), tape.input(), tape.input()
+    first = tape.take(i, [a, b])
+    assert tape.take(i, [a, b]) == first
+    assert tape.take(tape.constant(-1.0), [a, b]) == b
+    program = tape.program([first, tape.take(a, [a, b]), tape.take(i, [b, a])])
+    assert program.tables == ((0, 1), (1, 0))
+    assert len(program) == 3
+
+
+# One-hot vectors, sorted tables, interpolation
+
+
+@fewer(5)
+@given(st.integers(-3, 7), st.integers(0, 6))
+def test_one_hot_is_that_of_jax(i, n):
+    expected = numpy.asarray(jax.nn.one_hot(i, n))
+    same(one_hot(i, n), expected)
+    same(jit(lambda i: one_hot(i, n))(i), expected)
+    same([x.data for x in one_hot(Value(i), n)], expected)
+    same(
+        vmap(lambda i: numpy.array(one_hot(i, n + 1)))(numpy.array([i, 0])), jax.nn.one_hot(numpy.array([i, 0]), n + 1)
+    )
+
+
+SORTED = st.lists(st.sampled_from([-2.0, -1.0, -0.0, 0.0, 0.5, 1.0, math.inf]), max_size=9).map(sorted)
+
+
+@given(SORTED, st.one_of(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 2.0, math.inf, -math.inf, math.nan]), FINITE))
+def test_searchsorted_is_that_of_numpy(a, v):
+    for side in ("left", "right"):
+        expected = int(numpy.searchsorted(a, v, side=side))
+        found = searchsorted(a, v, side)
+        assert (found, type(found)) == (expected, int)
+        if a:
+            assert searchsorted(a, Value(v), side).data == expected
+            assert jit(lambda a, v: searchsorted(a, v, side))(a, v) == expected  # noqa: B023
+            same(vmap(lambda v: searchsorted(a, v, side))(numpy.array([v, 0.0]))[0], expected)  # noqa: B023
+            same(jit(grad(lambda v, a: searchsorted(a, v, side) * 1.0, (0, 1)))(v, a)[1], [0.0] * len(a))  # noqa: B023
+
+
+def test_searchsorted_takes_few_instructions():
+    f = jit(lambda v: searchsorted([float(i) for i in range(1000)], v))
+    assert f(333.5) == 334.0
+    assert len(f.program) < 60
+
+
+@st.composite
+def curves(draw: st.DrawFn, least: int) -> tuple[list[float], list[float], float]:
+    steps = draw(st.lists(st.floats(0.1, 3.0).map(lambda x: round(x, 2)), min_size=least, max_size=8))
+    xp = [round(x, 6) for x in itertools.accumulate(steps)]
+    ordinates = st.one_of(FINITE, st.sampled_from([0.0, 1.0]))
+    fp = draw(st.lists(ordinates, min_size=len(xp), max_size=len(xp)))
+    x = draw(st.floats(-2.0, 26.0).map(lambda x: round(x, 3)))
+    return xp, fp, draw(st.sampled_from([*xp, x, x, x]))
+
+
+@fewer(5)
+@given(curves(2))
+def test_interp_is_that_of_numpy_and_jax(curve):
+    xp, fp, x = curve
+    expected = numpy.interp(x, xp, fp)
+    for found in (
+        interp(x, xp, fp),
+        jit(interp)(x, xp, fp),
+        interp(Value(x), xp, fp).data,
+        interp(x, numpy.array(xp), fp),
+    ):
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    theirs = jax.grad(jnp.interp, (0, 1, 2))(x, jnp.array(xp), jnp.array(fp))
+    for slopes in (grad(interp, (0, 1, 2)), jit(grad(interp, (0, 1, 2)))):
+        for mine, their in zip(slopes(x, xp, fp), theirs, strict=True):
+            numpy.testing.assert_allclose(mine, their, rtol=1e-9, atol=1e-9)
+    mixed = jit(hessian(interp, (0, 2)))(x, xp, fp)
+    their_mixed = jax.hessian(jnp.interp, (0, 2))(x, jnp.array(xp), jnp.array(fp))
+    numpy.testing.assert_allclose(mixed[0][1], their_mixed[0][1], rtol=1e-9, atol=1e-9)
+    batch = numpy.linspace(xp[0] - 1.0, xp[-1] + 1.0, 37)
+    numpy.testing.assert_allclose(
+        vmap(interp, in_axes=(0, None, None))(batch, xp, fp), numpy.interp(batch, xp, fp), atol=1e-12
+    )
+
+
+@given(curves(2))
+def test_pchip_is_that_of_scipy(curve):
+    xp, fp, x = curve
+    theirs = scipy.interpolate.PchipInterpolator(xp, fp)
+    f = lambda x: pchip(x, xp, fp)  # noqa: E731
+    scale = 1.0 + abs(x) ** 3
+    ways = [f, jit(f), lambda x: f(Value(x)).data, lambda x: jit(pchip)(x, xp, fp)]
+    ways += [lambda x: float(vmap(f)(numpy.array([0.0, x]))[1])]
+    for way in ways:
+        assert way(x) == pytest.approx(float(theirs(x)), rel=1e-9, abs=1e-9 * scale)
+    if x in xp:  # the derivative is continuous, the second one is not
+        assert grad(f)(x) == pytest.approx(float(theirs(x, 1)), rel=1e-8, abs=1e-8)
+        return
+    for order, derivative in ((1, grad(f)), (1, jit(grad(f))), (2, grad(grad(f))), (2, jit(grad(grad(f))))):
+        assert derivative(x) == pytest.approx(float(theirs(x, order)), rel=1e-7, abs=1e-7 * scale)
+
+
+@given(curves(3))
+def test_pchip_has_derivatives_with_respect_to_its_points(curve):
+    xp, fp, x = curve
+    assert all(map(math.isfinite, jit(grad(pchip, 2))(x, xp, fp)))
+    assert all(map(math.isfinite, jit(grad(pchip, 1))(x, xp, fp)))
+    assert numpy.isfinite(jit(hessian(pchip, 2))(x, xp, fp)).all()
+
+
+def test_pchip_passes_its_derivatives_to_its_points():
+    xp, fp = [0.0, 1.0, 2.5, 3.0, 4.0], [0.0, 1.0, 1.5, 4.0, 3.0]
+    for x in (0.5, 1.7, 2.9, 3.5, 5.0):
+        slopes = grad(pchip, (1, 2))(x, xp, fp)
+        for which, points in enumerate((xp, fp)):
+            for i in range(5):
+                ends = []
+                for h in (1e-6, -1e-6):
+                    moved = [list(xp), list(fp)]
+                    moved[which][i] = points[i] + h
+                    ends.append(float(scipy.interpolate.PchipInterpolator(*moved)(x)))
+                assert slopes[which][i] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("called", "message"),
+    [
+        (lambda: interp(0.0, [], []), r"interp\(\) takes at least 1 point, not 0"),
+        (lambda: pchip(0.0, [1.0], [1.0]), r"pchip\(\) takes at least 2 points, not 1"),
+        (lambda: interp(0.0, [1.0, 2.0], [1.0]), r"interp\(\) takes as many xp as fp, not 2 and 1"),
+        (lambda: searchsorted([1.0], 0.0, "middle"), r"takes side=\"left\" or side=\"right\", not 'middle'"),
+    ],
+)
+def test_points_that_do_not_fit_are_refused(called, message):
+    with pytest.raises(ValueError, match=message):
+        called()
+
+
+def test_one_point_is_a_constant():
+    assert interp(7.0, [1.0], [3.0]) == 3.0
+    assert searchsorted([], 1.0) == 0
+
+
+# A model of tokens
+
+
+def test_an_embedding_trains_as_in_jax_and_is_recorded_once():
+    generator = numpy.random.default_rng(8)
+    parameters = {"embedding": generator.normal(size=(7, 3)), "weights": generator.normal(size=(7, 3))}
+    tokens = generator.integers(0, 7, size=(20, 2))
+
+    def loss(p: Any, token: Any, target: Any) -> Any:
+        hidden = [gm.tanh(x) for x in take(p["embedding"], token)]
+        logits = [gm.sumprod(row, hidden) for row in p["weights"]]
+        largest = gm.stop_gradient(logits[0])
+        for x in logits[1:]:
+            largest = gm.maximum(largest, gm.stop_gradient(x))
+        return gm.log(sum(gm.exp(x - largest) for x in logits)) + largest - take(logits, target)
+
+    def their_loss(p: Any, token: Any, target: Any) -> Any:
+        logits = p["weights"] @ jnp.tanh(jnp.take(p["embedding"], token, axis=0))
+        return -jax.nn.log_softmax(logits)[target]
+
+    step = jit(value_and_grad(loss))
+    their_step = jax.jit(jax.value_and_grad(their_loss))
+    theirs = {name: jnp.array(p) for name, p in parameters.items()}
+    for token, target in tokens:
+        mine, slopes = step(parameters, token, target)
+        value, their_slopes = their_step(theirs, token, target)
+        assert mine == pytest.approx(float(value), rel=1e-11)
+        parameters = {name: p - 0.3 * slopes[name] for name, p in parameters.items()}
+        theirs = {name: p - 0.3 * their_slopes[name] for name, p in theirs.items()}
+    for name, p in parameters.items():
+        numpy.testing.assert_allclose(p, theirs[name], rtol=1e-10, atol=1e-12)
+    assert step.statistics.recordings == 1
+    batched = jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean"))
+    mean, slopes = batched(parameters, tokens[:, 0], tokens[:, 1])
+    value, their_slopes = jax.value_and_grad(
+        lambda p: jnp.mean(jax.vmap(their_loss, (None, 0, 0))(p, tokens[:, 0], tokens[:, 1]))
+    )(theirs)
+    assert mean == pytest.approx(float(value), rel=1e-10)
+    for name in parameters:
+        numpy.testing.assert_allclose(slopes[name], their_slopes[name], rtol=1e-9, atol=1e-12)
