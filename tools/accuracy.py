@@ -20,7 +20,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests/helpers")]
 
-from gradwalk.ops.table import TABLE, Operation  # noqa: E402  these need the line above
+from gradwalk.ops.rows import Operation  # noqa: E402  these need the line above
+from gradwalk.ops.table import TABLE  # noqa: E402  these need the line above
 from gradwalk.program import interpreter  # noqa: E402
 
 derivatives: Any = importlib.import_module("derivatives")

@@ -39,20 +39,9 @@ from gradwalk.ops.formula import (  # noqa: E402
 )
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.printers import C_HELPERS, IN_C, c, python, text  # noqa: E402
+from gradwalk.ops.rows import Fused, Gather, Operation, Reduction  # noqa: E402
 from gradwalk.ops.statements import javascript_body, lane_body, local_variables, python_body  # noqa: E402
-from gradwalk.ops.table import (  # noqa: E402
-    FUSED,
-    GATHERS,
-    GRAPH_ROWS,
-    REDUCTIONS,
-    ROWS,
-    TABLE,
-    VARIADIC,
-    Fused,
-    Gather,
-    Operation,
-    Reduction,
-)
+from gradwalk.ops.table import FUSED, GATHERS, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, VARIADIC  # noqa: E402
 from gradwalk.ops.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
 from gradwalk.ops.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from gradwalk.ops.formula import Formula, as_formula, computed, textbook, variables
 from gradwalk.ops.printers import javascript
+from gradwalk.ops.rows import Gather, Operation, Reduction
 from gradwalk.ops.statements import javascript_body
-from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE, Gather, Operation, Reduction
+from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
 
 Lines = Iterator[str]
 
@@ -90,7 +91,7 @@ def _page_row(row: Operation) -> Lines:
         "name": row.name,
         "symbol": row.symbol,
         "arity": row.arity,
-        "isOperator": bool(row.operator) and row.symbol != row.name,
+        "isOperator": row.is_operator,
         "isFunction": row.is_function,
         "selects": row.selects,
         "inert": row.non_differentiable,

@@ -13,7 +13,8 @@ from gradwalk.ops.formula import NEVER, as_formula, functions, given, number, va
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
 from gradwalk.ops.printers import C_HELPERS, IN_C
-from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, TABLE, Reduction
+from gradwalk.ops.rows import Reduction
+from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, TABLE
 from gradwalk.ops.templates import missing_rows
 
 # The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.

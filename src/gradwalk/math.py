@@ -571,7 +571,7 @@ def softplus(x: Scalar) -> Scalar:
 def silu(x: Scalar) -> Scalar:
     """x · sigmoid(x), also known as swish.
 
-    d/dx = sigmoid(x) · (1 + x · sigmoid(-x))
+    d/dx = (1 + x / (1 + exp(x))) / (1 + exp(-x))
 
     Args:
         x: A `Value` or a real number.

@@ -14,7 +14,8 @@ import numpy
 from references import MPMATH, Functions, mpmath, not_real, psi
 
 import gradwalk
-from gradwalk.ops.table import TABLE, Operation
+from gradwalk.ops.rows import Operation
+from gradwalk.ops.table import TABLE
 from gradwalk.value.value import apply
 
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}

@@ -8,7 +8,6 @@ from beside_jax import as_values, check, numbers
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradwalk.math
 import gradwalk.numpy as gnp
 from gradwalk import Value, grad, jit, vmap
 
@@ -99,11 +98,6 @@ def test_results_of_scalars_are_scalars():
     assert isinstance(gnp.maximum(Value(1.0), 2.0), Value)
     assert isinstance(gnp.where(True, Value(1.0), 2.0), Value)
     assert gnp.less(Value(1.0), 2.0)
-
-
-def test_functions_of_numbers_say_which_take_arrays():
-    with pytest.raises(TypeError, match=r"arrays of Values are for NumPy's functions, or for those of gradwalk\.numpy"):
-        gradwalk.math.maximum(as_values(X), 0.0)
 
 
 def test_a_known_choice_makes_no_nodes():

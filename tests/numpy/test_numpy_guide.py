@@ -11,7 +11,7 @@ import pytest
 from checkout import ROOT
 
 import gradwalk.numpy as gnp
-from gradwalk import RecordingError, Value, grad, jit, vmap
+from gradwalk import RecordingError, Value, grad, jit, math, vmap
 
 GUIDE = ROOT / "docs/guides/numpy.md"
 INPUTS = {
@@ -44,7 +44,7 @@ def evaluated(expression: str, values: dict[str, Any]) -> Any:
     """What an expression gives, with numbers or Values for the names in it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of nan
-        return eval(expression, {"numpy": numpy, "gnp": gnp, **values})
+        return eval(expression, {"numpy": numpy, "gnp": gnp, "math": math, **values})
 
 
 def names_in(expression: str) -> list[str]:

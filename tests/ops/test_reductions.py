@@ -17,7 +17,8 @@ from gradwalk.graph.node import GraphError
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import as_formula, evaluated
 from gradwalk.ops.numbering import OPCODES
-from gradwalk.ops.table import REDUCTIONS, Reduction
+from gradwalk.ops.rows import Reduction
+from gradwalk.ops.table import REDUCTIONS
 from gradwalk.ops.templates import expansion
 
 ROWS = pytest.mark.parametrize("row", REDUCTIONS, ids=lambda row: row.name)

@@ -14,7 +14,8 @@ from references import MPMATH, TORCH, mpmath, psi, torch, torch_leaf, ulps_apart
 import gradwalk.math
 from gradwalk import Value
 from gradwalk.ops.formula import Formula, textbook
-from gradwalk.ops.table import TABLE, Operation
+from gradwalk.ops.rows import Operation
+from gradwalk.ops.table import TABLE
 from gradwalk.value.value import apply
 
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)

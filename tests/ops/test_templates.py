@@ -11,7 +11,8 @@ from programs import EXTREME, OPCODES
 
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import Formula, Functions, evaluated, name, number
-from gradwalk.ops.table import BY_NAME, TABLE, Operation
+from gradwalk.ops.rows import Operation
+from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
 from gradwalk.value.value import apply
 

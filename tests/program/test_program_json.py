@@ -104,7 +104,7 @@ def test_files(tmp_path):
         (json.dumps(DOCUMENT).replace("0.1", "1e999"), "constant 0 is too large for a float"),
         (json.dumps(DOCUMENT).replace("0.1", "NaN"), "NaN is no number there; write it as a text"),
         (changed(instructions=[["mul", 0]]), r"instruction 0 \(mul\) takes 2 operands, not 1"),
-        (changed(instructions=[["gamma", 0]]), r"instruction 0 is \['gamma', 0\], not the name of an operation"),
+        (changed(instructions=[["zeta", 0]]), r"instruction 0 is \['zeta', 0\], not the name of an operation"),
         (changed(instructions=[["call", 0, 0, 0]]), r"instruction 0 is \['call', 0, 0, 0\]"),
         (changed(instructions=[["sumprod", 0]]), "instruction 0 is"),
         (changed(instructions=[3]), "instruction 0 is 3, not the name"),

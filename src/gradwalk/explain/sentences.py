@@ -15,7 +15,7 @@ from gradwalk.ops import ieee
 from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, textbook
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.printers import text
-from gradwalk.ops.table import Gather
+from gradwalk.ops.rows import Gather
 
 _OPERANDS = ("x", "y", "z")
 _MOST_ENTRIES = 8  # of a table that are written out
@@ -61,7 +61,7 @@ def _applied(node: Node, operands: list[str]) -> str:
         index, *table = operands
         shown = table if len(table) <= _MOST_ENTRIES else [*table[:3], "...", table[-1]]
         return f"{node.symbol}([{', '.join(shown)}], {index})"
-    if row is None or not row.operator or row.name == "abs":
+    if row is None or not row.is_operator:
         return f"{row.name if row else node.symbol}({', '.join(operands)})"
     bracketed = [x if x.isidentifier() or x.replace(".", "").isalnum() else f"({x})" for x in operands]
     return f"-{bracketed[0]}" if row.arity == 1 else f" {row.symbol} ".join(bracketed)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.formula import Formula
-from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME, Gather, Operation, Reduction
+from gradwalk.ops.rows import Gather, Operation, Reduction
+from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
 from gradwalk.value.source_line import SourceLine
 
 

@@ -395,10 +395,10 @@ def partial(
     elif opcode == 40:  # norm_cdf
         return ieee.norm_pdf(x)
     elif opcode == 41:  # norm_ppf
-        if (1.0 - x if x > 0.5 else x) > 0.0:
-            v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
-            return ieee.div(v1, 1.0 - x if x > 0.5 else x)
-        return ieee.div(1.0, 1.0 - x if x > 0.5 else x)
+        if (1.0 - x if x > 0.5 else x) == 0.0:
+            return ieee.div(1.0, 1.0 - x if x > 0.5 else x)
+        v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
+        return ieee.div(v1, 1.0 - x if x > 0.5 else x)
     elif opcode == 42:  # gamma
         return out * ieee.digamma(x)
     elif opcode == 43:  # lgamma

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from gradwalk.ops.formula import NEVER, Formula, as_formula, given, name, number, where
 from gradwalk.ops.numbering import OPCODES
-from gradwalk.ops.table import BY_NAME, TABLE, Fused, Operation, Reduction
+from gradwalk.ops.rows import Fused, Operation, Reduction
+from gradwalk.ops.table import BY_NAME, TABLE
 
 # An instruction of a template refers to an earlier one by its index, or to one of these.
 OPERANDS = {"x": -1, "y": -2, "z": -3}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from gradwalk.ops import numbering
 from gradwalk.ops.formula import name, substituted
 from gradwalk.ops.printers import c
-from gradwalk.ops.table import ROWS, Fused, Operation
+from gradwalk.ops.rows import Fused, Operation
+from gradwalk.ops.table import ROWS
 
 CALL = numbering.OPCODES["call"]  # a result of a function of Python
 TAKE = numbering.OPCODES["take"]  # the operand in a table of the program's that an index picks

@@ -226,13 +226,11 @@ def _close(node: ValueNode, order: list, earlier: list | None) -> object:
 @cython.exceptval(-1)
 def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNode, keys: dict | None) -> cython.int:
     """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
+    skipped: cython.int = 0
     if keys is None and not node._special:
-        passes_nothing = (
-            earlier is not None
-            and (node._pa == 0.0 or node._pb == 0.0)
-            and evaluate.non_differentiable(node._opcode) != 0
-        )
-        return 0 if passes_nothing else _push_two(stack, order, earlier, node)
+        if earlier is not None and (node._pa == 0.0 or node._pb == 0.0):
+            skipped = evaluate.non_differentiable(node._opcode)
+        return _push_two(stack, order, earlier, node, skipped)
     arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
     if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:
         arguments = _without(arguments, evaluate.non_differentiable(node._opcode))
@@ -250,13 +248,13 @@ def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNo
 @cython.cfunc
 @cython.inline
 @cython.exceptval(-1)
-def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode) -> cython.int:
-    """Put the operands of a node that holds them itself onto the stack."""
-    if not _is_settled(node._a, order, earlier):
-        if node._b is not None:
+def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode, skipped: cython.int) -> cython.int:
+    """Put the operands of a node that holds them itself onto the stack, without those whose bit is set in `skipped`."""
+    if not skipped & 1 and not _is_settled(node._a, order, earlier):
+        if not skipped & 2 and node._b is not None:
             _push_operand(stack, node._b)
         _push_operand(stack, node._a)
-    elif not _is_settled(node._b, order, earlier):
+    elif not skipped & 2 and not _is_settled(node._b, order, earlier):
         _push_operand(stack, node._b)
     return 0
 

@@ -891,7 +891,7 @@ class Value(ValueNode):
     def silu(self) -> Value:
         """x · sigmoid(x), also known as swish.
 
-        d/dx = sigmoid(x) · (1 + x · sigmoid(-x))
+        d/dx = (1 + x / (1 + exp(x))) / (1 + exp(-x))
 
         Returns:
             A new `Value`.

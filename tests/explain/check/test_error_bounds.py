@@ -6,7 +6,7 @@ import math
 
 import pytest
 from derivatives import FIRST
-from hypothesis import assume, given
+from hypothesis import assume, given, reject
 from programs import ORDINARY, TAME, as_values, programs
 from references import MPMATH, mpmath
 
@@ -38,7 +38,10 @@ SMOOTH = [name for name in TAME if name not in (*KINKED, "stop_gradient")]
 def test_the_root_is_off_by_no_more_than_its_noise(program):
     graph = Graph.record(as_values(program)[1])
     assume(all(abs(x) < 1e10 for x in graph.data))
-    _, truth = program.run(mpmath.mpf, lambda name, *operands: MPMATH[name](*operands))
+    try:
+        _, truth = program.run(mpmath.mpf, lambda name, *operands: MPMATH[name](*operands))
+    except ZeroDivisionError:
+        reject()
     noise = sum(w * abs(x) for w, x in zip(noise_weights(graph, gradients(graph)), graph.data, strict=True) if w)
     assert abs(graph.data[graph.root] - truth) <= 4 * noise
 
@@ -57,7 +60,10 @@ def test_gradients_are_off_by_no_more_than_their_errors(program):
             run = program.run(lambda _: mpmath.mpf(next(numbers)), lambda name, *operands: MPMATH[name](*operands))
             return run[1]
 
-        truth = mpmath.diff(by_mpmath, mpmath.mpf(program.leaves[i]))
+        try:
+            truth = mpmath.diff(by_mpmath, mpmath.mpf(program.leaves[i]))
+        except ZeroDivisionError:
+            reject()
         assert abs(leaf.grad - truth) <= 8 * errors.get(leaf, 0.0) + 1e-12 * abs(leaf.grad) + 1e-30
 
 

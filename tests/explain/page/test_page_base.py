@@ -60,7 +60,9 @@ const answers = {
     const row = BY_NAME.get(name);
     const out = row.forward(x, y, z);
     return [out, row.formulas.map((formula, i) => [
-      row.partials[i](x, y, z, out), valueOf(formula, { x, y, z, out }), text(formula),
+      row.partials[i](x, y, z, out),
+      given.onlyShown.includes(name) ? null : valueOf(formula, { x, y, z, out }),
+      text(formula),
       text(resolved(formula, { x, y, z, out }), names),
     ])];
   }),
@@ -102,6 +104,7 @@ def answers() -> dict[str, Any]:
         "numbers": numbers(),
         "texts": texts(),
         "functions": functions(),
+        "onlyShown": ONLY_SHOWN,
         "operations": [(row.name, operands, NAMES) for row, operands in operations()],
         "programs": programs(),
         "documents": documents(),
@@ -224,9 +227,10 @@ def test_the_table_is_that_of_python():
             "inert": list(row.non_differentiable)
         }
     written = [found["name"] for found in answers()["rows"] if found["isOperator"]]
-    assert written == ["add", "sub", "mul", "div", "pow", "neg"]
+    assert written == ["add", "sub", "mul", "div", "pow", "neg", "floor_divide", "mod"]
 
 
+ONLY_SHOWN = ["trigamma"]  # its derivative is named, polygamma(2, x), by what there is no function of
 NAMES = {"x": "w1", "y": "(a*b)", "z": -0.25}
 
 
@@ -249,7 +253,9 @@ def test_operations_and_their_derivatives_are_those_of_python():
         values["out"] = expected
         for position, (by_function, by_formula, as_text, as_it_is) in enumerate(partials):
             partial = row.partial(position)
-            same([by_function, by_formula], [evaluated(f, values, ieee) for f in (partial, textbook(partial))])
+            same(by_function, evaluated(partial, values, ieee))
+            if row.name not in ONLY_SHOWN:
+                same(by_formula, evaluated(textbook(partial), values, ieee))
             assert as_text == text(partial)
             assert as_it_is == text(substituted(resolved(textbook(partial), values, ieee), names))
 

@@ -543,7 +543,7 @@ export const TABLE = [
         return (1 + x * (v1 / v2)) / v2;
       },
     ],
-    formulas: [["*", ["sigmoid", "x"], ["+", 1, ["*", "x", ["sigmoid", ["negative", "x"]]]]]],
+    formulas: [["/", ["+", 1, ["/", "x", ["+", 1, ["exp", "x"]]]], ["+", 1, ["exp", ["negative", "x"]]]]],
   },
   {
     name: "gelu",
@@ -679,11 +679,11 @@ export const TABLE = [
     forward: (x) => ieee.norm_ppf(x),
     partials: [
       (x, _y, _z, out) => {
-        if ((x > 0.5 ? 1 - x : x) > 0) {
-          const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
-          return v1 / (x > 0.5 ? 1 - x : x);
+        if ((x > 0.5 ? 1 - x : x) === 0) {
+          return 1 / (x > 0.5 ? 1 - x : x);
         }
-        return 1 / (x > 0.5 ? 1 - x : x);
+        const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
+        return v1 / (x > 0.5 ? 1 - x : x);
       },
     ],
     formulas: [["/", 1, ["norm_pdf", "out"]]],

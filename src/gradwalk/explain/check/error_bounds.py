@@ -13,7 +13,7 @@ from gradwalk.graph.graph import Floats, Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated
-from gradwalk.ops.table import Operation
+from gradwalk.ops.rows import Operation
 
 EPSILON = sys.float_info.epsilon
 PARTIAL_ULPS = 4

@@ -14,7 +14,7 @@ from gradwalk.explain.text import fixed, one_line, short, shortened, width
 from gradwalk.graph.clusters import Group, grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
-from gradwalk.ops.table import Gather
+from gradwalk.ops.rows import Gather
 
 _MARGIN = 18.0
 _LINE = 17.0  # from one line of text to the next
@@ -345,7 +345,7 @@ def _symbol(node: Node) -> str:
     is_table = isinstance(node.variadic, Gather)
     if is_table or len(node.arguments) > 3 or all(isinstance(x, int) for x in node.arguments):
         return symbol
-    if node.row and node.row.operator:
+    if node.row and node.row.is_operator:
         left, right = ("" if isinstance(x, int) else short(x) for x in node.arguments)
         return f"{left} {symbol} {right}".strip()
     return f"{symbol}({', '.join('·' if isinstance(x, int) else short(x) for x in node.arguments)})"
