@@ -396,7 +396,7 @@ def partial(
         return ieee.norm_pdf(x)
     elif opcode == 41:  # norm_ppf
         if (1.0 - x if x > 0.5 else x) == 0.0:
-            return ieee.div(1.0, 1.0 - x if x > 0.5 else x)
+            return ieee.div(1.0, ieee.fabs(1.0 - x if x > 0.5 else x))
         v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
         return ieee.div(v1, 1.0 - x if x > 0.5 else x)
     elif opcode == 42:  # gamma

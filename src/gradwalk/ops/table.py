@@ -77,7 +77,7 @@ silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + 
 # By the lesser of both tails: the density at the quantile is that tail divided by the ratio of Mills, which erfcx is.
 tail = where(x > 0.5, 1 - x, x)
 mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
-ppf_slope = where(equal(tail, 0), 1 / tail, mills / tail)
+ppf_slope = where(equal(tail, 0), 1 / f.fabs(tail), mills / tail)
 
 # The terms of d/dx of sinc cancel next to 0. There it is its series, in the square of pi times x.
 away = unless(x, f.fabs(x) < 0.5, 1)

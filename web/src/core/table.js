@@ -680,7 +680,7 @@ export const TABLE = [
     partials: [
       (x, _y, _z, out) => {
         if ((x > 0.5 ? 1 - x : x) === 0) {
-          return 1 / (x > 0.5 ? 1 - x : x);
+          return 1 / ieee.fabs(x > 0.5 ? 1 - x : x);
         }
         const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
         return v1 / (x > 0.5 ? 1 - x : x);
