@@ -47,6 +47,30 @@ def test_values(text, values, expected):
     assert value_of(text, **values) == expected
 
 
+@pytest.mark.parametrize(
+    ("typeset", "plain"),
+    [
+        ("a·b", "a*b"),
+        ("a·a", "a*a"),
+        ("a\u00d7b \u2212 c\u22c5a \u00f7 b", "a*b - c*a / b"),
+        ("-a²", "-a**2"),
+        ("2**a³", "2**a**3"),
+        ("a**b²", "a**b**2"),
+        ("(a + b)⁻²/c¹⁰", "(a + b)**-2/c**10"),
+        ("tanh(a²·b)", "tanh(a**2*b)"),
+        ("(a ≤ b) + (b ≥ c)", "(a <= b) + (b >= c)"),
+    ],
+)
+def test_signs_of_typeset_formulas(typeset, plain):
+    values = {"a": 0.5, "b": 1.25, "c": -0.75}
+    found, expected = (
+        evaluate(parsed, {name: values[name] for name in parsed.names}) for parsed in map(parse, (typeset, plain))
+    )
+    assert found[0].data == expected[0].data
+    assert list(found[1]) == list(expected[1])
+    assert found[0].label == typeset
+
+
 def test_every_function_of_the_table():
     draw = random.Random(0)
     for row in TABLE:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from gradwalk.explain.text import width
+from gradwalk.explain.text import is_name, width
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.value.value import Value, apply
 
@@ -31,6 +31,11 @@ _BINARY = {**dict.fromkeys(_COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3, "//
 _SIGN = 4
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod", "**": "pow"}
 
+# How formulas are typeset: other signs for the same operators, and powers by raised digits. Python counts the middle
+# dots among the letters of a name.
+_SIGNS = dict.fromkeys("\u00b7\u0387\u22c5\u00d7", "*") | {"\u2212": "-", "\u00f7": "/", "\u2264": "<=", "\u2265": ">="}
+_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b", "0123456789-")
+
 _DIGITS = "[0-9](?:_?[0-9])*"
 _NUMBER = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 _TOKEN = re.compile(
@@ -40,6 +45,8 @@ _TOKEN = re.compile(
     r"|(?P<end>[;\n])"
     r"|(?P<other>\*\*=|//=|<<|>>|->|[-+*/%=!:]=)"  # longer tokens come before their prefixes
     r"|(?P<symbol>\*\*|//|<=|>=|[-+*/%<>(),=^])"
+    rf"|(?P<sign>[{''.join(_SIGNS)}])"
+    "|(?P<exponent>\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)"
 )
 _BRACKET = re.compile(r"[^\S\n]*\(")
 _SHOWN = 100  # letters of the line that an error message shows
@@ -221,10 +228,10 @@ class _Token(NamedTuple):
     """A token of the text.
 
     Attributes:
-        kind: "number", "name", "symbol", "function" for a name with the bracket behind it, "attribute", "constant" for
-            one that is not a real number, "end" for the end of a part, "space", or "other" for what is not of this
-            grammar.
-        text: The token; of a function its name.
+        kind: "number", "name", "symbol", "exponent" for raised digits, "function" for a name with the bracket behind
+            it, "attribute", "constant" for one that is not a real number, "end" for the end of a part, "space", or
+            "other" for what is not of this grammar.
+        text: The token; of a function its name, and of a typeset sign Python's.
         start: Where it begins.
         end: Where it ends.
     """
@@ -268,13 +275,17 @@ def _token(text: str, start: int) -> _Token:
     found = _TOKEN.match(text, start)
     if found is None:
         return _Token("other", text[start], start, start + 1)
+    if found.lastgroup == "sign":
+        return _Token("symbol", _SIGNS[found[0]], start, found.end())
+    if found.lastgroup == "exponent":
+        return _Token("exponent", found[0].translate(_RAISED), start, found.end())
     return _Token(str(found.lastgroup), found[0], start, found.end())
 
 
 def _name_end(text: str, start: int) -> int:
     """Return where the name that begins at an offset ends, or the offset itself if none begins there."""
     end = start
-    while end < len(text) and (text[end].isidentifier() if end == start else f"_{text[end]}".isidentifier()):
+    while end < len(text) and (is_name(text[end]) if end == start else is_name(f"_{text[end]}")):
         end += 1
     return end
 
@@ -391,6 +402,8 @@ class _Parser:
             case "symbol", symbol if symbol in _BINARY:
                 self._binary(token)
                 return True
+            case "exponent", _:
+                self._raise(token)
             case "symbol", ",":
                 self._comma(token)
                 return True
@@ -415,6 +428,11 @@ class _Parser:
             hint = "compare twice and multiply, as in (0 < x) * (x < 1)"
             raise self._error("comparisons cannot be chained", token, hint)
         self._waiting.append(_Waiting(_ROWS.get(symbol, symbol), token, binding, 2))
+
+    def _raise(self, token: _Token) -> None:
+        """Apply an exponent to the operand before it, at once: nothing binds tighter."""
+        self._push("number", token)
+        self._apply(_Waiting("pow", token, _BINARY["**"], 2), self._spans[-2][0], token.end)
 
     def _comma(self, token: _Token) -> None:
         self._reduce(1)

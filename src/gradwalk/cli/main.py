@@ -15,6 +15,7 @@ from gradwalk.cli import arguments, expression, micrograd, output, script
 from gradwalk.cli.expression import ExpressionError
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.page.page import page
+from gradwalk.explain.text import is_name
 from gradwalk.explain.visit_order import OrderError
 from gradwalk.explain.walk import walk
 from gradwalk.graph.graph import Graph
@@ -122,7 +123,7 @@ def _values(given: Sequence[str]) -> dict[str, float]:
     for argument in given:
         name, equals, number = argument.partition("=")
         name = name.strip()
-        if not equals or not name.isidentifier():
+        if not equals or not is_name(name):
             raise ExpressionError("this is not a name and a value", argument, hint="write them as x=2.5")
         if name in values:
             raise ExpressionError(f"the name {name!r} is given twice", argument)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwalk.explain.text import one_line, short
+from gradwalk.explain.text import is_name, one_line, short
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 from gradwalk.ops import ieee
@@ -63,8 +63,13 @@ def _applied(node: Node, operands: list[str]) -> str:
         return f"{node.symbol}([{', '.join(shown)}], {index})"
     if row is None or not row.is_operator:
         return f"{row.name if row else node.symbol}({', '.join(operands)})"
-    bracketed = [x if x.isidentifier() or x.replace(".", "").isalnum() else f"({x})" for x in operands]
+    bracketed = [x if is_name(x) or _is_alphanumeric(x.replace(".", "")) else f"({x})" for x in operands]
     return f"-{bracketed[0]}" if row.arity == 1 else f" {row.symbol} ".join(bracketed)
+
+
+def _is_alphanumeric(text: str) -> bool:
+    """Whether there are only letters and digits in a text, and no raised digits, which are a power."""
+    return bool(text) and all(letter.isalpha() or letter.isdecimal() for letter in text)
 
 
 def formula(node: Node, position: int) -> str:
@@ -161,7 +166,7 @@ def _as_formula(argument: int | float, graph: Graph) -> Formula:
     if isinstance(argument, float):
         return number(argument)
     said = _said(graph.names[argument])
-    return variable(said if said.isidentifier() else f"({said})")
+    return variable(said if is_name(said) else f"({said})")
 
 
 def received(before: float, after: float, late: bool, again: bool, overwrite: bool) -> str:
@@ -266,7 +271,7 @@ def lost(
     told = f"{giver}'s contribution {short(amount)} to {taker} {how}: {because}"
     if taker == node:
         return told
-    by = "/d".join(name if name.isidentifier() else f"({name})" for name in (taker, node))
+    by = "/d".join(name if is_name(name) else f"({name})" for name in (taker, node))
     return f"{told}; so {node} misses {short(amount)} times d{by} {short(derivative)} = {short(missing)}"
 
 

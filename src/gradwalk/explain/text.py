@@ -5,6 +5,22 @@ from __future__ import annotations
 import unicodedata
 
 
+def is_name(text: str) -> bool:
+    """Return whether an expression could have a text as a name: `a·b`, an identifier of Python, is a product there.
+
+    Args:
+        text: The text.
+
+    Returns:
+        True or False.
+
+    Example:
+        >>> is_name("a_b"), is_name("a·b")
+        (True, False)
+    """
+    return text.isidentifier() and not {"\u00b7", "\u0387"}.intersection(text)
+
+
 def one_line(text: str) -> str:
     r"""Replace characters that do not print, such as line ends and marks that turn its direction, by spaces.
 

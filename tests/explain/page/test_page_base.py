@@ -274,7 +274,12 @@ a = b*c; d = a | exp(exp) | {LIGATURE} = 2*x; fi + {LIGATURE} | π*é | {ACCENT}
 exp(x=1) | exp(*x) | exp() | (a, b) | a) | a(b) | 2(b) | (a)(b) | a^b | 0 < x < 1 | (0 < x) < 1 | a == b | a != b
 a = b = c | (a = b) | (a | exp(a | (exp(a | 'x'.y | -.5*a | a if b else c | lambda | None | a and b | a <= b >= c
 """
+TYPESET = "a\u00b7b|a\u00b7a|a\u0387|x\u00b2|-x\u00b2+x\u00b3|2**x\u00b2|a**b\u00b2|x\u207b\u00b9"
+TYPESET += "|(a \u2212 b)\u00b2 \u00f7 2|a\u00d7b\u22c5c|a \u2264 b"
+TYPESET += "|a \u2265 b|\u00b2|x\u00b2\u00b2|x\u00b2 \u00b3|a\u00b7|\u00b7a|x\u207b"
+TYPESET += "|a\u00b2(b)|3x\u00b2|(a\u00b2 + 1)*2|f = a\u00b7b; f\u00b2"
 PICKED = [
+    *TYPESET.split("|"),
     *(text.strip() for text in ON_A_LINE.replace("\n", "|").split("|")),
     *("(a\n+\r\nb)", "x\n+ 1", "a\n b", "a*b\n", "\u3000a\u3000*\u3000b", "\x1fa", "\ufeffa", "a\0b"),
     *("1" + "0" * 400, "1" + "0" * 400 + "*x", "x" * 300 + " $ " + "y" * 300, "+".join(["x"] * 700)),

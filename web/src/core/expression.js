@@ -37,6 +37,20 @@ const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["
 
 // What Python takes for a space: \s has U+FEFF besides, and lacks the separators of ASCII.
 const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
+// How formulas are typeset: other signs for the same operators, and powers by raised digits. Unicode counts the middle
+// dots among the letters of a name.
+const SIGNS = new Map([
+  ["\u00b7", "*"],
+  ["\u0387", "*"],
+  ["\u22c5", "*"],
+  ["\u00d7", "*"],
+  ["\u2212", "-"],
+  ["\u00f7", "/"],
+  ["\u2264", "<="],
+  ["\u2265", ">="],
+]);
+const RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b";
+
 const DIGITS = "[0-9](?:_?[0-9])*";
 const NUMBER = `(?:${DIGITS}(?:\\.(?:${DIGITS})?)?|\\.${DIGITS})(?:[eE][+-]?${DIGITS})?`;
 const TOKEN = new RegExp(
@@ -47,10 +61,12 @@ const TOKEN = new RegExp(
     "(?<end>[;\\n])",
     "(?<other>\\*\\*=|//=|<<|>>|->|[-+*/%=!:]=)", // before what they begin with
     "(?<symbol>\\*\\*|//|<=|>=|[-+*/%<>(),=^])",
+    `(?<sign>[${[...SIGNS.keys()].join("")}])`,
+    "(?<exponent>\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)",
   ].join("|"),
   "uy",
 );
-const NAME = /[\p{XID_Start}_]\p{XID_Continue}*/uy;
+const NAME = /[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*/uy;
 const BRACKET = new RegExp(`(?:(?!\\n)${SPACE})*\\(`, "uy");
 const CONSTANT_WORDS = ["True", "False", "None"];
 const KEYWORDS = new Set( // Python's: its programs cannot have them as names either
@@ -251,8 +267,9 @@ function width(letters) {
 // Tokens
 
 /**
- * A word or a sign of the text. A "function" is a name with the bracket behind it, a "constant" one that is no real
- * number, "end" stands behind a part, and "other" is what is not of this grammar.
+ * A word or a sign of the text, other signs than Python's as what Python has. An "exponent" is a number of raised
+ * digits, a "function" a name with the bracket behind it, a "constant" one that is no real number, "end" stands behind a
+ * part, and "other" is what is not of this grammar.
  * @typedef {{ kind: string, text: string, start: number, end: number }} Token
  */
 
@@ -302,7 +319,10 @@ function tokenAt(text, start) {
   const match = matchAt(TOKEN, text, start);
   if (!match) return token("other", String.fromCodePoint(Number(text.codePointAt(start))), start);
   const [kind] = Object.entries(match.groups ?? {}).filter(([, matched]) => matched !== undefined)[0];
-  return token(kind, match[0], start);
+  const found = token(kind, match[0], start);
+  if (kind === "sign") return { ...found, kind: "symbol", text: String(SIGNS.get(match[0])) };
+  if (kind === "exponent") return { ...found, text: match[0].replace(/./g, (letter) => "0123456789-"[RAISED.indexOf(letter)]) };
+  return found;
 }
 
 /**
@@ -452,6 +472,10 @@ class Parser {
       this.#binary(token);
       return true;
     }
+    if (kind === "exponent") {
+      this.#raise(token);
+      return false;
+    }
     if (text === ",") {
       this.#comma(token);
       return true;
@@ -484,6 +508,13 @@ class Parser {
     this.#reduce(symbol === "**" || isComparison ? binding + 1 : binding);
     if (isComparison && COMPARISONS.has(this.#waiting.at(-1)?.what ?? "")) throw this.#error(EXPRESSION.chained, token);
     this.#waiting.push({ what: ROWS.get(symbol) ?? symbol, token, binding, operands: 2 });
+  }
+
+  /** Apply an exponent to the operand before it, at once: nothing binds tighter. @param {Token} token */
+  #raise(token) {
+    this.#push("number", token);
+    const { start } = this.#spans[this.#spans.length - 2];
+    this.#apply({ what: "pow", token, binding: Number(BINARY.get("**")), operands: 2 }, start, token.end);
   }
 
   /** @param {Token} token */

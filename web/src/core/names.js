@@ -20,7 +20,7 @@ export function bracketed(name) {
   return isIdentifier(name) ? name : `(${name})`;
 }
 
-/** Whether a program could have it as a name. @param {string} text */
+/** Whether a program could have it as a name; `a·b` is a product. @param {string} text */
 export function isIdentifier(text) {
-  return /^[\p{XID_Start}_]\p{XID_Continue}*$/u.test(text);
+  return /^[\p{XID_Start}_](?:(?![\u00b7\u0387])\p{XID_Continue})*$/u.test(text);
 }

@@ -322,5 +322,5 @@ function derivativeOf(one, other) {
 
 /** @param {string} text */
 function isAlphanumeric(text) {
-  return /^[\p{L}\p{N}]+$/u.test(text);
+  return /^[\p{L}\p{Nd}]+$/u.test(text);
 }
