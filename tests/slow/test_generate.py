@@ -248,10 +248,8 @@ def test_more_opcodes_than_their_type_counts_to_are_refused(tmp_path):
     refused = generate(copied(tmp_path, rows), "--check")
     assert refused.returncode == 1
     (line,) = refused.stderr.splitlines()[1:]
-    assert (
-        f"{len(GRAPH_ROWS) + 90} rows make {len(GRAPH_ROWS) + 99} opcodes, and Value keeps its opcode in a signed char, which counts to 127"
-        in line
-    )
+    assert f"{len(GRAPH_ROWS) + 90} rows make {len(GRAPH_ROWS) + 99} opcodes" in line
+    assert "Value keeps its opcode in a signed char, which counts to 127" in line
 
 
 def test_two_instructions_of_one_name_are_refused(tmp_path):
