@@ -21,6 +21,12 @@ from gradwalk.ops.evaluate import ARITIES, NAMES
 from gradwalk.program.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
 
+# Rows whose derivatives have constants in them that are no floats, such as log(2), 2/√π and 1/3.
+ROUNDED = {"log2", "log10", "exp2", "cbrt", "sinc", "erf", "erfc", "erfcx", "norm_pdf", "norm_cdf", "norm_ppf"}
+ROUNDED |= {"gelu", "log1mexp", "gamma", "lgamma", "digamma", "trigamma"}
+# Rows that jump.
+JUMPS = {"floor", "ceil", "trunc", "rint", "floor_divide", "mod", "fmod", "remainder", "copysign", "fmax", "fmin"}
+
 
 def needs(*packages: str) -> pytest.MarkDecorator:
     """Skips tests of what gradwalk does with optional packages where one of them is not installed."""

@@ -124,7 +124,7 @@ def test_wrong_derivatives_planted_in_every_row_are_found(tmp_path, position):
     plant = (
         "\nfor row in TABLE:\n"
         f"    if {position} < row.arity and {position} not in row.non_differentiable:\n"
-        f"        row.partials[{position}] = as_formula(row.partials[{position}]) * 1.001\n"
+        f"        row.partials[{position}] = 1.001 * row.partial({position})\n"
     )
     text = table.read_text(encoding="utf-8")
     end = text.index("\nBY_NAME")

@@ -8,17 +8,14 @@ import pytest
 from derivatives import FIRST
 from hypothesis import assume, given, reject
 from programs import ORDINARY, TAME, as_values, programs
-from references import MPMATH, mpmath
+from references import JUMPS, MPMATH, mpmath
 
 from gradwalk import Graph, Value, topological_order
 from gradwalk.explain.check.error_bounds import gradient_errors, noise_weights
 from gradwalk.explain.passes import gradients
 
 KINKED = (
-    "floor",
-    "ceil",
-    "trunc",
-    "rint",
+    *JUMPS,
     "abs",
     "relu",
     "maximum",
