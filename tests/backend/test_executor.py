@@ -32,6 +32,7 @@ from programs import BY_NAME, EVERY, fewer
 from gradwalk import vmap
 from gradwalk.backend import executor, thread_pool
 from gradwalk.backend.executor import LaneKernel
+from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.program.program import Program
 
 BLOCKS = (16, 32, 64, 128, 256) if IS_COMPILED else (16, 32)
@@ -105,6 +106,8 @@ class TestEveryOperation:
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("name", EVERY)
     def test_is_within_4_ulps_in_every_form(self, name, kind):
+        """Or 16, where a function is a formula of several, each of them a vector function within 4 ulp."""
+        most = 16 if name in DEFINITIONS else 4
         generator = numpy.random.default_rng(1)
         count = 500 if IS_COMPILED else 50
         for varies in forms(name):
@@ -117,8 +120,8 @@ class TestEveryOperation:
                 found = on_lanes(LaneKernel(case.program, varies), given, columns, count, kind)
                 # next to its zeros, where terms cancel, a function is as exact as these
                 cancels = (abs(expected) < 2.0) & (name in ("logaddexp", "lgamma", "digamma"))
-                assert ulps_apart(found[~cancels], expected[~cancels]).max(initial=0) <= 4
-                assert (abs(found[cancels] - expected[cancels]) <= 8 * numpy.finfo(found.dtype).eps).all()
+                assert ulps_apart(found[~cancels], expected[~cancels]).max(initial=0) <= most
+                assert (abs(found[cancels] - expected[cancels]) <= 4 * most * numpy.finfo(found.dtype).eps).all()
                 zeros = expected == 0
                 assert (numpy.signbit(found) == numpy.signbit(expected))[zeros].all()
 

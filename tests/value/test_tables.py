@@ -653,3 +653,14 @@ def test_an_embedding_trains_as_in_jax_and_is_recorded_once():
     assert mean == pytest.approx(float(value), rel=1e-10)
     for name in parameters:
         numpy.testing.assert_allclose(slopes[name], their_slopes[name], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("xp", [(0.0, 1.0, 1.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)])
+@pytest.mark.parametrize("x", [-1.0, 0.0, 0.25, 1.0, 1.5])
+def test_interp_jumps_where_points_are_above_each_other(x, xp):
+    fp = [1.0, 4.0, 9.0]
+    expected = numpy.interp(x, xp, fp)
+    assert (interp(x, xp, fp), interp(Value(x), xp, fp).data, jit(interp)(x, [*xp], fp)) == (expected,) * 3
+    gradient = jit(grad(interp, argnums=2))(x, [*xp], fp)
+    assert sum(gradient) == pytest.approx(1.0)
+    assert sum(g * y for g, y in zip(gradient, fp, strict=True)) == pytest.approx(expected)

@@ -143,7 +143,9 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
     if len(xp) == 1:
         return fp[0]
     left, right, low, high = _segment(x, xp, xp, fp)
-    inside = low + (x - left) * ((high - low) / (right - left))
+    is_wide = _less(left, right)  # two points may have the same abscissa: where the function jumps
+    width = _where(is_wide, right - left, 1.0)
+    inside = _where(is_wide, low + (x - left) * ((high - low) / width), high)
     return _where(_less(x, xp[0]), fp[0], _where(_less(xp[-1], x), fp[-1], inside))
 
 
