@@ -12,7 +12,7 @@ from stale import cure, outdated
 # The same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more or fewer.
 settings.register_profile(
     "gradwalk",
-    max_examples=int(os.environ.get("GRADWALK_EXAMPLES", "400" if "CI" in os.environ else "50")),
+    max_examples=int(os.environ.get("GRADWALK_EXAMPLES", "200" if "CI" in os.environ else "50")),
     deadline=None,
     derandomize=True,
     print_blob=True,

@@ -217,6 +217,12 @@ def _towards_zero(x: Any) -> Any:
     return mpmath.sign(x) * mpmath.floor(abs(x))
 
 
+def _sign_of_gamma(x: Any) -> Any:
+    """That of x where x rounded up is even, nan at negative integers, else 1."""
+    sign = torch.where(torch.ceil(x) % 2 == 0, torch.copysign(torch.ones_like(x), x), 1.0)
+    return torch.where((x < 0.0) & (x == torch.floor(x)), math.nan, sign)
+
+
 def _in_torch() -> dict[str, Callable[..., Any]]:
     return {
         "add": torch.add,
@@ -244,7 +250,7 @@ def _in_torch() -> dict[str, Callable[..., Any]]:
         "norm_pdf": lambda x: torch.exp(-x * x / 2) / math.sqrt(2 * math.pi),
         "norm_cdf": torch.special.ndtr,
         "norm_ppf": torch.special.ndtri,
-        "gamma": lambda x: torch.where((x > 0) | (torch.floor(x) % 2 == 0), 1.0, -1.0) * torch.exp(torch.lgamma(x)),
+        "gamma": lambda x: _sign_of_gamma(x) * torch.exp(torch.lgamma(x)),  # torch has none
         "lgamma": torch.lgamma,
         "digamma": torch.digamma,
         "trigamma": lambda x: torch.polygamma(1, x),

@@ -17,10 +17,14 @@ from graphs_of_the_lesson import GRADIENTS, diamond, labelled, leaves, loss
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from programs import EVERY, ORDINARY, TAME, as_values, programs
+from references import JUMPS
 
 import gradwalk.math as gm
 from gradwalk import Graph, Value, check, gradcheck, nn, source_lines
 from gradwalk.ops.table import TABLE
+
+# Where a row jumps at the very point, as -1.0 % -1.0 does, no quotient can tell.
+STEADY = [name for name in TAME if name not in JUMPS]
 
 
 @pytest.mark.parametrize("make", GRADIENTS)
@@ -64,7 +68,7 @@ def test_right_gradients_are_not_called_wrong(program):
     assert found.ok, str(found)
 
 
-@given(programs(ORDINARY, TAME, longest=10), st.integers(0, 1000), st.sampled_from([0.0, -1.0, 0.99, 1.001, 2.0]))
+@given(programs(ORDINARY, STEADY, longest=10), st.integers(0, 1000), st.sampled_from([0.0, -1.0, 0.99, 1.001, 2.0]))
 def test_wrong_gradients_are_found(program, edge, factor):
     graph = Graph.record(as_values(program)[1])
     sound = check(graph)
