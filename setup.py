@@ -31,6 +31,8 @@ COMPILED = (
     "trees/module_treedef",
     "program/instruction_store",
     "program/simplify",
+    "program/derivative_templates",
+    "program/derivatives",
     "program/autodiff",
     "program/load",
     "program/lower",

@@ -8,7 +8,9 @@ that cannot be printed is refused with a list of everything that is wrong with i
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 import sys
 import textwrap
@@ -237,6 +239,11 @@ def _facts() -> Lines:
     selecting = [str(OPCODES[row.name]) for row in TABLE if row.selects or row.non_differentiable]
     selecting += [str(OPCODES[row.name]) for row in VARIADIC if row.selects]
     yield f"    return opcode in ({', '.join(selecting)})"
+    yield from _c_function("is_tame(opcode: cython.int)", "bint")
+    yield '    """Return whether a row has finite numbers and partials where its operands are finite and not huge."""'
+    tame = "0" + "".join("1" if _is_tame(row) else "0" for row in TABLE)
+    yield f'    marks: cython.p_char = b"{tame}"'
+    yield f'    return 0 < opcode <= {len(TABLE)} and marks[opcode] == ord("1")'
     yield from _c_function("non_differentiable(opcode: cython.int)", "int")
     yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
     for row in GRAPH_ROWS:
@@ -252,6 +259,17 @@ def _facts() -> Lines:
     yield '    """Return the number of operands; 0 for leaves, variadic rows and calls, which have no fixed one."""'
     yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
+
+
+def _is_tame(row: Operation) -> bool:
+    """Whether a row's number and partials are finite at 0, ±1 and where exponentials overflow, for each operand."""
+    for point in itertools.product((-3000.0, -1.0, 0.0, 1.0, 3000.0), repeat=row.arity):
+        values = dict(zip(TEMPLATE_OPERANDS, point, strict=False))
+        values["out"] = evaluated(row.forward, values, ieee)
+        partials = [evaluated(row.partial(position), values, ieee) for position in range(row.arity)]
+        if not all(map(math.isfinite, (values["out"], *partials))):
+            return False
+    return True
 
 
 def _fusion_function() -> Lines:

@@ -15,7 +15,7 @@ from references import MPMATH, ROUNDED, at_50_digits, mpmath, not_real
 from gradwalk import Graph, Value, primitive
 from gradwalk.ops.table import TABLE
 from gradwalk.ops.templates import ADJOINT, OPERANDS, Instruction, Template, template
-from gradwalk.program import autodiff
+from gradwalk.program import derivative_templates
 from gradwalk.program.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.transforms.call import Call, Expansion
@@ -333,10 +333,12 @@ def a_long_derivative(monkeypatch):
     sums = [Instruction(OPCODES["add"], (i - 1 if i else x, x)) for i in range(300)]
     long = Template((*sums, Instruction(OPCODES["mul"], (ADJOINT, 299))), 300)
     replaced = (OPCODES["sin"], 0)
-    monkeypatch.setattr(autodiff, "template", lambda *which: long if which == replaced else template(*which))
-    autodiff._template_arrays.cache_clear()
+    monkeypatch.setattr(
+        derivative_templates, "template", lambda *which: long if which == replaced else template(*which)
+    )
+    derivative_templates._template_arrays.cache_clear()
     yield
-    autodiff._template_arrays.cache_clear()
+    derivative_templates._template_arrays.cache_clear()
 
 
 @pytest.mark.usefixtures("a_long_derivative")

@@ -247,12 +247,24 @@ def test_a_killed_worker_of_dask_costs_nothing(client, tmp_path):
 # Ray
 
 
+def _start_ray() -> None:
+    """Start it, with a second try: it gives itself 30 s, which can be few where all cores are busy with other tests."""
+    options = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        ray.init(**options)
+    except Exception:  # it raises no other kind
+        ray.shutdown()
+        ray.init(**options)
+
+
 @pytest.fixture(scope="module")
 def ray_data():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # where its workers find this file
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+        patch.setenv("OMP_NUM_THREADS", "1")  # Ray changes it: this has it restored at the end
+        patch.delenv("OMP_NUM_THREADS")
+        _start_ray()
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.execution_options.preserve_order = True

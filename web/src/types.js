@@ -80,6 +80,7 @@
  * @property {number} place of the operand
  * @property {number} position
  * @property {number} upstream
+ * @property {boolean} ofNothing whether nothing has reached the node: then it passes nothing on
  * @property {number} local
  * @property {number} amount
  * @property {number} before the operand's gradient before it arrived

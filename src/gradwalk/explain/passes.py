@@ -137,8 +137,42 @@ def passing(node: Node) -> list[tuple[int, int]]:
     return [(i, x) for i, x in enumerate(node.arguments) if isinstance(x, int) and i not in blocked]
 
 
+def leaves_out(node: Node, position: int) -> bool:
+    """Return whether a node selects among its operands, and has left out the one at a position.
+
+    Args:
+        node: The node.
+        position: The position of the operand.
+
+    Returns:
+        True or False.
+    """
+    return node.partials[position] == 0.0 and node.selects
+
+
+def reached(graph: Graph) -> bytearray:
+    """Find the nodes that a contribution arrives at: not those that choices leave out on every path from the roots.
+
+    What was left out passes nothing on, not even where a partial is infinite and 0 · inf would be nan.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        A byte for each node, 1 or 0.
+    """
+    found = bytearray(len(graph))
+    for index in graph.outputs:
+        found[index] = True
+    for node in reversed(graph.nodes):
+        if found[node.place]:
+            for position, operand in passing(node):
+                found[operand] |= not leaves_out(node, position)
+    return found
+
+
 def contribution(node: Node, position: int, upstream: float) -> float:
-    """Compute what a node with gradient `upstream` passes back to the operand at a position.
+    """Compute what a node that gradient `upstream` has reached passes back to the operand at a position.
 
     Args:
         node: The node.
@@ -148,10 +182,9 @@ def contribution(node: Node, position: int, upstream: float) -> float:
     Returns:
         The contribution.
     """
-    local = node.partials[position]
-    if local == 0.0 and node.selects:
-        return 0.0  # an operand that was not selected gets nothing, not even of an infinite gradient
-    return local * upstream
+    if leaves_out(node, position):
+        return 0.0  # not even of an infinite gradient
+    return node.partials[position] * upstream
 
 
 def gradients(graph: Graph) -> list[float]:
@@ -165,9 +198,10 @@ def gradients(graph: Graph) -> list[float]:
     """
     found = [0.0] * len(graph)
     found[graph.root] = 1.0
+    has_got = reached(graph)
     for index in swept(graph):
         node = graph.nodes[index]
-        for position, operand in passing(node):
+        for position, operand in passing(node) if has_got[index] else ():
             found[operand] += contribution(node, position, found[index])
     return found
 
@@ -188,7 +222,7 @@ def backward_steps(graph: Graph, order: Sequence[int], overwrite: bool) -> tuple
 
 
 class _Sweep:
-    """The state of a backward pass: the gradients so far, and which nodes have been visited or have got something."""
+    """The state of a backward pass: the gradients so far, and which nodes were visited, touched, and not left out."""
 
     def __init__(self, graph: Graph, overwrite: bool) -> None:
         self._graph = graph
@@ -197,6 +231,8 @@ class _Sweep:
         self._found[graph.root] = 1.0
         self._visited = bytearray(len(graph))
         self._touched = bytearray(len(graph))
+        self._has_got = bytearray(len(graph))
+        self._has_got[graph.root] = True
 
     def visit(self, node: Node) -> BackwardStep:
         """Take the node's gradient as it stands and pass it back."""
@@ -212,13 +248,15 @@ class _Sweep:
 
     def _contribute(self, node: Node, position: int, operand: int, upstream: float) -> tuple[Contribution, str, str]:
         """Give an operand its contribution; return that, the verb of the sentence, and the clause about it."""
-        local, amount = node.partials[position], contribution(node, position, upstream)
+        has_got = bool(self._has_got[node.place])
+        local, amount = node.partials[position], contribution(node, position, upstream) if has_got else 0.0
         before, late = self._found[operand], bool(self._visited[operand])
         after = before if late else amount if self._overwrite else before + amount
-        verb, clause = sentences.passed_on(self._graph, node, position, upstream)
+        verb, clause = sentences.passed_on(self._graph, node, position, upstream, has_got=has_got)
         clause += sentences.received(before, after, late, bool(self._touched[operand]), self._overwrite)
         self._found[operand] = after
         self._touched[operand] = True
+        self._has_got[operand] |= has_got and not leaves_out(node, position)
         name, formula = self._graph.names[operand], sentences.formula(node, position)
         return (
             Contribution(

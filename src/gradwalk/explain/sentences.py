@@ -6,6 +6,7 @@ and scales"; one of an operation that selects "lets through" or "holds back"; an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from gradwalk.explain.text import is_name, one_line, short
@@ -97,7 +98,7 @@ def _element(node: Node, position: int) -> list[tuple[int, str]]:
     return list(zip(node.element(position), _OPERANDS, strict=False))
 
 
-def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple[str, str]:
+def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_got: bool) -> tuple[str, str]:
     """Say what a rule does, and what the operand at a position gets by it.
 
     Args:
@@ -105,6 +106,7 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
         node: The node whose rule it is.
         position: The position of the operand.
         upstream: The gradient of the node.
+        has_got: Whether any contribution has reached the node. If none has, it passes nothing on.
 
     Returns:
         The verb, such as "* swaps and scales", and the clause, such as "a gets upstream 1 times ...".
@@ -115,6 +117,8 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float) -> tuple
     making = f"making {short(local * upstream)}"
     symbol = _said(node.symbol)
     partial = node.partial_formula(position)
+    if not has_got and not math.isfinite(local):
+        return f"{symbol} has got nothing itself", f"{gets} nothing"
     if node.by_hand or partial is None:
         return f"{symbol} follows a rule made by hand", f"{scaled} {short(local)}, {making}"
     if node.selects:

@@ -36,7 +36,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     """Choose the elements of `x` where a condition holds, else those of `y`.
 
     A Value as a condition holds where its number is not 0; NumPy takes every Value for true. In a recorded function
-    both sides are computed, so where one of them could be inf or nan, choose its argument too.
+    both sides are computed, and the one that is left out passes no derivative on, not even nan.
 
     Args:
         condition: An array of bools or of Values.

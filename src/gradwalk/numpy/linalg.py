@@ -149,7 +149,8 @@ def slogdet(a: Any) -> tuple[Any, Any]:
         sign = sign * math.sign(pivot)
         logarithm = logarithm + math.log(math.abs(pivot))
         is_singular = math.where(pivot, is_singular, 1.0)  # later pivots are then nan
-    logarithm = math.where(is_singular, -math.inf, logarithm)
+    no_slope = math.log(0.0 * math.abs(factors.pivots[0]))  # -inf too, but its derivatives are nan
+    logarithm = math.where(is_singular, no_slope, logarithm)
     return (math.where(is_singular, 0.0, sign) if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
 
 

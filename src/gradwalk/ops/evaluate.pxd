@@ -11,6 +11,7 @@ cdef double variadic_value(int opcode, double* operands, Py_ssize_t count) noexc
 cdef void replace_by_partials(int opcode, double* operands, Py_ssize_t count, double out) noexcept
 cdef bint is_variadic(int opcode) noexcept
 cdef bint selects(int opcode) noexcept
+cdef bint is_tame(int opcode) noexcept
 cdef int non_differentiable(int opcode) noexcept
 cdef int fusion(int opcode, int position, int inner) noexcept
 cdef int arity(int opcode) noexcept

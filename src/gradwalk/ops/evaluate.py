@@ -608,6 +608,14 @@ def selects(opcode: cython.int) -> cython.bint:
 
 @cython.cfunc
 @cython.exceptval(check=False)
+def is_tame(opcode: cython.int) -> cython.bint:
+    """Return whether a row has finite numbers and partials where its operands are finite and not huge."""
+    marks: cython.p_char = b"01110011000000000011100100110011111111011000001011111111111000011111"
+    return 0 < opcode <= 67 and marks[opcode] == ord("1")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
 def non_differentiable(opcode: cython.int) -> cython.int:
     """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""
     if opcode == 50:  # where

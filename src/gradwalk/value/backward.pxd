@@ -4,5 +4,3 @@ from gradwalk.value cimport marks
 from gradwalk.value cimport node as nodes
 from gradwalk.value cimport order
 from gradwalk.value.node cimport ValueNode
-
-cdef object push_partials(ValueNode node)

@@ -5,7 +5,7 @@ A node stores the partial derivative with respect to each operand when it is mad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +113,7 @@ def _swept_natively(root: ValueNode) -> cython.bint:
                 _take_back(visited, earlier)
                 return False
             root._grad = 1.0
+            root._mark = marks.REACHED
             _pass_back(visited)
         except BaseException:
             order.unmark(visited)
@@ -133,8 +134,12 @@ def _sweep_with_rules(root: ValueNode) -> None:
         try:
             _visit(root, visited, earlier)
             root._grad = 1.0
+            reached = {id(root)}
             for node in reversed(visited):
+                if id(node) not in reached and cython.cast(ValueNode, node)._grad == 0.0:
+                    continue  # a rule may have given it a gradient by its name, without being made from it
                 push(node)
+                reached.update(map(id, _receivers(node)))
                 if modes.refuses_nans():
                     modes.refuse_nans_from(node)
         except BaseException:
@@ -176,12 +181,19 @@ def _add_back(earlier: list) -> object:
 
 @cython.cfunc
 def _pass_back(visited: list) -> object:
-    """From the root to the leaves, where all nodes are native: no other code runs meanwhile."""
+    """From the root to the leaves, where all nodes are native: no other code runs meanwhile.
+
+    What no contribution has reached, because choices left it out, passes nothing on: 0 times an infinite partial would
+    be nan.
+    """
     node: ValueNode
+    is_reached: cython.bint
     for item in reversed(visited):
         node = cython.cast(ValueNode, item)
+        is_reached = node._mark == marks.REACHED
         node._mark = marks.NEW
-        push_partials(node)
+        if is_reached:
+            _push_partials(node, True)
     return None
 
 
@@ -203,7 +215,14 @@ def push(node: ValueNode) -> None:
     if node._special and node._details.closure is not None:
         node._details.closure(node)
     else:
-        push_partials(node)
+        _push_partials(node, False)
+
+
+def _receivers(node: ValueNode) -> Sequence[ValueNode]:
+    """The operands that a node passes something to: of one that selects, those that it has not left out."""
+    if (node._special and node._details.closure is not None) or not evaluate.selects(node._opcode):
+        return node.operands
+    return [operand for operand, local in zip(node.operands, partials_of(node), strict=True) if local != 0.0]
 
 
 def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
@@ -217,50 +236,50 @@ def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
         rule(node)
 
 
-@cython.cfunc
-@cython.inline
-def push_partials(node: ValueNode) -> object:
-    """operand.grad += partial * grad, for every operand of a native node."""
-    if node._special:
-        return _push_wide(node)
-    if node._a is not None:
-        node._a._grad += _contribution(node, node._pa)
-    if node._b is not None:
-        node._b._grad += _contribution(node, node._pb)
-    return None
-
-
 def push_native(node: ValueNode) -> None:
     """Add a node's contributions to its operands' gradients by its partials, whatever rule is set for it.
 
     Args:
         node: The node.
     """
-    push_partials(node)
+    _push_partials(node, False)
+
+
+@cython.cfunc
+@cython.inline
+def _push_partials(node: ValueNode, marking: cython.bint) -> object:
+    """operand.grad += partial * grad, for every operand of a native node; in a traversal they are marked as reached."""
+    if node._special:
+        return _push_wide(node, marking)
+    if node._a is not None:
+        _give(node, node._a, node._pa, marking)
+    if node._b is not None:
+        _give(node, node._b, node._pb, marking)
+    return None
+
+
+@cython.cfunc
+def _push_wide(node: ValueNode, marking: cython.bint) -> object:
+    """The same for a node with its operands in the details."""
+    partials: cython.p_double = node._details.partials
+    i: cython.Py_ssize_t = 0
+    for argument in node._details.arguments:
+        if c_compat.is_kind(argument, ValueNode):
+            _give(node, cython.cast(ValueNode, argument), partials[i], marking)
+        i += 1
+    return None
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _contribution(node: ValueNode, local: cython.double) -> cython.double:
-    """What a node adds to the gradient of an operand whose partial is `local`."""
+def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cython.bint) -> cython.void:
+    """Give an operand its contribution, unless the node selects and has left it out."""
     if local == 0.0 and evaluate.selects(node._opcode):
-        return 0.0
-    return local * node._grad
-
-
-@cython.cfunc
-def _push_wide(node: ValueNode) -> object:
-    """operand.grad += partial * grad, for a node with its operands in the details."""
-    partials: cython.p_double = node._details.partials
-    gradient: cython.double = node._grad
-    selecting: cython.bint = evaluate.selects(node._opcode)
-    i: cython.Py_ssize_t = 0
-    for argument in node._details.arguments:
-        if c_compat.is_kind(argument, ValueNode) and not (selecting and partials[i] == 0.0):
-            cython.cast(ValueNode, argument)._grad += partials[i] * gradient
-        i += 1
-    return None
+        return
+    operand._grad += local * node._grad
+    if marking:
+        operand._mark = marks.REACHED
 
 
 def partials_of(node: ValueNode) -> tuple[float, ...]:

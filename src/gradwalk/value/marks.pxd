@@ -3,3 +3,4 @@ cdef enum:
     NEW = 0
     OPEN = 1
     DONE = 2
+    REACHED = 3

@@ -39,6 +39,8 @@ export const rules = {
   letsThrough: (symbol) => `${symbol} lets through`,
   /** @param {string} symbol */
   splits: (symbol) => `${symbol} is at a tie and splits`,
+  /** @param {string} symbol */
+  hasGotNothing: (symbol) => `${symbol} has got nothing itself`,
 };
 
 /** What an operand gets by it. */
@@ -47,6 +49,8 @@ export const gets = {
   all: (name, upstream) => `${name} gets upstream ${upstream} as it is`,
   /** @param {string} name @param {string} upstream */
   nothing: (name, upstream) => `${name} gets nothing of upstream ${upstream}`,
+  /** @param {string} name */
+  nothingAtAll: (name) => `${name} gets nothing`,
   /** @param {string} name @param {string} upstream @param {string} factor @param {string} amount */
   scaled: (name, upstream, factor, amount) => `${name} gets upstream ${upstream} times ${factor}, making ${amount}`,
 };

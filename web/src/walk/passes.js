@@ -29,13 +29,20 @@ export function swept(graph) {
 }
 
 /**
- * What a node with gradient `upstream` passes back to the operand at a position.
+ * Whether a node selects among its operands, and has left out the one at a position.
+ * @param {Node} node @param {number} position
+ */
+function leavesOut(node, position) {
+  return node.partials[position] === 0 && selects(node);
+}
+
+/**
+ * What a node that gradient `upstream` has reached passes back to the operand at a position.
  * @param {Node} node @param {number} position @param {number} upstream
  */
 export function contribution(node, position, upstream) {
-  const local = node.partials[position];
-  if (local === 0 && selects(node)) return 0; // what it left out gets nothing, not even of an infinite gradient
-  return local * upstream;
+  if (leavesOut(node, position)) return 0; // not even of an infinite gradient
+  return node.partials[position] * upstream;
 }
 
 /** d root / d node for every node, by place. @param {import("../core/graph.js").Graph} graph @returns {readonly number[]} */
@@ -43,9 +50,14 @@ export function gradients(graph) {
   /** @type {number[]} */
   const found = new Array(graph.nodes.length).fill(0);
   found[graph.root] = 1;
-  for (const place of swept(graph)) {
-    const node = graph.nodes[place];
-    for (const operand of passing(node)) found[operand.place] += contribution(node, operand.position, found[place]);
+  const hasGot = new Uint8Array(graph.nodes.length); // what choices leave out on every path passes nothing on
+  hasGot[graph.root] = 1;
+  for (const giver of swept(graph)) {
+    const node = graph.nodes[giver];
+    for (const { position, place } of hasGot[giver] ? passing(node) : []) {
+      found[place] += contribution(node, position, found[giver]);
+      if (!leavesOut(node, position)) hasGot[place] = 1;
+    }
   }
   return found;
 }
@@ -66,18 +78,22 @@ export function backwardSteps(graph, order, overwrite) {
   found[graph.root] = 1;
   const visited = new Uint8Array(graph.nodes.length);
   const touched = new Uint8Array(graph.nodes.length);
+  const hasGot = new Uint8Array(graph.nodes.length);
+  hasGot[graph.root] = 1;
   return order.map((giver) => {
     visited[giver] = 1;
     const upstream = found[giver];
     const node = graph.nodes[giver];
     const contributions = passing(node).map(({ position, place }) => {
-      const amount = contribution(node, position, upstream);
+      const amount = hasGot[giver] ? contribution(node, position, upstream) : 0;
       const [before, late, again] = [found[place], visited[place] === 1, touched[place] === 1];
       const after = late ? before : overwrite ? amount : before + amount;
       found[place] = after;
       touched[place] = 1;
+      if (hasGot[giver] && !leavesOut(node, position)) hasGot[place] = 1;
       const local = node.partials[position];
-      return { giver, place, position, upstream, local, amount, before, after, late, again };
+      const ofNothing = !hasGot[giver];
+      return { giver, place, position, upstream, ofNothing, local, amount, before, after, late, again };
     });
     return { kind: "backward", place: giver, upstream, contributions };
   });

@@ -108,7 +108,7 @@ function passedOn({ graph, overwrite }, given) {
 }
 
 /** @param {Graph} graph @param {Contribution} given @returns {Told} */
-function byRule(graph, { giver, place, position, upstream, local }) {
+function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
   const node = graph.nodes[giver];
   const [symbol, name, from] = [said(node.symbol), said(graph.nodes[place].name), short(upstream)];
   const asItIs = (/** @type {string} */ rule) => ({ rule, clause: say.gets.all(name, from) });
@@ -116,6 +116,9 @@ function byRule(graph, { giver, place, position, upstream, local }) {
     return { rule, clause: say.gets.scaled(name, from, factor, short(local * upstream)) };
   };
   const partial = formulaOf(node, position);
+  if (ofNothing && !Number.isFinite(local)) {
+    return { rule: say.rules.hasGotNothing(symbol), clause: say.gets.nothingAtAll(name) };
+  }
   if (isByHand(node) || partial === null) return scaled(say.rules.byHand(symbol), short(local));
   if (selects(node)) {
     if (local === 0) return { rule: say.rules.holdsBack(symbol), clause: say.gets.nothing(name, from) };

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gradwalk.explain.draw.layout import Layout, Point, layered
 from gradwalk.explain.draw.svg import LETTER, Canvas, Theme, arrowhead, curve
-from gradwalk.explain.passes import contribution, passing
+from gradwalk.explain.passes import contribution, passing, reached
 from gradwalk.explain.text import fixed, one_line, short, shortened, width
 from gradwalk.graph.clusters import Group, grouped
 from gradwalk.graph.graph import Graph
@@ -63,9 +63,11 @@ def recorded(graph: Graph) -> Moment:
         The moment.
     """
     contributions = {}
+    has_got = reached(graph)
     for node in graph.nodes:
         for position, _ in passing(node):
-            contributions[node.place, position] = contribution(node, position, node.grad)
+            amount = contribution(node, position, node.grad) if has_got[node.place] else 0.0
+            contributions[node.place, position] = amount
     return Moment(frozenset(range(len(graph))), dict(enumerate(graph.grad.tolist())), contributions)
 
 
