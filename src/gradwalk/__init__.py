@@ -21,6 +21,7 @@ from gradwalk.explain.check.check import check, gradcheck
 from gradwalk.explain.draw.draw import draw, draw_dot, trace
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.opening import opened
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.trace_cache import RecordingWarning
 from gradwalk.transforms.caches import clear_caches
@@ -72,6 +73,7 @@ __all__ = [
     "no_grad",
     "numpy",
     "one_hot",
+    "opened",
     "pchip",
     "primitive",
     "refresh",

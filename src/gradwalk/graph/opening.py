@@ -1,0 +1,137 @@
+"""Opens the nodes that stand for many operations at once, such as `sumprod`, into plain sums and products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy
+
+from gradwalk.graph.graph import Graph, as_graph
+from gradwalk.graph.node import Node
+from gradwalk.graph.record import CONSTANT
+from gradwalk.ops.numbering import OPCODES
+from gradwalk.ops.rows import Reduction
+from gradwalk.ops.templates import OPERANDS, TOTAL, Template, expansion
+from gradwalk.value.value import Value, apply
+
+
+def opened(root: Value | Iterable[Value] | Graph) -> Graph:
+    """Record a graph in which a sum of products is no node of its own: its products and sums are, one by one.
+
+    A neuron of `gradwalk.nn` is one node, `sumprod`. Opened, it can be drawn and walked as the lecture has it.
+
+    Args:
+        root: A Value, an iterable of Values for several roots, or a Graph.
+
+    Returns:
+        The graph. Numbers, gradients, labels and lines are those of the nodes; what products and sums in between have
+        is computed.
+
+    Example:
+        >>> from gradwalk import walk
+        >>> from gradwalk.math import sumprod
+        >>> w, x, b = Value(2.0, label="w"), Value(3.0, label="x"), Value(1.0, label="b")
+        >>> neuron = sumprod([w], [x], b)
+        >>> len(as_graph(neuron)), len(opened(neuron))
+        (4, 5)
+        >>> [step.operation for step in walk(opened(neuron)).backward]
+        ['+', '*', '', '', '']
+    """
+    graph = as_graph(root)
+    opening = _Opening(graph)
+    for node in graph.nodes:
+        if isinstance(node.variadic, Reduction):
+            opening.open(node, node.variadic)
+        else:
+            opening.copy(node)
+    return opening.graph()
+
+
+class _Opening:
+    """A graph that is written again, node by node."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._index: list[int] = []  # of each node: where it stands now
+        self._opcodes: list[int] = []
+        self._offsets = [0]
+        self._operands: list[int] = []
+        self._partials: list[float] = []
+        self._data: list[float] = []
+        self._grad: list[float] = []
+
+    def copy(self, node: Node) -> None:
+        """Write a node as it is."""
+        start, end = self._graph.offsets[node.place : node.place + 2].tolist()
+        operands = self._graph.operands[start:end].tolist()
+        moved = [x if x == CONSTANT else self._index[x] for x in operands]
+        self._write(node.opcode, moved, self._graph.partials[start:end].tolist(), node.data, node.grad)
+        self._index.append(len(self._opcodes) - 1)
+
+    def open(self, node: Node, row: Reduction) -> None:
+        """Write what a reduction is made of; the last operation stands for the node."""
+        leaves = {x: Value(self._graph.data[x], label=str(x)) for x in node.operands}
+        result = _expanded(row, [x if isinstance(x, float) else leaves[x] for x in node.arguments])
+        if not isinstance(result, Value) or any(
+            result is leaf for leaf in leaves.values()
+        ):  # there is nothing to add up
+            self.copy(node)
+            return
+        result.backward()
+        inner = Graph.record(result)
+        index = {place: self._index[int(label)] for place, label in inner.labels.items()}
+        for part in inner.nodes:
+            if part.place not in index:
+                index[part.place] = len(self._opcodes)
+                operands = [index[x] if isinstance(x, int) else CONSTANT for x in part.arguments]
+                local = [p if isinstance(x, int) else x for x, p in zip(part.arguments, part.partials, strict=True)]
+                self._write(part.opcode, operands, local, part.data, part.grad * node.grad)
+        self._index.append(index[inner.root])
+
+    def _write(self, opcode: int, operands: list[int], partials: list[float], data: float, grad: float) -> None:
+        self._opcodes.append(opcode)
+        self._operands += operands
+        self._offsets.append(len(self._operands))
+        self._partials += partials
+        self._data.append(data)
+        self._grad.append(grad)
+
+    def graph(self) -> Graph:
+        """Return the graph with what has been written."""
+        before, index = self._graph, self._index
+        return Graph(
+            numpy.array(self._opcodes, numpy.int32),
+            numpy.array(self._offsets, numpy.int32),
+            numpy.array(self._operands, numpy.int32),
+            numpy.array(self._partials, numpy.float64),
+            numpy.array(self._data, numpy.float64),
+            numpy.array(self._grad, numpy.float64),
+            {index[i]: label for i, label in before.labels.items()},
+            {index[i]: symbol for i, symbol in before.symbols.items()},
+            {index[i]: source for i, source in before.sources.items()},
+            frozenset(index[i] for i in before.by_hand),
+            tuple(index[i] for i in before.outputs),
+            before.files,
+        )
+
+
+def _expanded(row: Reduction, operands: Sequence[Value | float]) -> Value | float:
+    """Compute a reduction by the rows that it is made of, without adding anything to a first total of 0."""
+    first, step = expansion(row)
+    total = operands[0] if row.starts else _computed(first, {})
+    length = (len(operands) - row.starts) // row.groups
+    for i in range(length):
+        element = [operands[row.starts + i + group * length] for group in range(row.groups)]
+        total = _computed(step, {TOTAL: total, **dict(zip(OPERANDS.values(), element, strict=False))})
+    return total
+
+
+def _computed(template: Template, references: dict[int, Value | float]) -> Value | float:
+    """Compute a template's instructions."""
+    for k, (opcode, operands, number) in enumerate(template.instructions):
+        given = [references[operand] for operand in operands]
+        if opcode == OPCODES["add"] and 0.0 in [x for x in given if isinstance(x, float)]:
+            references[k] = given[1] if given[0] == 0.0 else given[0]
+        else:
+            references[k] = apply(opcode, *given) if opcode else number
+    return references[template.result]
