@@ -213,6 +213,20 @@ def shown_by(path) -> dict[str, object]:
     )
 
 
+def test_neurons_are_opened(tmp_path):
+    path = tmp_path / "neuron.py"
+    path.write_text(
+        "from gradwalk import Value\nfrom gradwalk.math import sumprod\n"
+        "w, x, b = Value(2.0, label='w'), Value(3.0, label='x'), Value(1.0, label='b')\n"
+        "sumprod([w], [x], b).backward()\n",
+        encoding="utf-8",
+    )
+    assert "sumprod(b, w, x)" in gradwalk("walk", str(path)).stdout
+    opened = gradwalk("walk", "--opened", str(path)).stdout
+    assert "w * x = 6" in opened
+    assert "sumprod" not in opened.partition("Backward pass")[2].partition("Check")[0]
+
+
 def test_pages_of_expressions(tmp_path):
     path = tmp_path / "x.html"
     result = gradwalk(

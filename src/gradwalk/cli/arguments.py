@@ -53,6 +53,7 @@ def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     walk.add_argument(
         "values", nargs="*", metavar="name=value", help="a number for each name; or the script's arguments"
     )
+    walk.add_argument("--opened", action="store_true", help="show sumprod as the products and sums that it is made of")
     _add_order(walk)
     _add_outputs(walk)
 

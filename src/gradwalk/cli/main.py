@@ -19,6 +19,7 @@ from gradwalk.explain.text import is_name
 from gradwalk.explain.visit_order import OrderError
 from gradwalk.explain.walk import walk
 from gradwalk.graph.graph import Graph
+from gradwalk.graph.opening import opened
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +66,7 @@ def _walk(options: Namespace) -> int:
     if graph is None:
         return code or _failed(f"{options.what} did not call backward()")
     order = None if options.order is None else _split(options.order)
-    walked = walk(graph, order, overwrite=options.overwrite)
+    walked = walk(opened(graph) if options.opened else graph, order, overwrite=options.overwrite)
     output.write_files(options, walked)
     if sys.stdout.closed:
         return _failed(f"{options.what} closed the standard output, so the walk cannot be printed")
