@@ -35,6 +35,7 @@ from gradwalk.ops.formula import (  # noqa: E402
     as_formula,
     computed,
     evaluated,
+    is_choice_of_numbers,
     name,
     substituted,
     variables,
@@ -241,9 +242,10 @@ def _facts() -> Lines:
     yield f"    return opcode in ({', '.join(selecting)})"
     yield from _c_function("is_tame(opcode: cython.int)", "bint")
     yield '    """Return whether a row has finite numbers and partials where its operands are finite and not huge."""'
-    tame = "0" + "".join("1" if _is_tame(row) else "0" for row in TABLE)
-    yield f'    marks: cython.p_char = b"{tame}"'
-    yield f'    return 0 < opcode <= {len(TABLE)} and marks[opcode] == ord("1")'
+    yield from _marked([_is_tame(row) for row in TABLE])
+    yield from _c_function("has_constant_partials(opcode: cython.int)", "bint")
+    yield '    """Return whether the partials of a row are constants, or choices among constants."""'
+    yield from _marked([all(is_choice_of_numbers(row.partial(i)) for i in range(row.arity)) for row in TABLE])
     yield from _c_function("non_differentiable(opcode: cython.int)", "int")
     yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
     for row in GRAPH_ROWS:
@@ -259,6 +261,13 @@ def _facts() -> Lines:
     yield '    """Return the number of operands; 0 for leaves, variadic rows and calls, which have no fixed one."""'
     yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
+
+
+def _marked(rows: Sequence[bool]) -> Lines:
+    """What returns whether the row of an opcode is one of those."""
+    marks = "0" + "".join("1" if row else "0" for row in rows)
+    yield f'    marks: cython.p_char = b"{marks}"'
+    yield f'    return 0 < opcode <= {len(TABLE)} and marks[opcode] == ord("1")'
 
 
 def _is_tame(row: Operation) -> bool:

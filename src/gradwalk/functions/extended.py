@@ -121,18 +121,19 @@ def _length(coordinates: tuple[Any, ...]) -> Any:
     """The length of a vector, whose coordinates are divided by the largest so that no square overflows.
 
     Not `hypot(hypot(x, y), z)`, which has no derivatives where x and y are 0 and z is not. How large the scale is makes
-    no difference to the length, so it passes no gradient. Of an infinite coordinate the derivative is the limit, 1.
+    no difference to the length, so it passes no gradient.
     """
     if len(coordinates) < 2:
         return rows.absolute(coordinates[0]) if coordinates else 0.0
     largest: Any = 0.0
     for coordinate in coordinates:
-        largest = rows.fmax(largest, rows.absolute(coordinate))
+        largest = rows.fmax(largest, rows.stop_gradient(rows.absolute(coordinate)))
     is_infinite = rows.equal(largest, float("inf"))
-    scale = rows.where(rows.equal(largest, 0.0) + is_infinite, 1.0, rows.stop_gradient(largest))
+    scale = rows.where(rows.equal(largest, 0.0) + is_infinite, 1.0, largest)
     shares = [rows.divide(coordinate, scale) for coordinate in coordinates]
     squares: Any = 0.0
     for share in shares:
         squares = squares + share * share
     # A vector with an infinite coordinate is infinitely long, even if another coordinate is nan.
-    return rows.where(is_infinite, largest, scale * rows.sqrt(squares))
+    length = scale * rows.sqrt(squares)
+    return rows.where(rows.less(rows.equal(length, length), is_infinite), largest, length)

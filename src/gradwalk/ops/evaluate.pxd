@@ -12,6 +12,7 @@ cdef void replace_by_partials(int opcode, double* operands, Py_ssize_t count, do
 cdef bint is_variadic(int opcode) noexcept
 cdef bint selects(int opcode) noexcept
 cdef bint is_tame(int opcode) noexcept
+cdef bint has_constant_partials(int opcode) noexcept
 cdef int non_differentiable(int opcode) noexcept
 cdef int fusion(int opcode, int position, int inner) noexcept
 cdef int arity(int opcode) noexcept

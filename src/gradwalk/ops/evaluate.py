@@ -616,6 +616,14 @@ def is_tame(opcode: cython.int) -> cython.bint:
 
 @cython.cfunc
 @cython.exceptval(check=False)
+def has_constant_partials(opcode: cython.int) -> cython.bint:
+    """Return whether the partials of a row are constants, or choices among constants."""
+    marks: cython.p_char = b"01100010000000000000000000000000100000000000000011111111111100011001"
+    return 0 < opcode <= 67 and marks[opcode] == ord("1")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
 def non_differentiable(opcode: cython.int) -> cython.int:
     """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""
     if opcode == 50:  # where

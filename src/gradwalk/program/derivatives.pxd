@@ -36,14 +36,17 @@ cdef class Derivatives:
     cdef int _choice_of_take(self, int i, tuple table) except? -2
     cdef object _contribute(self, int i, int position, int source, int target)
     cdef object _accumulate(self, int i, int found, int choice, bint is_vague)
+    cdef object _merge_branches(self, int i, int found, int choice)
     cdef int _settled(self, int derivative, int choice, bint is_vague) except? -1
     cdef int _chosen(self, int i, int position, int source, int target) except? -2
     cdef int _new_choice(self, object selected, object either, int outer) except? -2
+    cdef bint _is_other_branch(self, int a, int b) except? -1
     cdef int _common(self, int a, int b) except? -2
     cdef int _common_to_all(self, list instructions) except? -2
     cdef int _either_of(self, int a, int b) except? -2
     cdef list _with_one(self, object instructions)
     cdef int _condition_of(self, int choice) except? -1
     cdef int _new_condition(self, int choice) except? -1
+    cdef bint _is_wild(self, int i) noexcept
     cdef object _find_tame(self)
     cdef object _find_calm(self)

@@ -219,7 +219,7 @@ class Derivatives:
             return None
         if evaluate.selects(self._store.opcode[i]):
             choice = self._chosen(i, position, source, target)
-        elif choice != _no_choice and not self._is_tame[i]:
+        elif choice != _no_choice and self._is_wild(i):
             is_vague = True
         return self._accumulate(target, found, choice, is_vague)
 
@@ -233,6 +233,8 @@ class Derivatives:
             return None
         before: cython.int = self._derivative[i]
         common: cython.int
+        if self._is_other_branch(self._choice[i], choice) and (is_vague or self._is_vague[i]):
+            return self._merge_branches(i, found, choice)
         if self._choice[i] != choice:
             common = self._common(self._choice[i], choice)
             if choice != common:
@@ -243,6 +245,18 @@ class Derivatives:
                 self._choice[i] = common if self._is_calm[i] else self._either_of(self._choice[i], choice)
         self._derivative[i] = simplify.emit(self._store, _add, before, found, 0)
         self._is_vague[i] |= is_vague
+        return None
+
+    @cython.cfunc
+    def _merge_branches(self, i: cython.int, found: cython.int, choice: cython.int) -> object:
+        """Choose between a derivative and a contribution to it that come by the two branches of one `where`."""
+        selecting, position = self._selected[choice]
+        first: cython.int = found if position == 1 else self._derivative[i]
+        second: cython.int = self._derivative[i] if position == 1 else found
+        condition: cython.int = self._store.x[cython.cast(cython.int, selecting)]
+        self._derivative[i] = simplify.emit(self._store, _where, condition, first, second)
+        self._choice[i] = self._outer[choice]
+        self._is_vague[i] = self._choice[i] != _no_choice
         return None
 
     @cython.cfunc
@@ -281,6 +295,17 @@ class Derivatives:
         return len(self._outer) - 1
 
     @cython.cfunc
+    @cython.exceptval(-1)
+    def _is_other_branch(self, a: cython.int, b: cython.int) -> cython.bint:
+        """Return whether two choices are those of the two branches of one `where`."""
+        if _no_choice in (a, b) or a == b or self._outer[a] != self._outer[b]:
+            return False
+        if self._selected[a] is None or self._selected[b] is None or self._selected[a] == self._selected[b]:
+            return False
+        selecting: cython.int = self._selected[a][0]
+        return selecting == self._selected[b][0] and self._store.opcode[selecting] == _where
+
+    @cython.cfunc
     @cython.exceptval(-2)
     def _common(self, a: cython.int, b: cython.int) -> cython.int:
         """Return a choice that both of two lie within or are, the innermost one if it is found soon."""
@@ -309,7 +334,9 @@ class Derivatives:
     def _either_of(self, a: cython.int, b: cython.int) -> cython.int:
         """Return a choice that is open where either of two is: one of them, if the other lies within it."""
         common: cython.int = self._common(a, b)
-        return common if common in (a, b) else self._new_choice(None, (a, b), common)
+        if common in (a, b) or self._is_other_branch(a, b):
+            return common
+        return self._new_choice(None, (a, b), common)
 
     @cython.cfunc
     def _with_one(self, instructions: Any) -> list:
@@ -357,7 +384,14 @@ class Derivatives:
             return own
         return simplify.emit(store, _where, self._condition[self._outer[choice]], own, store.intern_constant(0.0))
 
-    # Where 0 cannot become nan
+    # Where 0 can become nan
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_wild(self, i: cython.int) -> cython.bint:
+        """Return whether an instruction may make nan of a derivative of 0, having an infinite partial."""
+        return not self._is_tame[i] and not evaluate.has_constant_partials(self._store.opcode[i])
 
     @cython.cfunc
     def _find_tame(self) -> object:
@@ -386,7 +420,7 @@ class Derivatives:
 
     @cython.cfunc
     def _find_calm(self) -> object:
-        """Mark, for forward mode, what is tame or selects, and is used for nothing else, up to all results."""
+        """Mark, for forward mode, what no wild instruction depends on."""
         store: InstructionStore = self._store
         calm = numpy.ones(len(self._arrays[3]), numpy.int32)
         self._arrays.append(calm)
@@ -395,7 +429,7 @@ class Derivatives:
         opcode: cython.int
         for i in range(len(calm) - 1, -1, -1):
             opcode = store.opcode[i]
-            if opcode <= 0 or (self._is_calm[i] and (self._is_tame[i] or evaluate.selects(opcode))):
+            if opcode <= 0 or (self._is_calm[i] and not self._is_wild(i)):
                 continue
             if opcode == _call:
                 operands = store.calls[store.x[i]][1]

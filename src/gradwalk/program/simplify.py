@@ -26,6 +26,9 @@ _div = cython.declare(cython.int, NAMES.index("div"))
 _neg = cython.declare(cython.int, NAMES.index("neg"))
 _pow = cython.declare(cython.int, NAMES.index("pow"))
 _where = cython.declare(cython.int, NAMES.index("where"))
+_less = cython.declare(cython.int, NAMES.index("less"))
+_less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
+_equal = cython.declare(cython.int, NAMES.index("equal"))
 
 
 @cython.cfunc
@@ -74,10 +77,8 @@ def _simplified(store: InstructionStore, opcode: cython.int, x: cython.int, y: c
         return store.x[x]
     if opcode == _pow and store.opcode[y] == _constant:
         return _simplified_power(store, x, _number(store, y))
-    if opcode == _where and store.opcode[x] == _constant:
-        return y if _number(store, x) != 0.0 else z
-    if opcode == _where and y == z:
-        return y
+    if opcode == _where:
+        return _simplified_choice(store, x, y, z)
     return _none
 
 
@@ -131,6 +132,23 @@ def _simplified_quotient(store: InstructionStore, x: cython.int, y: cython.int) 
     if store.opcode[x] == _neg:
         return emit(store, _neg, emit(store, _div, store.x[x], y, 0), 0, 0)
     return _none
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _simplified_choice(store: InstructionStore, condition: cython.int, y: cython.int, z: cython.int) -> cython.int:
+    if store.opcode[condition] == _constant:
+        return y if _number(store, condition) != 0.0 else z
+    if y == z:
+        return y
+    if store.opcode[y] == _where and store.x[y] == condition:
+        return emit(store, _where, condition, store.y[y], z)
+    if store.opcode[z] == _where and store.x[z] == condition:
+        return emit(store, _where, condition, y, store.z[z])
+    one: cython.bint = store.opcode[y] == _constant and _number(store, y) == 1.0
+    zero: cython.bint = store.opcode[z] == _constant and _number(store, z) == 0.0 and not _is_minus_zero(store, z)
+    is_1_or_0: cython.bint = store.opcode[condition] in (_less, _less_equal, _equal)
+    return condition if one and zero and is_1_or_0 else _none
 
 
 @cython.cfunc
