@@ -13,7 +13,8 @@ from typing import Any
 import numpy
 
 from gradwalk import math
-from gradwalk.numpy.arrays import Axis, are_known, exchanged, holds_values, numbers, of_objects, reduced
+from gradwalk.numpy.arrays import Axis, are_known, exchanged, holds_values, numbers, reduced
+from gradwalk.value.arrays import along
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -25,7 +26,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Whether the axes stay, with length 1.
 
     Returns:
-        An array, or an element. Equal elements share the gradient evenly, as in JAX.
+        An array, or an element. Equal elements share the gradient evenly, as in JAX, and nan has the gradient nan.
 
     Raises:
         ValueError: There are no elements.
@@ -47,7 +48,7 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Whether the axes stay, with length 1.
 
     Returns:
-        An array, or an element. Equal elements share the gradient evenly, as in JAX.
+        An array, or an element. Equal elements share the gradient evenly, as in JAX, and nan has the gradient nan.
 
     Raises:
         ValueError: There are no elements.
@@ -60,12 +61,13 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return _extreme(numpy.min, math.minimum, a, axis, keepdims)
 
 
-def argmax(a: Any, axis: int | None = None) -> Any:
+def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Return the index of the largest element: of the first one, or of the first nan.
 
     Args:
         a: An array of Values or numbers.
         axis: An axis; that of the flattened array if None.
+        keepdims: Whether the axis stays, with length 1.
 
     Returns:
         An int, or an array of them. In a recorded function, where it may not index anything, a Value without gradient.
@@ -80,16 +82,17 @@ def argmax(a: Any, axis: int | None = None) -> Any:
     """
     array = numpy.asarray(a)
     if are_known(array):
-        return numpy.argmax(numbers(array), axis=axis)
-    return reduced(_first_of_largest, array, axis)
+        return numpy.argmax(numbers(array), axis=axis, keepdims=keepdims)
+    return reduced(_first_of_largest, array, axis, keepdims)
 
 
-def argmin(a: Any, axis: int | None = None) -> Any:
+def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Return the index of the smallest element: of the first one, or of the first nan.
 
     Args:
         a: An array of Values or numbers.
         axis: An axis; that of the flattened array if None.
+        keepdims: Whether the axis stays, with length 1.
 
     Returns:
         As `argmax` does.
@@ -98,7 +101,9 @@ def argmin(a: Any, axis: int | None = None) -> Any:
         ValueError: There are no elements.
     """
     array = numpy.asarray(a)
-    return numpy.argmin(numbers(array), axis=axis) if are_known(array) else argmax(-array, axis)
+    if are_known(array):
+        return numpy.argmin(numbers(array), axis=axis, keepdims=keepdims)
+    return argmax(-array, axis, keepdims=keepdims)
 
 
 def sort(a: Any, axis: int | None = -1) -> Any:
@@ -123,7 +128,7 @@ def sort(a: Any, axis: int | None = -1) -> Any:
         return numpy.sort(array, axis=axis, kind="stable")
     if are_known(array):
         return numpy.take_along_axis(array, argsort(array, axis), axis)
-    return _along(lambda row: _sorted(row)[0], array, axis)
+    return along(lambda row: _sorted(row)[0], array, axis)
 
 
 def argsort(a: Any, axis: int | None = -1) -> Any:
@@ -144,7 +149,7 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
     array, axis = _to_sort(a, axis)
     if are_known(array):
         return numpy.argsort(numbers(array), axis=axis, kind="stable")
-    return _along(lambda row: _sorted(row)[1], array, axis)
+    return along(lambda row: _sorted(row)[1], array, axis)
 
 
 def _extreme(of_numbers: Callable[..., Any], choose: Callable[..., Any], a: Any, axis: Axis, keepdims: bool) -> Any:
@@ -160,7 +165,7 @@ def _chosen(row: list[Any], choose: Callable[..., Any]) -> Any:
     if are_known(array):
         known = numbers(array)
         best = functools.reduce(choose, known.tolist())
-        row = [x for x, number in zip(row, known, strict=True) if number == best or number != number]
+        row = [x for x, number in zip(row, known, strict=True) if number == best or best != best]
     return row[0] if len(row) == 1 else _shared(row, choose)
 
 
@@ -168,14 +173,17 @@ def _shared(row: list[Any], choose: Callable[..., Any]) -> Any:
     """The extreme of some elements, all that equal it with the same share in its gradient.
 
     To its number, as a constant, is added the mean of what those elements differ by: zeros, whose derivatives are 1.
-    Where it is infinite these would be nan, and nan is equal to nothing: there the elements are chosen in pairs.
+    Where it is nan, all elements differ by nan, and their derivatives are nan. Where it is infinite, equal elements
+    would differ by nan: there the elements are chosen in pairs.
     """
     best = functools.reduce(choose, row)
     fixed = math.stop_gradient(best)
-    ties = [math.equal(x, fixed) for x in row]
-    differences = [math.where(tie, x - fixed, 0.0) for x, tie in zip(row, ties, strict=True)]
-    is_finite = math.less(math.abs(fixed), math.inf)
-    return math.where(is_finite, fixed + sum(differences) / math.maximum(sum(ties), 1.0), best)
+    differences = [x - fixed for x in row]
+    # A condition that is 0 at a tie, as `check` takes it for a kink there; and of nan.
+    are_apart = [math.less(0.0, math.abs(difference)) for difference in differences]
+    total = sum(math.where(apart, 0.0, x) for apart, x in zip(are_apart, differences, strict=True))
+    share = math.where(math.equal(fixed, fixed), 1.0 / (len(row) - sum(are_apart)), math.nan)
+    return math.where(math.equal(math.abs(fixed), math.inf), best, fixed + share * total)
 
 
 def _first_of_largest(row: list[Any]) -> Any:
@@ -206,10 +214,3 @@ def _to_sort(a: Any, axis: int | None) -> tuple[Any, int]:
     """The array, and the axis to sort it along."""
     array = numpy.asarray(a)
     return (array.ravel(), -1) if axis is None else (array, axis)
-
-
-def _along(function: Callable[[list[Any]], list[Any]], array: Any, axis: int) -> Any:
-    """Apply a function of a list that returns one to the elements along an axis."""
-    moved = numpy.moveaxis(array, axis, -1)
-    rows = [function(moved[at].tolist()) for at in numpy.ndindex(moved.shape[:-1])]
-    return numpy.moveaxis(of_objects([x for row in rows for x in row], moved.shape), -1, axis)
