@@ -8,13 +8,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
 from gradwalk import math
 from gradwalk.numpy.arrays import Axis, are_known, exchanged, holds_values, numbers, reduced
 from gradwalk.value.arrays import along
+
+
+class _Extreme(NamedTuple):
+    """NumPy's reduction, the choice of two elements, and whether an element is beaten by another."""
+
+    of_numbers: Callable[..., Any]
+    choose: Callable[..., Any]
+    is_beaten: Callable[..., Any]
+
+
+_LARGEST = _Extreme(numpy.max, math.maximum, math.less)
+_SMALLEST = _Extreme(numpy.min, math.minimum, lambda x, best: math.less(best, x))
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -36,7 +48,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> grad(max)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [0.0, 0.5, 0.5]
     """
-    return _extreme(numpy.max, math.maximum, a, axis, keepdims)
+    return _extreme(_LARGEST, a, axis, keepdims)
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -58,7 +70,7 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> grad(min)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [1.0, 0.0, 0.0]
     """
-    return _extreme(numpy.min, math.minimum, a, axis, keepdims)
+    return _extreme(_SMALLEST, a, axis, keepdims)
 
 
 def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
@@ -152,38 +164,37 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
     return along(lambda row: _sorted(row)[1], array, axis)
 
 
-def _extreme(of_numbers: Callable[..., Any], choose: Callable[..., Any], a: Any, axis: Axis, keepdims: bool) -> Any:
+def _extreme(which: _Extreme, a: Any, axis: Axis, keepdims: bool) -> Any:
     array = numpy.asarray(a)
     if array.size == 0 or not holds_values(array):
-        return of_numbers(array, axis=axis, keepdims=keepdims)
-    return reduced(lambda row: _chosen(row, choose), array, axis, keepdims)
+        return which.of_numbers(array, axis=axis, keepdims=keepdims)
+    return reduced(lambda row: _chosen(row, which), array, axis, keepdims)
 
 
-def _chosen(row: list[Any], choose: Callable[..., Any]) -> Any:
+def _chosen(row: list[Any], which: _Extreme) -> Any:
     """The extreme of some elements."""
     array = numpy.array(row, dtype=object)
     if are_known(array):
         known = numbers(array)
-        best = functools.reduce(choose, known.tolist())
+        best = functools.reduce(which.choose, known.tolist())
         row = [x for x, number in zip(row, known, strict=True) if number == best or best != best]
-    return row[0] if len(row) == 1 else _shared(row, choose)
+    return row[0] if len(row) == 1 else _shared(row, which)
 
 
-def _shared(row: list[Any], choose: Callable[..., Any]) -> Any:
+def _shared(row: list[Any], which: _Extreme) -> Any:
     """The extreme of some elements, all that equal it with the same share in its gradient.
 
     To its number, as a constant, is added the mean of what those elements differ by: zeros, whose derivatives are 1.
     Where it is nan, all elements differ by nan, and their derivatives are nan. Where it is infinite, equal elements
     would differ by nan: there the elements are chosen in pairs.
     """
-    best = functools.reduce(choose, row)
+    best = functools.reduce(which.choose, row)
     fixed = math.stop_gradient(best)
-    differences = [x - fixed for x in row]
-    # A condition that is 0 at a tie, as `check` takes it for a kink there; and of nan.
-    are_apart = [math.less(0.0, math.abs(difference)) for difference in differences]
-    total = sum(math.where(apart, 0.0, x) for apart, x in zip(are_apart, differences, strict=True))
-    share = math.where(math.equal(fixed, fixed), 1.0 / (len(row) - sum(are_apart)), math.nan)
-    return math.where(math.equal(math.abs(fixed), math.inf), best, fixed + share * total)
+    # Conditions that are 0 at a tie, so that `check` takes it for a kink, and 0 next to nan.
+    are_beaten = [which.is_beaten(x, fixed) for x in row]
+    differences = [math.where(beaten, 0.0, x - fixed) for x, beaten in zip(row, are_beaten, strict=True)]
+    share = math.where(math.equal(fixed, fixed), 1.0 / (len(row) - sum(are_beaten)), math.nan)
+    return math.where(math.equal(math.abs(fixed), math.inf), best, fixed + share * sum(differences))
 
 
 def _first_of_largest(row: list[Any]) -> Any:
