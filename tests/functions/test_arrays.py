@@ -6,9 +6,10 @@ import math
 
 import numpy
 import pytest
+from references import jax, jnp
 
 import gradwalk.math as gm
-from gradwalk import Value, grad, jit, value_and_grad, vmap
+from gradwalk import Value, grad, hessian, jit, value_and_grad, vmap
 from gradwalk.ops.table import TABLE
 
 OF_ONE = [row.name for row in TABLE if row.is_function and row.arity == 1]
@@ -78,3 +79,112 @@ def test_results_are_float64():
     assert gm.abs([True, -2]).tolist() == [1.0, 2.0]
     assert type(gm.sin(numpy.array([0.5])[0])) is float
     assert math.isnan(gm.log(numpy.array([-1.0]))[0])
+
+
+@pytest.mark.parametrize("name", [*OF_ONE, *OTHERS, "isnan", "isfinite", "isinf", "fabs"])
+def test_arrays_without_dimensions_are_the_number_in_them(name):
+    f = getattr(gm, name)
+    number = 1.25 if name == "acosh" else -0.25 if name == "log1mexp" else 0.25
+    found = f(numpy.array(number))
+    assert (found, type(found)) == (f(number), type(f(number)))
+    held = numpy.empty((), dtype=object)
+    held[()] = Value(number)
+    found = f(held)
+    assert (found.data if isinstance(found, Value) else found) == f(number)
+
+
+def test_arrays_without_dimensions_are_numbers_beside_others():
+    v, two = Value(3.0), numpy.array(2.0)
+    out = gm.maximum(gm.atan2(v, two), two, gm.where(numpy.array(True), v, two))
+    out.backward()
+    assert (out.data, v.grad) == (3.0, 1.0)
+    assert gm.modf(numpy.array(2.5)) == (0.5, 2.0)
+    assert gm.pow(numpy.array([2.0, 3.0]), two).tolist() == [4.0, 9.0]
+    assert gm.logsumexp([two, two]) == gm.logsumexp([2.0, 2.0])
+    assert gm.take([1.0, 5.0], numpy.array(1)) == gm.interp(numpy.array(1.0), [0.0, 2.0], [3.0, 7.0]) == 5.0
+    for derivative in (grad(lambda x: gm.exp(2.0 * gm.sin(x))), jit(grad(lambda x: gm.exp(2.0 * gm.sin(x))))):
+        assert derivative(numpy.array(0.0)).tolist() == 2.0
+    with pytest.raises(TypeError, match=r"sin\(\) takes Values and real numbers, not \(ndarray\)"):
+        gm.sin(numpy.array("a"))
+
+
+# Shares of a sum, along an axis, beside JAX
+
+X = numpy.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.5]])
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("x", [X, numpy.stack([X, -X, X * X])], ids=["matrix", "stack"])
+def test_shares_and_two_derivatives_are_those_of_jax_along_each_axis(name, axis, x):
+    theirs = getattr(jax.nn, name)
+
+    def loss(x):
+        shares = getattr(gm, name)(x, axis)
+        return (numpy.arange(1.0, 1.0 + x.size).reshape(x.shape) * shares * shares).sum()
+
+    def their_loss(x):
+        return (jnp.arange(1.0, 1.0 + x.size).reshape(x.shape) * theirs(x, axis) ** 2).sum()
+
+    leaves = numpy.array([Value(number) for number in x.ravel()]).reshape(x.shape)
+    expected = theirs(x, axis)
+    for found in (getattr(gm, name)(x, axis=axis), numpy.array([v.data for v in getattr(gm, name)(leaves, axis).flat])):
+        numpy.testing.assert_allclose(found.reshape(x.shape), expected, rtol=1e-13)
+    assert getattr(gm, name)(x, axis).dtype == float
+    first, second = jax.jit(jax.grad(their_loss))(x), jax.jit(jax.hessian(their_loss))(x)
+    loss(leaves).backward()
+    numpy.testing.assert_allclose([v.grad for v in leaves.flat], first.ravel(), rtol=1e-11, atol=1e-11)
+    for transform, true in ((grad, first), (hessian, second)):
+        recorded = jit(transform(loss))
+        recorded(-x)
+        numpy.testing.assert_allclose(recorded(x), true, rtol=1e-10, atol=1e-10)
+        numpy.testing.assert_allclose(vmap(transform(loss))(numpy.stack([-x, x]))[1], true, rtol=1e-10, atol=1e-10)
+    numpy.testing.assert_allclose(grad(loss)(x), first, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("f", [gm.softmax, gm.log_softmax])
+def test_shares_have_the_shape_of_what_is_given(f):
+    row = X[0].tolist()
+    assert isinstance(f(row), list)
+    assert isinstance(f(tuple(row)), list)
+    assert [x.data for x in f([Value(x) for x in row])] == f(row)
+    assert f(X[0]).tolist() == f(row)
+    assert f(X.tolist()).tolist() == f(X).tolist() == [f(row) for row in X.tolist()]
+    assert f([X[0], X[1]]).tolist() == f(X).tolist()
+    assert [v.data for v in f([[Value(0.5), 0.5]])[0]] == f([0.5, 0.5])
+    assert f(numpy.empty((2, 0))).shape == (2, 0)
+    with pytest.raises(ValueError, match="axis 1 is out of bounds"):
+        f(row, axis=1)
+    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+        f(X, axis=2)
+
+
+def test_divmod_of_arrays_is_floor_division_and_remainder():
+    numbers = numpy.array([[7.5, -7.5], [2.0, 0.5]])
+    leaves = numpy.array([Value(x) for x in numbers.ravel()]).reshape(numbers.shape)
+    for given in (numbers, leaves):
+        for pair, expected in (
+            (divmod(Value(3.0), given), divmod(3.0, numbers)),
+            (divmod(given, Value(2.0)), divmod(numbers, 2.0)),
+            (numpy.divmod(given, Value(2.0)), divmod(numbers, 2.0)),
+        ):
+            assert isinstance(pair, tuple)
+            for part, true in zip(pair, expected, strict=True):
+                assert [v.data for v in part.flat] == true.ravel().tolist()
+
+    def left(x):
+        return sum((divmod(x, numbers)[1] * numbers * x).flat)
+
+    def right(x):
+        return sum((divmod(numbers, x)[1] * numbers * x).flat)
+
+    for f, in_jax in ((left, lambda x, y: jnp.divmod(x, y)[1]), (right, lambda x, y: jnp.divmod(y, x)[1])):
+        theirs = lambda x, g=in_jax: (g(x, numbers) * numbers * x).sum()  # noqa: E731
+        for order, their_order in (
+            (f, theirs),
+            (grad(f), jax.grad(theirs)),
+            (grad(grad(f)), jax.grad(jax.grad(theirs))),
+        ):
+            expected = float(their_order(3.25))
+            for found in (order(3.25), jit(order)(3.25), vmap(order)(numpy.array([1.0, 3.25]))[1]):
+                assert found == pytest.approx(expected, rel=1e-13)

@@ -23,6 +23,8 @@ CASES = {
     "minimum": lambda np, x, y: np.minimum(x * x, y),
     "maximum of a number": lambda np, x, y: np.maximum(x, 0.5) * y,
     "clip": lambda np, x, y: np.clip(x * x * x, -1.0, y * y),
+    "clip by the array API's names": lambda np, x, y: np.clip(x * x * x, min=-1.0, max=y * y),
+    "clip by min": lambda np, x, y: np.clip(x * x, min=1.0) * y,
     "clip from below": lambda np, x, y: np.clip(x * x, 1.0, None) * y,
     "clip from above": lambda np, x, y: np.clip(x * x, None, 1.0) * y,
     "sign": lambda np, x, y: np.sign(x) * x * y,
@@ -104,3 +106,9 @@ def test_a_known_choice_makes_no_nodes():
     x, y = as_values(X), as_values(Y)
     chosen = gnp.where(gnp.less(x, y), x, y)
     assert all(node is x[at] or node is y[at] for at, node in numpy.ndenumerate(chosen))
+
+
+def test_bounds_have_one_name():
+    for names in ({"a_min": 0.0, "min": 0.0}, {"a_max": 1.0, "min": 0.0}):
+        with pytest.raises(ValueError, match="takes a_min and a_max, or min and max"):
+            gnp.clip(as_values(numpy.zeros(2)), **names)

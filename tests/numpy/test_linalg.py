@@ -52,6 +52,8 @@ CASES = {
         for p in (None, "fro", 1, -1, numpy.inf, -numpy.inf)
     },
     "norm along 0": (lambda np, x: np.linalg.norm(x, 3, axis=0), PIVOTED + 0.125),
+    "norm along an integer of NumPy's": (lambda np, x: np.linalg.norm(x, 1, axis=numpy.int64(1)), PIVOTED + 0.125),
+    "norm 3 along one of NumPy's": (lambda np, x: np.linalg.norm(x, 3, axis=numpy.int64(0)), PIVOTED + 0.125),
     "norm that keeps": (lambda np, x: np.linalg.norm(x, numpy.inf, axis=1, keepdims=True), PIVOTED + 0.125),
     "norm along both": (lambda np, x: np.linalg.norm(x, 1, axis=(1, 0), keepdims=True), PIVOTED + 0.125),
 }

@@ -7,9 +7,11 @@ import pytest
 from beside_jax import as_values, check, numbers
 from hypothesis import given
 from hypothesis import strategies as st
+from references import jax, jnp
 
 import gradwalk.numpy as gnp
-from gradwalk import grad, jit, vmap
+from gradwalk import check as check_gradients
+from gradwalk import grad, gradcheck, hessian, jit, vmap
 
 X = numpy.array([[0.5, -1.5, 2.0, 0.25], [1.25, -0.25, 0.75, -3.0]])
 TIED = numpy.array([[0.5, 2.0, 2.0, -1.0], [2.0, -0.25, -1.0, -1.0]])
@@ -30,6 +32,9 @@ INDICES = {
     "argmin": lambda np, x: np.argmin(x),
     "argmax along 0": lambda np, x: np.argmax(x, axis=0),
     "argmin along 1": lambda np, x: np.argmin(x, axis=1),
+    "argmax that keeps": lambda np, x: np.argmax(x, axis=1, keepdims=True),
+    "argmin that keeps": lambda np, x: np.argmin(x, axis=0, keepdims=True),
+    "argmax of all that keeps": lambda np, x: np.argmax(x, keepdims=True),
 }
 ANY = st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, -3.5, numpy.inf, -numpy.inf, numpy.nan]), min_size=1, max_size=7)
 
@@ -73,6 +78,34 @@ def test_equal_elements_share_the_gradient_of_the_largest_and_stay_in_order_when
         assert transform(grad(lambda x: gnp.sort(x) @ weights))(x).tolist() == sorted_weights.tolist()
 
 
+@given(st.lists(st.sampled_from([0.0, 1.0, -numpy.inf, numpy.nan]), min_size=2, max_size=5))
+def test_the_gradient_next_to_nan_is_that_of_jax(xs):
+    x = numpy.array(xs)
+    if x.max() == -numpy.inf:  # chosen in pairs
+        return
+    values = as_values(x)
+    gnp.max(values).backward()
+    for name, expected in (("grad", jax.grad(jnp.max)(x)), ("hessian", jax.hessian(jnp.max)(x))):
+        f = {"grad": grad, "hessian": hessian}[name](gnp.max)
+        for found in (f(x), jit(f)(x), vmap(f)(numpy.stack([x, x]))[1]):
+            numpy.testing.assert_allclose(found, expected, rtol=1e-15)
+    numpy.testing.assert_allclose([v.grad for v in values], jax.grad(jnp.max)(x), rtol=1e-15)
+    numpy.testing.assert_allclose(jit(grad(gnp.min))(-x), jax.grad(jnp.min)(-x), rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("xs", [[2.0, 2.0], [2.0, 2.0, 2.0], [0.0, 2.0, 2.0, 5.0, 0.0, 5.0], [0.0, -0.0]])
+def test_a_tie_is_a_kink_to_a_check(name, xs):
+    f = getattr(gnp, name)
+    for loss in (f, lambda x: 3.0 * f(x * x) - x[0]):
+        values = as_values(numpy.array(xs))
+        found = check_gradients(loss(values))
+        assert found.ok
+        tied = {v.name for v in found.rows if v.verdict == "kink"}
+        assert len(tied) >= 2
+        assert gradcheck(loss, numpy.array(xs)).ok
+
+
 @pytest.mark.parametrize("name", ["argmax", "argsort"])
 def test_a_recorded_index_indexes_nothing(name):
     with pytest.raises(IndexError):
@@ -99,3 +132,25 @@ def test_the_largest_of_known_numbers_is_the_element_itself():
     x = as_values(X)
     assert gnp.max(x) is x[0, 2]
     assert gnp.sort(x)[0, 0] is x[0, 1]
+
+
+class Index:
+    """An integer by `__index__` alone."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+@pytest.mark.parametrize("index", [numpy.int64, numpy.uint8, Index])
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin", "sort", "argsort"])
+def test_any_integer_is_an_axis(name, index):
+    f = getattr(gnp, name)
+    for axis in (0, 1):
+        expected = numpy.asarray(f(X, axis=axis), dtype=float)
+        ways = [lambda x: f(as_values(x), axis=index(axis)), lambda x: f(x, axis=index(axis))]  # noqa: B023
+        ways.append(jit(lambda x: f(x, axis=index(axis))))  # noqa: B023
+        for way in ways:
+            numpy.testing.assert_array_equal(numbers(way(X)), expected)

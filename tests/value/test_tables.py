@@ -141,11 +141,31 @@ def test_rows_are_taken_as_rows():
         (numpy.array(3.0), 0, TypeError, "not ndarray"),
         ([1.0, "2"], Value(0.0), TypeError, r"take\(\) takes Values and real numbers, not str"),
         ([[1.0], [2.0, 3.0]], Value(0.0), ValueError, "the rows of a table have one length, not 1 and 2"),
+        ([[1.0], [2.0, 3.0]], 0, ValueError, "the rows of a table have one length, not 1 and 2"),
+        ([[[1.0], [2.0]], [[3.0], [4.0, 5.0]]], 0, ValueError, "the rows of a table have one length, not 1 and 2"),
+        ([[[1.0], [2.0]], [[3.0], [4.0, 5.0]]], Value(0.0), ValueError, "have one length, not 1 and 2"),
+        ([numpy.zeros(2), numpy.zeros(3)], 0, ValueError, "the rows of a table have one length, not 2 and 3"),
+        ([[1.0], 2.0], 0, TypeError, "a table is a list, a tuple or an array of numbers or of rows, not float"),
     ],
 )
 def test_what_is_no_table_or_no_index_is_refused(values, index, error, message):
     with pytest.raises(error, match=message):
         take(values, index)
+
+
+def test_rows_of_unequal_lengths_are_refused_in_every_way_of_running():
+    table = [[1.0], [2.0, 3.0]]
+    of_lanes = vmap(lambda i: take(table, i))
+    for called in (
+        lambda: take(table, 0),
+        lambda: take(table, Value(0.0)),
+        lambda: jit(take)(table, 0),
+        lambda: jit(lambda t: take(t, 0))(table),
+        lambda: grad(lambda t, i: take(t, i)[0])(table, 0),
+        lambda: of_lanes(numpy.array([0, 0])),
+    ):
+        with pytest.raises(ValueError, match="the rows of a table have one length, not 1 and 2"):
+            called()
 
 
 def test_the_error_for_a_recorded_index_names_take():
@@ -498,6 +518,33 @@ def test_one_hot_is_that_of_jax(i, n):
     )
 
 
+INDICES = numpy.array([[0, 2, 5], [-1, 1, 0]])
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1, 2])
+def test_one_hot_of_arrays_is_that_of_jax(axis):
+    expected = jax.nn.one_hot(INDICES, 4, axis=axis)
+    leaves = numpy.array([Value(i) for i in INDICES.ravel()]).reshape(INDICES.shape)
+    found = one_hot(leaves, 4, axis)
+    same(numpy.array([v.data for v in found.ravel()]).reshape(found.shape), expected)
+    for way in (one_hot(INDICES, 4, axis=axis), one_hot(INDICES.tolist(), 4, axis)):
+        assert way.dtype == float
+        same(way, expected)
+    recorded = jit(lambda x: one_hot(x, 4, axis))
+    recorded(-INDICES)
+    same(recorded(INDICES), expected)
+    same(vmap(lambda x: one_hot(x, 4, axis))(numpy.stack([-INDICES, INDICES]))[1], expected)
+
+
+def test_one_hot_of_numbers_is_a_list_and_of_lists_an_array():
+    assert one_hot(numpy.array(1), 3) == one_hot(1.0, 3) == [0.0, 1.0, 0.0]
+    assert one_hot([0, 2], 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    assert one_hot([], 3).shape == (0, 3)
+    assert one_hot([1, 2], 0).shape == (2, 0)
+    with pytest.raises(TypeError, match=r"equal\(\) takes Values and real numbers"):
+        one_hot("a", 3)
+
+
 SORTED = st.lists(st.sampled_from([-2.0, -1.0, -0.0, 0.0, 0.5, 1.0, math.inf]), max_size=9).map(sorted)
 
 
@@ -553,6 +600,75 @@ def test_interp_is_that_of_numpy_and_jax(curve):
     numpy.testing.assert_allclose(
         vmap(interp, in_axes=(0, None, None))(batch, xp, fp), numpy.interp(batch, xp, fp), atol=1e-12
     )
+
+
+AT = numpy.array([[-1.0, 0.5, 1.0], [2.25, 3.0, 9.0]])
+XP, FP = [0.0, 1.0, 2.5, 3.0], [1.0, 3.0, 2.0, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("interp", lambda x: numpy.interp(x, XP, FP)),
+        ("pchip", scipy.interpolate.PchipInterpolator(XP, FP)),
+        ("searchsorted", lambda x: numpy.searchsorted(XP, x)),
+    ],
+)
+def test_each_element_of_an_array_is_looked_up(name, theirs):
+    def f(x: Any) -> Any:
+        return searchsorted(XP, x) if name == "searchsorted" else getattr(gm, name)(x, XP, FP)
+
+    expected = theirs(AT)
+    near = {"rtol": 1e-12, "atol": 1e-12}
+    for found in (f(AT), f(AT.tolist())):
+        assert found.dtype == (int if name == "searchsorted" else float)
+        numpy.testing.assert_allclose(found, expected, **near)
+    leaves = numpy.array([Value(x) for x in AT.ravel()]).reshape(AT.shape)
+    numpy.testing.assert_allclose([v.data for v in f(leaves).ravel()], expected.ravel(), **near)
+    recorded = jit(f)
+    recorded(-AT)
+    numpy.testing.assert_allclose(recorded(AT), expected, **near)
+    numpy.testing.assert_allclose(vmap(f)(numpy.stack([-AT, AT]))[1], expected, **near)
+    assert f(numpy.empty((0, 2))).shape == (0, 2)
+    if name != "searchsorted":
+        first = grad(lambda x: f(x).sum())
+        second = grad(lambda x: first(x).sum())
+        for derivative, of_number in ((first, grad(f)), (second, grad(grad(f)))):
+            one_by_one = numpy.vectorize(of_number)(AT)
+            numpy.testing.assert_allclose(derivative(AT), one_by_one, **near)
+            numpy.testing.assert_allclose(jit(derivative)(AT), one_by_one, **near)
+            numpy.testing.assert_allclose(vmap(derivative)(numpy.stack([-AT, AT]))[1], one_by_one, **near)
+
+
+INFINITE = st.one_of(st.sampled_from([math.inf, -math.inf, 0.0, 1.0]), FINITE)
+
+
+@given(st.lists(INFINITE, min_size=1, max_size=5), st.one_of(st.sampled_from([0.0, 1.0, 2.0, math.nan]), FINITE))
+def test_interp_is_that_of_numpy_next_to_infinite_ordinates(fp, x):
+    xp = [float(i) for i in range(len(fp))]
+    if len(fp) == 1 and math.isnan(x):
+        return
+    expected = numpy.interp(x, xp, fp)
+    for found in (
+        interp(x, xp, fp),
+        interp(Value(x), xp, fp).data if len(fp) > 1 else expected,
+        jit(interp)(x, xp, fp),
+        vmap(lambda x: interp(x, xp, fp))(numpy.array([0.5, x]))[1],
+    ):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jit, lambda f: lambda *xs: vmap(f)(*[numpy.array([x]) for x in xs])[0]])
+def test_derivatives_of_interp_are_finite_where_its_own_segment_is(way):
+    xp, fp = [0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 1.5, math.inf, 2.0, 5.0]
+    f = lambda x: interp(x, xp, fp)  # noqa: E731
+    of_table = lambda x, y: interp(x, xp, [fp[0], y, *fp[2:]])  # noqa: E731
+    for x, slope in ((-1.0, 0.0), (0.0, 1.5), (0.75, 1.5), (3.0, 3.0), (3.5, 3.0), (4.0, 3.0), (5.0, 0.0), (1.0, 0.0)):
+        assert way(grad(f))(x) == slope
+        assert way(grad(grad(f)))(x) == 0.0
+        if x < 2.0:
+            assert way(grad(of_table, 1))(x, 1.5) == max(x, 0.0)
+            assert way(grad(grad(of_table), 1))(x, 1.5) == (1.0 if 0.0 <= x < 1.0 else 0.0)
 
 
 @given(curves(2))

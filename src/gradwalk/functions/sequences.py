@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+import numpy
 
 from gradwalk.functions import rows
 from gradwalk.functions.extended import hypot, maximum
+from gradwalk.value import arrays
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)
@@ -38,22 +41,33 @@ def logsumexp(xs: Iterable[Scalar]) -> Scalar:
     return result
 
 
-def softmax(xs: Iterable[Scalar]) -> list[Scalar]:
-    """exp(x[i]) / (exp(x[0]) + exp(x[1]) + ...), for each i.
+@overload
+def softmax(xs: numpy.ndarray[Any, Any], axis: int = -1) -> numpy.ndarray[Any, Any]: ...
+@overload
+def softmax(xs: Iterable[Scalar], axis: int = -1) -> list[Scalar]: ...
+def softmax(xs: Any, axis: int = -1) -> Any:
+    """exp(x[i]) / (exp(x[0]) + exp(x[1]) + ...), for each i: as `jax.nn.softmax`.
 
     d/dx[j] = out[i] · (1 - out[i]) if i = j, else -out[i] · out[j]
 
     Args:
-        xs: `Value`s and real numbers.
+        xs: `Value`s and real numbers, or an array of these.
+        axis: The axis of an array along which they are added up.
 
     Returns:
-        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1.
+        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1. Of an array, or of a list of
+        lists, an array of the same shape.
 
     Example:
         >>> [round(share, 6) for share in softmax([1.0, 2.0, 1000.0])]
         [0.0, 0.0, 1.0]
+        >>> softmax(numpy.array([[1.0, 1.0], [0.0, 1000.0]])).tolist()
+        [[0.5, 0.5], [0.0, 1.0]]
     """
-    operands = list(xs)
+    return _along(_softmax, xs, axis)
+
+
+def _softmax(operands: list[Any]) -> list[Any]:
     if not operands:
         return []
     _, exponentials = _shifted(operands)
@@ -61,27 +75,43 @@ def softmax(xs: Iterable[Scalar]) -> list[Scalar]:
     return [rows.divide(exponential, total) for exponential in exponentials]
 
 
-def log_softmax(xs: Iterable[Scalar]) -> list[Scalar]:
+@overload
+def log_softmax(xs: numpy.ndarray[Any, Any], axis: int = -1) -> numpy.ndarray[Any, Any]: ...
+@overload
+def log_softmax(xs: Iterable[Scalar], axis: int = -1) -> list[Scalar]: ...
+def log_softmax(xs: Any, axis: int = -1) -> Any:
     """x[i] - log(exp(x[0]) + exp(x[1]) + ...), for each i, which is the logarithm of `softmax` without its underflow.
 
     d/dx[j] = 1 - softmax(x)[j] if i = j, else -softmax(x)[j]
 
     Args:
-        xs: `Value`s and real numbers.
+        xs: `Value`s and real numbers, or an array of these.
+        axis: The axis of an array along which they are added up.
 
     Returns:
-        A list of new `Value`s, or of floats if no operand is a `Value`.
+        A list of new `Value`s, or of floats if no operand is a `Value`. Of an array, or of a list of lists, an array
+        of the same shape, as `jax.nn.log_softmax`.
 
     Example:
         >>> [round(share, 6) for share in log_softmax([1.0, 2.0, 1000.0])]
         [-999.0, -998.0, 0.0]
     """
-    operands = list(xs)
+    return _along(_log_softmax, xs, axis)
+
+
+def _log_softmax(operands: list[Any]) -> list[Any]:
     if not operands:
         return []
     shift, exponentials = _shifted(operands)
     logarithm = rows.log(_sum(exponentials))
     return [rows.subtract(rows.subtract(x, shift), logarithm) for x in operands]
+
+
+def _along(function: Callable[[list[Any]], list[Any]], xs: Any, axis: int) -> Any:
+    """A function of a list applied along an axis of an array; of numbers that are in no array it gives a list."""
+    operands = xs if isinstance(xs, numpy.ndarray) else list(xs)
+    found = arrays.along(function, operands, axis)
+    return found if isinstance(xs, numpy.ndarray) or found.ndim > 1 else found.tolist()
 
 
 def _largest(operands: list[Any]) -> Any:

@@ -92,24 +92,32 @@ def minimum(x: Any, y: Any) -> Any:
     return _of_elements(_smaller, numpy.minimum, x, y)
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     """Return elements moved into an interval.
 
     Args:
         a: An array of Values or numbers.
         a_min: The lower bounds, or None.
         a_max: The upper bounds, or None.
+        min: The lower bounds, by the array API's name.
+        max: The upper bounds, by the array API's name.
 
     Returns:
         An array. At a bound, half of the gradient passes, as in JAX.
+
+    Raises:
+        ValueError: Bounds are given by both names.
 
     Example:
         >>> from gradwalk import grad
         >>> grad(lambda x: clip(x, 0.0, 1.0).sum())(numpy.array([-1.0, 0.5, 2.0])).tolist()
         [0.0, 1.0, 0.0]
     """
-    raised = numpy.asarray(a) if a_min is None else maximum(a, a_min)
-    return raised if a_max is None else minimum(raised, a_max)
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError("clip() takes a_min and a_max, or min and max, and not both")
+    low, high = (min, max) if a_min is None and a_max is None else (a_min, a_max)
+    raised = numpy.asarray(a) if low is None else maximum(a, low)
+    return raised if high is None else minimum(raised, high)
 
 
 def sign(x: Any) -> Any:

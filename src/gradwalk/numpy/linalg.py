@@ -210,7 +210,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         [0.6, 0.8]
     """
     x = numpy.asarray(x)
-    dimensions = x.ndim if axis is None else 1 if isinstance(axis, int) else len(axis)
+    dimensions = x.ndim if axis is None else numpy.size(axis)
     if not holds_values(x) or ord is None or dimensions not in (1, 2):
         return numpy.linalg.norm(x, ord, axis, keepdims)
     if dimensions == 1 and not isinstance(ord, str):

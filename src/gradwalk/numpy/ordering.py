@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
 from gradwalk import math
-from gradwalk.numpy.arrays import Axis, are_known, exchanged, holds_values, numbers, of_objects, reduced
+from gradwalk.numpy.arrays import Axis, are_known, exchanged, holds_values, numbers, reduced
+from gradwalk.value.arrays import along
+
+
+class _Extreme(NamedTuple):
+    """NumPy's reduction, the choice of two elements, and whether an element is beaten by another."""
+
+    of_numbers: Callable[..., Any]
+    choose: Callable[..., Any]
+    is_beaten: Callable[..., Any]
+
+
+_LARGEST = _Extreme(numpy.max, math.maximum, math.less)
+_SMALLEST = _Extreme(numpy.min, math.minimum, lambda x, best: math.less(best, x))
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -25,7 +38,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Whether the axes stay, with length 1.
 
     Returns:
-        An array, or an element. Equal elements share the gradient evenly, as in JAX.
+        An array, or an element. Equal elements share the gradient evenly, as in JAX, and nan has the gradient nan.
 
     Raises:
         ValueError: There are no elements.
@@ -35,7 +48,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> grad(max)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [0.0, 0.5, 0.5]
     """
-    return _extreme(numpy.max, math.maximum, a, axis, keepdims)
+    return _extreme(_LARGEST, a, axis, keepdims)
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -47,7 +60,7 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Whether the axes stay, with length 1.
 
     Returns:
-        An array, or an element. Equal elements share the gradient evenly, as in JAX.
+        An array, or an element. Equal elements share the gradient evenly, as in JAX, and nan has the gradient nan.
 
     Raises:
         ValueError: There are no elements.
@@ -57,15 +70,16 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> grad(min)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [1.0, 0.0, 0.0]
     """
-    return _extreme(numpy.min, math.minimum, a, axis, keepdims)
+    return _extreme(_SMALLEST, a, axis, keepdims)
 
 
-def argmax(a: Any, axis: int | None = None) -> Any:
+def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Return the index of the largest element: of the first one, or of the first nan.
 
     Args:
         a: An array of Values or numbers.
         axis: An axis; that of the flattened array if None.
+        keepdims: Whether the axis stays, with length 1.
 
     Returns:
         An int, or an array of them. In a recorded function, where it may not index anything, a Value without gradient.
@@ -80,16 +94,17 @@ def argmax(a: Any, axis: int | None = None) -> Any:
     """
     array = numpy.asarray(a)
     if are_known(array):
-        return numpy.argmax(numbers(array), axis=axis)
-    return reduced(_first_of_largest, array, axis)
+        return numpy.argmax(numbers(array), axis=axis, keepdims=keepdims)
+    return reduced(_first_of_largest, array, axis, keepdims)
 
 
-def argmin(a: Any, axis: int | None = None) -> Any:
+def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Return the index of the smallest element: of the first one, or of the first nan.
 
     Args:
         a: An array of Values or numbers.
         axis: An axis; that of the flattened array if None.
+        keepdims: Whether the axis stays, with length 1.
 
     Returns:
         As `argmax` does.
@@ -98,7 +113,9 @@ def argmin(a: Any, axis: int | None = None) -> Any:
         ValueError: There are no elements.
     """
     array = numpy.asarray(a)
-    return numpy.argmin(numbers(array), axis=axis) if are_known(array) else argmax(-array, axis)
+    if are_known(array):
+        return numpy.argmin(numbers(array), axis=axis, keepdims=keepdims)
+    return argmax(-array, axis, keepdims=keepdims)
 
 
 def sort(a: Any, axis: int | None = -1) -> Any:
@@ -123,7 +140,7 @@ def sort(a: Any, axis: int | None = -1) -> Any:
         return numpy.sort(array, axis=axis, kind="stable")
     if are_known(array):
         return numpy.take_along_axis(array, argsort(array, axis), axis)
-    return _along(lambda row: _sorted(row)[0], array, axis)
+    return along(lambda row: _sorted(row)[0], array, axis)
 
 
 def argsort(a: Any, axis: int | None = -1) -> Any:
@@ -144,38 +161,40 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
     array, axis = _to_sort(a, axis)
     if are_known(array):
         return numpy.argsort(numbers(array), axis=axis, kind="stable")
-    return _along(lambda row: _sorted(row)[1], array, axis)
+    return along(lambda row: _sorted(row)[1], array, axis)
 
 
-def _extreme(of_numbers: Callable[..., Any], choose: Callable[..., Any], a: Any, axis: Axis, keepdims: bool) -> Any:
+def _extreme(which: _Extreme, a: Any, axis: Axis, keepdims: bool) -> Any:
     array = numpy.asarray(a)
     if array.size == 0 or not holds_values(array):
-        return of_numbers(array, axis=axis, keepdims=keepdims)
-    return reduced(lambda row: _chosen(row, choose), array, axis, keepdims)
+        return which.of_numbers(array, axis=axis, keepdims=keepdims)
+    return reduced(lambda row: _chosen(row, which), array, axis, keepdims)
 
 
-def _chosen(row: list[Any], choose: Callable[..., Any]) -> Any:
+def _chosen(row: list[Any], which: _Extreme) -> Any:
     """The extreme of some elements."""
     array = numpy.array(row, dtype=object)
     if are_known(array):
         known = numbers(array)
-        best = functools.reduce(choose, known.tolist())
-        row = [x for x, number in zip(row, known, strict=True) if number == best or number != number]
-    return row[0] if len(row) == 1 else _shared(row, choose)
+        best = functools.reduce(which.choose, known.tolist())
+        row = [x for x, number in zip(row, known, strict=True) if number == best or best != best]
+    return row[0] if len(row) == 1 else _shared(row, which)
 
 
-def _shared(row: list[Any], choose: Callable[..., Any]) -> Any:
+def _shared(row: list[Any], which: _Extreme) -> Any:
     """The extreme of some elements, all that equal it with the same share in its gradient.
 
     To its number, as a constant, is added the mean of what those elements differ by: zeros, whose derivatives are 1.
-    Where it is infinite these would be nan, and nan is equal to nothing: there the elements are chosen in pairs.
+    Where it is nan, all elements differ by nan, and their derivatives are nan. Where it is infinite, equal elements
+    would differ by nan: there the elements are chosen in pairs.
     """
-    best = functools.reduce(choose, row)
+    best = functools.reduce(which.choose, row)
     fixed = math.stop_gradient(best)
-    ties = [math.equal(x, fixed) for x in row]
-    differences = [math.where(tie, x - fixed, 0.0) for x, tie in zip(row, ties, strict=True)]
-    is_finite = math.less(math.abs(fixed), math.inf)
-    return math.where(is_finite, fixed + sum(differences) / math.maximum(sum(ties), 1.0), best)
+    # Conditions that are 0 at a tie, so that `check` takes it for a kink, and 0 next to nan.
+    are_beaten = [which.is_beaten(x, fixed) for x in row]
+    differences = [math.where(beaten, 0.0, x - fixed) for x, beaten in zip(row, are_beaten, strict=True)]
+    share = math.where(math.equal(fixed, fixed), 1.0 / (len(row) - sum(are_beaten)), math.nan)
+    return math.where(math.equal(math.abs(fixed), math.inf), best, fixed + share * sum(differences))
 
 
 def _first_of_largest(row: list[Any]) -> Any:
@@ -206,10 +225,3 @@ def _to_sort(a: Any, axis: int | None) -> tuple[Any, int]:
     """The array, and the axis to sort it along."""
     array = numpy.asarray(a)
     return (array.ravel(), -1) if axis is None else (array, axis)
-
-
-def _along(function: Callable[[list[Any]], list[Any]], array: Any, axis: int) -> Any:
-    """Apply a function of a list that returns one to the elements along an axis."""
-    moved = numpy.moveaxis(array, axis, -1)
-    rows = [function(moved[at].tolist()) for at in numpy.ndindex(moved.shape[:-1])]
-    return numpy.moveaxis(of_objects([x for row in rows for x in row], moved.shape), -1, axis)

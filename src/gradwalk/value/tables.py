@@ -6,13 +6,15 @@ table, so that one recording serves all indices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy
 
 from gradwalk.ops.evaluate import NAMES
+from gradwalk.value import arrays
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import primal_of
@@ -56,6 +58,8 @@ def take(values: Any, index: Any) -> Any:
         [3.0, 4.0]
     """
     count = _length(values)
+    _check_rows(values)
+    index = arrays.without_dimensions(index)
     if not isinstance(index, Value):
         return values[_position(index, count)]
     if not is_staging():
@@ -65,21 +69,27 @@ def take(values: Any, index: Any) -> Any:
     return _taken(values, index)
 
 
-def one_hot(index: Any, n: int) -> list[Any]:
-    """Return `n` numbers that are 1 at an index, which may be data, and 0 elsewhere: as `jax.nn.one_hot`.
+def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
+    """Return numbers that are 1 at an index, which may be data, and 0 elsewhere: as `jax.nn.one_hot`.
 
     Args:
-        index: A `Value` or a real number. Where it is none of 0, 1, ..., n - 1, all of the numbers are 0.
-        n: How many numbers.
+        x: A `Value` or a real number, or an array of these. Where it is none of 0, 1, ..., num_classes - 1, all of the
+            numbers are 0.
+        num_classes: How many numbers.
+        axis: Of an array of indices, the axis of the result that the numbers are along.
 
     Returns:
-        `Value`s if the index is one, else floats. Their derivative is 0.
+        A list: `Value`s if the index is one, else floats. Their derivative is 0. Of an array or a list of indices, an
+        array with one axis more.
 
     Example:
         >>> one_hot(2, 4)
         [0.0, 0.0, 1.0, 0.0]
+        >>> one_hot([0, 2], 3).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return [_equal(index, i) for i in range(n)]
+    found = _equal(arrays.as_array(x)[..., numpy.newaxis], numpy.arange(num_classes))
+    return numpy.moveaxis(found, -1, axis) if arrays.are_there((x,)) else found.tolist()
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
@@ -89,11 +99,11 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
 
     Args:
         a: A list, tuple or array of `Value`s and real numbers, from the smallest to the largest.
-        v: A `Value` or a real number; nan comes after all others.
+        v: A `Value` or a real number; nan comes after all others. Or an array or a list of these.
         side: Whether elements that equal `v` come after it ("left") or before it ("right").
 
     Returns:
-        An int or, if `v` or an element is a `Value`, a `Value`, whose derivative is 0.
+        An int or, if `v` or an element is a `Value`, a `Value`, whose derivative is 0. Of an array, an array of these.
 
     Raises:
         ValueError: If `side` is neither "left" nor "right".
@@ -105,8 +115,14 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
     """
     if side not in ("left", "right"):
         raise ValueError(f'searchsorted() takes side="left" or side="right", not {side!r}')
+    _length(a)
+    return _at_each(partial(_searched, a, side), v, int)
+
+
+def _searched(a: Any, side: str, v: Any) -> Any:
+    """Bisect a table."""
     comes_before = partial(_less_equal if side == "left" else _less, v)
-    length = _length(a)
+    length = len(a)
     if length == 0:
         return 0
     position: Any = 0.0  # the answer lies between this and `length` more
@@ -122,15 +138,16 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
 def interp(x: Any, xp: Any, fp: Any) -> Any:
     """Return the piecewise linear function through some points, as `numpy.interp`: constant beyond the first and last.
 
-    At a point, its derivative is the slope of the segment on the right; at the last point, of that on the left.
+    At a point, its derivative is the slope of the segment on the right; at the last point, of that on the left. It is
+    0 at a point next to an infinite ordinate on its right.
 
     Args:
-        x: Where: a `Value` or a real number.
+        x: Where: a `Value` or a real number, or an array or a list of these.
         xp: The abscissas of the points, `Value`s and real numbers, from the smallest to the largest.
         fp: Their ordinates.
 
     Returns:
-        A `Value`, or a float if no argument holds one.
+        A `Value`, or a float if no argument holds one. Of an array of `x`, an array of these.
 
     Raises:
         ValueError: If there is no point, or `xp` and `fp` differ in length.
@@ -140,12 +157,22 @@ def interp(x: Any, xp: Any, fp: Any) -> Any:
         1.0
     """
     _check_points("interp", xp, fp, 1)
+    return _at_each(lambda x: _interpolated(x, xp, fp), x)
+
+
+def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
+    """The piecewise linear function at a number."""
     if len(xp) == 1:
         return fp[0]
     left, right, low, high = _segment(x, xp, xp, fp)
     is_wide = _less(left, right)  # two points may have the same abscissa: where the function jumps
-    width = _where(is_wide, right - left, 1.0)
-    inside = _where(is_wide, low + (x - left) * ((high - low) / width), high)
+    slope = (high - low) / _where(is_wide, right - left, 1.0)
+    rising = low + (x - left) * slope
+    # Next to infinite ordinates NumPy has the ordinate itself at a point, and comes from the right where it must.
+    from_right = _where(_equal(rising, rising), rising, high + (x - right) * slope)
+    level = low + 0.0 * x  # nan where x is
+    steep = _where(_equal(x, left), level, _where(_equal(low, high), level, from_right))
+    inside = _where(is_wide, _where(_less(_abs(slope), math.inf), rising, steep), high)
     return _where(_less(x, xp[0]), fp[0], _where(_less(xp[-1], x), fp[-1], inside))
 
 
@@ -156,12 +183,12 @@ def pchip(x: Any, xp: Any, fp: Any) -> Any:
     cubics go on (Fritsch and Butland, A method for constructing local monotone piecewise cubic interpolants, 1984).
 
     Args:
-        x: Where: a `Value` or a real number.
+        x: Where: a `Value` or a real number, or an array or a list of these.
         xp: The abscissas of the points, `Value`s and real numbers, each larger than the one before.
         fp: Their ordinates.
 
     Returns:
-        A `Value`, or a float if no argument holds one.
+        A `Value`, or a float if no argument holds one. Of an array of `x`, an array of these.
 
     Raises:
         ValueError: If there are less than two points, or `xp` and `fp` differ in length.
@@ -171,12 +198,24 @@ def pchip(x: Any, xp: Any, fp: Any) -> Any:
         1.1458333333333333
     """
     _check_points("pchip", xp, fp, 2)
-    left, right, low, high, first, last = _segment(x, xp, xp, fp, _pchip_slopes(xp, fp))
+    slopes = _pchip_slopes(xp, fp)
+    return _at_each(lambda x: _cubic(x, xp, fp, slopes), x)
+
+
+def _cubic(x: Any, xp: Any, fp: Any, slopes: list[Any]) -> Any:
+    """The piecewise cubic Hermite function with some slopes at a number."""
+    left, right, low, high, first, last = _segment(x, xp, xp, fp, slopes)
     width = right - left
     t = (x - left) / width
     rest = 1 - t
     bend = first * rest - last * t
     return (1 + 2 * t) * rest * rest * low + (3 - 2 * t) * t * t * high + width * t * rest * bend
+
+
+def _at_each(function: Callable[[Any], Any], x: Any, dtype: type = float) -> Any:
+    """Apply a function to a number, or to each element of an array."""
+    is_array = arrays.are_there((x,))
+    return arrays.elementwise(function, (x,), dtype) if is_array else function(arrays.without_dimensions(x))
 
 
 def _length(values: Any) -> int:
@@ -185,6 +224,21 @@ def _length(values: Any) -> int:
     if not is_table and not (isinstance(values, numpy.ndarray) and values.ndim):
         raise TypeError(f"a table is a list, a tuple or an array of numbers or of rows, not {type(values).__name__}")
     return len(values)
+
+
+def _is_row(element: Any) -> bool:
+    return arrays.are_there((element,))
+
+
+def _check_rows(values: Any) -> None:
+    """Raise `ValueError` if the rows of a table, or the rows of these, differ in length."""
+    level = [] if isinstance(values, numpy.ndarray) else values
+    while len(level) and _is_row(level[0]):
+        lengths = {_length(row) for row in level}
+        if len(lengths) > 1:
+            raise ValueError(f"the rows of a table have one length, not {' and '.join(map(str, sorted(lengths)))}")
+        has_rows = len(level[0]) and _is_row(level[0][0])
+        level = [element for row in level for element in row] if has_rows else []
 
 
 def _position(index: Any, count: int) -> int:
@@ -201,9 +255,6 @@ def _position(index: Any, count: int) -> int:
 def _taken(values: Sequence[Any], index: Value) -> Any:
     """Take from a list of numbers, or from one of rows."""
     if values and not isinstance(values[0], (Value, float)) and not is_number(values[0]):
-        lengths = {_length(row) for row in values}
-        if len(lengths) > 1:
-            raise ValueError(f"the rows of a table have one length, not {' and '.join(map(str, sorted(lengths)))}")
         return [_taken(column, index) for column in zip(*values, strict=True)]
     return apply_variadic(_TAKE, [index, *values])
 

@@ -305,6 +305,8 @@ class Value(ValueNode):
 
     def __array_ufunc__(self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
+        if ufunc is numpy.divmod and method == "__call__":  # which NumPy has not for objects
+            return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
         opcode = UFUNCS.get(ufunc.__name__, 0)
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
@@ -1824,6 +1826,9 @@ def _of_arrays(opcode: cython.int, operands: tuple) -> object:
     """An operation on each element of arrays, if there are any among the operands."""
     if arrays.are_there(operands):
         return arrays.elementwise(partial(apply, opcode), operands)
+    scalars = [arrays.without_dimensions(operand) for operand in operands]
+    if convert.are_operands(tuple(scalars)):
+        return _applied(opcode, tuple(scalars))
     given = ", ".join([type(operand).__name__ for operand in operands])
     raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given})")
 
