@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy
 from graphs_of_the_lesson import labelled, leaves
 
+import gradwalk.numpy as gnp
 from gradwalk import Graph, Value
 from gradwalk.explain.passes import backward_steps, forward_steps, swept
 from gradwalk.value.tables import take
@@ -80,6 +82,14 @@ def test_hand_made_rules_in_words():
     (step, _) = backward_steps(graph, swept(graph), overwrite=False)
     assert "square follows a rule made by hand: x gets upstream 1 times 6, making 6." in step.sentence
     assert step.contributions[0].formula == ""
+
+
+def test_nodes_with_stored_derivatives_in_words():
+    a, b = leaves(a=2.0, b=4.0)
+    told = "has the local derivatives that it was made with: a gets upstream 1 times 3, making 3"
+    assert told in sentences(labelled(Value(9.0, (a, b), (3.0, 1.0)), "out"))["out"]
+    matrix = numpy.diag([a, b, 1.0, 1.0])
+    assert f"slogdet {told.replace('3', '0.5')}" in sentences(labelled(gnp.linalg.slogdet(matrix)[1], "out"))["out"]
 
 
 def test_hostile_names_are_on_one_line():

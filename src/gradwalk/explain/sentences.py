@@ -119,8 +119,10 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_g
     partial = node.partial_formula(position)
     if not has_got and not math.isfinite(local):
         return f"{symbol} has got nothing itself", f"{gets} nothing"
-    if node.by_hand or partial is None:
+    if node.by_hand:
         return f"{symbol} follows a rule made by hand", f"{scaled} {short(local)}, {making}"
+    if partial is None:
+        return f"{symbol} has the local derivatives that it was made with", f"{scaled} {short(local)}, {making}"
     if node.selects:
         return _selected(symbol, gets, upstream, local)
     element = _element(node, position)

@@ -24,6 +24,8 @@ export const rules = {
   /** @param {string} symbol */
   byHand: (symbol) => `${symbol} follows a rule made by hand`,
   /** @param {string} symbol */
+  madeWith: (symbol) => `${symbol} has the local derivatives that it was made with`,
+  /** @param {string} symbol */
   copiesToStart: (symbol) => `${symbol} copies to its start`,
   /** @param {string} symbol */
   copies: (symbol) => `${symbol} copies`,

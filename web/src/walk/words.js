@@ -119,7 +119,8 @@ function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
   if (ofNothing && !Number.isFinite(local)) {
     return { rule: say.rules.hasGotNothing(symbol), clause: say.gets.nothingAtAll(name) };
   }
-  if (isByHand(node) || partial === null) return scaled(say.rules.byHand(symbol), short(local));
+  if (node.byHand) return scaled(say.rules.byHand(symbol), short(local));
+  if (partial === null) return scaled(say.rules.madeWith(symbol), short(local));
   if (selects(node)) {
     if (local === 0) return { rule: say.rules.holdsBack(symbol), clause: say.gets.nothing(name, from) };
     return local === 1 ? asItIs(say.rules.letsThrough(symbol)) : scaled(say.rules.splits(symbol), short(local));
