@@ -70,6 +70,28 @@ def test_every_rule_in_words():
         assert sentence in sentences(root)["out"]
 
 
+def test_what_passes_nothing_is_said_to():
+    x, y = leaves(x=0.5, y=2.0)
+    told = {
+        "out is the root: its gradient is 1. floor is flat: it passes nothing to x.": x.floor(),
+        "// is flat: it passes nothing to x.": x // 2.0,
+        "rint is flat: it passes nothing to x.": x.rint(),
+        "sign is flat: it passes nothing to x.": x.sign(),
+        "< is flat: it passes nothing to x and y.": x.less(y),
+        "= is flat: it passes nothing to x.": x.equal(x),
+        "where lets through: y gets upstream 1 as it is. where is flat in its first operand: it passes nothing to x.": (
+            x.where(y, 3.0)
+        ),
+        "copysign is flat in its second operand: it passes nothing to y.": x.copysign(y),
+        "take is flat in its first operand: it passes nothing to i.": take([x, y], labelled(Value(0.0), "i")),
+        "stop passes nothing to x.": x.stop_gradient(),
+    }
+    for sentence, root in told.items():
+        root.label = "out"
+        assert sentences(root)["out"].endswith(sentence)
+    assert "flat" not in sentences(labelled(x.where(1.0, 3.0) * x.mod(y), "out"))["out"]
+
+
 def test_hand_made_rules_in_words():
     (x,) = leaves(x=3.0)
     out = Value(9.0, (x,), "square")

@@ -57,6 +57,19 @@ export const gets = {
   scaled: (name, upstream, factor, amount) => `${name} gets upstream ${upstream} times ${factor}, making ${amount}`,
 };
 
+const ORDINALS = ["first", "second", "third"];
+
+/** What never passes back, to the operands of these names. */
+export const kept = {
+  /** @param {string} symbol @param {readonly string[]} names */
+  stopped: (symbol, names) => `${symbol} passes nothing to ${names.join(" and ")}.`,
+  /** @param {string} symbol @param {readonly number[]} positions none: it is so in all @param {readonly string[]} names */
+  flat: (symbol, positions, names) => {
+    const where = positions.length ? ` in its ${positions.map((i) => ORDINALS[i]).join(" and ")} operand` : "";
+    return `${symbol} is flat${where}: it passes nothing to ${names.join(" and ")}.`;
+  },
+};
+
 /** What upstream is multiplied by. */
 export const factors = {
   /** @param {string} number */
