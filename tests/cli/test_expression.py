@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import gradwalk.math
 from gradwalk import Graph, Value
-from gradwalk.cli.expression import ExpressionError, evaluate, parse
+from gradwalk.cli.expression import _ELSEWHERE, _FUNCTIONS, ExpressionError, evaluate, parse
+from gradwalk.explain.text import is_name
 from gradwalk.ops.table import TABLE
 from gradwalk.value.value import apply
 
@@ -147,6 +148,14 @@ def test_a_part_is_shared_by_those_that_use_it():
         ("exp((x, y))", "syntax error: a comma", 6),
         ("x*foo(x)", "unknown function 'foo'", 2),
         ("maxmum(x, 2)", "did you mean maximum", 0),
+        ("max(x, 2)", "did you mean maximum\\?", 0),
+        ("min(x, 2)", "did you mean minimum\\?", 0),
+        ("1 + round(x)", "did you mean rint\\?", 4),
+        ("ln(x)", "did you mean log\\?", 0),
+        ("arctan(x)", "did you mean atan\\?", 0),
+        ("ReLU(x)", "did you mean relu\\?", 0),
+        ("softmax(x, y)", "did you mean exp\\(x\\) / \\(exp\\(x\\) \\+ exp\\(y\\)\\)\\?", 0),
+        ("logsumexp(x, y)", "did you mean logaddexp\\(x, y\\)\\?", 0),
         ("1 + exp(x, 2)", r"exp\(\) takes 1 argument, not 2", 4),
         ("exp()", r"exp\(\) takes 1 argument, not 0", 0),
         ("where(x, 1)", "takes 3 arguments, not 2", 0),
@@ -193,6 +202,11 @@ def test_errors_say_what_and_where(text, problem, caret):
     if caret is not None:
         line = next(line for line in str(caught.value).splitlines() if line.strip() == "^")
         assert line.index("^") - 2 == caret
+
+
+@pytest.mark.parametrize("written", _ELSEWHERE.values())
+def test_what_is_proposed_for_functions_of_other_packages_is_known(written):
+    assert written in _FUNCTIONS if is_name(written) else parse(written)
 
 
 def test_names_without_values_and_values_without_names():

@@ -96,6 +96,12 @@ def test_expression_that_begins_with_a_minus():
     assert "-6.0" in result.stdout
 
 
+def test_the_minus_sign_of_printed_text():
+    result = gradwalk("walk", "a\u00b7b \u2212 a", "a=\u22122", "b=1e\u22121")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == gradwalk("walk", "a\u00b7b \u2212 a", "a=-2", "b=0.1").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

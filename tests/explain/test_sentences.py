@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy
 from graphs_of_the_lesson import labelled, leaves
 
+import gradwalk.numpy as gnp
 from gradwalk import Graph, Value
 from gradwalk.explain.passes import backward_steps, forward_steps, swept
 from gradwalk.value.tables import take
@@ -68,6 +70,28 @@ def test_every_rule_in_words():
         assert sentence in sentences(root)["out"]
 
 
+def test_what_passes_nothing_is_said_to():
+    x, y = leaves(x=0.5, y=2.0)
+    told = {
+        "out is the root: its gradient is 1. floor is flat: it passes nothing to x.": x.floor(),
+        "// is flat: it passes nothing to x.": x // 2.0,
+        "rint is flat: it passes nothing to x.": x.rint(),
+        "sign is flat: it passes nothing to x.": x.sign(),
+        "< is flat: it passes nothing to x and y.": x.less(y),
+        "= is flat: it passes nothing to x.": x.equal(x),
+        "where lets through: y gets upstream 1 as it is. where is flat in its first operand: it passes nothing to x.": (
+            x.where(y, 3.0)
+        ),
+        "copysign is flat in its second operand: it passes nothing to y.": x.copysign(y),
+        "take is flat in its first operand: it passes nothing to i.": take([x, y], labelled(Value(0.0), "i")),
+        "stop passes nothing to x.": x.stop_gradient(),
+    }
+    for sentence, root in told.items():
+        root.label = "out"
+        assert sentences(root)["out"].endswith(sentence)
+    assert "flat" not in sentences(labelled(x.where(1.0, 3.0) * x.mod(y), "out"))["out"]
+
+
 def test_hand_made_rules_in_words():
     (x,) = leaves(x=3.0)
     out = Value(9.0, (x,), "square")
@@ -80,6 +104,14 @@ def test_hand_made_rules_in_words():
     (step, _) = backward_steps(graph, swept(graph), overwrite=False)
     assert "square follows a rule made by hand: x gets upstream 1 times 6, making 6." in step.sentence
     assert step.contributions[0].formula == ""
+
+
+def test_nodes_with_stored_derivatives_in_words():
+    a, b = leaves(a=2.0, b=4.0)
+    told = "has the local derivatives that it was made with: a gets upstream 1 times 3, making 3"
+    assert told in sentences(labelled(Value(9.0, (a, b), (3.0, 1.0)), "out"))["out"]
+    matrix = numpy.diag([a, b, 1.0, 1.0])
+    assert f"slogdet {told.replace('3', '0.5')}" in sentences(labelled(gnp.linalg.slogdet(matrix)[1], "out"))["out"]
 
 
 def test_hostile_names_are_on_one_line():

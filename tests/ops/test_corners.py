@@ -28,7 +28,12 @@ CORNERS: list[tuple[str, float, float | None, float | None, float | None]] = [
     ("atanh", 1.0, INF, INF, None),
     ("atanh", -1.0, -INF, INF, None),
     ("atanh", 1e-200, 1e-200, 1.0, 2e-200),
-    ("cbrt", 0.0, 0.0, INF, None),
+    ("cbrt", 0.0, 0.0, INF, -INF),
+    ("cbrt", -0.0, 0.0, INF, INF),
+    ("cbrt", 1e-300, 1e-100, 1e200 / 3, None),
+    ("cbrt", 1e308, 4.641588833612779e102, 1.547196e-206, 0.0),
+    ("cbrt", INF, INF, 0.0, 0.0),
+    ("cbrt", -INF, -INF, 0.0, 0.0),
     ("cbrt", -8.0, -2.0, 1 / 12, 1 / 144),
     ("exp2", -1074.0, 5e-324, None, None),
     ("log1mexp", 0.0, -INF, -INF, -INF),
@@ -41,10 +46,12 @@ CORNERS: list[tuple[str, float, float | None, float | None, float | None]] = [
     ("silu", -INF, 0.0, 0.0, 0.0),
     ("silu", -1e300, 0.0, 0.0, 0.0),
     ("silu", 1e300, 1e300, 1.0, 0.0),
+    ("silu", INF, INF, 1.0, 0.0),
     ("gelu", 0.0, 0.0, 0.5, 2 / ROOT_2_PI),
     ("gelu", -INF, 0.0, 0.0, 0.0),
     ("gelu", -1e300, 0.0, 0.0, 0.0),
     ("gelu", 1e300, 1e300, 1.0, 0.0),
+    ("gelu", INF, INF, 1.0, 0.0),
     ("erfc", 30.0, 0.0, 0.0, 0.0),
     ("erfc", INF, 0.0, 0.0, None),
     ("erfcx", 0.0, 1.0, -2 / ROOT_PI, 2.0),
@@ -57,11 +64,15 @@ CORNERS: list[tuple[str, float, float | None, float | None, float | None]] = [
     ("norm_cdf", -37.0, 5.725571222524577e-300, 2.1200065514402553e-298, 37 * 2.1200065514402553e-298),
     ("norm_cdf", INF, 1.0, 0.0, None),
     ("norm_cdf", -INF, 0.0, 0.0, None),
-    ("norm_ppf", 0.0, -INF, INF, None),
-    ("norm_ppf", 1.0, INF, INF, None),
+    ("norm_ppf", 0.0, -INF, INF, -INF),
+    ("norm_ppf", -0.0, -INF, INF, -INF),
+    ("norm_ppf", 1.0, INF, INF, INF),
     ("norm_ppf", 0.5, 0.0, ROOT_2_PI, 0.0),
     ("norm_ppf", -0.5, NAN, None, None),
-    ("norm_ppf", 1e-300, -37.0470964, 2.69730446e298, None),
+    ("norm_ppf", 1e-320, None, INF, -INF),
+    ("norm_ppf", 1e-300, -37.0470964, 2.69730446e298, -INF),
+    ("norm_ppf", 1.44e-155, None, 2.61233811e153, -INF),
+    ("norm_ppf", 1.45e-155, None, 2.59434718e153, -1.78667658e308),
     ("gamma", 1.0, 1.0, -EULER, EULER**2 + math.pi**2 / 6),
     ("gamma", 0.0, INF, -INF, None),
     ("gamma", -0.0, -INF, -INF, None),
@@ -132,6 +143,17 @@ def test_derivatives_of_gamma_go_on():
     for _ in range(5):
         f = grad(f)
     assert f(1.0) == pytest.approx(-24 * 1.03692775514337, rel=1e-9)
+
+
+def test_the_second_derivative_of_quantiles_overflows_with_its_sign():
+    p = numpy.concatenate([numpy.geomspace(1e-323, 1e-140, 400), numpy.linspace(1.43e-155, 1.45e-155, 400)])
+    second = vmap(grad(grad(gradwalk.math.norm_ppf)))(p)
+    with numpy.errstate(over="ignore"):
+        expected = vmap(gradwalk.math.norm_ppf)(p) * vmap(grad(gradwalk.math.norm_ppf))(p) ** 2
+    far = numpy.abs(expected) < 1.79e308
+    assert (second[p < 1.445e-155] == -INF).all()
+    assert second[far] == pytest.approx(expected[far], rel=1e-9)
+    assert (second[~far] < -1.78e308).all()
 
 
 def test_values_are_rounded_to_values():

@@ -595,11 +595,12 @@ class TestHandMadeNodes:
         with pytest.raises(AttributeError):
             a.op = "x"
 
-    @pytest.mark.parametrize("given", [tuple, list])
-    def test_derivatives_given_as_microgpt_does(self, given):
+    @pytest.mark.parametrize("as_derivatives", [tuple, list, numpy.array])
+    def test_derivatives_given_as_microgpt_does(self, as_derivatives):
         a, b = Value(2.0), Value(3.0)
-        c = Value(6.0, given((a, b)), given((3.0, 2)))
-        d = Value(36.0, given((c, c)), given((c.data, c.data)))
+        given = list if as_derivatives is list else tuple
+        c = Value(6.0, given((a, b)), as_derivatives((3.0, 2)))
+        d = Value(36.0, given((c, c)), as_derivatives((c.data, c.data)))
         d.backward()
         assert (a.grad, b.grad, c.grad) == (36.0, 24.0, 12.0)
         assert (c._children, c._local_grads, c.partials, c.op) == ((a, b), (3.0, 2.0), (3.0, 2.0), "")
@@ -612,9 +613,11 @@ class TestHandMadeNodes:
         assert Graph.from_json(graph.to_json()).partials.tolist() == [3.0, 2.0, 6.0, 6.0]
         assert walk(d).gradients["v3"] == 12.0
         with no_grad():
-            assert Value(6.0, given((a,)), given((3.0,))).operands == ()
+            assert Value(6.0, given((a,)), as_derivatives((3.0,))).operands == ()
         with pytest.raises(ValueError, match="a node made by hand"):
-            grad(lambda x: Value(x.data, given((x,)), given((1.0,))))(2.0)
+            grad(lambda x: Value(x.data, given((x,)), as_derivatives((1.0,))))(2.0)
+        c._op = "product"
+        assert (c.op, c.partials) == ("product", (3.0, 2.0))
 
     @pytest.mark.parametrize(
         ("children", "derivatives", "error", "text"),
@@ -624,7 +627,13 @@ class TestHandMadeNodes:
             (1, [1.0, 2.0], ValueError, "it has 1, and there are 2 derivatives"),
             (1, ("1",), TypeError, "a derivative takes a real number"),
             (1, (Value(1.0),), TypeError, "take its number with .data"),
-            (1, 1.0, TypeError, "the symbol of an operation takes a str, not float"),
+            (1, 1.0, TypeError, "the symbol of its operation, or a derivative for each child .*; not float"),
+            (1, {1.0}, TypeError, "a tuple, a list or an array, in their order; not set"),
+            (1, None, TypeError, "; not NoneType"),
+            (1, numpy.float64(1.0), TypeError, "; not float64"),
+            (1, numpy.array(1.0), TypeError, "; not ndarray"),
+            (1, numpy.ones((1, 1)), TypeError, "a derivative takes a real number"),
+            (2, numpy.ones(3), ValueError, "it has 2, and there are 3 derivatives"),
         ],
     )
     def test_derivatives_that_are_wrong(self, children, derivatives, error, text):
@@ -948,9 +957,13 @@ class TestRefresh:
         b = a * 2
         root = TestHandMadeNodes.cube(b) + b
         a.data = 5.0
-        with pytest.raises(ValueError, match="cube"):
+        with pytest.raises(ValueError, match=r"the hand-made node .*cube"):
             refresh(root)
         assert b.data == 4.0
+        with pytest.raises(
+            ValueError, match=r"\(operation ''\): it was made with its number and its local derivatives"
+        ):
+            refresh(Value(4.0, (b,), (1.0,)))
 
 
 class TestCopies:

@@ -161,6 +161,7 @@ test("a nudge at a kink, a jump, a wrong derivative, and what cannot be run agai
   assert.equal(verdict(changed({ data: 19 })), "stale");
   const byHand = nudge(changed({ row: null, operation: "", byHand: true }), 0, 1e-3, "central");
   assert.deepEqual([byHand.verdict, byHand.base, byHand.up, byHand.quotient], ["by hand", 18, NaN, NaN]);
+  assert.equal(verdict(changed({ row: null, operation: "" })), "stored");
 });
 
 test("a check has a row for every gradient", () => {

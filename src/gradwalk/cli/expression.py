@@ -49,6 +49,33 @@ _TOKEN = re.compile(
     "|(?P<exponent>\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)"
 )
 _BRACKET = re.compile(r"[^\S\n]*\(")
+
+# What other languages and packages call functions, and how these are written here.
+_ELSEWHERE = {
+    "absolute": "abs",
+    "clip": "minimum(maximum(x, low), high)",
+    "expit": "sigmoid",
+    "gammaln": "lgamma",
+    "int": "trunc",
+    "ln": "log",
+    "logistic": "sigmoid",
+    "logsigmoid": "-softplus(-x)",
+    "logsumexp": "logaddexp(x, y)",
+    "max": "maximum",
+    "min": "minimum",
+    "ndtr": "norm_cdf",
+    "ndtri": "norm_ppf",
+    "power": "pow",
+    "probit": "norm_ppf",
+    "prod": "x*y",
+    "psi": "digamma",
+    "round": "rint",
+    "sgn": "sign",
+    "softmax": "exp(x) / (exp(x) + exp(y))",
+    "square": "x**2",
+    "sum": "x + y",
+    "swish": "silu",
+}
 _SHOWN = 100  # letters of the line that an error message shows
 _LONGEST = 1000  # letters of a label; without a limit the labels of a long chain would grow with its square
 
@@ -471,7 +498,8 @@ class _Parser:
 
     def _check_function(self, token: _Token) -> None:
         if token.text not in _FUNCTIONS:
-            close = difflib.get_close_matches(token.text, _FUNCTIONS, n=1)
+            word = token.text.lower()
+            close = [_ELSEWHERE[word]] if word in _ELSEWHERE else difflib.get_close_matches(word, _FUNCTIONS, n=1)
             hint = f"did you mean {close[0]}? " if close else ""
             raise self._error(f"unknown function '{token.text}'", token, f"{hint}known: {', '.join(_FUNCTIONS)}")
 

@@ -129,7 +129,7 @@ def _values(given: Sequence[str]) -> dict[str, float]:
         if name in values:
             raise ExpressionError(f"the name {name!r} is given twice", argument)
         try:
-            values[name] = float(number)
+            values[name] = float(number.replace("\u2212", "-"))  # the minus sign of printed text
         except ValueError:
             column = len(argument) - len(number)
             raise ExpressionError(f"the value of {name!r} is not a number", argument, column=column) from None

@@ -239,11 +239,14 @@ class _Sweep:
         self._visited[node.place] = True
         upstream = self._found[node.place]
         given = [self._contribute(node, position, operand, upstream) for position, operand in passing(node)]
-        sentence = sentences.visited(node, upstream, is_root=node.place == self._graph.root)
-        if given:
-            sentence += " " + sentences.joined([(verb, clause) for _, verb, clause in given])
+        told = [
+            sentences.visited(node, upstream, is_root=node.place == self._graph.root),
+            sentences.joined([(verb, clause) for _, verb, clause in given]),
+            sentences.kept(self._graph, node),
+        ]
         return BackwardStep(
-            node.place, node.name, node.symbol, upstream, tuple([contributed for contributed, _, _ in given]), sentence
+            *(node.place, node.name, node.symbol, upstream, tuple([contributed for contributed, _, _ in given])),
+            sentence=" ".join(filter(None, told)),
         )
 
     def _contribute(self, node: Node, position: int, operand: int, upstream: float) -> tuple[Contribution, str, str]:

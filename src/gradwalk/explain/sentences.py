@@ -1,7 +1,8 @@
 """Says in words what happens in a walk, and what goes wrong in it.
 
 All of it follows from the formulas of the table. A local derivative of 1 "copies"; one that is the other operand "swaps
-and scales"; one of an operation that selects "lets through" or "holds back"; and any other "scales".
+and scales"; one of an operation that selects "lets through" or "holds back"; one that is always 0 "is flat"; and any
+other "scales".
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gradwalk.ops.printers import text
 from gradwalk.ops.rows import Gather
 
 _OPERANDS = ("x", "y", "z")
+_ORDINALS = ("first", "second", "third")
 _MOST_ENTRIES = 8  # of a table that are written out
 _MOST_REASONS = 5  # that are given for one wrong gradient
 
@@ -119,8 +121,10 @@ def passed_on(graph: Graph, node: Node, position: int, upstream: float, *, has_g
     partial = node.partial_formula(position)
     if not has_got and not math.isfinite(local):
         return f"{symbol} has got nothing itself", f"{gets} nothing"
-    if node.by_hand or partial is None:
+    if node.by_hand:
         return f"{symbol} follows a rule made by hand", f"{scaled} {short(local)}, {making}"
+    if partial is None:
+        return f"{symbol} has the local derivatives that it was made with", f"{scaled} {short(local)}, {making}"
     if node.selects:
         return _selected(symbol, gets, upstream, local)
     element = _element(node, position)
@@ -150,6 +154,30 @@ def _selected(symbol: str, gets: str, upstream: float, local: float) -> tuple[st
         f"{symbol} is at a tie and splits",
         f"{gets} upstream {short(upstream)} times {short(local)}, making {short(local * upstream)}",
     )
+
+
+def kept(graph: Graph, node: Node) -> str:
+    """Say which operands a node never passes anything to, and why.
+
+    Args:
+        graph: The graph.
+        node: The node.
+
+    Returns:
+        A sentence, such as "floor is flat: it passes nothing to x."; "" where all operands get something.
+    """
+    blocked = () if node.by_hand else node.non_differentiable
+    operands = [x for i in blocked if isinstance(x := node.arguments[i], int)]
+    if not operands:
+        return ""
+    names = " and ".join(dict.fromkeys(_said(graph.names[x]) for x in operands))
+    symbol, row = _said(node.symbol), node.row
+    if row and not row.is_exact:
+        return f"{symbol} passes nothing to {names}."
+    where = (
+        "" if len(blocked) == len(node.arguments) else f" in its {' and '.join(_ORDINALS[i] for i in blocked)} operand"
+    )
+    return f"{symbol} is flat{where}: it passes nothing to {names}."
 
 
 def _value_of(node: Node, position: int, graph: Graph) -> str:

@@ -110,7 +110,7 @@ def det(a: Any) -> Any:
     if not holds_values(a):
         return numpy.linalg.det(a)
     if _size(a) > 3 and depth() == 0:
-        return _node(numpy.linalg.det(numbers(a)), a.flat, _cofactors(numbers(a)).flat)
+        return _node("det", numpy.linalg.det(numbers(a)), a.flat, _cofactors(numbers(a)).flat)
     return determinant(a.tolist())
 
 
@@ -142,7 +142,7 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     _size(a)
     if depth() == 0:
         found, logarithm = numpy.linalg.slogdet(numbers(a))
-        return float(found), _node(logarithm, a.flat, _transposed_inverse(numbers(a)).flat)
+        return float(found), _node("slogdet", logarithm, a.flat, _transposed_inverse(numbers(a)).flat)
     factors = factorised(a.tolist())
     sign, logarithm, is_singular = _sign_of_exchanges(factors), 0.0, 0.0
     for pivot in factors.pivots:
@@ -257,15 +257,17 @@ def _solution_of_nodes(a: Any, b: Any) -> Any:
     inverse = numpy.linalg.inv(numbers(a))
     columns = []
     for right, solution in zip(b.reshape(size, -1).T, found.reshape(size, -1).T, strict=True):
-        residuals = [_node(0.0, [*row, x], [*-solution, 1.0]) for row, x in zip(a, right, strict=True)]
-        columns.append([_node(x, residuals, row) for x, row in zip(solution, inverse, strict=True)])
+        residuals = [_node("residual", 0.0, [*row, x], [*-solution, 1.0]) for row, x in zip(a, right, strict=True)]
+        columns.append([_node("solve", x, residuals, row) for x, row in zip(solution, inverse, strict=True)])
     return of_objects([x for column in columns for x in column], (len(columns), size)).T.reshape(b.shape)
 
 
-def _node(number: Any, operands: Iterable[Any], partials: Iterable[Any]) -> Value:
-    """A node with given partials. Operands that are plain numbers are left out."""
+def _node(symbol: str, number: Any, operands: Iterable[Any], partials: Iterable[Any]) -> Value:
+    """A node with given partials, shown by a symbol. Operands that are plain numbers are left out."""
     pairs = [(x, float(partial)) for x, partial in zip(operands, partials, strict=True) if isinstance(x, Value)]
-    return Value(float(number), [x for x, _ in pairs], [partial for _, partial in pairs])
+    node = Value(float(number), [x for x, _ in pairs], [partial for _, partial in pairs])
+    node._op = symbol
+    return node
 
 
 def _cofactors(matrix: Any) -> Any:

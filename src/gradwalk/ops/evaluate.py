@@ -286,7 +286,8 @@ def partial(
     elif opcode == 15:  # sqrt
         return ieee.div(0.5, out)
     elif opcode == 16:  # cbrt
-        return ieee.div(1.0, 3.0 * out * out) if x == 0.0 else ieee.div(ieee.div(out, x), 3.0)
+        v1 = ieee.div(ieee.div(1.0, out) if x + x == x else out, out if x + x == x else x)
+        return ieee.div(v1, 3.0)
     elif opcode == 17:  # log1mexp
         return ieee.div(ieee.exp(x), ieee.expm1(-0.0 if x == 0.0 else x))
     elif opcode == 18:  # sin
@@ -354,11 +355,13 @@ def partial(
             v2 = ieee.exp(0.5 * v1)
             v3 = 1.0 + v2 * v2
             return ieee.div(v2 * (1.0 + ieee.div(v1, v3)) * v2, v3)
-        v1 = ieee.exp(-x)
-        v2 = 1.0 + v1
-        return ieee.div(1.0 + x * (ieee.div(v1, v2)), v2)
+        v1 = 1000.0 if x > 1000.0 else (-1000.0 if x < -1000.0 else x)
+        v2 = ieee.exp(-v1)
+        v3 = 1.0 + v2
+        return ieee.div(1.0 + v1 * (ieee.div(v2, v3)), v3)
     elif opcode == 35:  # gelu
-        return ieee.norm_cdf(x) + (-1000.0 if x < -1000.0 else x) * ieee.norm_pdf(x)
+        v1 = (1000.0 if x > 1000.0 else (-1000.0 if x < -1000.0 else x)) * ieee.norm_pdf(x)
+        return ieee.norm_cdf(x) + v1
     elif opcode == 36:  # erf
         v1 = 40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x
         v2 = v1 * v1
@@ -396,9 +399,11 @@ def partial(
         return ieee.norm_pdf(x)
     elif opcode == 41:  # norm_ppf
         if (1.0 - x if x > 0.5 else x) == 0.0:
-            return ieee.div(1.0, ieee.fabs(1.0 - x if x > 0.5 else x))
-        v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
-        return ieee.div(v1, 1.0 - x if x > 0.5 else x)
+            return ieee.div(1.0, (1.0 - x if x > 0.5 else x) + 0.0)
+        v1 = 1.0 - x if x > 0.5 else x
+        v2 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((out if x > 0.5 else -out) * 0.7071067811865476)
+        v3 = ieee.rint(v2 * 1.152921504606847e18) * 8.673617379884035e-19 if v1 < 1.44e-155 else v2
+        return ieee.div(v3, v1)
     elif opcode == 42:  # gamma
         return out * ieee.digamma(x)
     elif opcode == 43:  # lgamma

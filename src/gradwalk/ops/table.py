@@ -64,12 +64,14 @@ beyond = unless(x, x < 1e9, 1e9)
 modest = unless(x, x > 1e9, 1e9)
 acosh_slope = usually(1 / f.sqrt(modest - 1) / f.sqrt(modest + 1), x < 1e9, 1 / beyond)
 
-# The error of a cube root counts once where the operand is not 0.
-cbrt_slope = usually(1 / (3 * out * out), equal(x, 0), out / unless(x, equal(x, 0), 1) / 3)
+# The error of a cube root counts once where it is divided by the operand, unless that is 0 or infinite.
+is_extreme = equal(x + x, x)
+cbrt_slope = usually(1 / (3 * out * out), NEVER, where(is_extreme, 1 / out, out) / where(is_extreme, out, x) / 3)
 
-# At -inf the product with a probability of 0 is its limit.
+# At infinity the product with a probability or a density of 0 is its limit.
 lower = unless(x, x < -1e3, -1e3)
-left, right = where(x < 0, lower, 0), unless(x, x < 0, 0)  # not relu, whose derivative at 0 is 0
+within = unless(lower, x > 1e3, 1e3)
+left, right = where(x < 0, lower, 0), where(x < 0, 0, within)  # not relu, whose derivative at 0 is 0
 half, decay = f.exp(0.5 * left), f.exp(-right)  # the square of a half may have few digits
 silu_left = half * (1 + left / (1 + half * half)) * half / (1 + half * half)
 silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + decay))
@@ -77,7 +79,10 @@ silu_slope = where(x < 0, silu_left, (1 + right * (decay / (1 + decay))) / (1 + 
 # By the lesser of both tails: the density at the quantile is that tail divided by the ratio of Mills, which erfcx is.
 tail = where(x > 0.5, 1 - x, x)
 mills = f.sqrt(number(math.pi / 2)) * f.erfcx(where(x > 0.5, out, -out) * math.sqrt(0.5))
-ppf_slope = where(equal(tail, 0), 1 / f.fabs(tail), mills / tail)
+# Below 1.44e-155 its derivative is infinite, as the difference of two infinities. The lesser of these, by the change of
+# the ratio, is left out: rint changes no number as large, and has no derivative.
+steady = where(tail < 1.44e-155, f.rint(mills * 2.0**60) * 2.0**-60, mills)
+ppf_slope = where(equal(tail, 0), 1 / (tail + 0), steady / tail)
 
 # The terms of d/dx of sinc cancel next to 0. There it is its series, in the square of pi times x.
 away = unless(x, f.fabs(x) < 0.5, 1)
@@ -196,7 +201,7 @@ TABLE: tuple[Operation, ...] = (
         "gelu",
         "GELU",
         lower * f.norm_cdf(x),
-        [f.norm_cdf(x) + lower * f.norm_pdf(x)],
+        [f.norm_cdf(x) + within * f.norm_pdf(x)],
         [REAL],
         "x · norm_cdf(x), exact and not by tanh",
     ),

@@ -187,14 +187,31 @@ def set_closure(node: ValueNode, closure: Any) -> object:
 @cython.cfunc
 def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
     """Give a leaf or hand-made node operands and a symbol."""
+    refuse_if_native(node)
+    widen(node, children)
+    node._details.symbol = symbol
+    node._opcode = 0
+    return None
+
+
+@cython.cfunc
+def set_symbol(node: ValueNode, symbol: Any) -> object:
+    """Give a leaf or hand-made node a symbol; a hand-made one keeps its operands and partials."""
+    refuse_if_native(node)
+    if not node._special:
+        return set_by_hand(node, [], symbol)
+    node._details.symbol = symbol
+    return None
+
+
+@cython.cfunc
+def refuse_if_native(node: ValueNode) -> object:
+    """Raise `ValueError` if a node's operation is one of the table."""
     if node._opcode > 0:
         raise ValueError(
             f"the operands and the symbol of a native node ({node.op}) cannot be edited; "
             "make a node by hand instead: Value(data, (operand, ...), 'name')"
         )
-    widen(node, children)
-    node._details.symbol = symbol
-    node._opcode = 0
     return None
 
 

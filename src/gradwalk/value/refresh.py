@@ -23,8 +23,8 @@ def refresh(root: Any) -> None:
         root: A Value.
 
     Raises:
-        ValueError: If a hand-made node stands in between, because there is no rule to compute it by. Nothing is changed
-            then.
+        ValueError: If a hand-made node stands in between, or one that was made with its local derivatives, as those of
+            `linalg.solve` are, because there is no rule to compute it by. Nothing is changed then.
         TypeError: If root is not a Value.
         RecordingError: In a function that is being recorded.
 
@@ -46,15 +46,23 @@ def _recompute_all(order: list) -> object:
     node: ValueNode
     for node in order:
         if node._opcode <= 0 and node._special and node._details.arguments and not _is_recomputable(node):
-            raise ValueError(
-                f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
-            )
+            raise ValueError(_refusal(node))
     for node in order:
         if node._opcode > 0:
             _recompute(node)
         elif node._special and _is_recomputable(node):
             node._primal = node._details.closure.recomputed()
     return None
+
+
+def _refusal(node: ValueNode) -> str:
+    """Why a node cannot be computed again."""
+    if rule_of(node) is not None:
+        return f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
+    return (
+        f"cannot recompute {node!r} (operation {node.op!r}): it was made with its number and its local derivatives, "
+        "and has no rule to compute them again; call the function that made it"
+    )
 
 
 def _is_recomputable(node: ValueNode) -> bool:

@@ -42,11 +42,13 @@ class Value(ValueNode):
         data: The number, kept as float64.
         _children: The operands of a hand-made node.
         _op: The symbol of a hand-made node, whose `_backward` is then to be set to a function that adds to the `grad`
-            of its operands; or, as microgpt has it, d self / d child for each of the children.
+            of its operands; or, as microgpt has it, d self / d child for each of the children, in a tuple, a list or an
+            array.
         label: A name for displays.
 
     Raises:
-        TypeError: If `data` is not a real number or a child is not a Value.
+        TypeError: If `data` is not a real number, a child is not a Value, or the derivatives are in a set, which has no
+            order.
         ValueError: If there is not one derivative for each child.
 
     Example:
@@ -61,12 +63,16 @@ class Value(ValueNode):
 
     @cython.annotation_typing(False)  # the arguments are checked here, not turned into C types on the way in
     def __init__(
-        self, data: float, _children: Iterable[Value] = (), _op: str | Sequence[float] = "", label: str = ""
+        self,
+        data: float,
+        _children: Iterable[Value] = (),
+        _op: str | Sequence[float] | numpy.ndarray = "",
+        label: str = "",
     ) -> None:
         number: cython.double = convert.real(data, "Value(data)")
         children = None if type(_children) is tuple and not _children else nodes.as_children(_children)
-        local_grads = _op if isinstance(_op, (tuple, list)) else None
-        symbol = "" if local_grads is not None else as_text(_op, "the symbol of an operation")
+        local_grads = None if isinstance(_op, str) else _as_derivatives(_op)
+        symbol = as_text(_op, "the symbol of an operation") if local_grads is None else ""
         name = label if type(label) is str else as_text(label, ".label")
         nodes.set_leaf(self, number, 0 if modes.recordings == 0 else modes.depth())
         if children or symbol:
@@ -181,7 +187,7 @@ class Value(ValueNode):
 
     @_op.setter
     def _op(self, symbol: Any) -> None:
-        nodes.set_by_hand(self, list(self.arguments), as_text(symbol, "the symbol of an operation"))
+        nodes.set_symbol(self, as_text(symbol, "the symbol of an operation"))
 
     @property
     def _backward(self) -> Callable[[], None]:
@@ -1561,6 +1567,18 @@ class Value(ValueNode):
 def _has_constant_exponent(node: Value) -> cython.bint:
     """Whether it is a power whose exponent is part of its symbol, as micrograd has it."""
     return node.op == "**" and node._a is not None and node._b is None
+
+
+@cython.cfunc
+def _as_derivatives(given: Any) -> Any:
+    """Derivatives by the children of a hand-made node, as a tuple or list. Raises `TypeError` for anything else."""
+    derivatives = given.tolist() if isinstance(given, numpy.ndarray) else given
+    if not isinstance(derivatives, (tuple, list)):
+        raise TypeError(
+            "behind its children a Value takes the symbol of its operation, or a derivative for each child in a tuple, "
+            f"a list or an array, in their order; not {type(given).__name__}"
+        )
+    return derivatives
 
 
 @cython.cfunc

@@ -20,6 +20,7 @@ from programs import EVERY, ORDINARY, TAME, as_values, programs
 from references import JUMPS
 
 import gradwalk.math as gm
+import gradwalk.numpy as gnp
 from gradwalk import Graph, Value, check, gradcheck, nn, source_lines
 from gradwalk.ops.table import TABLE
 
@@ -235,6 +236,23 @@ def test_hand_made_nodes():
     assert {row.name: row.verdict for row in found.rows} == {"x": "by hand", "s": "right", "out": "right"}
     assert "not checked: 1 behind hand-made nodes; gradcheck" in str(found)
     assert found.ok
+
+
+def test_nodes_with_stored_derivatives():
+    values = numpy.array(leaves(a=2.0, b=1.0, c=0.5, d=4.0), dtype=object)
+    right = labelled(Value(3.0), "right")
+    found = check(labelled(gnp.linalg.solve(values.reshape(2, 2), [right, 4.0])[0], "out"))
+    verdicts = {row.name: row.verdict for row in found.rows}
+    assert {verdicts[name] for name in ("a", "b", "c", "d", "right")} == {"stored"}
+    assert verdicts["out"] == "right"
+    told = "not checked: 7 behind nodes that were made with their local derivatives, which cannot be computed again; "
+    assert f"{told}gradcheck(f, ...)" in str(found)
+
+
+def test_sums_with_the_digits_that_rounding_loses():
+    found = check(gm.fsum(leaves(a=1.0, b=2.5, c=0.1)))
+    assert {row.name: row.verdict for row in found.rows if row.name in "abc"} == dict.fromkeys("abc", "right")
+    assert {row.verdict for row in found.rows} == {"right", "stopped"}  # sums in between, whose errors are added again
 
 
 def test_networks():

@@ -136,7 +136,8 @@ def random_root(dice: random.Random, rows: list[str], *, odd: bool = True) -> Va
             index = Value(dice.randrange(-size - 1, size + 1))  # out of range, too
             nodes.append(apply_variadic(TAKE, [index, *table]))
         elif odd and kind < 0.2:
-            nodes.append(by_hand(*operands[: dice.randrange(1, 3)]))
+            maker = by_hand if dice.random() < 0.5 else with_derivatives
+            nodes.append(maker(*operands[: dice.randrange(1, 3)]))
         else:
             row = BY_NAME[dice.choice(rows)]
             given: list[Value | float] = [*operands[: row.arity]]
@@ -147,6 +148,10 @@ def random_root(dice: random.Random, rows: list[str], *, odd: bool = True) -> Va
         if dice.random() < 0.5:
             node.label = dice.choice(NAMES)
     return nodes[-1]
+
+
+def with_derivatives(*operands: Value) -> Value:
+    return Value(sum(operand.data for operand in operands), operands, [2.0, 3.0][: len(operands)])
 
 
 def by_hand(*operands: Value) -> Value:

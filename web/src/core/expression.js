@@ -76,6 +76,15 @@ const KEYWORDS = new Set( // Python's: its programs cannot have them as names ei
   ).split(" "),
 );
 
+// What other languages and packages call functions, and how these are written here.
+const ELSEWHERE = new Map(Object.entries({
+  absolute: "abs", expit: "sigmoid", gammaln: "lgamma", int: "trunc", ln: "log", logistic: "sigmoid",
+  max: "maximum", min: "minimum", ndtr: "norm_cdf", ndtri: "norm_ppf", power: "pow", probit: "norm_ppf",
+  psi: "digamma", round: "rint", sgn: "sign", swish: "silu",
+  clip: "minimum(maximum(x, low), high)", logsigmoid: "-softplus(-x)", logsumexp: "logaddexp(x, y)", prod: "x*y",
+  softmax: "exp(x) / (exp(x) + exp(y))", square: "x**2", sum: "x + y",
+}));
+
 const SHOWN = 100; // letters of a line that an error shows
 const LONGEST = 1000; // letters of a label: those of a long chain would take the square of its length
 
@@ -448,8 +457,8 @@ class Parser {
     }
     if (kind === "function") {
       if (!FUNCTIONS.has(text)) {
-        const known = [...FUNCTIONS.keys()];
-        throw this.#error(english.unknownFunction(text, closest(text, known), known), token);
+        const [word, known] = [text.toLowerCase(), [...FUNCTIONS.keys()]];
+        throw this.#error(english.unknownFunction(text, ELSEWHERE.get(word) ?? closest(word, known), known), token);
       }
       this.#waiting.push({ what: text, token, binding: 0, operands: 1 });
     } else if (text === "(") {

@@ -109,7 +109,7 @@ export class Graph {
         data[node.place] = given;
         return { ...node, data: given };
       }
-      if (node.operation === "" || node.byHand) throw new GraphError(english.madeByHand(node.name));
+      if (node.operation === "" || node.byHand) throw new GraphError(english.madeByHand(node.name, node.byHand));
       const numbers = numbersOf(node, data);
       data[node.place] = forward(node, numbers);
       return { ...node, data: data[node.place], partials: partialsOf(node, numbers, data[node.place]) };

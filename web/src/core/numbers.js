@@ -50,11 +50,12 @@ export function toNumber(given) {
 }
 
 /**
- * The number that a person wrote, by the rules of Python's float(); null where it is none.
+ * The number that a person wrote, by the rules of Python's float(), or with the minus sign of printed text; null where
+ * it is none.
  * @param {string} text
  */
 export function readNumber(text) {
-  const found = NUMBER.exec(inAscii(text));
+  const found = NUMBER.exec(inAscii(text.replaceAll("\u2212", "-")));
   if (!found) return null;
   const [, decimal, sign, word] = found;
   if (decimal) return Number(decimal.replaceAll("_", ""));

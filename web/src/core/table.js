@@ -233,7 +233,7 @@ export const TABLE = [
     isExact: true,
     words: "cube root, also of negative numbers",
     forward: (x) => ieee.cbrt(x),
-    partials: [(x, _y, _z, out) => x === 0 ? 1 / (3 * out * out) : out / x / 3],
+    partials: [(x, _y, _z, out) => (x + x === x ? 1 / out : out) / (x + x === x ? out : x) / 3],
     formulas: [["/", 1, ["*", ["*", 3, "out"], "out"]]],
   },
   {
@@ -538,9 +538,10 @@ export const TABLE = [
           const v3 = 1 + v2 * v2;
           return v2 * (1 + v1 / v3) * v2 / v3;
         }
-        const v1 = ieee.exp(-x);
-        const v2 = 1 + v1;
-        return (1 + x * (v1 / v2)) / v2;
+        const v1 = x > 1000 ? 1000 : (x < -1000 ? -1000 : x);
+        const v2 = ieee.exp(-v1);
+        const v3 = 1 + v2;
+        return (1 + v1 * (v2 / v3)) / v3;
       },
     ],
     formulas: [["/", ["+", 1, ["/", "x", ["+", 1, ["exp", "x"]]]], ["+", 1, ["exp", ["negative", "x"]]]]],
@@ -556,7 +557,7 @@ export const TABLE = [
     isExact: true,
     words: "x · norm_cdf(x), exact and not by tanh",
     forward: (x) => (x < -1000 ? -1000 : x) * ieee.norm_cdf(x),
-    partials: [(x) => ieee.norm_cdf(x) + (x < -1000 ? -1000 : x) * ieee.norm_pdf(x)],
+    partials: [(x) => ieee.norm_cdf(x) + (x > 1000 ? 1000 : (x < -1000 ? -1000 : x)) * ieee.norm_pdf(x)],
     formulas: [["+", ["norm_cdf", "x"], ["*", "x", ["norm_pdf", "x"]]]],
   },
   {
@@ -680,10 +681,12 @@ export const TABLE = [
     partials: [
       (x, _y, _z, out) => {
         if ((x > 0.5 ? 1 - x : x) === 0) {
-          return 1 / ieee.fabs(x > 0.5 ? 1 - x : x);
+          return 1 / ((x > 0.5 ? 1 - x : x) + 0);
         }
-        const v1 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
-        return v1 / (x > 0.5 ? 1 - x : x);
+        const v1 = x > 0.5 ? 1 - x : x;
+        const v2 = ieee.sqrt(1.5707963267948966) * ieee.erfcx((x > 0.5 ? out : -out) * 0.7071067811865476);
+        const v3 = ieee.rint(v2 * 1.152921504606847e+18) * 8.673617379884035e-19;
+        return (v1 < 1.44e-155 ? v3 : v2) / v1;
       },
     ],
     formulas: [["/", 1, ["norm_pdf", "out"]]],

@@ -94,9 +94,9 @@ export const PARTS = {
   constant: "a constant",
 };
 
-/** @param {string} name */
-export const madeByHand = (name) =>
-  `${name} was made by hand: nothing is known of how it is computed, so what it was made from cannot be changed`;
+/** @param {string} name @param {boolean} byHand */
+export const madeByHand = (name, byHand) =>
+  `${name} was made ${byHand ? "by hand" : "with its derivatives"}: nothing is known of how it is computed, so what it was made from cannot be changed`;
 
 // Expressions. Python's expression.py says the same. Each has the problem and, where there is one, a hint.
 

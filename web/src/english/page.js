@@ -274,6 +274,7 @@ export const checks = {
     kink: "kink",
     "not finite": "not finite",
     "by hand": "made by hand",
+    stored: "derivatives stored, no rule",
     stopped: "stopped",
     rounding: "lost in rounding",
     jump: "jump",

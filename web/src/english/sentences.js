@@ -24,6 +24,8 @@ export const rules = {
   /** @param {string} symbol */
   byHand: (symbol) => `${symbol} follows a rule made by hand`,
   /** @param {string} symbol */
+  madeWith: (symbol) => `${symbol} has the local derivatives that it was made with`,
+  /** @param {string} symbol */
   copiesToStart: (symbol) => `${symbol} copies to its start`,
   /** @param {string} symbol */
   copies: (symbol) => `${symbol} copies`,
@@ -53,6 +55,19 @@ export const gets = {
   nothingAtAll: (name) => `${name} gets nothing`,
   /** @param {string} name @param {string} upstream @param {string} factor @param {string} amount */
   scaled: (name, upstream, factor, amount) => `${name} gets upstream ${upstream} times ${factor}, making ${amount}`,
+};
+
+const ORDINALS = ["first", "second", "third"];
+
+/** What never passes back, to the operands of these names. */
+export const kept = {
+  /** @param {string} symbol @param {readonly string[]} names */
+  stopped: (symbol, names) => `${symbol} passes nothing to ${names.join(" and ")}.`,
+  /** @param {string} symbol @param {readonly number[]} positions none: it is so in all @param {readonly string[]} names */
+  flat: (symbol, positions, names) => {
+    const where = positions.length ? ` in its ${positions.map((i) => ORDINALS[i]).join(" and ")} operand` : "";
+    return `${symbol} is flat${where}: it passes nothing to ${names.join(" and ")}.`;
+  },
 };
 
 /** What upstream is multiplied by. */

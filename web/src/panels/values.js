@@ -76,7 +76,7 @@ export class LeafField {
 
   #change() {
     const leaf = /** @type {import("../types.js").Node} */ (this.#leaf);
-    const number = readNumber(this.input.value.replace("\u2212", "-")); // the minus sign of printed text
+    const number = readNumber(this.input.value);
     if (number === null) return this.#refuse(true, say.noNumber(this.input.value));
     this.act({ values: new Map([...this.values, [leaf.name, number]]), position: STARTS[this.mode] });
     return this.#refuse(leaf === this.#leaf, ""); // the page says why: a hand-made node depends on it

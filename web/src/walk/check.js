@@ -23,10 +23,11 @@ import { gradientErrors, noiseWeights } from "./rounding.js";
  * - "not finite": the gradient or the slope is not, or the root has no number on one side and another slope on the
  *   other;
  * - "by hand": a hand-made node stands in between, which has no rule to compute it again by;
+ * - "stored": the same of a node that was made with its number and its local derivatives;
  * - "stale": a number in between is not what its operation gives: some number was set since it was computed;
  * - "stopped": they differ, and a `stop_gradient` stands in between.
- * @typedef {"agrees" | "differs" | "kink" | "jump" | "rounding" | "coarse" | "not finite" | "by hand" | "stale"
- *   | "stopped"} Verdict
+ * @typedef {"agrees" | "differs" | "kink" | "jump" | "rounding" | "coarse" | "not finite" | "by hand" | "stored"
+ *   | "stale" | "stopped"} Verdict
  */
 
 /**
@@ -130,7 +131,7 @@ class Check {
     const isStopped = this.stopped.some((operand) => this.replay.depends(operand));
     const found = slope(this.#rootNear(place), this.graph.nodes[place].data, this.method);
     const bound = found.bound + this.errors[place];
-    const verdict = verdictOn(this.gradients[place], found, bound, () => this.#isChosen(place));
+    const verdict = verdictOn(this.gradients[place], found, bound, () => !isStopped && this.#isChosen(place));
     return { verdict: verdict === "differs" && isStopped ? "stopped" : verdict, found };
   }
 

@@ -27,8 +27,8 @@ export class Replay {
 
   /**
    * Choose the node to change. Returns why what depends on it cannot be run again, if so: a node on the way to the root
-   * was made by hand, or its number is not what its operation gives, for some number was set since.
-   * @param {number} place @returns {"by hand" | "stale" | null}
+   * was made by hand or with its local derivatives, or its number is not what its operation gives, for some number was set since.
+   * @param {number} place @returns {"by hand" | "stored" | "stale" | null}
    */
   select(place) {
     const { nodes, root } = this.graph;
@@ -42,7 +42,8 @@ export class Replay {
       return depends;
     });
     if (!this.#reached[root]) return null;
-    if (this.#dependents.some((node) => !node.operation)) return "by hand";
+    const blocked = this.#dependents.findLast((node) => !node.operation);
+    if (blocked) return blocked.byHand ? "by hand" : "stored";
     return this.#dependents.some((node) => !isClose(this.#evaluated(node), node.data)) ? "stale" : null;
   }
 

@@ -1,7 +1,7 @@
 // What happens in a walk, said as a person would say it.
 //
 // All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
-// scales, one that a condition chooses lets through or holds back, and any other scales.
+// scales, one that a condition chooses lets through or holds back, one that is always 0 is flat, and any other scales.
 
 import * as say from "../english/sentences.js";
 import { folded, resolved, substituted, text } from "../core/formula.js";
@@ -34,8 +34,8 @@ export function stepSentence(walk, step) {
   const node = walk.graph.nodes[step.place];
   if (step.kind === "forward") return computed(node, walk.graph);
   const isRoot = step.place === walk.graph.root;
-  const turn = visited(node, step.upstream, isRoot);
-  return step.contributions.length ? `${turn} ${joined(walk, step.contributions)}` : turn;
+  const told = [visited(node, step.upstream, isRoot), joined(walk, step.contributions), kept(node, walk.graph)];
+  return told.filter(Boolean).join(" ");
 }
 
 /** What a node passes back to one operand. @param {Walk} walk @param {Contribution} given */
@@ -119,7 +119,8 @@ function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
   if (ofNothing && !Number.isFinite(local)) {
     return { rule: say.rules.hasGotNothing(symbol), clause: say.gets.nothingAtAll(name) };
   }
-  if (isByHand(node) || partial === null) return scaled(say.rules.byHand(symbol), short(local));
+  if (node.byHand) return scaled(say.rules.byHand(symbol), short(local));
+  if (partial === null) return scaled(say.rules.madeWith(symbol), short(local));
   if (selects(node)) {
     if (local === 0) return { rule: say.rules.holdsBack(symbol), clause: say.gets.nothing(name, from) };
     return local === 1 ? asItIs(say.rules.letsThrough(symbol)) : scaled(say.rules.splits(symbol), short(local));
@@ -135,6 +136,16 @@ function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
       ? say.factors.ownValue(said(node.name), short(node.data))
       : say.factors.formula(text(folded(substituted(chosen, namesOf(node, position, graph)))), short(local));
   return scaled(say.rules.scales(symbol), factor);
+}
+
+/** To which operands a node never passes anything, and why; "" where all get something. @param {Node} node @param {Graph} graph */
+function kept(node, graph) {
+  const inert = node.byHand ? [] : ((node.row ?? node.gather)?.inert ?? []);
+  const places = inert.map((position) => node.operands[position]).filter((place) => place >= 0);
+  if (!places.length) return "";
+  const [symbol, names] = [said(node.symbol), [...new Set(places.map((place) => said(graph.nodes[place].name)))]];
+  if (node.row?.isExact === false) return say.kept.stopped(symbol, names);
+  return say.kept.flat(symbol, inert.length === node.operands.length ? [] : inert, names);
 }
 
 /** Whether there is no formula for what a node passes back. @param {Node} node */

@@ -30,6 +30,10 @@ from gradwalk.value.value import Value
 
 _TOLERANCE = 1e-7  # relative to the gradient: smaller errors do not make a derivative wrong
 _KINK_SLACK = 1e-3  # relative to the gap between the slopes at a kink, because slopes over a finite step are inexact
+_NOT_RUN_AGAIN = {
+    "by hand": "hand-made nodes",
+    "stored": "nodes that were made with their local derivatives, which cannot be computed again",
+}
 _TOO_VAGUE = 1e-2  # relative to the gradient: a quotient that is known less well decides nothing
 
 
@@ -49,6 +53,8 @@ class Checked(NamedTuple):
     - "not finite": the gradient or the slope is not finite, or the root has no number on one side and another slope on
       the other.
     - "by hand": a hand-made node stands in between, which cannot be computed again.
+    - "stored": a node stands in between that was made with its number and its local derivatives, as those of
+      `linalg.solve` are, so that it cannot be computed again.
     - "stopped": gradient and slope differ, and a `stop_gradient` stands in between.
 
     Attributes:
@@ -200,9 +206,10 @@ class Check:
             terminal.line(f"worst: {self.worst}")
         for culprit in self.culprits:
             terminal.line(f"to blame: {culprit}")
-        by_hand = sum(row.verdict == "by hand" for row in self.rows)
-        if by_hand:
-            terminal.line(f"not checked: {by_hand} behind hand-made nodes; gradcheck(f, ...) can, by running f again")
+        for verdict, nodes in _NOT_RUN_AGAIN.items():
+            count = sum(row.verdict == verdict for row in self.rows)
+            if count:
+                terminal.line(f"not checked: {count} behind {nodes}; gradcheck(f, ...) can, by running f again")
 
     def __repr__(self) -> str:
         wrong = sum(row.verdict == "wrong" for row in self.rows)
@@ -419,12 +426,14 @@ class _GraphChecker:
         """Check the gradient of one node."""
         node = self._graph.nodes[index]
         about = _About(node.name, node.symbol, node.source, self._gradients[index], self._errors[index])
-        if self._reevaluator.select(index) >= 0:
-            return Checked(*about[:4], math.nan, math.inf, 0.0, "by hand")
-        row = _judged(about, self._nudged, node.data, self._method, self._step, partial(self._is_chosen, index))
-        if row.verdict == "wrong" and any(self._reevaluator.depends(operand) for operand in self._stopped):
-            return row._replace(verdict="stopped")
-        return row
+        blocked = self._reevaluator.select(index)
+        if blocked >= 0:
+            verdict = "by hand" if self._graph.nodes[blocked].by_hand else "stored"
+            return Checked(*about[:4], math.nan, math.inf, 0.0, verdict)
+        is_stopped = any(self._reevaluator.depends(operand) for operand in self._stopped)
+        is_chosen = partial(self._is_chosen, index) if not is_stopped else lambda: False
+        row = _judged(about, self._nudged, node.data, self._method, self._step, is_chosen)
+        return row._replace(verdict="stopped") if is_stopped and row.verdict == "wrong" else row
 
     def _nudged(self, number: float) -> tuple[float, float]:
         """Return the root for a number of the selected node, and a bound on its rounding error."""
