@@ -222,8 +222,8 @@ def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cy
     hashed: cython.ulonglong = x
     hashed = (hashed * 1000003 + y) * 1000003 + z
     hashed = (hashed * 1000003 + opcode) * 0x5BD1E995
-    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them. There are 30, so that
-    # the number of a probe can be added.
+    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them. With only 30, the
+    # number of a probe can be added.
     return (hashed >> 32) & 0x3FFFFFFF
 
 
