@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 import gradwalk.math
-from gradwalk import Value, grad, jit, vmap
+from gradwalk import Value, grad, hessian, jit, vmap
 
 INF, NAN = math.inf, math.nan
 EULER, ZETA_3 = 0.5772156649015329, 1.2020569031595942
@@ -167,3 +167,17 @@ def test_values_are_rounded_to_values():
     with pytest.raises(TypeError, match=r"round\(\) to digits needs a number"):
         round(v, 1)
     assert jit(lambda x: x - math.floor(x))(2.75) == 0.75
+
+
+def test_the_angle_of_the_origin_does_not_change():
+    """To second order. Beside it in a batch whose sum is differentiated, other points keep their share."""
+
+    def f(w, x):
+        return gradwalk.math.atan2(x[0] + w, x[1] + 2.0 * w)
+
+    for once in (f, jit(f)):
+        assert grad(once)(0.0, [0.0, 0.0]) == grad(grad(once))(0.0, [0.0, 0.0]) == 0.0
+    points = numpy.array([[0.0, 0.0], [-2.0, 1000.0]])
+    second = grad(grad(f))(0.0, points[1])
+    assert grad(grad(vmap(f, in_axes=(None, 0), reduce="sum")))(0.0, points) == pytest.approx(second, rel=1e-12)
+    assert numpy.array(jit(hessian(lambda p: gradwalk.math.atan2(p[0], p[1])))(points[0])).tolist() == [[0.0, 0.0]] * 2

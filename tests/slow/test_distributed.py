@@ -209,6 +209,15 @@ def _with_accident(folder):
 # Dask
 
 
+@pytest.fixture(scope="module", autouse=True)
+def environment():
+    """Dask and Ray set OMP_NUM_THREADS in this process, too: other files' tests must not see it."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="module")
 def client():
     with (
@@ -262,8 +271,6 @@ def ray_data():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # where its workers find this file
-        patch.setenv("OMP_NUM_THREADS", "1")  # Ray changes it: this has it restored at the end
-        patch.delenv("OMP_NUM_THREADS")
         _start_ray()
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False

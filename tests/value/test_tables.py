@@ -541,6 +541,10 @@ def test_one_hot_of_numbers_is_a_list_and_of_lists_an_array():
     assert one_hot([0, 2], 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     assert one_hot([], 3).shape == (0, 3)
     assert one_hot([1, 2], 0).shape == (2, 0)
+    with pytest.raises(TypeError):
+        one_hot(0, 2.5)
+    with pytest.raises(ValueError, match="from 0 on, not -1"):
+        one_hot(0, -1)
     with pytest.raises(TypeError, match=r"equal\(\) takes Values and real numbers"):
         one_hot("a", 3)
 

@@ -442,14 +442,12 @@ def partial(
             v1 = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
             v2 = v1 * y
             v3 = ieee.hypot(v1 * x, v2)
-            v4 = 1.0 if v3 == 0.0 else v3
-            return ieee.div(ieee.div(v2, v4), v4) * v1
+            return 0.0 if v3 == 0.0 else ieee.div(ieee.div(v2, v3), v3) * v1
         if x * x + y * y > 1e-30 and x * x + y * y < 1e30:
             return ieee.div(-x, x * x + y * y)
         v1 = 1.152921504606847e18 if x * x + y * y < 1.0 else 8.673617379884035e-19
         v2 = ieee.hypot(v1 * x, v1 * y)
-        v3 = 1.0 if v2 == 0.0 else v2
-        return ieee.div(ieee.div(-v1 * x, v3), v3) * v1
+        return 0.0 if v2 == 0.0 else ieee.div(ieee.div(-v1 * x, v2), v2) * v1
     elif opcode == 47:  # hypot
         if position == 0:
             if x * x + y * y > 1e-30 and x * x + y * y < 1e30:

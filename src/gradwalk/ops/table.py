@@ -104,7 +104,8 @@ divisor = usually(square, is_moderate, 1)
 length = usually(out, is_moderate, 1)
 scale = where(square < 1, 2.0**60, 2.0**-60)
 scaled = f.hypot(scale * x, scale * y)
-not_zero = where(equal(scaled, 0), 1, scaled)  # the angle of the origin does not change
+is_origin = equal(scaled, 0)  # whose angle does not change, to any order
+not_zero = where(is_origin, 1, scaled)
 
 # The derivative of a power of 0, and of a power to 0, is finite where the power is constant.
 exponent = unless(y, equal(y, 0), 1)
@@ -266,8 +267,8 @@ TABLE: tuple[Operation, ...] = (
         "atan2",
         f.atan2(x, y),
         [
-            usually(y / divisor, is_moderate, scale * y / not_zero / not_zero * scale),
-            usually(-x / divisor, is_moderate, -scale * x / not_zero / not_zero * scale),
+            usually(y / divisor, is_moderate, where(is_origin, 0, scale * y / not_zero / not_zero * scale)),
+            usually(-x / divisor, is_moderate, where(is_origin, 0, -scale * x / not_zero / not_zero * scale)),
         ],
         [REAL, REAL],
         "angle of the point with ordinate x and abscissa y, in radians",

@@ -7,6 +7,7 @@ table, so that one recording serves all indices.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -82,12 +83,18 @@ def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
         A list: `Value`s if the index is one, else floats. Their derivative is 0. Of an array or a list of indices, an
         array with one axis more.
 
+    Raises:
+        TypeError: If `num_classes` is no integer.
+        ValueError: If it is negative.
+
     Example:
         >>> one_hot(2, 4)
         [0.0, 0.0, 1.0, 0.0]
         >>> one_hot([0, 2], 3).tolist()
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
+    if operator.index(num_classes) < 0:
+        raise ValueError(f"one_hot() takes a number of classes from 0 on, not {num_classes}")
     found = _equal(arrays.as_array(x)[..., numpy.newaxis], numpy.arange(num_classes))
     return numpy.moveaxis(found, -1, axis) if arrays.are_there((x,)) else found.tolist()
 

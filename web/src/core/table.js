@@ -791,8 +791,7 @@ export const TABLE = [
         const v1 = x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
         const v2 = v1 * y;
         const v3 = ieee.hypot(v1 * x, v2);
-        const v4 = v3 === 0 ? 1 : v3;
-        return v2 / v4 / v4 * v1;
+        return v3 === 0 ? 0 : v2 / v3 / v3 * v1;
       },
       (x, y) => {
         if (x * x + y * y > 1e-30 && x * x + y * y < 1e+30) {
@@ -800,8 +799,7 @@ export const TABLE = [
         }
         const v1 = x * x + y * y < 1 ? 1.152921504606847e+18 : 8.673617379884035e-19;
         const v2 = ieee.hypot(v1 * x, v1 * y);
-        const v3 = v2 === 0 ? 1 : v2;
-        return -v1 * x / v3 / v3 * v1;
+        return v2 === 0 ? 0 : -v1 * x / v2 / v2 * v1;
       },
     ],
     formulas: [
