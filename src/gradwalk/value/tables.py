@@ -178,7 +178,8 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     # Next to infinite ordinates NumPy has the ordinate itself at a point, and comes from the right where it must.
     from_right = _where(_equal(rising, rising), rising, high + (x - right) * slope)
     level = low + 0.0 * x  # nan where x is
-    steep = _where(_equal(x, left), level, _where(_equal(low, high), level, from_right))
+    between = _where(_equal(low, high), level, from_right)
+    steep = _where(_equal(x, left), level, _where(_equal(x, right), high, between))
     inside = _where(is_wide, _where(_less(_abs(slope), math.inf), rising, steep), high)
     return _where(_less(x, xp[0]), fp[0], _where(_less(xp[-1], x), fp[-1], inside))
 
