@@ -131,10 +131,20 @@ def test_orders_of_something_else():
         walk(sum(Value(float(i)) for i in range(30)), ["x"])
 
 
+def test_what_no_gradient_flows_to_is_listed_last():
+    a, b = leaves(a=2.5, b=3.0)
+    out = labelled(labelled(a * a, "c").floor() * b, "out")
+    walked = walk(out)
+    assert list(walked.gradients.items()) == [("out", 1.0), ("b", 6.0), ("v3", 3.0), ("c", 0.0), ("a", 0.0)]
+    table = str(walked).partition("Gradients, in the order of the backward pass")[2].split("Check")[0]
+    assert [line.split()[0] for line in table.split("\n")[2:] if line] == list(walked.gradients)
+
+
 def test_conditions_are_not_visited():
     condition, x = leaves(condition=1.0, x=2.0)
     out = labelled(condition.where(x, 3.0), "out")
-    assert walk(out).gradients == {"out": 1.0, "x": 1.0}
+    assert walk(out).order == (2, 1)
+    assert walk(out).gradients == walk(out).right_gradients == {"out": 1.0, "x": 1.0, "condition": 0.0}
     with pytest.raises(OrderError, match="visits condition, which no gradient flows to"):
         walk(out, ["out", "condition", "x"])
 

@@ -6,6 +6,7 @@ import math
 
 import numpy
 import pytest
+import scipy.special
 from references import jax, jnp
 
 import gradwalk.math as gm
@@ -111,26 +112,33 @@ def test_arrays_without_dimensions_are_numbers_beside_others():
 # Shares of a sum, along an axis, beside JAX
 
 X = numpy.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.5]])
+STACK = numpy.stack([X, -X, X * X])
 
 
-@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-@pytest.mark.parametrize("axis", [-1, 0, 1])
-@pytest.mark.parametrize("x", [X, numpy.stack([X, -X, X * X])], ids=["matrix", "stack"])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+@pytest.mark.parametrize(
+    ("x", "axis"),
+    [(X, -1), (X, 0), (X, None), (X, (1, 0)), (STACK, 1), (STACK, (0, -1)), (STACK, ())],
+    ids=lambda given: str(numpy.shape(given) if isinstance(given, numpy.ndarray) else given),
+)
 def test_shares_and_two_derivatives_are_those_of_jax_along_each_axis(name, axis, x):
     theirs = getattr(jax.nn, name)
 
     def loss(x):
         shares = getattr(gm, name)(x, axis)
-        return (numpy.arange(1.0, 1.0 + x.size).reshape(x.shape) * shares * shares).sum()
+        return sum(numpy.arange(1.0, 1.0 + numpy.size(shares)) * numpy.ravel(shares) ** 2)
 
     def their_loss(x):
-        return (jnp.arange(1.0, 1.0 + x.size).reshape(x.shape) * theirs(x, axis) ** 2).sum()
+        shares = jnp.ravel(theirs(x, axis))
+        return (jnp.arange(1.0, 1.0 + shares.size) * shares**2).sum()
 
     leaves = numpy.array([Value(number) for number in x.ravel()]).reshape(x.shape)
     expected = theirs(x, axis)
-    for found in (getattr(gm, name)(x, axis=axis), numpy.array([v.data for v in getattr(gm, name)(leaves, axis).flat])):
-        numpy.testing.assert_allclose(found.reshape(x.shape), expected, rtol=1e-13)
-    assert getattr(gm, name)(x, axis).dtype == float
+    found, of_values = getattr(gm, name)(x, axis=axis), numpy.asarray(getattr(gm, name)(leaves, axis))
+    assert numpy.asarray(found).dtype == float
+    assert numpy.shape(found) == of_values.shape == expected.shape
+    numpy.testing.assert_allclose(found, expected, rtol=1e-13)
+    numpy.testing.assert_allclose([v.data for v in of_values.flat], expected.ravel(), rtol=1e-13)
     first, second = jax.jit(jax.grad(their_loss))(x), jax.jit(jax.hessian(their_loss))(x)
     loss(leaves).backward()
     numpy.testing.assert_allclose([v.grad for v in leaves.flat], first.ravel(), rtol=1e-11, atol=1e-11)
@@ -153,10 +161,50 @@ def test_shares_have_the_shape_of_what_is_given(f):
     assert f([X[0], X[1]]).tolist() == f(X).tolist()
     assert [v.data for v in f([[Value(0.5), 0.5]])[0]] == f([0.5, 0.5])
     assert f(numpy.empty((2, 0))).shape == (2, 0)
-    with pytest.raises(ValueError, match="axis 1 is out of bounds"):
-        f(row, axis=1)
-    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
-        f(X, axis=2)
+
+
+@pytest.mark.parametrize("f", [gm.softmax, gm.log_softmax, gm.logsumexp])
+def test_axes_that_are_none_are_refused(f):
+    for xs, axis in ((X[0].tolist(), 1), (X, 2), (X, (0, 2)), (X, -3), (numpy.array(2.0), 0)):
+        with pytest.raises(ValueError, match=r"axis -?[0-3] is out of bounds for array of dimension [0-2]"):
+            f(xs, axis=axis)
+    with pytest.raises(ValueError, match=r"axis=\(0, -2\) names an axis of an array of dimension 2 twice"):
+        f(X, axis=(0, -2))
+    for axis in ("0", 1.0, [0], (0, None)):
+        with pytest.raises(TypeError, match="axis is an integer, a tuple of integers, or None for all axes, not"):
+            f(X, axis=axis)
+    for single in (2.0, Value(2.0)):
+        with pytest.raises(TypeError, match=f"takes an array or a list of .*, not one {type(single).__name__}"):
+            f(single)
+
+
+def test_logsumexp_is_of_all_elements_and_keeps_axes_as_that_of_scipy():
+    for xs in (X, X.tolist(), [X[0], X[1]]):
+        assert gm.logsumexp(xs) == pytest.approx(scipy.special.logsumexp(X), rel=1e-15)
+    for axis in (None, 0, 1, (0, 1)):
+        found = gm.logsumexp(X, axis, keepdims=True)
+        expected = scipy.special.logsumexp(X, axis, keepdims=True)
+        assert found.shape == expected.shape
+        numpy.testing.assert_allclose(found, expected, rtol=1e-15)
+    assert isinstance(gm.logsumexp(X[0]), float)
+    assert isinstance(gm.logsumexp([Value(1.0), 2.0]), Value)
+    assert gm.logsumexp(numpy.empty((2, 0)), axis=1).tolist() == [-math.inf, -math.inf]
+
+
+INFINITE = [[math.inf, 0.0], [math.inf, math.inf], [-math.inf, -math.inf], [-math.inf, 0.0], [math.nan, 0.0]]
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+@pytest.mark.parametrize("row", INFINITE)
+def test_of_infinities_they_are_those_of_jax(name, row):
+    expected = getattr(jax.nn, name)(jnp.array(row))
+    f = getattr(gm, name)
+    numpy.testing.assert_allclose(f(row), expected)
+    numpy.testing.assert_allclose([v.data for v in numpy.atleast_1d(f([Value(x) for x in row]))], expected.ravel())
+    recorded = jit(f)
+    recorded(numpy.array([1.0, 2.0]))
+    numpy.testing.assert_allclose(recorded(numpy.array(row)), expected)
+    numpy.testing.assert_allclose(vmap(f)(numpy.array([[1.0, 2.0], row]))[1], expected)
 
 
 def test_divmod_of_arrays_is_floor_division_and_remainder():

@@ -29,7 +29,7 @@ from kernels import ALL, EXACT, Case, cases, on_lanes
 from kernels import same as same_bits
 from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
 
-from gradwalk import Graph, check, draw, jvp, threads, value_and_grad, walk
+from gradwalk import Graph, Value, check, draw, jit, jvp, take, threads, value_and_grad, vmap, walk
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.cli.expression import ExpressionError, evaluate, parse
 from gradwalk.graph.node import GraphError
@@ -127,6 +127,38 @@ def gradients_agree(program: Program) -> None:
         tangent = jvp(f, (list(program.leaves),), (seed,))[1]
         for other in (found[1 + i], gradient[i], tangent):
             assert close(leaf.grad, float(other)), (i, leaf.grad, other)
+
+
+@target(programs(ORDINARY, EVERY, longest=12), st.integers(0, 11))
+def takes_agree(program: Program, number: int) -> None:
+    """`take` by an index that is data is the element itself, with its gradient, in each way of running."""
+    count = min(len(program.leaves) + len(program.steps), 6)
+    index = number % (2 * count) - count
+
+    def table(x: Any) -> list[Any]:
+        results, numbers = list(x), iter(x)
+        program.run(lambda _: next(numbers), lambda *step: results.append(applied(*step)) or results[-1])
+        return results[-count:]
+
+    def f(x: Any, i: Any) -> Any:
+        return take(table(x), i) * 1.0
+
+    leaves, again = [Value(x) for x in program.leaves], [Value(x) for x in program.leaves]
+    element, taken = table(leaves)[index] * 1.0, f(again, Value(index))
+    element.backward()
+    taken.backward()
+    point, recorded = list(program.leaves), jit(value_and_grad(f))
+    recorded(point, 0)
+    lanes = vmap(value_and_grad(f), in_axes=(None, 0))(point, numpy.array([0, index]))
+    found = [
+        (taken.data, [v.grad for v in again]),
+        value_and_grad(f)(point, index),
+        recorded(point, index),
+        (lanes[0][1], [gradients[1] for gradients in lanes[1]]),
+    ]
+    for value, gradient in found:
+        for ours, expected in zip([value, *gradient], [element.data, *[v.grad for v in leaves]], strict=True):
+            assert close(float(ours), expected), (ours, expected)
 
 
 def applied(name: str, *operands: Any) -> Any:

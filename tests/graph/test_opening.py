@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import ORDINARY
 
-from gradwalk import Graph, Value, check, draw, nn, opened, walk
+from gradwalk import Graph, Value, check, draw, nn, opened, source_lines, walk
 from gradwalk.math import sumprod, tanh
 from gradwalk.ops.rows import Reduction
 
@@ -69,6 +69,19 @@ def test_labels_lines_and_rules_stay_with_their_nodes():
     named = dict(zip(graph.names, graph.nodes, strict=True))
     assert named["total"].symbol == "+"
     assert graph.by_hand == {graph.root}
+
+
+def test_parts_have_the_line_of_the_sum():
+    with source_lines():
+        w, b = [Value(1.0), Value(2.0)], Value(3.0)
+        total = sumprod(w, [2.0, 3.0], b)
+        root = total.tanh()
+    graph = opened(root)
+    lines = [node.source.text for node in graph.nodes if node.source]
+    assert len(lines) == len(graph)
+    assert [node.symbol for node in graph.nodes if "sumprod" in node.source.text] == ["*", "+", "*", "+"]
+    named = ("b", "v2", "v3", "v4", "v5", "v6", "total", "root")  # as the program's variables, and nothing else
+    assert graph.names == named
 
 
 def test_networks_and_several_roots():

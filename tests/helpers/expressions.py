@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from gradwalk.ops.table import TABLE
 
@@ -11,6 +12,9 @@ NUMBERS = ("2", "0.5", "1_0", ".25", "3.", "1e2", "2.5e-1", "7")
 FUNCTIONS = tuple(row for row in TABLE if row.is_function)
 BINARY = ("+", "-", "*", "/", "//", "%", "**")
 SIGNS = ("(", ")", "<", ">=", ",", "exp(", "where (", "maximum", "tanhh(", "=", ";", "\n", "# c")
+# How formulas are printed: other signs for the same operators, and powers.
+PRINTED = {"*": "\u00b7\u0387\u22c5\u00d7", "-": "\u2212\u2013", "/": "\u00f7"}
+POWERS = ("\u00b2", "\u00b3", "\u207b\u00b9", "\u2074", "\u00b9\u2070")
 TOKENS = (*NAMES, *NUMBERS, *BINARY, *SIGNS)
 STRANGE = (
     "^",
@@ -71,6 +75,20 @@ def broken(draw: random.Random) -> str:
         place = draw.randrange(len(text) + 1)
         text = text[:place] + draw.choice((*TOKENS, *STRANGE, "")) + text[place + draw.randrange(2) :]
     return text
+
+
+def typeset(draw: random.Random) -> str:
+    """A program, well formed or not, with some operators as formulas are printed, and some powers."""
+    text = draw.choice((expression, program, broken))(draw)
+
+    def printed(found: re.Match[str]) -> str:
+        return draw.choice(PRINTED[found[0]]) if draw.random() < 0.6 else found[0]
+
+    def raised(found: re.Match[str]) -> str:
+        return found[0] + draw.choice(POWERS) if draw.random() < 0.2 else found[0]
+
+    text = re.sub(r"(?<!\*)\*(?!\*)|(?<!/)/(?!/)|-", printed, text)
+    return re.sub(r"\b[abp]\w*(?!\w|\s*[=(])|\)", raised, text)
 
 
 def soup(draw: random.Random) -> str:

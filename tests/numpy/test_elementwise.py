@@ -28,6 +28,7 @@ CASES = {
     "clip from below": lambda np, x, y: np.clip(x * x, 1.0, None) * y,
     "clip from above": lambda np, x, y: np.clip(x * x, None, 1.0) * y,
     "sign": lambda np, x, y: np.sign(x) * x * y,
+    "divmod": lambda np, x, y: np.divmod(x * x, y)[0] * x + np.divmod(x * x, y)[1] * y,
     "nan_to_num": lambda np, x, y: np.nan_to_num(x * y),
     "less_equal": lambda np, x, y: np.where(np.less_equal(x, y), x * x, y),
     "greater_equal": lambda np, x, y: np.where(np.greater_equal(x, y), x * x, y),
@@ -94,6 +95,13 @@ def test_numbers_give_what_numpy_gives(xs, y):
         assert numpy.array_equal(getattr(gnp, name)(xs, y), expected, equal_nan=True)
         of_values = numbers(getattr(gnp, name)(as_values(numpy.array(xs)), y))
         assert numpy.array_equal(of_values, numpy.asarray(expected, dtype=float), equal_nan=True)
+
+
+def test_divmod_of_numbers_is_numpys():
+    pairs = numpy.array(numpy.meshgrid(SPECIAL, SPECIAL))
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        numpy.testing.assert_array_equal(gnp.divmod(*pairs), numpy.divmod(*pairs))
+    assert gnp.divmod(-7, 2) == (-4, 1)
 
 
 def test_results_of_scalars_are_scalars():

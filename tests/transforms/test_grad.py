@@ -626,7 +626,7 @@ PAIRS = pytest.mark.parametrize(
 
 @pytest.mark.usefixtures("_dataclasses_known_to_jax")
 class TestStructures:
-    """The trees that JAX gives, to the shape of each array; numbers stand where it has arrays without dimensions."""
+    """The trees that JAX gives, to the shape of each array; where JAX makes arrays of numbers, numbers stand."""
 
     def agree(self, ours: Any, theirs: Any) -> None:
         assert jax.tree.structure(ours) == jax.tree.structure(theirs)
@@ -653,6 +653,14 @@ class TestStructures:
         x = ARGUMENTS[argument]
         for ours in (hessian(total)(x), jit(hessian(total))(x), jacrev(grad(total))(x)):
             self.agree(ours, jax.hessian(total)(x))
+
+    @pytest.mark.parametrize("transform", [grad, jacobian, jacfwd, jacrev, hessian, lambda f: grad(grad(f))])
+    def test_arrays_without_dimensions_have_such_derivatives(self, transform):
+        for way in (transform(total), jit(transform(total))):
+            assert isinstance(way(numpy.array(2.0)), numpy.ndarray)
+            assert isinstance(way(2.0), float)
+            assert way(numpy.array(2.0)).shape == ()
+            assert way(numpy.array(2.0)) == way(2.0)
 
     @pytest.mark.parametrize("argnums", [0, 1, (0,), (1, 0)])
     def test_several_arguments(self, argnums):

@@ -32,8 +32,10 @@ from gradwalk import (
     jvp,
     no_grad,
     refresh,
+    take,
     value_and_grad,
     vjp,
+    vmap,
     zero_grad,
 )
 from gradwalk.trees.tree import flattened, scalars
@@ -516,6 +518,41 @@ class TestDebugNans:
     def test_in_derivatives(self):
         with pytest.raises(FloatingPointError), debug_nans():
             grad(gm.sqrt)(0.0)
+
+    @pytest.mark.parametrize(
+        "f",
+        [
+            lambda x: gm.where(x > 0, gm.sqrt(x), 0.0),
+            lambda x: gm.maximum(gm.sqrt(x), 1.0),
+            lambda x: gm.relu(-1.0 - gm.sqrt(x)),
+            lambda x: take([gm.sqrt(x), 1.0], x + 1.0),
+            lambda x: take([gm.sqrt(x), 1.0], x - 1.0),
+        ],
+        ids=["where", "maximum", "relu", "take", "take from the end"],
+    )
+    def test_what_choices_leave_out_does_not_count(self, f):
+        v = Value(0.0)
+        with debug_nans():
+            f(v).backward()
+            assert v.grad == 0.0
+            for transform in (grad, jacfwd, lambda f: grad(grad(f))):
+                derivative = jit(transform(f))
+                assert derivative(0.0) == 0.0
+                assert vmap(transform(f))(numpy.zeros(2)).tolist() == [0.0, 0.0]
+
+    @pytest.mark.parametrize(
+        "f",
+        [
+            lambda x: gm.where(x > 0, 0.0, gm.sqrt(x)),
+            lambda x: gm.maximum(gm.sqrt(x), -1.0),
+            lambda x: take([gm.sqrt(x), 1.0], x),
+        ],
+        ids=["where", "maximum", "take"],
+    )
+    def test_what_they_pick_does(self, f):
+        for transformed in (jit(grad(f)), jit(jacfwd(f))):
+            with pytest.raises(FloatingPointError, match="gave inf"), debug_nans():
+                transformed(0.0)
 
 
 class TestRulesSetByHand:

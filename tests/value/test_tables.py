@@ -541,12 +541,53 @@ def test_one_hot_of_numbers_is_a_list_and_of_lists_an_array():
     assert one_hot([0, 2], 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     assert one_hot([], 3).shape == (0, 3)
     assert one_hot([1, 2], 0).shape == (2, 0)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="a number of classes that is an int, not float"):
         one_hot(0, 2.5)
+    for x in (0, INDICES):
+        with pytest.raises(ValueError, match=r"axis 3 is out of bounds for array of dimension [13]"):
+            one_hot(x, 4, axis=3)
+        with pytest.raises(TypeError, match="axis is an integer"):
+            one_hot(x, 4, axis=None)
     with pytest.raises(ValueError, match="from 0 on, not -1"):
         one_hot(0, -1)
     with pytest.raises(TypeError, match=r"equal\(\) takes Values and real numbers"):
         one_hot("a", 3)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 2)], ids=["numbers", "rows"])
+@pytest.mark.parametrize("index", [[2, 0, 0], [[0, -1], [1, 1]]], ids=["row", "matrix"])
+def test_an_element_is_taken_for_each_of_several_indices(index, shape):
+    table, indices = numpy.linspace(0.5, 2.0, math.prod(shape)).reshape(shape), numpy.array(index)
+
+    def loss(table, indices):
+        found = take(table * table, indices)
+        return sum(numpy.arange(1.0, 1.0 + found.size) * found.ravel() ** 2)
+
+    def their_loss(table, indices):
+        found = jnp.take(table * table, indices % 3, axis=0)
+        return (jnp.arange(1.0, 1.0 + found.size) * found.ravel() ** 2).sum()
+
+    expected = numpy.take(table, index, axis=0)
+    leaves = numpy.array([Value(i) for i in indices.ravel()]).reshape(indices.shape)
+    for of_numbers in (take(table, indices), take(table.tolist(), index), jit(take)(table, indices)):
+        same(of_numbers, expected)
+    same(numpy.vectorize(lambda v: v.data)(take(table.tolist(), leaves)), expected)
+    same(vmap(take, in_axes=(None, 0))(table, numpy.stack([indices, indices[::-1]]))[0], expected)
+    for ours, theirs in ((grad(loss), jax.grad(their_loss)), (hessian(loss), jax.hessian(their_loss))):
+        recorded = jit(ours)
+        recorded(table + 1.0, indices[::-1])
+        for found in (ours(table, indices), recorded(table, indices)):
+            numpy.testing.assert_allclose(found, theirs(table, indices), rtol=1e-13)
+    root = loss(numpy.array([Value(x) for x in table.ravel()]).reshape(shape), leaves)
+    assert root.data == pytest.approx(float(their_loss(table, indices)), rel=1e-13)
+
+
+def test_several_indices_are_each_of_the_table():
+    assert take([1.0, 2.0], []).shape == (0,)
+    assert take([[1.0, 2.0]], [[0], [0]]).shape == (2, 1, 2)
+    for index in ([0, 2], numpy.array([[0.5]]), [Value(3.0)]):
+        with pytest.raises(IndexError, match="into a table of 2: it may be a whole number from -2 to 1"):
+            take([1.0, 2.0], index)
 
 
 SORTED = st.lists(st.sampled_from([-2.0, -1.0, -0.0, 0.0, 0.5, 1.0, math.inf]), max_size=9).map(sorted)

@@ -1,37 +1,54 @@
 // The page: it holds the state, has it made into a model, and shows that in the stage and the panels.
 
 import { bundleCaption, edgeCaption, nodeCaption, partCaption } from "./model/captions.js";
-import { button, element, fill, set } from "./dom.js";
-import { files as say, parts as partNames, stage as stageWords, tabs } from "./english/page.js";
+import { button, element, fill, set, write } from "./dom.js";
+import { files as say, lesson as lessonWords, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
+import { flightsOf } from "./walk/flights.js";
 import { itemOf, pathTo } from "./walk/modules.js";
 import { dropped, modeller } from "./model/model.js";
+import { CHAPTERS, chapterOf, stageOf } from "./model/chapters.js";
+import { Guide } from "./lesson/guide.js";
+import { handout, titleOf } from "./lesson/handout.js";
+import { Ask } from "./panels/ask.js";
 import { Checks } from "./panels/checks.js";
 import { Exercise } from "./panels/exercise.js";
 import { Header } from "./panels/header.js";
 import { Inspector } from "./panels/inspector.js";
 import { Order } from "./panels/order.js";
 import { Outcome } from "./panels/outcome.js";
+import { Paper } from "./panels/paper.js";
+import { waysOf } from "./panels/paths.js";
+import { EarlierGradients } from "./panels/earlier.js";
+import { Share } from "./panels/share.js";
 import { Source } from "./panels/source.js";
+import { Training } from "./panels/training.js";
 import { Transport } from "./panels/transport.js";
 import { Twin } from "./panels/twin.js";
 import { Values } from "./panels/values.js";
 import { Writing } from "./panels/writing.js";
 import { PRESETS } from "./model/presets.js";
+import { chapterPictures, sheetOf } from "./printing.js";
 import { Stage } from "./stage/stage.js";
-import { bare, decoded, encoded, MODES, STARTS, stateOf } from "./model/state.js";
+import { bare, decoded, encoded, MODES, STARTS, stateOf, within } from "./model/state.js";
+import { isFraming, unframed } from "./model/framing.js";
+import { keepTheme, keptTheme } from "./model/preferences.js";
 import { read } from "./model/document.js";
+import { nudgeMarks } from "./model/nudges.js";
+import { veiled, withoutAnswer } from "./model/veil.js";
+import { restarted } from "./model/training.js";
 
 /** @typedef {import("./model/state.js").State} State */
 /** @typedef {import("./model/model.js").Model} Model */
 
 /**
- * What is around the page.
+ * What is around the page. When the language changes, whoever made the App makes another one that follows it.
  * @typedef {object} Surroundings
  * @property {"page" | "widget"} kind a page has the address bar and the keyboard to itself
  * @property {(fragment: string) => void} remember where the state goes: the address bar, or the notebook
  * @property {(theme: import("./panels/header.js").Theme) => void} theme
+ * @property {(code: string) => void} speak another language from now on
  */
 
 export class App {
@@ -39,20 +56,24 @@ export class App {
   #model = null;
   /**
    * Where the walk stood when the reader turned to another mode, and of what it was.
-   * @type {Pick<State, "program" | "values" | "position"> | null}
+   * @type {Pick<State, "program" | "position"> | null}
    */
   #left = null;
+  /** @type {number | null} the node that is pointed at */
+  #pointed = null;
   /** @type {State} */
   #state;
   #modelOf;
+  #ends = new AbortController();
 
   /**
    * @param {HTMLElement} host
    * @param {string | null} text the JSON of a walk to show; the lesson where there is none
    * @param {string} fragment of a link: where to start
    * @param {Surroundings} surroundings
+   * @param {App | null} [before] an App in another language, to go on from where it stands
    */
-  constructor(host, text, fragment, surroundings) {
+  constructor(host, text, fragment, surroundings, before = null) {
     const { act } = this;
     const isPage = surroundings.kind === "page";
     this.surroundings = surroundings;
@@ -63,85 +84,144 @@ export class App {
      * @type {{ document: import("./model/document.js").Document | null, fragment: string } | null}
      */
     this.home = null;
+    /** What a teacher has put around the graph. */
+    this.framing = unframed();
+    /** @type {import("./model/framing.js").Theme} */
+    this.theme = isPage ? keptTheme() : "auto";
     this.#modelOf = modeller(null);
     this.#state = startOf(null);
 
     this.header = new Header(act, {
       open: (text) => this.#openFile(text),
       close: () => this.#closeFile(),
-      theme: surroundings.theme,
-      link: () => `${location.href.split("#")[0]}#${this.fragment}`,
+      theme: (theme) => {
+        [this.theme, this.framing] = [theme, { ...this.framing, theme: null }]; // the reader's choice holds from now on
+        if (isPage) keepTheme(theme);
+        this.#frame();
+        if (!this.home) surroundings.remember(this.fragment);
+      },
+      speak: surroundings.speak,
+      share: () => this.share.open(this.framing, { isLesson: this.#state.chapter !== "", hasLesson: !this.document }),
+      print: () => this.print(),
+      present: () => this.present(true),
       isPage,
     });
-    this.transport = new Transport(act);
+    this.share = new Share((start, framing) => within(encoded(this.#startingAt(start), startOf(this.document)), framing));
+    this.asked = new Ask();
+    this.paper = new Paper();
+    this.transport = new Transport(act, () => this.stage.settled);
     this.source = new Source(act);
     this.order = new Order(act);
     this.exercise = new Exercise(act);
+    this.training = new Training(act);
     const [inspector, writing, outcome, twin] = [new Inspector(act), new Writing(act), new Outcome(), new Twin(act)];
+    this.twin = twin;
     /** What each mode shows in the panel. */
     this.panels = {
-      walk: [outcome, inspector, new Values(act), writing, twin],
+      walk: [outcome, inspector, new EarlierGradients(act), new Values(act), writing, twin],
       order: [this.order, outcome, writing, inspector, twin],
-      check: [new Checks(act), inspector, twin],
+      check: [new Checks(act), new EarlierGradients(act), inspector, twin],
+      train: [this.training, inspector, twin],
       exercises: [this.exercise, twin],
     };
+    this.guide = new Guide(act, { puzzle: [this.order, outcome] });
+    /** Where the lesson was left for the lab. @type {Pick<State, "chapter" | "beat">} */
+    this.lessonAt = { chapter: CHAPTERS[0].key, beat: 0 };
+    this.views = [button(lessonWords.title, () => this.#toLesson()), button(lessonWords.lab, () => act({ chapter: "" }))];
+    this.viewSwitch = element("div", { class: "views", role: "group", "aria-label": lessonWords.views }, ...this.views);
+    this.header.brand.after(this.viewSwitch);
     this.tabs = MODES.map((mode) => this.#tab(mode));
+    this.tablist = element("div", { role: "tablist", "aria-label": tabs.title }, ...this.tabs);
     this.panel = element("div", { role: "tabpanel", id: "panel", tabindex: -1 });
     this.path = element("nav", { class: "path", "aria-label": partNames.path });
     const drawing = element("div", { class: "stage" });
+    this.note = element("p", { class: "teacher" });
+    this.leave = button("✕", () => this.present(false), { class: "leave", "aria-label": present.leave, title: present.leave });
     this.frame = element(
       "div",
       { class: "frame" },
       this.header.element,
       this.source.element,
-      element("section", { class: "graph", "aria-label": stageWords.title }, drawing, this.path, this.#zoom()),
+      this.asked.element,
+      element("section", { class: "graph", "aria-label": stageWords.title }, this.note, drawing, this.path, this.#zoom()),
       this.transport.element,
       element(
         "aside",
         { class: "panel", "aria-label": tabs.title },
-        element("div", { role: "tablist", "aria-label": tabs.title }, ...this.tabs),
+        this.tablist,
         this.panel,
+        this.guide.element,
       ),
+      this.leave,
+      this.share.element,
     );
-    host.append(element("div", { class: "app" }, this.frame));
-    this.stage = new Stage(drawing, {
-      onNode: (place) => this.#choose(place),
-      onEdge: (key) => this.#chooseEdge(key),
-      onPart: (key) => act({ open: key }),
-      nameOfNode: (place) => (this.#model ? nodeCaption(this.#model, place) : ""),
-      nameOfEdge: (key) => (this.#model ? edgeCaption(this.#model, key) : ""),
-      nameOfPart: (part) => (this.#model ? partCaption(this.#model, part) : ""),
-      nameOfBundle: (edge) => (this.#model ? bundleCaption(this.#model, edge) : ""),
+    this.element = /** @type {HTMLElement} */ (element("div", { class: "app" }, this.frame));
+    host.append(this.element, this.paper.element);
+    this.texts = {
+      nameOfNode: (/** @type {number} */ place) => (this.#model ? nodeCaption(this.#model, place) : ""),
+      nameOfEdge: (/** @type {string} */ key) => (this.#model ? edgeCaption(this.#model, key) : ""),
+      nameOfPart: (/** @type {import("./types.js").Part} */ part) => (this.#model ? partCaption(this.#model, part) : ""),
+      nameOfBundle: (/** @type {import("./types.js").Edge} */ edge) => (this.#model ? bundleCaption(this.#model, edge) : ""),
       data: stageWords.data,
       gradient: stageWords.gradient,
       count: stageWords.count,
       progress: stageWords.progress,
       largest: stageWords.largest,
+    };
+    this.stage = new Stage(drawing, {
+      ...this.texts,
+      onNode: (place) => this.#choose(place),
+      onEdge: (key) => this.#chooseEdge(key),
+      onPart: (key) => act({ open: key }),
+      onValue: (place, number, isFinal) => this.#setValue(place, number, isFinal),
+      onPoint: (place) => this.#point(place),
     });
     const keys = isPage ? host.ownerDocument : this.frame;
-    keys.addEventListener("keydown", (event) => this.#onKey(/** @type {KeyboardEvent} */ (event)));
-    if (text === null) this.go(fragment);
+    const onkeydown = (/** @type {Event} */ event) => this.#onKey(/** @type {KeyboardEvent} */ (event));
+    const { signal } = this.#ends;
+    keys.addEventListener("keydown", onkeydown, { signal });
+    if (isPage) {
+      window.addEventListener("beforeprint", () => this.paper.isFilled || this.#fillPaper(new Map()), { signal });
+      window.addEventListener("afterprint", () => this.paper.clear(), { signal });
+    }
+    if (before) this.#follow(before);
+    else if (text === null) this.go(fragment);
     else this.open(text, fragment);
   }
 
   /** Change what the reader has chosen, and show it. Where that makes no graph, say so and leave all as it was. @param {Partial<State>} change */
   act = (change) => {
-    const wanted = { ...this.#state, ...change };
+    const isOther = change.program !== undefined && change.program !== this.#state.program;
+    const wanted = { ...this.#state, ...(isOther && { training: restarted(this.#state.training) }), ...change };
     const { model, problem } = this.#attempt(wanted);
     if (!model) return this.header.fail(problem, "program");
     this.#show(model);
-    return this.home ? undefined : this.surroundings.remember(this.fragment);
+    return this.#remember();
   };
+
+  #remember() {
+    if (!this.home) this.surroundings.remember(this.fragment);
+  }
+
+  /** Have the link ask for a language. @param {string} code of the one that is spoken */
+  ask(code) {
+    this.framing = { ...this.framing, language: code };
+    this.act({});
+  }
 
   /** The state as the fragment of a link. */
   get fragment() {
-    return encoded(this.#state, startOf(this.document));
+    return within(encoded(this.#state, startOf(this.document)), this.framing);
   }
 
   /** Take what a link's fragment says; the problems with it are told. @param {string} fragment */
   go(fragment) {
-    const start = startOf(this.document);
-    const { state, problems } = decoded(fragment, start);
+    const asked = [...new URLSearchParams(fragment).keys()].filter((key) => !isFraming(key));
+    const isBegun = this.document !== null || (asked.length > 0 && !asked.includes("chapter"));
+    const start = isBegun ? startOf(this.document) : { ...startOf(null), ...stageOf(CHAPTERS[0], 0) };
+    const { state, framing, problems } = decoded(fragment, start);
+    this.framing = framing;
+    this.#frame();
     const { model, problem } = this.#attempt(state);
     if (model) {
       this.#show(model);
@@ -152,6 +232,59 @@ export class App {
     if (usual) this.#show(usual);
     this.header.keep(state.program);
     this.header.fail([...problems, problem].join("\n"), "program");
+  }
+
+  /** Show what stands around the graph. */
+  #frame() {
+    const theme = this.framing.theme ?? this.theme;
+    this.header.theme.value = theme;
+    this.surroundings.theme(theme);
+    write(this.note, this.framing.note);
+    this.asked.frame(this.framing);
+    this.frame.toggleAttribute("data-asked", this.framing.question !== "");
+    this.frame.toggleAttribute("data-embedded", this.framing.isEmbedded);
+    this.frame.toggleAttribute("data-presented", this.framing.isPresented);
+    this.stage.enlarge(this.framing.isPresented);
+  }
+
+  /** Show the graph and the sentence alone, large, for the front of a room; or all again. @param {boolean} isPresented */
+  present(isPresented) {
+    if (isPresented === this.framing.isPresented) return;
+    this.framing = { ...this.framing, isPresented };
+    this.#frame();
+    this.#remember();
+    const { next } = this.#state.chapter ? this.guide : this.transport.buttons;
+    if (isPresented) next.focus();
+    else this.header.menu.button.focus();
+  }
+
+  /** Print what is shown, or all of the chapter that is open. */
+  async print() {
+    const chapter = chapterOf(this.#state.chapter);
+    this.#fillPaper(chapter ? await chapterPictures(chapter, this.element, this.texts) : new Map());
+    window.print();
+  }
+
+  /** What is printed. @param {ReadonlyMap<number, Element>} pictures of a chapter's beats; without any, the graph stands once, as it is on the screen */
+  #fillPaper(pictures) {
+    if (!this.#model) return;
+    const { state } = this.#model;
+    const picture = this.stage.picture();
+    const chapter = chapterOf(state.chapter);
+    if (chapter) {
+      const known = pictures.size || !picture ? pictures : new Map([[0, picture]]);
+      return this.paper.fill(this.framing, titleOf(chapter), ...handout(chapter, known));
+    }
+    const question = (state.mode === "exercises" && this.exercise.question.textContent) || "";
+    const table = this.twin.element.querySelector("table");
+    return this.paper.fill(this.framing, ...sheetOf(this.#model, { picture, transport: this.transport, question, table }));
+  }
+
+  /** What a link shows that begins somewhere else. @param {string} start "here", "begin" or the key of a chapter @returns {State} */
+  #startingAt(start) {
+    const chapter = chapterOf(start);
+    if (chapter) return { ...startOf(null), ...stageOf(chapter, 0) };
+    return { ...this.#state, done: [], ...(start === "begin" && { mode: "walk", position: 0, selected: "", operand: -1 }) };
   }
 
   /**
@@ -168,9 +301,29 @@ export class App {
     return document !== null;
   }
 
-  /** Stop what runs by itself. */
+  /** Show what an App in another language showed. @param {App} before */
+  #follow(before) {
+    [this.document, this.home] = [before.document, before.home];
+    this.#modelOf = modeller(this.document);
+    this.#left = before.#left;
+    [this.framing, this.theme] = [before.framing, before.theme];
+    this.#frame();
+    this.lessonAt = before.lessonAt;
+    this.guide.answered = before.guide.answered;
+    const { model } = this.#attempt(before.#state);
+    if (model) this.#show(model);
+    this.header.follow(before.header);
+    this.header.showHome(this.home !== null);
+  }
+
+  /** Stop what runs by itself, and listen to nothing more, and leave. */
   close() {
+    this.#ends.abort();
+    this.element.remove();
+    this.paper.element.remove();
+    this.guide.close();
     this.transport.stop();
+    this.training.stop();
     this.stage.close();
   }
 
@@ -246,12 +399,18 @@ export class App {
 
   // What happens
 
+  /** Back to where the lesson was left. */
+  #toLesson() {
+    const chapter = CHAPTERS.find(({ key }) => key === this.lessonAt.chapter);
+    if (chapter && !this.#state.chapter) this.act(stageOf(chapter, this.lessonAt.beat));
+  }
+
   /** @param {import("./model/state.js").Mode} mode */
   #turnTo(mode) {
-    const { mode: before, program, values, position } = this.#state;
+    const { mode: before, program, position } = this.#state;
     if (mode === before) return;
-    if (before === "walk") this.#left = { program, values, position };
-    const isSame = this.#left?.program === program && this.#left.values === values;
+    if (before === "walk") this.#left = { program, position };
+    const isSame = this.#left?.program === program;
     this.act({ mode, position: mode === "walk" && isSame ? Number(this.#left?.position) : STARTS[mode] });
   }
 
@@ -269,39 +428,72 @@ export class App {
     if (this.#model) this.act({ selected: this.#model.graph.nodes[place].name, operand });
   }
 
+  /**
+   * Give a leaf another number, as it is dragged: the walk stays where it is. What is on the way is not remembered.
+   * @param {number} place @param {number} number @param {boolean} isFinal
+   */
+  #setValue(place, number, isFinal) {
+    const name = this.#model?.graph.nodes[place]?.name ?? "";
+    const { model, problem } = this.#attempt({ ...this.#state, values: new Map([...this.#state.values, [name, number]]) });
+    if (!model) return this.header.fail(problem, "program");
+    this.#show(model);
+    return isFinal ? this.#remember() : undefined;
+  }
+
+  /** @param {number | null} place */
+  #point(place) {
+    if (place === this.#pointed) return;
+    this.#pointed = place;
+    if (this.#model) this.#light(this.#model);
+  }
+
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const target = event.composedPath()[0];
-    const isTyping = target instanceof HTMLElement && target.matches("input, select, textarea, dialog *");
-    const isScrolling = event.key.startsWith("Arrow") && target instanceof HTMLElement && target.matches(".scroll, .told");
-    if (isTyping || isScrolling || !this.header.hasKeys || this.header.help.open || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const isCovered = this.header.help.open || this.share.element.open;
+    if (event.key === "Escape" && this.framing.isPresented && !isCovered && !event.defaultPrevented) return this.present(false);
+    if (event.key === "p" && (event.ctrlKey || event.metaKey) && !isCovered && this.surroundings.kind === "page") {
+      event.preventDefault();
+      this.print(); // the browser would not wait for the drawings
+      return undefined;
+    }
+    const isPlain = !(event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented);
+    if (!isPlain || !this.header.hasKeys || isCovered || (target instanceof HTMLElement && keeps(target, event.key))) return undefined;
     const { buttons } = this.transport;
+    const [next, back] = this.#state.chapter ? [this.guide.next, this.guide.back] : [buttons.next, buttons.back];
     /** @type {Record<string, () => void>} */
     const actions = {
-      n: () => buttons.next.click(),
-      ArrowRight: () => buttons.next.click(),
-      b: () => buttons.back.click(),
-      ArrowLeft: () => buttons.back.click(),
+      n: () => next.click(),
+      ArrowRight: () => next.click(),
+      PageDown: () => next.click(),
+      PageUp: () => back.click(),
+      b: () => back.click(),
+      ArrowLeft: () => back.click(),
       s: () => buttons.start.click(),
       e: () => buttons.end.click(),
       p: () => this.transport.toggle(),
+      f: () => this.present(!this.framing.isPresented),
       g: () => this.stage.enter(),
       "?": () => this.header.help.showModal(),
     };
     const action = actions[event.key];
-    if (!action || (this.transport.controls.hidden && !"g?".includes(event.key))) return;
+    const isIdle = this.#state.chapter ? "sep".includes(event.key) : this.transport.controls.hidden && !"fg?".includes(event.key);
+    if (!action || isIdle) return undefined;
     event.preventDefault();
-    action();
+    return action();
   }
 
   // Showing
 
-  /** @param {Model} model */
-  #show(model) {
+  /** @param {Model} given */
+  #show(given) {
+    const model = veiled(given, this.guide.openIn(given));
     const before = this.#model;
     [this.#model, this.#state] = [model, model.state];
-    set(this.frame, "class", model.document?.files.size ? "frame has-source" : "frame");
+    if (model.graph !== before?.graph) this.#pointed = null;
+    set(this.frame, "class", model.document?.files.size || Number(model.document?.passes.all.length) > 1 ? "frame has-source" : "frame");
     this.header.update(model);
+    this.asked.update(model);
     this.transport.update(model);
     this.source.update(model);
     this.#showPanel(model, before);
@@ -312,18 +504,26 @@ export class App {
   /** @param {Model} model @param {Model | null} before */
   #showPanel(model, before) {
     const { mode } = model.state;
+    const isLesson = model.state.chapter !== "";
+    if (isLesson) this.lessonAt = { chapter: model.state.chapter, beat: model.state.beat };
+    set(this.frame, "data-view", isLesson ? "lesson" : "lab");
+    this.viewSwitch.hidden = model.document !== null;
+    this.views.forEach((view, i) => set(view, "aria-pressed", (i === 0) === isLesson ? "true" : "false"));
+    for (const [part, isHidden] of /** @type {const} */ ([[this.guide.element, !isLesson], [this.panel, isLesson], [this.tablist, isLesson]])) part.hidden = isHidden;
+    if (isLesson) return this.guide.update(model);
     const shown = this.panels[mode];
     this.tabs.forEach((tab, i) => {
       set(tab, "aria-selected", MODES[i] === mode ? "true" : "false");
       set(tab, "tabindex", MODES[i] === mode ? 0 : -1);
       tab.hidden = MODES[i] === "exercises" && this.document !== null;
     });
-    if (mode !== before?.state.mode) {
+    if (mode !== before?.state.mode || before?.state.chapter) {
       set(this.panel, "aria-labelledby", `tab-${mode}`);
       fill(this.panel, ...shown.map((panel) => panel.element));
       this.panel.scrollTop = 0;
     }
     for (const panel of shown) panel.update(model);
+    return undefined;
   }
 
   /** @param {Model} model @param {Model | null} before */
@@ -345,15 +545,60 @@ export class App {
   async #showStage(model, before) {
     const { graph, scene, moment, state, selected } = model;
     const edge = selected && state.operand >= 0 ? `${selected.place}:${state.operand}` : null;
-    this.stage.paint(graph, moment, {
+    const lesson = state.chapter ? this.guide.marks : null;
+    const marks = {
       selected: edge ? { edge } : selected && { place: selected.place },
-      badges: new Map(state.mode === "order" ? badgesOf(model) : []),
+      badges: lesson?.badges ?? new Map(state.mode === "order" ? badgesOf(model) : []),
+      asked: model.asked,
+      nudge: nudgeMarks(model),
+      isAsking: model.isAsking,
+      isFixed: state.mode === "exercises" || state.chapter !== "", // what follows would answer it, or belie what is told
       largest: model.shown.largest,
-    });
-    if (scene !== before?.scene || graph !== before.graph) await this.stage.show(graph, scene);
+    };
+    const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is no step of the walk
+    this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks, before && this.#happening(model, before));
+    this.#light(model);
+    const checked = state.mode === "check" ? graph.root : null;
+    const isChecked = before?.state.mode === "check";
+    if (scene !== before?.scene || graph !== before.graph || isChecked !== (checked !== null)) await this.stage.show(graph, scene, checked);
+    const isNudge = marks.nudge && (!before?.nudge || before.graph !== graph);
+    if (isNudge && this.#model === model) this.stage.focus(itemOf(scene, graph.root) ?? "");
     const isStep = moment.position !== before?.moment.position && this.#model === model;
-    if (isStep && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
+    if (isStep && !marks.nudge && moment.active !== null) this.stage.focus(itemOf(scene, moment.active) ?? "");
   }
+
+  /** Light the paths from the node that is pointed at, or else from the selected one. @param {Model} model */
+  #light(model) {
+    const { graph, state, selected } = model;
+    const chosen = state.operand < 0 ? selected?.place : undefined;
+    const pointed = this.#pointed !== null && this.#pointed < graph.nodes.length ? this.#pointed : chosen;
+    this.stage.light(pointed === undefined ? [] : waysOf(model, pointed));
+  }
+
+  /** How the step came about that leads from one model to the next; null where that is no single step on. @param {Model} model @param {Model} before */
+  #happening(model, before) {
+    const { shown, moment: { position }, scene, asks } = model;
+    const isNext = shown === before.shown && scene === before.scene && position === before.moment.position + 1;
+    if (!isNext) return null;
+    const moment = (/** @type {number} */ landed) => withoutAnswer(shown.moment(position, landed), model, asks);
+    return { flights: flightsOf(shown, shown.steps[position - 1]), moment, pace: this.transport.pace };
+  }
+}
+
+const STEPS = ["n", "b", "ArrowLeft", "ArrowRight", "PageDown", "PageUp"]; // those of presenters among them
+
+/**
+ * Whether a control needs a key itself. A list to choose from, a switch and a slider have the arrows up and down: what
+ * steps through the walk does so there, too, so that a presenter's click never shows another graph.
+ * @param {HTMLElement} target @param {string} key
+ */
+function keeps(target, key) {
+  if (target.matches("dialog *, textarea, input:not([type=radio], [type=checkbox], [type=range])")) return true;
+  if (target.matches("input[type=range]:not(.timeline)")) return key !== "PageDown" && key !== "PageUp";
+  if (target.matches("input, select")) return !STEPS.includes(key);
+  const isAcross = key === "ArrowLeft" || key === "ArrowRight";
+  if (!target.matches(".scroll, .told")) return false;
+  return isAcross ? target.scrollWidth > target.clientWidth : key.startsWith("Arrow");
 }
 
 /** What is wrong with what the reader gave. Other errors are not the reader's. @param {unknown} error */

@@ -1,7 +1,10 @@
 // The module that pages and notebooks load. A page's element with data-gradwalk is filled; a notebook calls `render`.
 
 import { App } from "./app.js";
-import { followed, onceSeen, rested, shadowed, sheltered, show } from "./surroundings.js";
+import { language, speak } from "./languages/languages.js";
+import { keepLanguage, languageFor } from "./model/preferences.js";
+import { languageIn, LONGEST_LINK } from "./model/state.js";
+import { followed, onceSeen, paged, rested, shadowed, sheltered, show } from "./surroundings.js";
 
 /** @typedef {import("./panels/header.js").Theme} Theme */
 
@@ -48,12 +51,13 @@ function filled(root, host, model) {
     chosen = wanted;
     paint();
   };
-  const app = new App(root, String(model.get("document")), own, { kind: "widget", remember: remembered.call, theme });
+  const surroundings = /** @type {const} */ ({ kind: "widget", remember: remembered.call, theme });
+  const filling = new Shown(root, String(model.get("document")), own, surroundings, () => (host.lang = language.code));
   const onState = () => {
     const state = String(model.get("state"));
-    if (state !== own) app.go((own = state));
+    if (state !== own) filling.go((own = state));
   };
-  const onDocument = () => app.open(String(model.get("document")));
+  const onDocument = () => filling.app.open(String(model.get("document")));
   model.on("change:state", onState);
   model.on("change:document", onDocument);
   return () => {
@@ -62,7 +66,7 @@ function filled(root, host, model) {
     remembered.cancel();
     unfollow();
     unshelter();
-    app.close();
+    filling.close();
   };
 }
 
@@ -70,6 +74,7 @@ function filled(root, host, model) {
 function mount(host) {
   host.dataset.kind = "page";
   document.body.style.margin = "0";
+  paged();
   const data = document.querySelector("script[data-gradwalk-document]")?.textContent ?? null;
   let own = location.hash.slice(1);
   const remembered = rested((fragment) => {
@@ -79,17 +84,79 @@ function mount(host) {
     else history.replaceState(null, "", `#${fragment}`);
   });
   const theme = (/** @type {Theme} */ wanted) => show(host, wanted);
-  const app = new App(shadowed(host), data, own, { kind: "page", remember: remembered.call, theme });
+  const surroundings = /** @type {const} */ ({ kind: "page", remember: remembered.call, theme });
+  const filling = new Shown(shadowed(host), data, own, surroundings, () => {
+    document.documentElement.lang = language.code;
+    if (data === null) document.title = language.page;
+  });
   window.addEventListener("hashchange", () => {
     const fragment = location.hash.slice(1);
-    if (fragment !== own) app.go((own = fragment));
+    if (fragment !== own) filling.go((own = fragment));
   });
+}
+
+/** An App, made anew whenever the language changes. */
+class Shown {
+  /**
+   * @param {HTMLElement} root @param {string | null} text @param {string} fragment
+   * @param {Omit<import("./app.js").Surroundings, "speak">} surroundings @param {() => void} onLanguage
+   */
+  constructor(root, text, fragment, surroundings, onLanguage) {
+    speakFor(fragment);
+    onLanguage();
+    this.root = root;
+    this.surroundings = { ...surroundings, speak: choose };
+    this.onLanguage = onLanguage;
+    this.app = new App(root, text, fragment, this.surroundings);
+    shown.add(this);
+  }
+
+  /** Go where a fragment says, in its language. @param {string} fragment */
+  go(fragment) {
+    speakFor(fragment);
+    this.app.go(fragment);
+  }
+
+  again() {
+    const before = this.app;
+    before.close();
+    this.onLanguage();
+    this.app = new App(this.root, null, "", this.surroundings, before);
+  }
+
+  close() {
+    shown.delete(this);
+    this.app.close();
+  }
+}
+
+/** All that is shown: it speaks one language. @type {Set<Shown>} */
+const shown = new Set();
+
+/** Speak what the reader has chosen, here and in what is shown later. @param {string} code */
+function choose(code) {
+  keepLanguage(code);
+  turnTo(code);
+  for (const { app } of shown) app.ask(code);
+}
+
+/** Speak the language of a link, or else the reader's. @param {string} fragment */
+function speakFor(fragment) {
+  turnTo(languageFor(languageIn(fragment)));
+}
+
+/** @param {string} code */
+function turnTo(code) {
+  if (code === language.code) return;
+  speak(code);
+  for (const one of shown) one.again();
 }
 
 /** What a fragment shows, whatever step it stands at. @param {string} fragment */
 function subjectOf(fragment) {
+  if (fragment.length > LONGEST_LINK) return ""; // it is not read
   const parts = new URLSearchParams(fragment);
-  return JSON.stringify(["show", "f", "mode", "exercise"].map((key) => parts.get(key)));
+  return JSON.stringify(["show", "f", "mode", "exercise", "chapter", "beat"].map((key) => parts.get(key)));
 }
 
 for (const host of document.querySelectorAll("[data-gradwalk]")) {

@@ -1,6 +1,16 @@
 // What is around the page: the element it fills, and the notebook's theme, keys and comings and goings.
 
+import lessonCss from "./lesson/lesson.css";
+import motionCss from "./stage/motion.css";
+import paperCss from "./panels/paper.css";
+import presentCss from "./panels/present.css";
+import shareCss from "./panels/share.css";
+import trainingCss from "./panels/training.css";
 import stageCss from "./stage/stage.css";
+import timelineCss from "./panels/timeline.css";
+import waysCss from "./stage/ways.css";
+import checksCss from "./panels/checks.css";
+import quotientCss from "./stage/quotient.css";
 import css from "./style.css";
 
 /** @typedef {import("./panels/header.js").Theme} Theme */
@@ -10,7 +20,8 @@ const REST = 200; // milliseconds
 /** An element's own tree, with the styles. @param {HTMLElement} host @returns {HTMLElement} to fill */
 export function shadowed(host) {
   const shadow = host.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [css, stageCss].map((text) => {
+  const sheets = [css, stageCss, motionCss, waysCss, timelineCss, trainingCss, checksCss, quotientCss, lessonCss, shareCss, presentCss, paperCss];
+  shadow.adoptedStyleSheets = sheets.map((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
     return sheet;
@@ -19,6 +30,13 @@ export function shadowed(host) {
   root.style.height = "100%";
   shadow.append(root);
   return root;
+}
+
+/** Leave a margin around what is printed: a shadow tree cannot say so. */
+export function paged() {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("@page { margin: 12mm; }");
+  document.adoptedStyleSheets.push(sheet);
 }
 
 /**

@@ -99,7 +99,9 @@
  * @property {readonly Contribution[]} contributions
  */
 
-/** @typedef {ForwardStep | BackwardStep} Step */
+/** The root gets the gradient 1. @typedef {{ kind: "seed", place: number }} SeedStep */
+
+/** @typedef {ForwardStep | SeedStep | BackwardStep} Step */
 
 /** An operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
 
@@ -107,13 +109,47 @@
  * What is known after some steps of a walk.
  * @typedef {object} Moment
  * @property {number} position how many steps have been taken
- * @property {"start" | "forward" | "backward" | "end"} phase
+ * @property {"start" | "forward" | "seed" | "backward" | "end"} phase
  * @property {readonly boolean[]} known by place: whether data has been filled in
  * @property {readonly (number | null)[]} gradients by place; null where nothing has arrived
  * @property {readonly boolean[]} visited by place: whether the backward pass has visited it
  * @property {ReadonlyMap<EdgeKey, Contribution>} contributions
  * @property {ReadonlySet<EdgeKey>} lost contributions that did not count
  * @property {number | null} active the node of the last step
+ */
+
+/**
+ * A way from a node to the root.
+ * @typedef {object} Path
+ * @property {readonly number[]} places from the node to the root
+ * @property {readonly EdgeKey[]} edges from each to the next
+ * @property {readonly number[]} locals the local derivative of each edge
+ * @property {number} product of them: what comes back to the node by this path
+ */
+
+/** A path as it is lit on the stage; `end`: what stands at its end, "" for nothing. @typedef {{ edges: readonly EdgeKey[], end: string }} Way */
+
+/**
+ * A number on its way along an edge, or from above where there is none.
+ * @typedef {object} Flight
+ * @property {EdgeKey | null} edge
+ * @property {number} place of the node where it lands
+ * @property {boolean} isBackward
+ * @property {string} carries the number that it sets out with
+ * @property {string} factor what that is multiplied by on its way; "" for nothing
+ * @property {string} becomes the number that it lands with
+ * @property {number | null} amount the same where it is a gradient
+ * @property {string} told what comes of it where it lands; "" where that is plain
+ * @property {boolean} isLost whether it comes too late
+ * @property {boolean} harms whether it overwrites what came before
+ */
+
+/**
+ * A step as it happens.
+ * @typedef {object} Happening
+ * @property {readonly (readonly Flight[])[]} flights that land one after the other; those of one landing together
+ * @property {(landed: number) => Moment} moment what is known when so many have landed
+ * @property {number} pace milliseconds a landing
  */
 
 /**

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pages
 import pytest
-from lesson import Lesson
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect, sync_playwright
+from lesson import LAB, Lesson
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Playwright, expect, sync_playwright
 
 LOCAL = ("file:", "blob:", "data:")
 PATIENCE = 5_000  # milliseconds, on a busy machine
@@ -17,12 +17,17 @@ expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    assert pages.CHROMIUM, "there is no Chromium on this machine"
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=pages.CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    assert pages.CHROMIUM, "there is no Chromium on this machine"
+    browser = playwright.chromium.launch(executable_path=pages.CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +41,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     """A reader of their own. Nothing may be thrown, complained of on the console, or asked of the network."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
+    context.set_default_navigation_timeout(3 * PATIENCE)  # long links are worked out before the page is there
     problems: list[str] = []
     asked: list[str] = []
 
@@ -55,11 +61,11 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def visit(context: BrowserContext, lesson_file: Path) -> Callable[..., Lesson]:
-    """Open the lesson, or another page, in a tab: `visit(fragment, path)`."""
+    """Open the lab, or another page, in a tab: `visit(fragment, path)`."""
 
     def visit(fragment: str = "", path: Path = lesson_file) -> Lesson:
         lesson = Lesson(context.new_page())
-        lesson.visit(path, fragment)
+        lesson.visit(path, fragment or (LAB if path == lesson_file else ""))
         return lesson
 
     return visit
@@ -67,5 +73,13 @@ def visit(context: BrowserContext, lesson_file: Path) -> Callable[..., Lesson]:
 
 @pytest.fixture
 def lesson(visit: Callable[..., Lesson]) -> Lesson:
-    """The lesson as it begins."""
+    """The lab as it begins."""
     return visit()
+
+
+@pytest.fixture
+def guided(context: BrowserContext, lesson_file: Path) -> Lesson:
+    """The lesson, as one opens it."""
+    guided = Lesson(context.new_page())
+    guided.visit(lesson_file)
+    return guided

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layered } from "../src/stage/layered.js";
+import { arranged, layered } from "../src/stage/layered.js";
 
 /** Numbers from 0 to 1, the same in every run. @param {number} seed */
 function random(seed) {
@@ -26,25 +26,51 @@ function request(seed) {
   return { sizes, edges };
 }
 
+const DOWN = { isDown: true, betweenColumns: 50, betweenBoxes: 20, betweenLines: 12 };
+
 for (let seed = 1; seed <= 30; seed += 1) {
-  test(`graph ${seed}`, () => {
-    const { sizes, edges } = request(seed);
-    const { corners, columns, routes } = layered({ sizes, edges });
-    const boxes = corners.map(({ x, y }, i) => ({ x, y, right: x + sizes[i].width, bottom: y + sizes[i].height }));
-    boxes.forEach((box, i) => {
-      assert.ok(box.right <= columns[i].right + 1 && box.x >= columns[i].left - 1);
-      for (const other of boxes.slice(0, i)) {
-        const apart = box.x >= other.right || other.x >= box.right || box.y >= other.bottom || other.y >= box.bottom;
-        assert.ok(apart, "boxes overlap");
-      }
-    });
-    edges.forEach(([from, to], i) => {
-      const xs = [columns[from].right, ...routes[i].map(({ x }) => x), columns[to].left];
-      assert.deepEqual(xs, xs.toSorted((a, b) => a - b), "a line turns back");
-      for (const { x, y } of routes[i]) {
-        const isInside = boxes.some((box) => x > box.x && x < box.right && y > box.y && y < box.bottom);
-        assert.ok(!isInside, "a line runs through a box");
-      }
-    });
+  test(`graph ${seed}, to the right`, () => standsApart(request(seed), undefined));
+  test(`graph ${seed}, downwards`, () => standsApart(request(seed), DOWN));
+}
+
+/** @param {import("../src/stage/layered.js").Request} request @param {import("../src/stage/layered.js").Manner | undefined} manner */
+function standsApart({ sizes, edges }, manner) {
+  const { corners, columns, routes } = layered({ sizes, edges }, manner);
+  const along = (/** @type {{ x: number, y: number }} */ { x, y }) => (manner?.isDown ? y : x);
+  const boxes = corners.map(({ x, y }, i) => ({ x, y, right: x + sizes[i].width, bottom: y + sizes[i].height }));
+  boxes.forEach((box, i) => {
+    const end = along({ x: box.right, y: box.bottom });
+    assert.ok(end <= columns[i].end + 1 && along(box) >= columns[i].start - 1);
+    for (const other of boxes.slice(0, i)) {
+      const apart = box.x >= other.right || other.x >= box.right || box.y >= other.bottom || other.y >= box.bottom;
+      assert.ok(apart, "boxes overlap");
+    }
+  });
+  edges.forEach(([from, to], i) => {
+    const way = [columns[from].end, ...routes[i].map(along), columns[to].start];
+    assert.deepEqual(way, way.toSorted((a, b) => a - b), "a line turns back");
+    for (const { x, y } of routes[i]) {
+      const isInside = boxes.some((box) => x > box.x && x < box.right && y > box.y && y < box.bottom);
+      assert.ok(!isInside, "a line runs through a box");
+    }
   });
 }
+
+// A chain of values, each made of the one before.
+const CHAIN = {
+  sizes: Array.from({ length: 8 }, () => ({ width: 120, height: 58 })),
+  edges: Array.from({ length: 7 }, (_, i) => /** @type {const} */ ([i, i + 1])),
+};
+
+test("a drawing runs the way in which it is larger", () => {
+  assert.equal(arranged({ ...CHAIN, room: { width: 1800, height: 500 } }).manner.isDown, false);
+  assert.equal(arranged({ ...CHAIN, room: { width: 400, height: 900 } }).manner.isDown, true);
+});
+
+test("where there is little room, boxes stand closer", () => {
+  const { width } = arranged({ ...CHAIN, room: { width: 1800, height: 500 } });
+  const close = arranged({ ...CHAIN, room: { width: 1300, height: 100 } });
+  const tooLarge = arranged({ ...CHAIN, room: { width: 700, height: 100 } });
+  assert.equal(tooLarge.width, width, "it cannot be seen at once anyway");
+  assert.ok(!close.manner.isDown && close.width < width);
+});

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
+LAB = "show=product"  # where the lab's tests begin; without a fragment the page begins with the lesson
+
 
 class Row(NamedTuple):
     """A node in the table of all values."""
@@ -24,6 +26,13 @@ FOCUSED = """() => {
   if (!focused || focused === document.body || focused.shadowRoot) return "";
   return focused.ariaLabel || focused.textContent.trim() || focused.dataset.leaf || focused.localName;
 }"""
+
+# What elements say, with formulas as the text that they stand for.
+SPOKEN = """(elements) => elements.map((element) => {
+  const copy = element.cloneNode(true);
+  for (const formula of copy.querySelectorAll("math")) formula.replaceWith(formula.getAttribute("alttext"));
+  return copy.textContent;
+})"""
 
 # A point of the screen on a line, where nothing lies over it.
 POINT_ON = """(path) => {
@@ -93,7 +102,21 @@ class Lesson:
         self.leaf(name).fill(text)
         self.press("Enter")
 
+    def open_menu(self) -> None:
+        """Open the menu in the header."""
+        self.page.locator(".tools > button").last.click()
+
+    def colours(self) -> Locator:
+        """The choice of colours, in the menu."""
+        self.open_menu()
+        return self.page.locator(".menu").get_by_label("Colours", exact=True)
+
     def open_file(self, path: Path, by: str = "mouse") -> None:
+        if by == "mouse":
+            self.open_menu()
+        else:
+            self.button("Menu").focus()
+            self.press("Enter")
         with self.page.expect_file_chooser() as chooser:
             if by == "mouse":
                 self.button("Open a file").click()
@@ -140,7 +163,7 @@ class Lesson:
     def facts(self) -> dict[str, str]:
         """The inspector's list of terms and what they are."""
         terms = self.inspector.locator("dt").all_text_contents()
-        return dict(zip(terms, self.inspector.locator("dd").all_text_contents(), strict=True))
+        return dict(zip(terms, self.inspector.locator("dd").evaluate_all(SPOKEN), strict=True))
 
     def inspect(self, name: str) -> None:
         """Select a node by the table of all values."""

@@ -11,29 +11,32 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 SIZES = ((390, 844), (768, 1024), (1280, 800), (1920, 1080))
 PRESETS = ("product", "neuron", "square", "double", "twice", "loss", "reuse", "diamond", "network", "softmax")
-MIDDLE = {"network": 30, "neuron": 15, "softmax": 16}  # a step of the backward pass; else 7
+MIDDLE = {"network": 31, "neuron": 16, "softmax": 17}  # a step of the backward pass; else 8
 
 LESSONS = {
-    **{f"preset-{key}": f"show={key}&step={MIDDLE.get(key, 7)}" for key in PRESETS},
+    **{f"preset-{key}": f"show={key}&step={MIDDLE.get(key, 8)}" for key in PRESETS},
     "start": "",
-    "edge": "show=neuron&step=20&node=n&operand=0",
-    "node": "show=reuse&step=10&node=a",
-    "lost": "show=twice&step=20&write=%3D&node=a",
+    "edge": "show=neuron&step=21&node=n&operand=0",
+    "node": "show=reuse&step=11&node=a",
+    "lost": "show=twice&step=21&write=%3D&node=a",
     "order": 'show=diamond&mode=order&step=4&order=["d","c"]',
-    "order-wrong": 'show=diamond&mode=order&step=8&order=["d","c","a","b"]',
-    "check": "show=loss&mode=check&step=20&node=e&h=0.0001&method=forward",
+    "order-wrong": 'show=diamond&mode=order&step=9&order=["d","c","a","b"]',
+    "check": "show=loss&mode=check&step=21&node=e&h=0.0001&method=forward",
+    "train": "show=network&mode=train&step=99&zero=off",
+    "train-points": "show=network&data=moons&mode=train&step=99",
     "exercises": "mode=exercises&exercise=2",
-    "infinite": "f=log(a)*b&at=a:0,b:0&step=20",
+    "infinite": "f=log(a)*b&at=a:0,b:0&step=21",
     "help": "",
     "error": "",
 }
-PROGRAM = {"program": "step=20", "program-order": "mode=order&step=12", "program-check": "mode=check&step=99"}
+PROGRAM = {"program": "step=21", "program-order": "mode=order&step=13", "program-check": "mode=check&step=99"}
+TRAINING = {"passes": "step=31&pass=5&node=slope", "passes-check": "mode=check"}
 NETWORK = {"large": "", "large-late": "step=6000", "large-open": "step=6000&node=loss", "large-check": "mode=check"}
 
 
 def shots() -> Iterator[tuple[str, str, str]]:
     """What there is to see: a name, the file, and the fragment of its link."""
-    for file, fragments in (("lesson", LESSONS), ("program", PROGRAM), ("network", NETWORK)):
+    for file, fragments in (("lesson", LESSONS), ("program", PROGRAM), ("training", TRAINING), ("network", NETWORK)):
         for name, fragment in fragments.items():
             yield name, file, fragment
 
@@ -41,7 +44,7 @@ def shots() -> Iterator[tuple[str, str, str]]:
 def prepare(page: Page, name: str) -> None:
     """Bring about what no link can."""
     if name == "help":
-        page.get_by_role("button", name="Help").click()
+        page.keyboard.press("?")
     if name == "error":
         page.get_by_label("Expression").fill("tanh(x*w + b))")
         page.get_by_role("button", name="Draw").click()
@@ -52,7 +55,7 @@ def prepare(page: Page, name: str) -> None:
 
 def take(browser: Browser, folder: Path, words: list[str]) -> None:
     """Take the pictures, in both themes and all sizes."""
-    files = {file: getattr(pages, file)(folder) for file in ("lesson", "program", "network")}
+    files = {file: getattr(pages, file)(folder) for file in ("lesson", "program", "training", "network")}
     for width, height in SIZES:
         size = ViewportSize(width=width, height=height)
         for theme in ("light", "dark"):

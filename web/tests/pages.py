@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
 import runpy
 import shutil
@@ -10,6 +12,8 @@ from typing import Any
 
 from gradwalk import Value, nn, walk
 from gradwalk.explain.page.page import page
+from gradwalk.explain.timeline import Recorder
+from gradwalk.value.backward import observed
 from gradwalk.value.modes import source_lines
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -37,6 +41,20 @@ loss.label = "loss"
 loss.backward()
 '''
 
+TRAINING = """\
+from gradwalk import Value
+
+points = [(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]
+slope, shift = Value(0.0), Value(0.0)
+for epoch in range(12):
+    errors = [(slope * x + shift - y) ** 2 for x, y in points]
+    loss = sum(errors, Value(0.0)) * (1.0 / len(points))  # the mean of the squares, which least squares makes small
+    loss.backward()
+    print(slope.grad, shift.grad)
+    for parameter in (slope, shift):
+        parameter.data -= 0.02 * parameter.grad
+"""
+
 
 def lesson(folder: Path) -> Path:
     """The lesson."""
@@ -49,6 +67,17 @@ def program(folder: Path) -> Path:
     with source_lines():
         loss = runpy.run_path(str(script))["loss"]
     return written(folder / "program.html", page(walk(loss).essence(), "train.py"))
+
+
+def training(folder: Path) -> Path:
+    """The passes of a training loop that never zeroes its gradients, beside its lines."""
+    script = written(folder / "loop.py", TRAINING)
+    recorder = Recorder()
+    with observed(recorder), source_lines(), contextlib.redirect_stdout(io.StringIO()):
+        runpy.run_path(str(script))
+    timeline = recorder.timeline()
+    assert timeline is not None
+    return written(folder / "training.html", page(walk(timeline.graph).essence() | timeline.to_dict(), "loop.py"))
 
 
 def network(folder: Path) -> Path:

@@ -5,7 +5,10 @@ import { test } from "node:test";
 
 import { modeller } from "../src/model/model.js";
 import { PRESETS } from "../src/model/presets.js";
-import { bare, decoded, encoded, MODES, stateOf } from "../src/model/state.js";
+import { DATA } from "../src/model/training.js";
+import { encodedAnswer } from "../src/model/ask.js";
+import { unframed } from "../src/model/framing.js";
+import { bare, decoded, encoded, MODES, stateOf, within } from "../src/model/state.js";
 
 /** @typedef {import("../src/model/state.js").State} State */
 
@@ -47,6 +50,22 @@ function anyState(draw) {
     open: flip() ? "" : `part ${whole(99)}+${whole(999)}`,
     h: flip() ? 0 : one([1e-4, 0.5, 1e-300, 3]),
     method: one(/** @type {const} */ (["central", "forward"])),
+    training: anyTraining(draw),
+  };
+}
+
+/** @param {() => number} draw @returns {import("../src/model/training.js").Training} */
+function anyTraining(draw) {
+  const { whole, one, some, flip } = choices(draw);
+  const data = flip() ? "" : one(DATA);
+  return {
+    rate: flip() ? 0.1 : one([0.5, 3, 1e-7, 1e300]),
+    learned: flip() ? null : some(NAMES),
+    isZeroed: flip(),
+    stored: new Map(some(NAMES).map((name) => [name, one(NUMBERS)])),
+    data,
+    seed: whole(1_000_000),
+    own: data === "own" ? some(NUMBERS).filter(Number.isFinite).map((x1) => ({ x1: x1 + 0, x2: 0 - x1, y: one([1, -1]) })) : [],
   };
 }
 
@@ -82,7 +101,7 @@ test("only what differs from the start is in a fragment", () => {
   assert.equal(encoded({ ...stateOf(PRESETS[1]), position: 3 }), "show=neuron&step=3");
 });
 
-const KEYS = "show f at mode step order write node operand exercise open h method".split(" ");
+const KEYS = "show f at mode step order write node operand exercise open h method rate learn zero grads data seed points".split(" ");
 const TEXTS = [
   ..."0 1 -1 1e9 99999999999999999999 NaN null true walk neuron = += forward sideways a:1 a:1,b a:b:1 a:x : , [] {} [1] [[]]".split(" "),
   ..."__proto__ constructor toString hasOwnProperty valueOf %E0%A4%A %ZZ % %00".split(" "),
@@ -113,6 +132,39 @@ test("keys that no link has are told, those of every object too", () => {
     const { state, problems } = decoded(`${key}=1`, bare());
     assert.deepEqual(state, bare());
     assert.deepEqual(problems, [`The link says ${key}=1, which makes no sense here: left out.`]);
+  }
+});
+
+test("nothing of a link of two million characters is parsed", (context) => {
+  const parsing = context.mock.method(globalThis, "URLSearchParams", () => assert.fail("it is parsed"));
+  const { state, problems } = decoded(`f=${"a+".repeat(1_000_000)}a`, bare());
+  assert.deepEqual(state, bare());
+  assert.deepEqual(problems, ["The link is 2,000,003 characters long, and at most 1,000,000 are read."]);
+  assert.equal(parsing.mock.callCount(), 0);
+});
+
+test("what a teacher puts around a graph comes back from a link", () => {
+  for (const framing of [
+    unframed(),
+    { ...unframed(), language: "fr", theme: /** @type {const} */ ("dark"), note: "Read <b>this</b> & that\nfirst", isEmbedded: true },
+    { ...unframed(), note: "x".repeat(500), isPresented: true },
+    { ...unframed(), question: "What is ∂L/∂a?", answer: encodedAnswer("-0.25; a quarter & less", "What is ∂L/∂a?") },
+    { ...unframed(), question: "Why + and not =?" },
+  ]) {
+    const fragment = within("show=neuron&step=3", framing);
+    const { framing: again, state, problems } = decoded(fragment, stateOf(PRESETS[0]));
+    assert.deepEqual([again, problems], [framing, []]);
+    assert.equal(encoded(state), "show=neuron&step=3");
+  }
+  const long = `ask=${"x".repeat(301)}`;
+  for (const key of ["lang=xx", "theme=pink", "embed=yes", "present=2", `note=${"x".repeat(501)}`, long, "ask=", "ask=+", "answer=2.0123456789abc"]) {
+    const { framing, problems } = decoded(key, bare());
+    assert.deepEqual(framing, unframed());
+    assert.match(problems[0], /makes no sense here: left out\.$/);
+  }
+  for (const answer of ["0.25", "", "2.", `2.${"a".repeat(2000)}`]) {
+    const { framing, problems } = decoded(`ask=why&answer=${answer}`, bare());
+    assert.deepEqual([framing.question, framing.answer, problems.length], ["why", "", 1], answer);
   }
 });
 

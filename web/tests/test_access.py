@@ -35,24 +35,43 @@ FOCUS = """() => {
   };
 }"""
 
+MOONS = "f=h1+%3D+tanh(a*x1+%2B+b*x2)%3B+o+%3D+tanh(c*h1)%3B+L+%3D+(o+-+y)**2&at=a:1,b:1,c:1,x1:0.5,x2:1,y:1"
+
 STATES = {
-    "start": ("lesson", ""),
+    "lesson": ("lesson", ""),
+    "lesson-number": ("lesson", "chapter=rule&beat=1"),
+    "lesson-choice": ("lesson", "chapter=neuron&beat=2"),
+    "lesson-plot": ("lesson", "chapter=check&beat=3"),
+    "lesson-beside": ("lesson", "chapter=twice&beat=4"),
+    "lesson-puzzle": ("lesson", "chapter=order&beat=1"),
+    "lesson-search": ("lesson", "chapter=order&beat=5"),
+    "lesson-descent": ("lesson", "chapter=training&beat=2"),
+    "lesson-end": ("lesson", "chapter=passes&beat=4"),
+    "start": ("lesson", "show=product"),
     "forward": ("lesson", "show=neuron&step=6"),
-    "backward": ("lesson", "show=neuron&step=14"),
+    "backward": ("lesson", "show=neuron&step=15"),
     "end": ("lesson", "show=softmax&step=99"),
-    "node": ("lesson", "show=reuse&step=10&node=a"),
-    "edge": ("lesson", "show=neuron&step=20&node=n&operand=0"),
-    "lost": ("lesson", "show=twice&step=20&write=%3D&node=a"),
-    "not-finite": ("lesson", "f=log(a)*b&at=a:0,b:0&step=20"),
+    "node": ("lesson", "show=reuse&step=11&node=a"),
+    "edge": ("lesson", "show=neuron&step=21&node=n&operand=0"),
+    "lost": ("lesson", "show=twice&step=21&write=%3D&node=a"),
+    "not-finite": ("lesson", "f=log(a)*b&at=a:0,b:0&step=21"),
     "order": ("lesson", 'show=diamond&mode=order&step=4&order=["d","c"]'),
-    "order-right": ("lesson", 'show=diamond&mode=order&step=8&order=["d","c","b","a"]'),
-    "order-wrong": ("lesson", 'show=diamond&mode=order&step=8&order=["d","c","a","b"]'),
-    "check": ("lesson", "show=loss&mode=check&step=20&node=e&h=0.0001&method=forward"),
+    "order-right": ("lesson", 'show=diamond&mode=order&step=9&order=["d","c","b","a"]'),
+    "order-wrong": ("lesson", 'show=diamond&mode=order&step=9&order=["d","c","a","b"]'),
+    "check": ("lesson", "show=loss&mode=check&step=21&node=e&h=0.0001&method=forward"),
     "check-differs": ("lesson", "f=abs(a)&at=a:0&mode=check&node=a"),
+    "train": ("lesson", "show=network&mode=train&zero=off&step=99"),
+    "train-points": ("lesson", f"{MOONS}&data=moons&rate=0.5&mode=train&step=99"),
     "exercises": ("lesson", "mode=exercises&exercise=2"),
+    "question": ("lesson", "show=neuron&step=3&note=Look&ask=Why&answer=2.0123456789abc"),
+    "lesson-question": ("lesson", "chapter=rule&beat=1&ask=Why"),
+    "presented": ("lesson", "show=neuron&step=15&present=1"),
+    "lesson-presented": ("lesson", "chapter=rule&beat=1&present=1"),
     "link-with-errors": ("lesson", "show=nothing&step=x"),
-    "program": ("program", "step=20"),
-    "program-order": ("program", "mode=order&step=12"),
+    "program": ("program", "step=21"),
+    "passes": ("training", "step=31&pass=5&node=slope"),
+    "passes-check": ("training", "mode=check"),
+    "program-order": ("program", "mode=order&step=13"),
     "large": ("network", ""),
     "large-backward": ("network", "step=6000&node=loss"),
     "large-check": ("network", "mode=check"),
@@ -62,7 +81,7 @@ STATES = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    return {file: getattr(pages, file)(folder) for file in ("lesson", "program", "network")}
+    return {file: getattr(pages, file)(folder) for file in ("lesson", "program", "training", "network")}
 
 
 Opener = Callable[..., Page]
@@ -102,14 +121,20 @@ def test_axe_finds_nothing(opened: Opener, state: str) -> None:
     assert faults(opened(state, bypass_csp=True)) == []
 
 
-@pytest.mark.parametrize("state", ["backward", "node", "order-wrong", "check", "exercises", "program", "large"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        *("lesson-number", "lesson-search", "backward", "node", "order-wrong", "check", "train-points", "exercises"),
+        *("program", "passes", "large", "question", "lesson-question", "presented", "lesson-presented"),
+    ],
+)
 def test_axe_finds_nothing_on_a_phone(opened: Opener, state: str) -> None:
     page = opened(state, width=390, height=844, bypass_csp=True, has_touch=True)
     assert faults(page, "light") == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_axe_finds_nothing_in_an_error_and_in_the_help(opened: Opener) -> None:
+def test_axe_finds_nothing_in_an_error_and_in_what_opens(opened: Opener) -> None:
     page = opened("start", bypass_csp=True)
     page.get_by_label("Expression").fill("tanh(x*w + b))")
     page.get_by_role("button", name="Draw").click()
@@ -117,11 +142,19 @@ def test_axe_finds_nothing_in_an_error_and_in_the_help(opened: Opener) -> None:
     page.locator(".values input").first.fill("two")
     page.keyboard.press("Enter")
     assert faults(page) == []
+    page.get_by_role("button", name="Menu").click()
+    assert faults(page) == []
     page.get_by_role("button", name="Help").click()
+    assert faults(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_text("Embed in a page").click()
     assert faults(page) == []
 
 
-@pytest.mark.parametrize("state", ["backward", "node", "lost", "order-wrong", "check", "large-backward"])
+@pytest.mark.parametrize(
+    "state", ["backward", "node", "lost", "order-wrong", "check", "train-points", "large-backward"]
+)
 def test_axe_finds_nothing_with_forced_colours(opened: Opener, state: str) -> None:
     page = opened(state, bypass_csp=True, forced_colors="active")
     assert page.evaluate("matchMedia('(forced-colors: active)').matches")
@@ -130,9 +163,10 @@ def test_axe_finds_nothing_with_forced_colours(opened: Opener, state: str) -> No
 
 def test_a_chosen_theme_holds_against_that_of_the_system(opened: Opener) -> None:
     page = opened("backward", bypass_csp=True, color_scheme="light")
-    page.get_by_label("Colours").select_option("dark")
+    page.get_by_role("button", name="Menu").click()
+    page.locator(".menu").get_by_label("Colours").select_option("dark")
     colour = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
-    assert page.evaluate(colour) == "rgb(20, 23, 28)"
+    assert page.evaluate(colour) == "rgb(23, 24, 28)"
     assert faults(page, "light") == []
 
 
@@ -166,9 +200,10 @@ def tab_stops(page: Page) -> list[str]:
 
 
 HEADER = [
+    *("Lesson", "Lab"),
     "Graphs of the lesson",
     "Expression, such as tanh(x*w + b), or several as in e = a + b; f = e*c",
-    *("Draw", "Copy link", "Open a file", "Colours", "Help"),
+    *("Draw", "Share", "Menu"),
 ]
 WALK = ["To the start", "A step back", "Next step", "Run to the end", "Step of the walk", "Play", "Speed"]
 
@@ -185,7 +220,9 @@ def test_tab_goes_through_all_controls_in_reading_order(opened: Opener) -> None:
     assert "All values" in panel
 
 
-@pytest.mark.parametrize("state", ["order-wrong", "check", "exercises", "program", "large-backward", "edge"])
+@pytest.mark.parametrize(
+    "state", ["order-wrong", "check", "train-points", "exercises", "program", "passes", "large-backward", "edge"]
+)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_tab_reaches_what_stands_on_the_page_and_shows_where_it_is(opened: Opener, state: str, width: int) -> None:
     page = opened(state, width=width)
@@ -196,7 +233,10 @@ def test_tab_reaches_what_stands_on_the_page_and_shows_where_it_is(opened: Opene
     assert set(names) <= set(stops)
 
 
-@pytest.mark.parametrize("state", ["start", "node", "edge", "order-wrong", "check", "exercises", "program", "large"])
+@pytest.mark.parametrize(
+    "state",
+    ["start", "node", "edge", "order-wrong", "check", "train-points", "exercises", "program", "passes", "large"],
+)
 def test_every_control_has_a_name(opened: Opener, state: str) -> None:
     page = opened(state)
     nameless = [line for line in page.locator("main").aria_snapshot().splitlines() if is_nameless(line)]
@@ -217,13 +257,13 @@ def test_each_step_is_said(opened: Opener) -> None:
       const live = document.querySelector("[data-gradwalk]").shadowRoot.querySelector(".sentence");
       new MutationObserver(() => window.said.push(live.textContent)).observe(live, { childList: true });
     }""")
-    for _ in range(10):
+    for _ in range(11):
         page.keyboard.press("n")
     expect(said).to_have_text("a is a leaf: it keeps its gradient 10.")
     heard = page.evaluate("window.said")
-    assert len(heard) == 10
+    assert len(heard) == 11
     assert heard[0] == "a is given: 2"
-    assert len(set(heard)) == 10
+    assert len(set(heard)) == 11
 
 
 def test_a_box_says_what_it_shows(opened: Opener) -> None:
@@ -235,18 +275,41 @@ def test_a_box_says_what_it_shows(opened: Opener) -> None:
 
 def test_the_help_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
     page = opened("start")
+    page.get_by_role("button", name="Menu").focus()
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="Help").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Help")).to_be_visible()
+    expect(page.locator(".menu")).to_be_hidden()
     assert page.evaluate(FOCUS)["name"].strip() == "Single letters are keys"
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUS)["name"] == "Close"
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Help")).to_be_hidden()
-    assert page.evaluate(FOCUS)["name"] == "Help"
+    assert page.evaluate(FOCUS)["name"] == "Menu"
 
 
-@pytest.mark.parametrize("state", ["backward", "order-wrong", "program"])
+def test_the_menu_takes_the_focus_and_gives_it_back(opened: Opener) -> None:
+    page = opened("start")
+    menu = page.get_by_role("button", name="Menu")
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".menu")).to_be_visible()
+    assert page.locator(".menu").evaluate("(menu) => menu.getBoundingClientRect().right <= innerWidth")
+    names = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        names.append(page.evaluate(FOCUS)["name"])
+    assert names == ["Open a file", "Present", "Print", "Language", "Colours", "Help"]
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu")).to_be_hidden()
+    assert page.evaluate(FOCUS)["name"] == "Menu"
+    menu.click()
+    page.locator(".sentence").click()
+    expect(page.locator(".menu")).to_be_hidden()
+
+
+@pytest.mark.parametrize("state", ["backward", "order-wrong", "program", "passes"])
 def test_it_can_be_read_at_four_times_the_size(opened: Opener, state: str) -> None:
     """1280 pixels at 400 percent are 320."""
     page = opened(state, width=320, height=256)
@@ -257,7 +320,7 @@ def test_it_can_be_read_at_four_times_the_size(opened: Opener, state: str) -> No
     assert page.locator(".app :is(button, input, select, p, h2)").evaluate_all(wide) == []
 
 
-@pytest.mark.parametrize("state", ["backward", "order-wrong", "check", "exercises"])
+@pytest.mark.parametrize("state", ["backward", "order-wrong", "check", "train-points", "exercises", "passes"])
 def test_what_is_touched_is_large_enough(opened: Opener, state: str) -> None:
     """24 pixels in both directions."""
     page = opened(state, width=390, height=844, has_touch=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,12 +12,14 @@ from playwright.sync_api import Locator, expect
 
 Visit = Callable[..., Lesson]
 
+MINUS = "\N{MINUS SIGN}"
+
 
 class Checked(NamedTuple):
+    verdict: str
     backprop: str
     quotient: str
     error: str
-    verdict: str
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def test_every_node_is_checked(checks: Lesson) -> None:
     assert {name: float(row.backprop) for name, row in found.items()} == RIGHT
     assert {name: float(row.quotient) for name, row in found.items()} == pytest.approx(RIGHT, abs=1e-8)
     assert {row.verdict for row in found.values()} == {"agrees"}
-    assert checks.position == 14  # all gradients are known
+    assert checks.position == 15  # all gradients are known
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
@@ -61,13 +64,13 @@ def test_forward_differences_of_a_ten_thousandth(checks: Lesson, by: str) -> Non
     else:
         step(checks).focus()
         checks.page.keyboard.type("1e-4")
-        checks.press("Tab", "ArrowRight")
+        checks.press("Tab", "Tab", "ArrowDown")
     expect(checks.page.get_by_role("radio", name="forward")).to_be_checked()
     found = table(checks)
     assert {name: float(row.quotient) for name, row in found.items()} == pytest.approx(RIGHT, abs=1e-9)
     assert all(float(row.error) < 1e-10 for row in found.values())
     assert {row.verdict for row in found.values()} == {"agrees"}
-    checks.settled("show=loss&mode=check&step=14&h=0.0001&method=forward")
+    checks.settled("show=loss&mode=check&step=15&h=0.0001&method=forward")
     expect(step(checks)).to_have_value("0.0001")
 
 
@@ -156,3 +159,70 @@ def test_a_gradient_that_was_overwritten_differs(visit: Visit) -> None:
     row = table(lesson)["a"]
     assert (row.backprop, row.quotient, row.verdict) == ("3", "6", "differs")
     assert table(lesson)["f"].verdict == "agrees"
+
+
+def shown(lesson: Lesson, name: str) -> list[str]:
+    """What stands in a box, row by row, besides its name."""
+    box = lesson.box(name).locator("xpath=..")
+    texts: list[str] = box.locator(".key, .number").all_text_contents()
+    return [text for text in texts if text]
+
+
+def quotient(lesson: Lesson) -> list[str]:
+    """What stands in the root's box: the fraction, its number, the gradient, the verdict."""
+    return [text for text in lesson.graph.locator(".quotient text").all_text_contents() if text]
+
+
+def test_the_nudge_is_drawn(checks: Lesson) -> None:
+    expect(checks.graph.locator(".quotient.blank")).to_have_count(1)
+    step(checks).fill("0.0001")
+    checks.press("Enter")
+    checks.box("a").click()
+    expect(checks.graph.locator(".node.nudge")).to_have_count(4)
+    assert shown(checks, "a") == ["data", "2", "±h", "0.0001", "grad", "6"]
+    assert shown(checks, "e") == ["+h", "-6.0003", "Δ", "-0.0003", "grad", "-2"]
+    assert shown(checks, "c") == ["data", "10", "grad", "-2"]  # nothing leads to it
+    assert quotient(checks) == [f"L(a+h) {MINUS} L(a{MINUS}h)", "2h", "= 6", "∂L/∂a", "= 6", "✓ agrees"]
+    heard = "with the nudge -7.9994, changed by +0.0006, difference quotient 6, gradient to compare 6, agrees"
+    expect(checks.box("L")).to_have_attribute("aria-label", re.compile(re.escape(heard)))
+    checks.box("a").click()
+    expect(checks.graph.locator(".node.nudge")).to_have_count(0)
+    assert shown(checks, "e") == ["data", "-6", "grad", "-2"]
+    checks.tab("Walk").click()
+    expect(checks.graph.locator(".quotient")).to_have_count(0)
+
+
+def test_h_is_a_slider_of_powers_of_ten(visit: Visit) -> None:
+    """With large steps the function bends away, with tiny ones digits are lost."""
+    checks = visit("show=neuron&mode=check&step=99&node=x1")
+    slider = checks.panel.get_by_role("slider", name="Step h")
+    errors = {}
+    slider.focus()
+    checks.press("End")
+    for power in range(-1, -11, -1):
+        expect(step(checks)).to_have_value(re.compile(rf"^{re.escape(str(10.0**power))}$"))
+        expect(slider).to_have_attribute("aria-valuetext", f"{10.0**power:g}".replace("e-0", "e-"))
+        errors[power] = abs(float(quotient(checks)[2].removeprefix("= ")) + 1.5)
+        checks.press("ArrowLeft")
+    assert errors[-1] > 1e-2 > errors[-2] > 1e-5 > errors[-4] > errors[-5]
+    assert errors[-10] > 1e-8 > errors[-5]
+    checks.settled("show=neuron&mode=check&step=21&node=x1&h=1e-10")
+    curve = checks.panel.get_by_role("img", name="Error of the quotient by the step h")
+    assert curve.locator(".side").all_text_contents() == ["rounding", "bending"]
+
+
+def test_a_wrong_gradient_is_seen_to_differ(visit: Visit) -> None:
+    checks = visit("show=twice&write=%3D&mode=check&step=99&node=a&h=0.0001")
+    assert quotient(checks) == [f"f(a+h) {MINUS} f(a{MINUS}h)", "2h", "= -3", "∂f/∂a", "= 3", "✗ differs"]
+    expect(checks.graph.locator(".quotient.differs")).to_have_count(1)
+
+
+def test_where_there_are_numbers_on_one_side_only(visit: Visit) -> None:
+    checks = visit("f=sqrt(x)&at=x:0&mode=check&step=99&node=x&h=0.01")
+    assert quotient(checks)[1:] == ["h", "= 10", quotient(checks)[3], "= inf", "? not finite"]
+
+
+def test_the_nudge_starts_nothing_moving_where_motion_is_reduced(visit: Visit) -> None:
+    checks = visit("show=loss&mode=check&step=99&node=a&h=0.0001")
+    moving = checks.graph.locator("svg.stage").evaluate("(svg) => svg.getAnimations({ subtree: true }).length")
+    assert moving == 0

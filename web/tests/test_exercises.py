@@ -97,7 +97,20 @@ def test_the_first_question(exercises: Lesson) -> None:
     expect(feedback(exercises)).to_contain_text("= 10.")
     expect(score(exercises)).to_have_text("Solved: 1, of them 1 without a hint. This is one of them.")
     expect(exercises.page.locator(".transport .buttons")).to_be_visible()  # now all of it may be seen
-    assert exercises.position == 10
+    assert exercises.position == 11
+
+
+def test_a_wrong_answer_is_told_its_mistake(visit: Visit) -> None:
+    lesson = visit("mode=exercises&exercise=3")
+    for text, told in {
+        "9": "9 is what comes by a → c → d. Missing: a → b → d (6). Add what comes by every path.",
+        "-15": "Not -15. Look at the sign.",
+        "2": "2 is the value of a. Asked is how fast the root changes.",
+        "123": "Not 123. Follow every path from the root back; multiply along a path, add where paths meet.",
+    }.items():
+        submit(lesson, text)
+        expect(feedback(lesson)).to_have_text(told)
+        expect(feedback(lesson)).to_have_attribute("data-verdict", "wrong")
 
 
 def test_by_keyboard(exercises: Lesson) -> None:
@@ -131,7 +144,7 @@ def test_what_is_no_answer(exercises: Lesson) -> None:
 def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
     hint = exercises.button("Hint: walk one step")
     hint.click()
-    expect(exercises.sentence).to_contain_text("f is the root: its gradient is 1.")
+    expect(exercises.sentence).to_contain_text("df/df = 1: the root's gradient with respect to itself is 1.")
     hint.focus()
     exercises.press("Enter")
     assert exercises.focused == "Hint: walk one step"
@@ -147,11 +160,11 @@ def test_hints_walk_a_step_and_are_counted(exercises: Lesson) -> None:
 
 def test_hints_come_to_an_end(exercises: Lesson) -> None:
     hint = exercises.button("Hint: walk one step")
-    for _ in range(5):
+    for _ in range(6):
         hint.click()
     expect(hint).to_have_attribute("aria-disabled", "true")
     hint.click(force=True)
-    assert exercises.position == 10
+    assert exercises.position == 11
 
 
 def test_progress_is_kept(exercises: Lesson, visit: Visit) -> None:
@@ -168,14 +181,16 @@ def test_progress_is_kept(exercises: Lesson, visit: Visit) -> None:
     expect(score(exercises)).to_have_text("None solved yet.")
 
 
-@pytest.mark.parametrize("stored", ["{", "null", "[]", "7", '{"solved":7}', '{"solved":{"__proto__":true,"x":"<b>"}}'])
+@pytest.mark.parametrize("stored", ["{", "null", "{}", "7", '[{"kind":"exercise"}]', '[7, null, {"__proto__":[]}]'])
 def test_progress_that_makes_no_sense(exercises: Lesson, stored: str) -> None:
-    exercises.page.evaluate("(text) => localStorage.setItem('gradwalk.exercises', text)", stored)
+    exercises.page.evaluate("(text) => localStorage.setItem('gradwalk.results', text)", stored)
     exercises.page.reload()
     exercises.drawn()
     submit(exercises, "10")
-    expect(score(exercises)).to_contain_text("Solved: ")
-    assert json.loads(exercises.page.evaluate("localStorage['gradwalk.exercises']"))["solved"]["product.a"] is True
+    expect(score(exercises)).to_contain_text("Solved: 1, of them 1")
+    stored_now = json.loads(exercises.page.evaluate("localStorage['gradwalk.results']"))
+    assert [(answer["key"], answer["isRight"]) for answer in stored_now] == [("product.a", True)]
+    assert exercises.page.evaluate("Object.keys(localStorage)") == ["gradwalk.results"]  # and nowhere else
 
 
 def test_exercises_and_back(exercises: Lesson) -> None:

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable
 from itertools import permutations
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from lesson import Lesson
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 Visit = Callable[..., Lesson]
 
@@ -22,7 +23,7 @@ def puzzle(visit: Visit) -> Lesson:
 
 
 def link(order: list[str], rest: str = "") -> str:
-    return f"show=diamond&mode=order&step=8&order={quote(json.dumps(order, separators=(',', ':')))}{rest}"
+    return f"show=diamond&mode=order&step=9&order={quote(json.dumps(order, separators=(',', ':')))}{rest}"
 
 
 def pool(lesson: Lesson) -> Locator:
@@ -187,15 +188,42 @@ def test_by_drag(puzzle: Lesson) -> None:
     expect(puzzle.button("Run this order")).not_to_have_attribute("aria-disabled", "true")
 
 
-def test_what_is_no_node_is_not_dropped_into_it(puzzle: Lesson) -> None:
-    puzzle.panel.locator(".order").evaluate(
-        """(list) => {
-          const data = new DataTransfer();
-          data.setData("text/plain", "<img src=x onerror='window.ran=1'>");
-          list.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
-        }"""
-    )
+def test_a_drag_that_ends_elsewhere_changes_nothing(puzzle: Lesson) -> None:
+    chip(puzzle, "d").drag_to(puzzle.page.locator("header h1"))
     assert order(puzzle) == []
+    chip(puzzle, "d").click()
+    assert order(puzzle) == ["d"]
+
+
+def test_by_finger(browser: Browser, lesson_file: Path) -> None:
+    """A drag by touch moves a node, and does not scroll the page."""
+    context = browser.new_context(viewport={"width": 1280, "height": 860}, has_touch=True, reduced_motion="reduce")
+    puzzle = Lesson(context.new_page())
+    puzzle.visit(lesson_file, link(["d", "c", "b"]))
+    touch = context.new_cdp_session(puzzle.page)
+
+    def drag(source: Locator, target: Locator, half: str) -> None:
+        (x, y), (left, top) = middle(source), middle(target)
+        to = (left, top + (-12 if half == "upper" else 12))
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        for share in (0.3, 0.7, 1.0):
+            point = {"x": x + share * (to[0] - x), "y": y + share * (to[1] - y)}
+            touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    handle(puzzle, "c").tap()
+    expect(puzzle.graph.locator(".node.selected")).to_have_count(1)
+    drag(chip(puzzle, "a"), handle(puzzle, "c"), "upper")
+    expect(puzzle.panel.locator(".order .handle")).to_have_text(["d", "a", "c", "b"])
+    drag(handle(puzzle, "d"), handle(puzzle, "b"), "lower")
+    expect(puzzle.panel.locator(".order .handle")).to_have_text(["a", "c", "b", "d"])
+    context.close()
+
+
+def middle(element: Locator) -> tuple[float, float]:
+    box = element.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def test_running_waits_until_all_are_placed(puzzle: Lesson) -> None:
@@ -209,8 +237,8 @@ def test_running_waits_until_all_are_placed(puzzle: Lesson) -> None:
 
 
 def test_an_order_step_by_step(visit: Visit) -> None:
-    puzzle = visit(link(["d", "b", "a", "c"]).replace("step=8", "step=4"))
-    puzzle.press("n", "n", "n")
+    puzzle = visit(link(["d", "b", "a", "c"]).replace("step=9", "step=4"))
+    puzzle.press("n", "n", "n", "n")
     expect(puzzle.sentence).to_have_text("a is a leaf: it keeps its gradient 6.")
     puzzle.press("n")
     expect(puzzle.sentence).to_have_text(
@@ -288,4 +316,4 @@ def test_graphs_too_large_for_it(visit: Visit) -> None:
     expect(puzzle.panel.locator(".order")).to_be_hidden()
     puzzle.tab("Walk").click()
     puzzle.end()
-    assert puzzle.position == 124
+    assert puzzle.position == 125

@@ -107,7 +107,7 @@ def test_the_line_of_each_step_is_marked(visit: Visit, script: Path) -> None:
         "<b>e</b>": "e = Value(0.5)",
         "loss": "loss = d * e",
     }
-    for _ in range(2 * len(made)):
+    for _ in range(2 * len(made) + 1):  # both passes, and the seed between them
         lesson.press("n")
         name = lesson.inspector.locator(".name").inner_text()
         assert marked(lesson) == made[name]
@@ -132,7 +132,7 @@ def test_a_line_selects_what_it_made(visit: Visit, script: Path, by: str) -> Non
 
 
 def test_hand_made_nodes_say_why_they_cannot_be_computed_again(visit: Visit, script: Path) -> None:
-    lesson = visit("step=12", script)
+    lesson = visit("step=13", script)
     before = lesson.rows
     lesson.edit("a", "5")
     expect(lesson.problem).to_contain_text("d was made by hand: nothing is known of how it is computed")
@@ -140,13 +140,12 @@ def test_hand_made_nodes_say_why_they_cannot_be_computed_again(visit: Visit, scr
     assert lesson.rows == before
     lesson.edit("<b>e</b>", "2")  # what no hand-made node depends on
     expect(lesson.problem).to_have_text("")
-    lesson.end()
     assert lesson.rows["loss"].data == "-432"
     assert lesson.gradients["a"] == -648
     lesson.tab("Check").click()
     verdicts = dict(
         lesson.panel.locator(".checks tbody tr").evaluate_all(
-            "(rows) => rows.map((r) => [r.cells[0].textContent, r.cells[4].textContent])"
+            "(rows) => rows.map((r) => [r.cells[0].textContent, r.cells[1].textContent])"
         )
     )
     assert verdicts == {"a": "made by hand", "b": "made by hand", "c": "made by hand"} | {
@@ -233,6 +232,7 @@ def test_parts_open_and_breadcrumbs_lead_back(visit: Visit, network: Path, by: s
 
     def use(target: Locator) -> None:
         if by == "mouse":
+            lesson.button("Show all of it").click()
             target.click()
         else:
             target.focus()
@@ -327,3 +327,118 @@ def test_a_walk_from_a_file_and_another_after_it(lesson: Lesson, tmp_path: Path)
         expect(source(lesson).locator("li code").nth(1)).to_have_text(re.compile(rf"Value\({factor}\.0"))
         expect(lesson.page.get_by_role("radio", name="= overwrites it", exact=True)).to_be_checked()
         assert lesson.leaf("a").input_value() == f"{factor}.0"
+
+
+# The passes of a training loop
+
+
+@pytest.fixture(scope="session")
+def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[float]]]:
+    """The page of a script that never zeroes its gradients, and what it printed after each pass."""
+    folder = tmp_path_factory.mktemp("training")
+    (folder / "train.py").write_text(pages.TRAINING, encoding="utf-8")
+    paths = os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths}
+    command = [sys.executable, "-m", "gradwalk", "walk", "--page", "out.html", "train.py"]
+    run = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    printed = [[float(number) for number in line.split()] for line in run.stdout.splitlines()[:12]]
+    return folder / "out.html", printed
+
+
+def told_pass(lesson: Lesson) -> str:
+    return lesson.page.locator(".pass-told").inner_text()
+
+
+def held(lesson: Lesson) -> dict[str, list[str]]:
+    """The table of what .grad holds, by leaf."""
+    rows = lesson.page.locator(".earlier tbody tr").evaluate_all(
+        "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    return {name: cells for name, *cells in rows}
+
+
+def test_every_pass_of_a_script_can_be_walked(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+    path, printed = training
+    lesson = visit(path=path)
+    assert told_pass(lesson) == "Pass 12 of 12: backward() at line 8"
+    expect(lesson.button("The next pass")).to_have_attribute("aria-disabled", "true")
+    for number in range(11, 0, -1):
+        lesson.button("The pass before").click()
+        assert told_pass(lesson) == f"Pass {number} of 12: backward() at line 8"
+        rows = held(lesson)
+        if number == 1:
+            expect(lesson.page.locator(".earlier")).to_be_hidden()
+            break
+        assert list(rows) == ["slope", "shift"]
+        for row, before, now in zip(rows.values(), printed[number - 2], printed[number - 1], strict=True):
+            own, was, grad = (float(cell) for cell in row[:3])
+            assert (was, grad) == (pytest.approx(before, rel=1e-5), pytest.approx(now, rel=1e-5))
+            assert own == pytest.approx(now - before, rel=1e-4, abs=1e-4)
+            assert row[3] == "pass 1"
+    lesson.end()
+    assert lesson.gradients["slope"] == pytest.approx(printed[0][0], rel=1e-5)
+
+
+def test_a_pass_is_in_the_link(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+    path, _ = training
+    lesson = visit("pass=4&node=slope", path)
+    assert told_pass(lesson) == "Pass 4 of 12: backward() at line 8"
+    expect(lesson.inspector.locator(".why")).to_contain_text("not zeroed since pass 1. So .grad is now")
+    lesson.page.get_by_label("Pass of the program").focus()
+    lesson.press("ArrowRight")
+    assert told_pass(lesson).startswith("Pass 5 of 12")
+    lesson.settled("node=slope&pass=5")
+    strange = visit("pass=99", path)
+    expect(strange.problem).to_have_text("The link says pass=99, which makes no sense here: left out.")
+    assert told_pass(strange).startswith("Pass 12 of 12")
+
+
+def test_other_numbers_are_not_those_of_the_program(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+    lesson = visit("pass=4&node=slope", training[0])
+    lesson.edit("slope", "1")
+    expect(lesson.page.locator(".earlier")).to_be_hidden()
+    expect(lesson.inspector.locator(".why")).to_have_count(0)
+    lesson.button("The next pass").click()
+    expect(lesson.page.locator(".earlier")).to_be_visible()
+
+
+def test_the_curve_of_the_loss_leads_to_a_pass(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+    lesson = visit(path=training[0])
+    curve = lesson.page.get_by_role("img", name=re.compile("^loss over 12 passes: first 11.6667, last "))
+    expect(curve).to_be_visible()
+    columns = curve.locator(".column")
+    expect(columns).to_have_count(12)
+    assert columns.nth(0).locator("title").text_content() == "pass 1: loss = 11.666666666666666"
+    columns.nth(2).locator(".hit").click()
+    assert told_pass(lesson).startswith("Pass 3 of 12")
+    expect(columns.nth(2)).to_have_attribute("data-current", "")
+    expect(curve.locator("[data-current]")).to_have_count(1)
+
+
+def test_what_checks_compare_is_said_not_to_be_all(visit: Visit, training: tuple[Path, list[list[float]]]) -> None:
+    lesson = visit("mode=check", training[0])
+    expect(lesson.page.locator(".earlier")).to_contain_text(".grad is not the gradient of this pass alone")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_lines_wrap(visit: Visit, training: tuple[Path, list[list[float]]], width: int) -> None:
+    lesson = visit(path=training[0])
+    lesson.page.set_viewport_size({"width": width, "height": 800})
+    scroller = source(lesson).locator(".scroll")
+    assert scroller.evaluate("(it) => it.scrollWidth <= it.clientWidth")
+    long = source(lesson).locator("li", has_text="loss = sum(")
+    assert long.evaluate("(it) => it.getBoundingClientRect().height") > 36
+    # A line that it wraps into begins farther right than its first one.
+    starts = long.locator("code").evaluate(
+        """(code) => {
+            const range = document.createRange();
+            range.selectNodeContents(code);
+            return [...range.getClientRects()].map(({ left, width }) => left);
+        }"""
+    )
+    assert starts[1] > starts[0]
+
+
+def test_a_script_with_one_pass_has_no_timeline(visit: Visit, script: Path) -> None:
+    lesson = visit(path=script)
+    expect(lesson.page.get_by_label("Pass of the program")).to_be_hidden()

@@ -41,8 +41,8 @@ function walked({ graph: json, order, overwrite }) {
         sentence: lossSentence(graph, loss, wrong.place),
       })),
     })),
-    moments: Array.from({ length: walk.steps.length + 1 }, (_, position) => {
-      const moment = walk.moment(position);
+    moments: Array.from({ length: walk.steps.length }, (_, step) => {
+      const moment = walk.moment(step < walk.seeded ? step : step + 1); // Python's walk takes the seed as given
       return {
         ...moment,
         contributions: [...moment.contributions].map(([edge, { amount }]) => [edge, amount]),

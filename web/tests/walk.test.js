@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { checkAll, nudge } from "../src/walk/check.js";
 import { Graph, Value } from "../src/core/graph.js";
 import { itemOf, parts, pathTo, scene } from "../src/walk/modules.js";
-import { Walk } from "../src/walk/steps.js";
+import { landings, Walk } from "../src/walk/steps.js";
 import { BY_NAME } from "../src/core/table.js";
 import { chainRule, edgeStory, stepSentence, wrongSentence } from "../src/walk/words.js";
 
@@ -81,11 +81,37 @@ test("64 nodes without an order among them are too many to count, and that is so
 test("moments go from nothing known to all gradients", () => {
   const walk = new Walk(diamond(), [1, 3, 2, 0]);
   const phases = walk.steps.map((_, i) => walk.moment(i).phase);
-  assert.deepEqual(phases, ["start", "forward", "forward", "forward", "forward", "backward", "backward", "backward"]);
-  const [start, end] = [walk.moment(0), walk.moment(8)];
+  const backward = ["backward", "backward", "backward"];
+  assert.deepEqual(phases, ["start", "forward", "forward", "forward", "forward", "seed", ...backward]);
+  const [start, end] = [walk.moment(0), walk.moment(9)];
   assert.deepEqual([start.known, start.gradients, start.active], [Array(4).fill(false), Array(4).fill(null), null]);
   assert.deepEqual([end.phase, end.gradients, end.visited], ["end", [9, 0, 3, 1], Array(4).fill(true)]);
   assert.deepEqual([...end.lost], ["3:0"]);
+});
+
+test("the seed is a step: the root has gradient 1, and nothing has been visited", () => {
+  const walk = new Walk(diamond(), [1, 3, 2, 0]);
+  const [before, after] = [walk.moment(walk.seeded - 1), walk.moment(walk.seeded)];
+  assert.deepEqual(before.gradients, Array(4).fill(null));
+  assert.deepEqual([after.gradients, after.visited], [[null, null, null, 1], Array(4).fill(false)]);
+  assert.deepEqual([after.phase, after.active, after.known], ["seed", 3, Array(4).fill(true)]);
+  const sentence = "dd/dd = 1: the root's gradient with respect to itself is 1. That is the seed of the backward pass.";
+  assert.equal(stepSentence(walk, walk.steps[walk.seeded - 1]), sentence);
+});
+
+test("a step lands bit by bit: each moment in the middle has what landed, and the last is that of the whole step", () => {
+  for (const overwrite of [false, true]) {
+    const x = new Value(3, "x");
+    const walk = new Walk(Graph.record(apply("mul", x, x)), undefined, overwrite);
+    walk.steps.forEach((step, i) => assert.deepEqual(walk.moment(i + 1, landings(step)), walk.moment(i + 1)));
+    const found = [0, 1, 2].map((landed) => walk.moment(walk.seeded + 1, landed));
+    assert.deepEqual(found.map(({ gradients }) => gradients[0]), [null, 3, overwrite ? 3 : 6]);
+    assert.deepEqual(found.map(({ contributions }) => contributions.size), [0, 1, 2]);
+    assert.deepEqual(found.map(({ lost }) => lost.size), [0, 0, overwrite ? 1 : 0]);
+    assert.deepEqual([walk.moment(1, 0).known, walk.moment(walk.seeded, 0).gradients], [[false, false], [null, null]]);
+    const last = walk.steps.length;
+    assert.deepEqual([walk.moment(last).phase, walk.moment(last, 0).phase], ["end", "end"]); // a leaf passes nothing on
+  }
 });
 
 test("a moment is found in well under a millisecond", () => {
@@ -105,13 +131,13 @@ test("the chain rule at a node is a term for every user", () => {
     [null, null, "waiting"],
     [null, null, "waiting"],
   ]);
-  const late = chainRule(walk, 0, walk.moment(8));
+  const late = chainRule(walk, 0, walk.moment(9));
   assert.deepEqual(late.terms.map(({ local, upstream, amount }) => [local, upstream, amount]), [
     [3, 3, 9],
     [1, 6, 6],
   ]);
   assert.equal(late.total, 15);
-  assert.equal(chainRule(walk, 3, walk.moment(8)).symbolic, "dd/dd = 1");
+  assert.equal(chainRule(walk, 3, walk.moment(9)).symbolic, "dd/dd = 1");
 });
 
 test("an edge tells its local derivative, and what became of its contribution", () => {
@@ -123,10 +149,10 @@ test("an edge tells its local derivative, and what became of its contribution", 
   assert.deepEqual([story.formula, story.written, story.local], ["-out / y", "-out / (x*x)", -1 / 16]);
   assert.deepEqual([story.status, story.because], ["arrived", ""]);
   const wrong = new Walk(diamond(), [1, 3, 2, 0]);
-  const lost = edgeStory(wrong, "3:0", wrong.moment(8));
+  const lost = edgeStory(wrong, "3:0", wrong.moment(9));
   assert.deepEqual([lost.status, lost.because], ["late", "d was visited after b"]);
   const overwritten = new Walk(diamond(), undefined, true);
-  assert.equal(edgeStory(overwritten, "2:0", overwritten.moment(8)).because, "b's 6 was written over it");
+  assert.equal(edgeStory(overwritten, "2:0", overwritten.moment(9)).because, "b's 6 was written over it");
   const chosen = new Walk(Graph.record(apply("where", x, new Value(1, "y"), 2)));
   assert.equal(edgeStory(chosen, "2:0", chosen.moment(0)).status, "inert");
 });

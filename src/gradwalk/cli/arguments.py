@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 FILES = ("svg", "film", "page")  # the options of `walk` that name a file to write
-_WITH_VALUE = ("--order", *(f"--{option}" for option in FILES))
+_WITH_VALUE = ("--order", "--pass", *(f"--{option}" for option in FILES))
 
 _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.8813735870195432'
 
@@ -42,7 +42,7 @@ def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "walk",
         help="watch the gradients of an expression, or of a script, being made",
         description="Print the graph of an expression, its values in forward order, the backward pass step by step, the"
-        " gradients, and a numerical check of each. Of a script: those of its last backward().",
+        " gradients, and a numerical check of each. Of a script: those of one backward(), and what .grad had before.",
         epilog=f"example: {_EXAMPLE}",
     )
     walk.add_argument(
@@ -54,6 +54,13 @@ def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "values", nargs="*", metavar="name=value", help="a number for each name; or the script's arguments"
     )
     walk.add_argument("--opened", action="store_true", help="show sumprod as the products and sums that it is made of")
+    walk.add_argument(
+        "--pass",
+        dest="number",
+        type=_number,
+        metavar="N",
+        help="which backward() of a script, counted from 1; the last, if not given",
+    )
     _add_order(walk)
     _add_outputs(walk)
 
@@ -104,6 +111,13 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run.add_argument("-m", nargs=argparse.REMAINDER, metavar="module", dest="module", help="a module and its arguments")
     run.add_argument("script", nargs="?", help="the path of a script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")
+
+
+def _number(text: str) -> int:
+    """Read the number of a pass."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a pass, which are counted from 1")
+    return int(text)
 
 
 def _options_first(arguments: Sequence[str]) -> list[str]:

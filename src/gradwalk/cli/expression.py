@@ -32,8 +32,9 @@ _SIGN = 4
 _ROWS = {"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod", "**": "pow"}
 
 # How formulas are typeset: other signs for the same operators, and powers by raised digits. Python counts the middle
-# dots among the letters of a name.
-_SIGNS = dict.fromkeys("\u00b7\u0387\u22c5\u00d7", "*") | {"\u2212": "-", "\u00f7": "/", "\u2264": "<=", "\u2265": ">="}
+# dots among the letters of a name. An en dash is what many keyboards have for a minus sign.
+_OTHERS = {"\u2212": "-", "\u2013": "-", "\u00f7": "/", "\u2264": "<=", "\u2265": ">="}
+_SIGNS = dict.fromkeys("\u00b7\u0387\u22c5\u00d7", "*") | _OTHERS
 _RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b", "0123456789-")
 
 _DIGITS = "[0-9](?:_?[0-9])*"
@@ -57,25 +58,31 @@ _ELSEWHERE = {
     "expit": "sigmoid",
     "gammaln": "lgamma",
     "int": "trunc",
+    "interp": "a + (b - a)*t",
     "ln": "log",
     "logistic": "sigmoid",
+    "log_softmax": "x - logaddexp(x, y)",
     "logsigmoid": "-softplus(-x)",
     "logsumexp": "logaddexp(x, y)",
     "max": "maximum",
     "min": "minimum",
     "ndtr": "norm_cdf",
     "ndtri": "norm_ppf",
+    "norm": "hypot(x, y)",
     "power": "pow",
     "probit": "norm_ppf",
     "prod": "x*y",
     "psi": "digamma",
     "round": "rint",
     "sgn": "sign",
+    "sigm": "sigmoid",
     "softmax": "exp(x) / (exp(x) + exp(y))",
     "square": "x**2",
     "sum": "x + y",
     "swish": "silu",
 }
+# Of two operands, and of more by calls within calls.
+_NESTED = {"fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"}
 _SHOWN = 100  # letters of the line that an error message shows
 _LONGEST = 1000  # letters of a label; without a limit the labels of a long chain would grow with its square
 
@@ -507,7 +514,8 @@ class _Parser:
         row = _FUNCTIONS[function.what]
         if given != row.arity:
             arguments = "argument" if row.arity == 1 else "arguments"
-            raise self._error(f"{row.name}() takes {row.arity} {arguments}, not {given}", function.token)
+            hint = f"of more, nest calls: {row.name}({row.name}(x, y), z)" if given > 2 and row.name in _NESTED else ""
+            raise self._error(f"{row.name}() takes {row.arity} {arguments}, not {given}", function.token, hint)
 
     def _no_operand(self, token: _Token) -> ExpressionError:
         """Return what is wrong with a token where an operand should begin."""

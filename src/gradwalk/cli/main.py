@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import webbrowser
 from argparse import Namespace
@@ -16,6 +17,7 @@ from gradwalk.cli.expression import ExpressionError
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.page.page import page
 from gradwalk.explain.text import is_name
+from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.visit_order import OrderError
 from gradwalk.explain.walk import walk
 from gradwalk.graph.graph import Graph
@@ -62,26 +64,41 @@ def _failed(problem: object) -> int:
 def _walk(options: Namespace) -> int:
     """Walk through an expression or a script, and print and write what the options ask for."""
     output.refuse_empty_names(options)
-    code, graph = _graph(options)
-    if graph is None:
-        return code or _failed(f"{options.what} did not call backward()")
-    order = None if options.order is None else _split(options.order)
-    walked = walk(opened(graph) if options.opened else graph, order, overwrite=options.overwrite)
-    output.write_files(options, walked)
-    if sys.stdout.closed:
-        return _failed(f"{options.what} closed the standard output, so the walk cannot be printed")
-    output.print_walk(options, walked)
-    return code
-
-
-def _graph(options: Namespace) -> tuple[int, Graph | None]:
-    """Return the graph of the script or the expression, with gradients, and the exit code of the script."""
     if options.what.endswith(".py"):
-        # With --json, what the script prints is kept out of the JSON.
-        return script.last_graph(options.what, options.values, sys.stderr if options.json else sys.stdout)
+        return _walk_script(options)
+    if options.number is not None:
+        raise ExpressionError("--pass chooses a backward() of a script, and an expression has only one")
     root, _ = expression.evaluate(expression.parse(options.what), _values(options.values))
     root.backward()
-    return 0, Graph.record(root)
+    graph = Graph.record(root)
+    return _show(options, opened(graph) if options.opened else graph, None)
+
+
+def _walk_script(options: Namespace) -> int:
+    """Run a script, and show one of its passes and where that is among the others."""
+    # With --json, what the script prints is kept out of the JSON.
+    printed = sys.stderr if options.json else sys.stdout
+    code, recorder = script.recorded(options.what, options.values, printed, options.number)
+    if code:
+        return code
+    timeline = recorder.timeline()
+    if timeline is None and recorder.count:
+        return _failed(f"{options.what} called backward() {recorder.count:,} times: there is no pass {options.number}")
+    if timeline is None:
+        return _failed(f"{options.what} did not call backward()")
+    timeline = timeline.mapped(opened) if options.opened else timeline
+    return _show(options, timeline.graph, timeline)
+
+
+def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
+    """Walk through a graph, and print and write what the options ask for."""
+    order = None if options.order is None else _split(options.order)
+    walked = walk(graph, order, overwrite=options.overwrite)
+    output.write_files(options, walked, timeline)
+    if sys.stdout.closed:
+        return _failed(f"{options.what} closed the standard output, so the walk cannot be printed")
+    output.print_walk(options, walked, timeline)
+    return 0
 
 
 def _lesson(options: Namespace) -> int:
@@ -106,11 +123,11 @@ _COMMANDS = {"walk": _walk, "lesson": _lesson, "run": _run}
 
 
 def _split(order: str) -> list[str]:
-    """Split names at commas, but not at those inside brackets, which are part of a name such as max(a, b)."""
+    """Split names at commas, but not at those inside brackets, which are part of a name such as w[i, j]."""
     names = [""]
     depth = 0
     for letter in order:
-        depth += (letter == "(") - (letter == ")")
+        depth += (letter in "([") - (letter in ")]")
         if letter == "," and depth == 0:
             names.append("")
         else:
@@ -129,7 +146,7 @@ def _values(given: Sequence[str]) -> dict[str, float]:
         if name in values:
             raise ExpressionError(f"the name {name!r} is given twice", argument)
         try:
-            values[name] = float(number.replace("\u2212", "-"))  # the minus sign of printed text
+            values[name] = float(re.sub("[\u2212\u2013]", "-", number))  # the minus sign of printed text, or an en dash
         except ValueError:
             column = len(argument) - len(number)
             raise ExpressionError(f"the value of {name!r} is not a number", argument, column=column) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from argparse import Namespace
+from typing import Any
 
 from gradwalk.cli import keys
 from gradwalk.cli.arguments import FILES
@@ -18,6 +19,7 @@ from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.page.page import page
 from gradwalk.explain.terminal import Terminal
+from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.walk import Walk
 from gradwalk.graph.plain_json import as_json
 
@@ -35,19 +37,20 @@ def refuse_empty_names(options: Namespace) -> None:
             raise PictureError(f"--{option} needs the name of a file")
 
 
-def write_files(options: Namespace, walked: Walk) -> None:
+def write_files(options: Namespace, walked: Walk, timeline: Timeline | None) -> None:
     """Write the files that the options name.
 
     Args:
         options: The parsed options.
         walked: The walk.
+        timeline: The passes of the script that it is one of, if it is.
     """
     if options.svg:
         walked.draw().save(options.svg)
     if options.film:
         walked.film().save(options.film)
     if options.page:
-        write_page(options.page, page(walked.essence(), options.what))
+        write_page(options.page, page(walked.essence() | _described(timeline), options.what))
 
 
 def write_page(path: str, text: str) -> None:
@@ -60,35 +63,45 @@ def write_page(path: str, text: str) -> None:
     raster.write(path, {".html": lambda: text})
 
 
-def print_walk(options: Namespace, walked: Walk) -> None:
+def print_walk(options: Namespace, walked: Walk, timeline: Timeline | None) -> None:
     """Print the walk in the form that the options ask for.
 
     Args:
         options: The parsed options.
         walked: The walk.
+        timeline: The passes of the script that it is one of, if it is.
     """
     if options.json:
-        _print_json(options.what, walked)
-    elif options.step:
-        _print_stepwise(walked)
+        _print_json(options.what, walked, timeline)
+        return
+    terminal = Terminal(sys.stdout)
+    if timeline is not None:
+        report.print_timeline(terminal, timeline)
+    if options.step:
+        _print_stepwise(terminal, walked)
     elif len(walked.graph) > _LARGEST:
-        _print_large(walked)
+        _print_large(terminal, walked)
     else:
-        _print_text(walked)
+        _print_text(terminal, walked)
+    if timeline is not None:
+        report.print_earlier(terminal, timeline)
 
 
-def _print_json(what: str, walked: Walk) -> None:
+def _described(timeline: Timeline | None) -> dict[str, Any]:
+    return {} if timeline is None else timeline.to_dict()
+
+
+def _print_json(what: str, walked: Walk, timeline: Timeline | None) -> None:
     """Print the walk and its check as one JSON object; no check of a large graph, or of stale numbers."""
-    document = walked.to_dict() | {"of": what, "check": None}
+    document = walked.to_dict() | _described(timeline) | {"of": what, "check": None}
     if len(walked.graph) <= _LARGEST:
         with contextlib.suppress(StaleError):
             document["check"] = check(walked.graph).to_dict()
     print(as_json(document))
 
 
-def _print_text(walked: Walk) -> None:
+def _print_text(terminal: Terminal, walked: Walk) -> None:
     """Print the whole walk as tables and sentences, and the numerical check of every gradient."""
-    terminal = Terminal(sys.stdout)
     walked.print(terminal)
     if walked.overwrite or not walked.is_legal:
         terminal.heading("The check is of the right gradients")
@@ -100,10 +113,9 @@ def _print_text(walked: Walk) -> None:
         found.print(terminal)
 
 
-def _print_large(walked: Walk) -> None:
+def _print_large(terminal: Terminal, walked: Walk) -> None:
     """Print what can be read of a graph with many nodes: its modules, and the gradients of leaves with a label."""
     graph = walked.graph
-    terminal = Terminal(sys.stdout)
     report.print_graph(terminal, graph)
     terminal.heading("Gradients of leaves with a label")
     leaves = [node for node in graph.nodes if node.is_leaf and node.label]
@@ -116,9 +128,8 @@ def _print_large(walked: Walk) -> None:
     )
 
 
-def _print_stepwise(walked: Walk) -> None:
+def _print_stepwise(terminal: Terminal, walked: Walk) -> None:
     """Take one step for each key that is pressed, and print it."""
-    terminal = Terminal(sys.stdout)
     report.print_graph(terminal, walked.graph)
     cursor = walked.start()
     last = len(walked.steps)

@@ -1,4 +1,4 @@
-"""Runs a script and keeps the graph of its last `backward()`."""
+"""Runs a script and keeps its `backward()` calls."""
 
 from __future__ import annotations
 
@@ -10,31 +10,27 @@ from typing import TextIO
 
 from gradwalk.backend import thread_pool
 from gradwalk.cli import micrograd
-from gradwalk.graph.graph import Graph
+from gradwalk.explain.timeline import Recorder
 from gradwalk.value.backward import observed
 from gradwalk.value.modes import source_lines
-from gradwalk.value.value import Value
 
 
-def last_graph(script: str, arguments: Sequence[str], output: TextIO) -> tuple[int, Graph | None]:
-    """Run a script and return the graph of its last `backward()`, as it was then.
+def recorded(script: str, arguments: Sequence[str], output: TextIO, wanted: int | None) -> tuple[int, Recorder]:
+    """Run a script and record each `backward()` as it was then.
 
     Args:
         script: The path of the script.
         arguments: The script's own arguments.
         output: Where to put what the script prints to standard output.
+        wanted: The number of the pass to walk through; the last if None.
 
     Returns:
-        The exit code of the script, and the graph; None if the script failed or never called `backward()`.
+        The exit code of the script, and what was recorded.
     """
-    last: list[Graph] = []
-
-    def keep(root: Value) -> None:
-        last[:] = [Graph.record(root)]
-
-    with observed(keep), source_lines(), contextlib.redirect_stdout(output):
+    recorder = Recorder(wanted)
+    with observed(recorder), source_lines(), contextlib.redirect_stdout(output):
         code = _run(script, arguments)
-    return code, last[0] if last and code == 0 else None
+    return code, recorder
 
 
 def _run(script: str, arguments: Sequence[str]) -> int:

@@ -124,6 +124,39 @@ def swept(graph: Graph) -> tuple[int, ...]:
     return tuple(order)
 
 
+def not_swept(graph: Graph) -> list[Node]:
+    """Return the nodes that no gradient flows to, because all that uses them is flat or is a choice that they decide.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The nodes, users before what they use.
+    """
+    visited = set(swept(graph))
+    return [node for node in reversed(graph.nodes) if node.place not in visited]
+
+
+def checkable(graph: Graph) -> list[int]:
+    """Return the indices of the nodes that a small change makes sense of: not of what only chooses, as an index does.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The indices, users after what they use.
+    """
+    found = bytearray(len(graph))
+    found[graph.root] = True
+    for node in reversed(graph.nodes):
+        if found[node.place]:
+            choosing = node.non_differentiable if node.selects else ()
+            for position, operand in enumerate(node.arguments):
+                if isinstance(operand, int) and position not in choosing:
+                    found[operand] = True
+    return [index for index in range(len(graph)) if found[index]]
+
+
 def passing(node: Node) -> list[tuple[int, int]]:
     """Return the position and the index of every operand that a node passes its gradient to.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 
 from gradwalk.explain.lost_gradients import WrongGradient
-from gradwalk.explain.passes import BackwardStep, ForwardStep
+from gradwalk.explain.passes import BackwardStep, ForwardStep, gradients, not_swept
 from gradwalk.explain.sentences import operation_text
 from gradwalk.explain.terminal import Terminal
-from gradwalk.explain.text import short
+from gradwalk.explain.text import short, sparkline
+from gradwalk.explain.timeline import Timeline
 from gradwalk.graph.clusters import grouped
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
@@ -68,7 +70,7 @@ def print_backward(terminal: Terminal, steps: Sequence[BackwardStep]) -> None:
 
 
 def print_gradients(terminal: Terminal, graph: Graph, steps: Sequence[BackwardStep]) -> None:
-    """Print a table of the gradients, one row for every node.
+    """Print a table of the gradients, one row for every node; those that no gradient flows to come last.
 
     Args:
         terminal: The terminal to print to.
@@ -76,11 +78,13 @@ def print_gradients(terminal: Terminal, graph: Graph, steps: Sequence[BackwardSt
         steps: The steps of the backward pass.
     """
     terminal.heading("Gradients, in the order of the backward pass")
+    visited = [(graph.nodes[step.place], step.upstream) for step in steps]
+    others = [(node, 0.0) for node in not_swept(graph)]
     rows = [
-        [step.name, step.operation, repr(graph.nodes[step.place].data), repr(step.upstream)] for step in steps[:LONGEST]
+        [node.name, node.symbol, repr(node.data), repr(gradient)] for node, gradient in [*visited, *others][:LONGEST]
     ]
     terminal.table(("node", "operation", "data", "grad"), rows)
-    print_rest(terminal, len(steps))
+    print_rest(terminal, len(graph))
 
 
 def print_wrong(
@@ -108,6 +112,52 @@ def print_wrong(
     if wrong:
         terminal.heading("What was lost")
         terminal.numbered([gradient.sentence for gradient in wrong[:LONGEST]])
+
+
+def print_timeline(terminal: Terminal, timeline: Timeline) -> None:
+    """Print which pass of a program it is, and how the numbers of the passes like it went; nothing of a single pass.
+
+    Args:
+        terminal: The terminal to print to.
+        timeline: The passes.
+    """
+    chosen, graph = timeline.chosen, timeline.graph
+    if timeline.count == 1:
+        return
+    place = f"{PurePath(chosen.line.filename).name}:{chosen.line.number}"
+    terminal.heading(f"Pass {chosen.number:,} of {timeline.count:,}, at {place}: {chosen.line.text}")
+    numbers = [one.data for one in timeline.alike]
+    if len(numbers) > 1:
+        calls = f"{graph.names[graph.root]} over {timeline.counts[chosen.root_line]:,} backward() calls"
+        terminal.line(f"{calls}: {short(numbers[0])} {sparkline(numbers)} {short(numbers[-1])}")
+
+
+def print_earlier(terminal: Terminal, timeline: Timeline) -> None:
+    """Print what `.grad` holds after a pass where it held something before, which the pass was added to.
+
+    Args:
+        terminal: The terminal to print to.
+        timeline: The passes.
+    """
+    chosen, graph = timeline.chosen, timeline.graph
+    if not chosen.earlier:
+        return
+    own = gradients(graph)
+    count = len(chosen.earlier)
+    leaves = "1 leaf" if count == 1 else f"{count:,} leaves"
+    terminal.heading(f".grad is not the gradient of this pass alone: {leaves} had one before, and backward() adds")
+    rows = [
+        [
+            graph.names[kept.place],
+            repr(own[kept.place]),
+            repr(kept.grad),
+            repr(graph.nodes[kept.place].grad),
+            kept.because,
+        ]
+        for kept in chosen.earlier[:LONGEST]
+    ]
+    terminal.table(("node", "this pass", "before", ".grad now", "which was"), rows)
+    print_rest(terminal, count)
 
 
 def print_rest(terminal: Terminal, count: int) -> None:

@@ -14,8 +14,8 @@ from gradwalk.explain.text import one_line, shortened, width
 # Blue and orange: told apart with any kind of colour vision.
 _POSITIVE, _NEGATIVE, _HEADING, _FAINT, _RESET = "\033[34m", "\033[33m", "\033[1m", "\033[2m", "\033[0m"
 
-_NUMERIC = ("data", "grad", "should be", "backprop", "quotient", "error")
-_GRADIENTS = ("grad", "should be", "backprop")
+_NUMERIC = ("data", "grad", "should be", "backprop", "quotient", "error", "this pass", "before", ".grad now")
+_GRADIENTS = ("grad", "should be", "backprop", "this pass", "before", ".grad now")
 _LONGEST_NAME = 40
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
+from collections.abc import Sequence
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_LONGEST_SPARKLINE = 40
 
 
 def is_name(text: str) -> bool:
@@ -87,6 +92,33 @@ def short(number: float) -> str:
         ('-1', '0.5', '1e-12')
     """
     return _brief(f"{number + 0.0:.6g}")  # + 0.0 turns -0.0 into 0.0
+
+
+def sparkline(numbers: Sequence[float]) -> str:
+    """Draw numbers as a row of blocks; of many numbers, 40 that are evenly apart.
+
+    Args:
+        numbers: At least one number; those that are not finite are crosses.
+
+    Returns:
+        A letter for each number.
+
+    Example:
+        >>> sparkline([8.0, 4.0, 2.0, 1.0])
+        '█▄▂▁'
+    """
+    count = min(len(numbers), _LONGEST_SPARKLINE)
+    shown = [numbers[i * (len(numbers) - 1) // max(count - 1, 1)] for i in range(count)]
+    finite = [number for number in shown if math.isfinite(number)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    return "".join(_block(number, low, high) for number in shown)
+
+
+def _block(number: float, low: float, high: float) -> str:
+    if not math.isfinite(number):
+        return "x"
+    height = (number / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5  # halves, which do not overflow
+    return _BLOCKS[round(height * (len(_BLOCKS) - 1))]
 
 
 def fixed(number: float) -> str:

@@ -17,7 +17,15 @@ from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.explain.lost_gradients import WrongGradient, is_legal, legal_orders, lost_contributions, wrong_gradients
 from gradwalk.explain.page.static import static_html
-from gradwalk.explain.passes import BackwardStep, ForwardStep, backward_steps, forward_steps, gradients, swept
+from gradwalk.explain.passes import (
+    BackwardStep,
+    ForwardStep,
+    backward_steps,
+    forward_steps,
+    gradients,
+    not_swept,
+    swept,
+)
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph, as_graph
@@ -70,14 +78,19 @@ class Walk:
 
     @cached_property
     def gradients(self) -> dict[str, float]:
-        """The gradient of every node by name, as this walk computes it."""
-        return {step.name: step.upstream for step in self.backward}
+        """The gradient of every node by name, as this walk computes it: 0 for those that no gradient flows to."""
+        return {step.name: step.upstream for step in self.backward} | self._not_visited
 
     @cached_property
     def right_gradients(self) -> dict[str, float]:
         """The true gradient of every node by name."""
         right = gradients(self.graph)
-        return {self.graph.names[index]: right[index] for index in self.order}
+        return {self.graph.names[index]: right[index] for index in self.order} | self._not_visited
+
+    @cached_property
+    def _not_visited(self) -> dict[str, float]:
+        """The nodes that no gradient flows to, because all that uses them is flat, with gradients of 0."""
+        return {node.name: 0.0 for node in not_swept(self.graph)}
 
     @cached_property
     def wrong(self) -> tuple[WrongGradient, ...]:
@@ -130,9 +143,9 @@ class Walk:
         """
         taken = self.steps[:position]
         known = frozenset(step.place for step in taken if isinstance(step, ForwardStep))
-        gradients: dict[int, float] = {}
         contributions: dict[tuple[int, int], float] = {}
         backward = [step for step in taken if isinstance(step, BackwardStep)]
+        gradients = {self.graph.root: 1.0} if backward else {}  # the seed, also where a wrong order comes late to it
         for step in backward:
             gradients.setdefault(step.place, step.upstream)
             for given in step.contributions:

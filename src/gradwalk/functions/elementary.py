@@ -6,7 +6,7 @@ import math
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.functions.sequences import logsumexp
+from gradwalk.functions.sequences import logarithm_of_sum
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)
@@ -208,7 +208,7 @@ def smooth_max(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> 
         return result
     if not scaled:
         raise TypeError("smooth_max() and smooth_min() take at least one operand")
-    return rows.multiply(temperature, logsumexp(scaled))  # type: ignore[no-any-return]
+    return rows.multiply(temperature, logarithm_of_sum(scaled))  # type: ignore[no-any-return]
 
 
 def smooth_min(*operands: Scalar | float, temperature: Scalar | float = 1.0) -> Scalar:

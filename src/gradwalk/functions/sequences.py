@@ -11,52 +11,84 @@ import numpy
 from gradwalk.functions import rows
 from gradwalk.functions.extended import hypot, maximum
 from gradwalk.value import arrays
+from gradwalk.value.arrays import Axis
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)
 
 
-def logsumexp(xs: Iterable[Scalar]) -> Scalar:
-    """log(exp(x[0]) + exp(x[1]) + ...), which neither overflows nor underflows.
+@overload
+def logsumexp(xs: numpy.ndarray[Any, Any], axis: Axis = None, *, keepdims: bool = False) -> Any: ...
+@overload
+def logsumexp(xs: Iterable[Scalar], axis: None = None) -> Scalar: ...
+@overload
+def logsumexp(xs: Iterable[Any], axis: Axis = None, *, keepdims: bool = False) -> Any: ...
+def logsumexp(xs: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """log(exp(x[0]) + exp(x[1]) + ...), which neither overflows nor underflows: as `jax.scipy.special.logsumexp`.
 
     d/dx[i] = exp(x[i] - out); 0 where all operands are -inf
 
     Args:
-        xs: `Value`s and real numbers.
+        xs: `Value`s and real numbers, or an array of these.
+        axis: The axis of an array along which they are added up, or several; all of them if None.
+        keepdims: Whether the axes stay, with length 1.
 
     Returns:
-        A new `Value`, or a float if no operand is a `Value`. Of no operands -inf, the logarithm of 0.
+        A new `Value`, or a float if no operand is a `Value`; along some axes of an array, an array of these. Of no
+        operands -inf, the logarithm of 0.
+
+    Raises:
+        AxisError: If the array has no such axis.
+        TypeError: If `xs` is a single number, or an axis no integer.
 
     Example:
         >>> round(logsumexp([1000.0, 1000.0]), 6)
         1000.693147
+        >>> logsumexp(numpy.array([[0.0, 0.0], [1.0, -1000.0]]), axis=1).round(6).tolist()
+        [0.693147, 1.0]
     """
-    operands = list(xs)
+    return arrays.reduced(logarithm_of_sum, arrays.as_array(_operands("logsumexp", xs)), axis, keepdims)
+
+
+def logarithm_of_sum(operands: list[Any]) -> Any:
+    """Compute `logsumexp` of a list; of a list of arrays, element by element.
+
+    Args:
+        operands: `Value`s and real numbers, or arrays of these.
+
+    Returns:
+        A `Value`, a float, or an array.
+    """
     if not operands:
-        return rows.log(0.0)  # type: ignore[no-any-return]
-    shift, exponentials = _shifted(operands)
-    is_nothing = rows.equal(_largest(operands), -math.inf)
-    total = rows.where(is_nothing, 1.0, _sum(exponentials))
-    result: Scalar = rows.where(is_nothing, -math.inf, rows.add(shift, rows.log(total)))
-    return result
+        return rows.log(0.0)
+    largest = _largest(operands)
+    shift = rows.where(rows.less(rows.absolute(largest), math.inf), largest, 0.0)
+    is_nothing = rows.equal(largest, -math.inf)
+    total = rows.where(is_nothing, 1.0, _sum(_exponentials(operands, shift)))
+    return rows.where(is_nothing, -math.inf, rows.add(shift, rows.log(total)))
 
 
 @overload
-def softmax(xs: numpy.ndarray[Any, Any], axis: int = -1) -> numpy.ndarray[Any, Any]: ...
+def softmax(xs: numpy.ndarray[Any, Any], axis: Axis = -1) -> numpy.ndarray[Any, Any]: ...
 @overload
-def softmax(xs: Iterable[Scalar], axis: int = -1) -> list[Scalar]: ...
-def softmax(xs: Any, axis: int = -1) -> Any:
+def softmax(xs: Iterable[Scalar], axis: Axis = -1) -> list[Scalar]: ...
+def softmax(xs: Any, axis: Axis = -1) -> Any:
     """exp(x[i]) / (exp(x[0]) + exp(x[1]) + ...), for each i: as `jax.nn.softmax`.
 
     d/dx[j] = out[i] · (1 - out[i]) if i = j, else -out[i] · out[j]
 
     Args:
         xs: `Value`s and real numbers, or an array of these.
-        axis: The axis of an array along which they are added up.
+        axis: The axis of an array along which they are added up, or several; all of them if None.
 
     Returns:
-        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1. Of an array, or of a list of
-        lists, an array of the same shape.
+        A list of new `Value`s, or of floats if no operand is a `Value`. They add up to 1, or are all nan if an operand
+        is infinite or nan, but for -inf, whose share is 0. Of an array, or of a list of lists, an array of the same
+        shape.
+
+    Raises:
+        AxisError: If the array has no such axis.
+        TypeError: If `xs` is a single number, or an axis no integer.
 
     Example:
         >>> [round(share, 6) for share in softmax([1.0, 2.0, 1000.0])]
@@ -70,27 +102,31 @@ def softmax(xs: Any, axis: int = -1) -> Any:
 def _softmax(operands: list[Any]) -> list[Any]:
     if not operands:
         return []
-    _, exponentials = _shifted(operands)
+    exponentials = _exponentials(operands, _largest(operands))
     total = _sum(exponentials)
     return [rows.divide(exponential, total) for exponential in exponentials]
 
 
 @overload
-def log_softmax(xs: numpy.ndarray[Any, Any], axis: int = -1) -> numpy.ndarray[Any, Any]: ...
+def log_softmax(xs: numpy.ndarray[Any, Any], axis: Axis = -1) -> numpy.ndarray[Any, Any]: ...
 @overload
-def log_softmax(xs: Iterable[Scalar], axis: int = -1) -> list[Scalar]: ...
-def log_softmax(xs: Any, axis: int = -1) -> Any:
+def log_softmax(xs: Iterable[Scalar], axis: Axis = -1) -> list[Scalar]: ...
+def log_softmax(xs: Any, axis: Axis = -1) -> Any:
     """x[i] - log(exp(x[0]) + exp(x[1]) + ...), for each i, which is the logarithm of `softmax` without its underflow.
 
     d/dx[j] = 1 - softmax(x)[j] if i = j, else -softmax(x)[j]
 
     Args:
         xs: `Value`s and real numbers, or an array of these.
-        axis: The axis of an array along which they are added up.
+        axis: The axis of an array along which they are added up, or several; all of them if None.
 
     Returns:
         A list of new `Value`s, or of floats if no operand is a `Value`. Of an array, or of a list of lists, an array
         of the same shape, as `jax.nn.log_softmax`.
+
+    Raises:
+        AxisError: If the array has no such axis.
+        TypeError: If `xs` is a single number, or an axis no integer.
 
     Example:
         >>> [round(share, 6) for share in log_softmax([1.0, 2.0, 1000.0])]
@@ -102,30 +138,38 @@ def log_softmax(xs: Any, axis: int = -1) -> Any:
 def _log_softmax(operands: list[Any]) -> list[Any]:
     if not operands:
         return []
-    shift, exponentials = _shifted(operands)
-    logarithm = rows.log(_sum(exponentials))
-    return [rows.subtract(rows.subtract(x, shift), logarithm) for x in operands]
+    largest = _largest(operands)
+    logarithm = rows.log(_sum(_exponentials(operands, largest)))
+    return [rows.subtract(rows.subtract(x, largest), logarithm) for x in operands]
 
 
-def _along(function: Callable[[list[Any]], list[Any]], xs: Any, axis: int) -> Any:
-    """A function of a list applied along an axis of an array; of numbers that are in no array it gives a list."""
-    operands = xs if isinstance(xs, numpy.ndarray) else list(xs)
-    found = arrays.along(function, operands, axis)
+def _along(function: Callable[[list[Any]], list[Any]], xs: Any, axis: Axis) -> Any:
+    """A function of a list applied along axes of an array; of numbers that are in no array it gives a list."""
+    found = arrays.along(function, _operands(function.__name__.lstrip("_"), xs), axis)
     return found if isinstance(xs, numpy.ndarray) or found.ndim > 1 else found.tolist()
 
 
+def _operands(name: str, xs: Any) -> Any:
+    """An array, or the list of what is in anything else. Raises `TypeError` if nothing is."""
+    if isinstance(xs, numpy.ndarray):
+        return xs
+    try:
+        return list(xs)
+    except TypeError:
+        kind = type(xs).__name__
+        raise TypeError(f"{name}() takes an array or a list of Values and real numbers, not one {kind}") from None
+
+
 def _largest(operands: list[Any]) -> Any:
+    """The largest operand without its gradient.
+
+    What is subtracted from all makes no difference to the results: derivatives of any order are right without it.
+    """
     return rows.stop_gradient(maximum(*operands))
 
 
-def _shifted(operands: list[Any]) -> tuple[Any, list[Any]]:
-    """The largest operand, or 0 where that is infinite, and the exponential of every operand less that.
-
-    What is subtracted makes no difference to the results, so it passes no gradient: derivatives of any order are right.
-    """
-    largest = _largest(operands)
-    shift = rows.where(rows.less(rows.absolute(largest), math.inf), largest, 0.0)
-    return shift, [rows.exp(rows.subtract(x, shift)) for x in operands]
+def _exponentials(operands: list[Any], shift: Any) -> list[Any]:
+    return [rows.exp(rows.subtract(x, shift)) for x in operands]
 
 
 def _sum(operands: list[Any]) -> Any:

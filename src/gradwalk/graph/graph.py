@@ -35,7 +35,8 @@ class Graph:
         partials: The partial derivative of the node with respect to each operand; for a constant, the constant itself.
         data: The number of each node, as recorded.
         grad: The gradient of each node, as recorded.
-        labels: The labels of the nodes that have one, by index.
+        labels: The labels of the nodes that have one, by index. Under `source_lines()`, nodes without a label have the
+            name of the variable that they were assigned to, with a number if another node has that.
         symbols: What hand-made nodes call their operations, by index.
         sources: The lines of the user's program that made the nodes, by index, where they are known.
         by_hand: The indices of the nodes whose `_backward` was set by hand.

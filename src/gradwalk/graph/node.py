@@ -21,7 +21,7 @@ class Node(NamedTuple):
     Attributes:
         place: The index of the node in the graph; the JSON form of walks calls it that.
         name: A name that no other node has.
-        label: The label that the user gave, or "".
+        label: The label that the user gave, the variable that the node was assigned to if lines were recorded, or "".
         symbol: The symbol of the operation, "" for leaves.
         opcode: The number of the operation; 0 for leaves and hand-made nodes.
         arguments: The operands in order: the index of a node as an int, a constant as a float.

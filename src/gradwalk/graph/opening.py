@@ -12,6 +12,7 @@ from gradwalk.graph.record import CONSTANT
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.templates import OPERANDS, TOTAL, Template, expansion
+from gradwalk.value.source_line import SourceLine
 from gradwalk.value.value import Value, apply
 
 
@@ -24,8 +25,8 @@ def opened(root: Value | Iterable[Value] | Graph) -> Graph:
         root: A Value, an iterable of Values for several roots, or a Graph.
 
     Returns:
-        The graph. Numbers, gradients, labels and lines are those of the nodes; what products and sums in between have
-        is computed.
+        The graph. Numbers, gradients, labels and lines are those of the nodes. Products and sums in between have the
+        line of the sum of products; their numbers and gradients are computed.
 
     Example:
         >>> from gradwalk import walk
@@ -59,13 +60,14 @@ class _Opening:
         self._partials: list[float] = []
         self._data: list[float] = []
         self._grad: list[float] = []
+        self._sources: dict[int, SourceLine] = {}
 
     def copy(self, node: Node) -> None:
         """Write a node as it is."""
         start, end = self._graph.offsets[node.place : node.place + 2].tolist()
         operands = self._graph.operands[start:end].tolist()
         moved = [x if x == CONSTANT else self._index[x] for x in operands]
-        self._write(node.opcode, moved, self._graph.partials[start:end].tolist(), node.data, node.grad)
+        self._write(node.opcode, moved, self._graph.partials[start:end].tolist(), node, node.data, node.grad)
         self._index.append(len(self._opcodes) - 1)
 
     def open(self, node: Node, row: Reduction) -> None:
@@ -85,10 +87,15 @@ class _Opening:
                 index[part.place] = len(self._opcodes)
                 operands = [index[x] if isinstance(x, int) else CONSTANT for x in part.arguments]
                 local = [p if isinstance(x, int) else x for x, p in zip(part.arguments, part.partials, strict=True)]
-                self._write(part.opcode, operands, local, part.data, part.grad * node.grad)
+                self._write(part.opcode, operands, local, node, part.data, part.grad * node.grad)
         self._index.append(index[inner.root])
 
-    def _write(self, opcode: int, operands: list[int], partials: list[float], data: float, grad: float) -> None:
+    def _write(
+        self, opcode: int, operands: list[int], partials: list[float], origin: Node, data: float, grad: float
+    ) -> None:
+        """Write a node that is, or is a part of, one of the graph that is opened."""
+        if origin.source is not None:
+            self._sources[len(self._opcodes)] = origin.source
         self._opcodes.append(opcode)
         self._operands += operands
         self._offsets.append(len(self._operands))
@@ -108,7 +115,7 @@ class _Opening:
             numpy.array(self._grad, numpy.float64),
             {index[i]: label for i, label in before.labels.items()},
             {index[i]: symbol for i, symbol in before.symbols.items()},
-            {index[i]: source for i, source in before.sources.items()},
+            self._sources,
             frozenset(index[i] for i in before.by_hand),
             tuple(index[i] for i in before.outputs),
             before.files,

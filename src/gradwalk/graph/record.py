@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
@@ -12,7 +14,7 @@ from gradwalk.value.backward import partials_of
 from gradwalk.value.modes import refuse_if_staging
 from gradwalk.value.node import ValueNode, rule_of
 from gradwalk.value.order import checked_root, traversing, visit_all
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source_line import NamedLine, SourceLine
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -202,6 +204,7 @@ def notes_of(nodes: FlatNodes) -> Notes:
     """
     node: ValueNode
     notes = Notes({}, {}, {}, frozenset([i for i, node in nodes.noted.items() if rule_of(node) is not None]))
+    named: dict[int, NamedLine] = {}
     for index, node in nodes.noted.items():
         if node._details is None:
             continue
@@ -209,9 +212,32 @@ def notes_of(nodes: FlatNodes) -> Notes:
             notes.labels[index] = node._details.label
         if node._opcode <= 0 and node._special:
             notes.symbols[index] = node._details.symbol
-        if node._details.source is not None:
-            notes.sources[index] = node._details.source
+        if node.source is not None:
+            notes.sources[index] = node.source
+        if isinstance(node._details.source, NamedLine):
+            named[index] = node._details.source
+    _name_by_variables(nodes, named, notes.labels)
     return notes
+
+
+def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: dict[int, str]) -> None:
+    """Label the nodes that a variable was assigned to and that have no label, with a number where one is taken."""
+    inner: set[int] = set()  # made on the way to what was assigned, as the first sums of sum(terms) are
+    for index, line in named.items():
+        if line.makes and line.makes != evaluate.NAMES[nodes.opcodes[index]]:
+            operands = nodes.operands[nodes.offsets[index] : nodes.offsets[index + 1]].tolist()
+            inner.update([operand for operand in operands if named.get(operand) == line])
+    taken = set(labels.values())
+    numbers: dict[str, Iterator[int]] = {}
+    for index, line in named.items():
+        if index in labels or index in inner:
+            continue
+        name = line.variable
+        if name in taken:
+            tried = numbers.setdefault(name, count(2))
+            name = next(n for k in tried if (n := f"{line.variable} ({k})") not in taken)
+        taken.add(name)
+        labels[index] = name
 
 
 def _probe_rules(nodes: FlatNodes) -> None:

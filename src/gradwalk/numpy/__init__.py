@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from gradwalk.numpy import linalg as linalg
 from gradwalk.numpy.elementwise import clip as clip
+from gradwalk.numpy.elementwise import divmod as divmod
 from gradwalk.numpy.elementwise import equal as equal
 from gradwalk.numpy.elementwise import greater as greater
 from gradwalk.numpy.elementwise import greater_equal as greater_equal

@@ -1,4 +1,4 @@
-"""Functions of each element: choices, comparisons and tests."""
+"""Functions of each element: choices, comparisons, tests, and division with a remainder."""
 
 from __future__ import annotations
 
@@ -130,6 +130,24 @@ def sign(x: Any) -> Any:
         An array.
     """
     return _of_elements(_sign, numpy.sign, x)
+
+
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the quotients rounded down and the remainders. NumPy has both for arrays of Values, but not together.
+
+    Args:
+        x: An array of Values or numbers.
+        y: An array of Values or numbers.
+
+    Returns:
+        Two arrays: `numpy.floor_divide(x, y)`, which is flat, and `numpy.remainder(x, y)`.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> grad(lambda x: divmod(x, 2.0)[1].sum())(numpy.array([1.0, 5.0])).tolist()
+        [1.0, 1.0]
+    """
+    return numpy.floor_divide(x, y), numpy.remainder(x, y)
 
 
 def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:

@@ -12,12 +12,13 @@ import numpy
 from numpy.linalg import LinAlgError as LinAlgError
 
 from gradwalk import math
-from gradwalk.numpy.arrays import Axis, are_known, holds_values, numbers, of_objects
+from gradwalk.numpy.arrays import are_known, holds_values, numbers
 from gradwalk.numpy.elementwise import not_equal
 from gradwalk.numpy.elimination import Factors, determinant, factorised
 from gradwalk.numpy.implicit import solver
 from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
+from gradwalk.value.arrays import Axis, of_objects
 from gradwalk.value.modes import depth, is_staging
 from gradwalk.value.value import Value, sumprod
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from gradwalk import math
-from gradwalk.numpy.arrays import Axis, are_known, exchanged, holds_values, numbers, reduced
-from gradwalk.value.arrays import along
+from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
+from gradwalk.value.arrays import Axis, along, reduced
 
 
 class _Extreme(NamedTuple):

@@ -8,7 +8,9 @@ program calls or a finaliser, may run it as well.
 from __future__ import annotations
 
 import itertools
+import math
 from array import array
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -17,7 +19,7 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
 from gradwalk.program import listing, scratch
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import CALL, TAKE
+from gradwalk.program.opcodes import CALL, OPCODES, TAKE
 from gradwalk.value.modes import refuses_nans
 from gradwalk.value.value import apply, apply_variadic
 
@@ -28,6 +30,7 @@ else:
 
 _nan = cython.declare(cython.double, numpy.nan)
 _take = cython.declare(cython.int, TAKE)
+_where = cython.declare(cython.int, OPCODES["where"])
 
 _float64 = numpy.dtype(numpy.float64)
 
@@ -82,7 +85,7 @@ class Interpreter:
         Raises:
             ValueError: If there are more or fewer numbers than inputs, or they are no row.
             TypeError: If they are no numbers.
-            FloatingPointError: If an instruction gives nan or inf under `debug_nans`.
+            FloatingPointError: If an instruction that the outputs depend on gives nan or inf under `debug_nans`.
         """
         is_array = type(numbers) is numpy.ndarray and numbers.dtype is _float64
         if not is_array or numbers.ndim != 1 or not numbers.flags.c_contiguous:
@@ -208,13 +211,16 @@ class Interpreter:
         return None
 
     def _refuse_nans(self, value: cython.p_double) -> object:
-        """Raise `FloatingPointError` if an instruction has given nan or inf."""
+        """Raise `FloatingPointError` if an instruction that the outputs depend on has given nan or inf."""
         i: cython.int
+        numbers: list = [value[i] for i in range(self._first + self._length // 4)]
+        if all(map(math.isfinite, numbers[self._first :])):
+            return None
+        used = _used(self.code, numbers)
         for i in range(self._length // 4):
-            result: cython.double = value[self._first + i]
-            if result - result != 0.0:
+            if self._first + i in used and not math.isfinite(numbers[self._first + i]):
                 text = listing.instruction_line(self.code, i)
-                raise FloatingPointError(f"a recorded function computed {text}, which gave {result}")
+                raise FloatingPointError(f"a recorded function computed {text}, which gave {numbers[self._first + i]}")
         return None
 
     def _apply_all(self, results: list) -> list:
@@ -257,6 +263,26 @@ def _row(numbers: Any) -> Any:
     if row.ndim != 1:
         raise ValueError(f"a program takes a row of numbers, not an array of shape {row.shape}")
     return row
+
+
+def _used(code: Code, numbers: list[float]) -> set[int]:
+    """The indices of what the outputs depend on for these numbers: not of what choices leave out."""
+    used = set(code.outputs)
+    for index, row in zip(range(code.count - 1, code.first - 1, -1), reversed(code.rows), strict=True):
+        if index in used:
+            used.update(_picked(code, row, numbers))
+    return used
+
+
+def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
+    """The operands that decide the result of an instruction: of a choice the condition, and what that picks."""
+    opcode, x, y, z = row
+    if opcode == _where:
+        return (x, y if numbers[x] != 0.0 else z)
+    if opcode == TAKE:
+        position = evaluate.position_of(numbers[x], len(code.tables[y]))
+        return (x, code.tables[y][position]) if position >= 0 else (x,)
+    return code.used(row)
 
 
 def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int, Any]) -> Any:

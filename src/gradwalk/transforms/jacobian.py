@@ -10,7 +10,7 @@ import numpy
 from gradwalk.batching.vmap import Vmap
 from gradwalk.program.trace import Indices, Recording
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.trees.tree import Shape, TreeDef, flattened, scalars
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -114,8 +114,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
 
     Returns:
         A function that returns the derivatives: for an array of shape s as argument and one of shape r as result, an
-        array of shape r + s. In general they are like the result, with something like the argument, or a tuple for a
-        sequence of them, in place of each number. It raises what the result of `grad` raises.
+        array of shape r + s, also where that is (). In general they are like the result, with something like the
+        argument, or a tuple for a sequence of them, in place of each number. It raises what the result of `grad`
+        raises.
 
     Raises:
         TypeError: `f` is no function, or `argnums` are no ints.
@@ -214,11 +215,13 @@ def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
 def _blocks(entries: Any, rows: TreeDef, columns: TreeDef) -> Iterator[list[Any]]:
     """The entries of a matrix, cut up: for each leaf of the result, one block for each leaf of the arguments."""
     for row_range, row_shape in rows.ranges():
-        yield [_block(entries[row_range, part], (*row_shape, *shape)) for part, shape in columns.ranges()]
+        yield [_block(entries[row_range, part], row_shape, shape) for part, shape in columns.ranges()]
 
 
-def _block(entries: Any, shape: tuple[int, ...]) -> Any:
-    return entries.reshape(shape) if shape else float(entries[0, 0])
+def _block(entries: Any, row_shape: Shape, shape: Shape) -> Any:
+    """The derivatives of one leaf by another: a number where both are numbers, else an array."""
+    shapes = [each for each in (row_shape, shape) if not isinstance(each, str)]
+    return entries.reshape(sum(shapes, ())) if shapes else float(entries[0, 0])
 
 
 def _swept(recording: Recording, outputs: Indices, numbers: list[float], count: int) -> Any:

@@ -152,15 +152,15 @@ class TreeDef:
             for key, spec in zip(self.spec.entries(), self.spec.children(), strict=True)
         }
 
-    def ranges(self) -> Iterator[tuple[slice, tuple[int, ...]]]:
+    def ranges(self) -> Iterator[tuple[slice, Shape]]:
         """Iterate over the leaves.
 
         Returns:
-            For each leaf, where its numbers are among all numbers of the tree, and its shape, which is () for a number.
+            For each leaf, where its numbers are among all numbers of the tree, and its shape, as `shapes` has it.
         """
         start = 0
         for shape in self.shapes:
-            yield slice(start, start + size(shape)), () if isinstance(shape, str) else shape
+            yield slice(start, start + size(shape)), shape
             start += size(shape)
 
     def names(self, root: str) -> list[str]:

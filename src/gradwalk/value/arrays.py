@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
+from numpy.exceptions import AxisError
 
 from gradwalk.value.node import ValueNode
+
+Axis = int | tuple[int, ...] | None
 
 
 def are_there(operands: tuple[Any, ...]) -> bool:
@@ -41,25 +46,100 @@ def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: 
     return _of_numbers_or_values(found, dtype)
 
 
-def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: int) -> Any:
-    """Apply a function of a list, which returns as many elements as it is given, along an axis of an array.
+def along(function: Callable[[list[Any]], Sequence[Any]], operand: Any, axis: Axis) -> Any:
+    """Apply a function of a list, which returns as many elements as it is given, along some axes of an array.
 
     Args:
         function: A function of a list of Values and numbers.
         operand: An array, or a list that NumPy makes one of.
-        axis: The axis.
+        axis: An axis, or several, or None for all of them.
 
     Returns:
         An array of the same shape: of Values and numbers as objects, else of floats.
 
     Raises:
         AxisError: If the array has no such axis.
+        TypeError: If an axis is no integer.
+        ValueError: If an axis is named twice.
     """
-    moved = numpy.moveaxis(as_array(operand), axis, -1)
-    rows = [function(moved[at].tolist()) for at in numpy.ndindex(moved.shape[:-1])]
-    flat = numpy.empty(moved.size, dtype=object)
-    flat[:] = [x for row in rows for x in row]
-    return numpy.moveaxis(_of_numbers_or_values(flat, float).reshape(moved.shape), -1, axis)
+    array = as_array(operand)
+    axes = counted_axes(axis, array.ndim)
+    last = range(-len(axes), 0)
+    moved = numpy.moveaxis(array, axes, last)
+    flat = of_objects([x for row in _rows(moved, len(axes)) for x in function(row)], (moved.size,))
+    return numpy.moveaxis(_of_numbers_or_values(flat, float).reshape(moved.shape), last, axes)
+
+
+def reduced(function: Callable[[list[Any]], Any], array: Any, axis: Axis, keepdims: bool = False) -> Any:
+    """Apply a function to the elements along some axes.
+
+    Args:
+        function: A function of a list of elements that returns one.
+        array: The array.
+        axis: An axis, or several, or None for all of them.
+        keepdims: Whether the axes stay, with length 1.
+
+    Returns:
+        An array of the results: of Values and numbers as objects, else of floats. Without dimensions, the result.
+
+    Raises:
+        AxisError: If the array has no such axis.
+        TypeError: If an axis is no integer.
+        ValueError: If an axis is named twice.
+    """
+    axes = counted_axes(axis, array.ndim)
+    moved = numpy.moveaxis(array, axes, range(-len(axes), 0))
+    results = [function(row) for row in _rows(moved, len(axes))]
+    if len(axes) == array.ndim and not keepdims:
+        return results[0]
+    found = _of_numbers_or_values(of_objects(results, (len(results),)), float)
+    kept = found.reshape(moved.shape[: array.ndim - len(axes)])
+    return numpy.expand_dims(kept, axes) if keepdims else kept
+
+
+def counted_axes(axis: Axis, dimensions: int) -> tuple[int, ...]:
+    """Return axes as numbers from 0 on.
+
+    Args:
+        axis: An axis, or several, or None for all of them; from the end where they are negative.
+        dimensions: How many axes there are.
+
+    Returns:
+        The axes.
+
+    Raises:
+        AxisError: If there is no such axis.
+        TypeError: If an axis is no integer.
+        ValueError: If an axis is named twice.
+    """
+    if axis is None:
+        return tuple(range(dimensions))
+    try:
+        given = [operator.index(each) for each in (axis if isinstance(axis, tuple) else (axis,))]
+    except TypeError:
+        raise TypeError(f"axis is an integer, a tuple of integers, or None for all axes, not {axis!r}") from None
+    for each in given:
+        if not -dimensions <= each < dimensions:
+            raise AxisError(each, dimensions)
+    axes = tuple([each % dimensions for each in given])
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis={axis!r} names an axis of an array of dimension {dimensions} twice")
+    return axes
+
+
+def of_objects(elements: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Return an object array of some shape; the element itself where the shape is ().
+
+    Args:
+        elements: The elements in order.
+        shape: The shape.
+
+    Returns:
+        The array.
+    """
+    array = numpy.empty(len(elements), dtype=object)
+    array[:] = elements
+    return array.reshape(tuple(shape))[()]
 
 
 def without_dimensions(operand: Any) -> Any:
@@ -86,6 +166,13 @@ def as_array(operand: Any) -> Any:
     array = numpy.empty((), dtype=object)
     array[()] = operand
     return array if isinstance(operand, ValueNode) else numpy.asarray(operand)
+
+
+def _rows(array: Any, gone: int) -> list[list[Any]]:
+    """The elements along the last axes of an array, for each place along the others."""
+    kept = array.shape[: array.ndim - gone]
+    rows = array.reshape(*kept, math.prod(array.shape[array.ndim - gone :]))
+    return [rows[at].tolist() for at in numpy.ndindex(kept)]
 
 
 def _of_numbers_or_values(objects: Any, dtype: type) -> Any:

@@ -21,7 +21,7 @@ else:
     import cython
 
 _is_sweeping = cython.declare(cython.bint, False)  # whether a traversal that goes on is that of a sweep
-_observers: tuple[Callable[[Any], object], ...] = ()
+_observers: tuple[Callable[[Any], Callable[[], object]], ...] = ()
 
 
 def backward(root: ValueNode) -> None:
@@ -40,18 +40,19 @@ def backward(root: ValueNode) -> None:
             "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
             "compute it outside of no_grad() to differentiate it"
         )
+    ends = [observer(root) for observer in _observers]
     if not _swept_natively(root):
         _sweep_with_rules(root)
-    for observer in _observers:
-        observer(root)
+    for end in ends:
+        end()
 
 
 @contextmanager
-def observed(observer: Callable[[Any], object]) -> Iterator[None]:
-    """Call the observer with the root after every `backward()` that ends without an error, in any thread.
+def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
+    """Call the observer with the root before every `backward()`, in any thread.
 
     Args:
-        observer: A function of the root.
+        observer: A function of the root. It returns a function to call after the sweep, if that ends without an error.
 
     Returns:
         A context manager. Observers that are set already are called too, before this one.

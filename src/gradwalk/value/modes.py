@@ -19,7 +19,7 @@ from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import node as nodes
 from gradwalk.value.expr_repr import spelled
 from gradwalk.value.node import ValueNode
-from gradwalk.value.source_line import users_line
+from gradwalk.value.source_line import named_line, users_line
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -168,7 +168,8 @@ def no_grad() -> Setting:
 def debug_nans() -> Setting:
     """Make the first operation whose value or gradient is nan or inf raise `FloatingPointError`.
 
-    The message names the operation, its operands and the line of the program that made it. Costs nothing when off.
+    The message names the operation, its operands and the line of the program that made it. What `where` or `take`
+    leaves out of a gradient, or of a recorded function of numbers, does not count. Costs nothing when off.
 
     Returns:
         A context manager, which can also decorate a function. Threads that run already are not affected.
@@ -194,7 +195,8 @@ def debug_nans() -> Setting:
 def source_lines() -> Setting:
     """Make every new node remember the line of the program that made it, as its `source`.
 
-    Walks, checks and drawings of such nodes name the line. Nodes are slower and larger; it costs nothing when off.
+    Walks, checks and drawings of such nodes name the line. Graphs call nodes without a label by the variable that the
+    line assigns them to. Nodes are slower and larger; it costs nothing when off.
 
     Returns:
         A context manager, which can also decorate a function. Threads that run already are not affected.
@@ -358,7 +360,9 @@ def _cure(what: str) -> str:
 def inspect(out: ValueNode) -> object:
     """Look at a new node, while some switch is on in some thread, or a function is being staged at a higher level."""
     refusing: cython.bint = refuses_nans()
-    if refusing or remembers_lines():
+    if remembers_lines():
+        nodes.details_of(out).source = named_line()
+    elif refusing:
         nodes.details_of(out).source = users_line()
     if refusing and not math.isfinite(out._primal) and out._opcode != nodes.UNCONNECTED:
         raise FloatingPointError(f"{_made(out)} gave {out._primal}, {_where(out)}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import ARITIES, SYMBOLS
 from gradwalk.value import marks
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source_line import NamedLine, SourceLine
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -118,7 +118,8 @@ class ValueNode:
     @property
     def source(self) -> SourceLine | None:
         """The line of the user's program that made it, known if that was under `source_lines()` or `debug_nans()`."""
-        return self._details.source if self._details is not None else None
+        source = self._details.source if self._details is not None else None
+        return source.line if isinstance(source, NamedLine) else source
 
 
 @cython.cfunc

@@ -12,10 +12,12 @@ import stat
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 import numpy
+
+from gradwalk.value.variables import MANY, RETURNED, Position, Target, position_of, targets
 
 LONGEST_TEXT = 200  # letters of a line
 _LARGEST_FILE = 1_000_000  # bytes; larger programs are not looked up
@@ -43,24 +45,56 @@ class SourceLine(NamedTuple):
         return f"{place}: {self.text}" if self.text else place
 
 
+class NamedLine(NamedTuple):
+    """The line that made a node, and the variable that the node was assigned to.
+
+    Attributes:
+        line: The line.
+        variable: The name of the variable, such as `loss`, or `w[0]`.
+        makes: How many nodes the right-hand side makes, as `Target` has it.
+    """
+
+    line: SourceLine
+    variable: str
+    makes: str
+
+
 class _Seen(NamedTuple):
     """Code that has run: the lines of its file as they were then, and those of its own that were asked for."""
 
     code: CodeType  # kept alive, so that no other code gets its id
     program: Sequence[str]
     lines: dict[int | None, SourceLine]
+    targets: dict[int, Target | None]  # by the offset of the instruction
 
 
 _seen: dict[int, _Seen] = {}  # by the id of the code, because code that was edited and run again can have the same name
+_parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # by the name of the file: its lines and targets
 
 
 def users_line() -> SourceLine:
     """Return the innermost line now being run that is neither gradwalk's own nor NumPy's."""
-    frame = sys._getframe()
-    while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
-        frame = frame.f_back
-    seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
-    return seen.lines.get(frame.f_lineno) or _add(seen, frame.f_lineno)
+    return _line(_users_frame(sys._getframe()))
+
+
+def named_line() -> SourceLine | NamedLine:
+    """Return what `users_line` does, with the variable that what is being made is assigned to, if there is one.
+
+    What a function returns is named by the line that called it.
+    """
+    frame = _users_frame(sys._getframe())
+    line = _line(frame)
+    target = _target(frame)
+    if target is None:
+        return line
+    makes = target.makes
+    while target is not None and target.variable == RETURNED and frame.f_back is not None:
+        name = frame.f_code.co_name
+        frame = _users_frame(frame.f_back)
+        target = _target(frame)
+        if target is not None and target.makes not in ("", name):
+            makes = MANY  # such as reduce(), which may have called the function several times
+    return NamedLine(line, target.variable, makes) if target is not None and target.variable else line
 
 
 def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
@@ -84,11 +118,36 @@ def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
     return files
 
 
+def _users_frame(frame: FrameType) -> FrameType:
+    """Return the innermost frame, from this one outwards, that is neither gradwalk's own nor NumPy's."""
+    while frame.f_code.co_filename.startswith(_LIBRARIES) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _line(frame: FrameType) -> SourceLine:
+    seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
+    return seen.lines.get(frame.f_lineno) or _add(seen, frame.f_lineno)
+
+
+def _target(frame: FrameType) -> Target | None:
+    """Return what becomes of the result of the instruction that a frame is at."""
+    seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
+    try:
+        return seen.targets[frame.f_lasti]
+    except KeyError:
+        known = _parsed.get(seen.code.co_filename)
+        if known is None or known[0] is not seen.program:
+            known = _parsed[seen.code.co_filename] = seen.program, targets(seen.program)
+        return seen.targets.setdefault(frame.f_lasti, known[1].get(position_of(seen.code, frame.f_lasti)))
+
+
 def _see(code: CodeType) -> _Seen:
     if len(_seen) >= _MOST_CODES:
         _seen.clear()
+        _parsed.clear()
     linecache.checkcache(code.co_filename)  # new code may be that of an edited file
-    seen = _seen[id(code)] = _Seen(code, _program(code.co_filename), {})
+    seen = _seen[id(code)] = _Seen(code, _program(code.co_filename), {}, {})
     return seen
 
 

@@ -39,11 +39,13 @@ def take(values: Any, index: Any) -> Any:
 
     Args:
         values: A list, tuple or array of `Value`s and real numbers; or of rows, which are lists or arrays themselves.
-        index: A `Value` or a real number, which is a whole one. Negative indices count from the end.
+        index: A `Value` or a real number, which is a whole one, or an array of these. Negative indices count from the
+            end.
 
     Returns:
         The element: `values[index]` itself where the index is a plain number, else a new `Value`. Of a table of rows, a
-        row, whose elements are all taken by the same index.
+        row, whose elements are all taken by the same index. Of an array of indices, an array with an element or a row
+        for each, as `numpy.take(values, index, axis=0)`.
 
     Raises:
         IndexError: If the index is none of the table.
@@ -60,6 +62,8 @@ def take(values: Any, index: Any) -> Any:
     """
     count = _length(values)
     _check_rows(values)
+    if arrays.are_there((index,)):
+        return _taken_at_each(arrays.as_array(values), arrays.as_array(index))
     index = arrays.without_dimensions(index)
     if not isinstance(index, Value):
         return values[_position(index, count)]
@@ -77,15 +81,15 @@ def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
         x: A `Value` or a real number, or an array of these. Where it is none of 0, 1, ..., num_classes - 1, all of the
             numbers are 0.
         num_classes: How many numbers.
-        axis: Of an array of indices, the axis of the result that the numbers are along.
+        axis: The axis of the result that the numbers are along.
 
     Returns:
         A list: `Value`s if the index is one, else floats. Their derivative is 0. Of an array or a list of indices, an
         array with one axis more.
 
     Raises:
-        TypeError: If `num_classes` is no integer.
-        ValueError: If it is negative.
+        TypeError: If `num_classes` or `axis` is no integer.
+        ValueError: If `num_classes` is negative, or the result has no such axis.
 
     Example:
         >>> one_hot(2, 4)
@@ -93,10 +97,16 @@ def one_hot(x: Any, num_classes: int, axis: int = -1) -> Any:
         >>> one_hot([0, 2], 3).tolist()
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    if operator.index(num_classes) < 0:
+    try:
+        has_classes = operator.index(num_classes) >= 0
+    except TypeError:
+        kind = type(num_classes).__name__
+        raise TypeError(f"one_hot() takes a number of classes that is an int, not {kind}: it is the shape") from None
+    if not has_classes:
         raise ValueError(f"one_hot() takes a number of classes from 0 on, not {num_classes}")
     found = _equal(arrays.as_array(x)[..., numpy.newaxis], numpy.arange(num_classes))
-    return numpy.moveaxis(found, -1, axis) if arrays.are_there((x,)) else found.tolist()
+    arranged = numpy.moveaxis(found, -1, *arrays.counted_axes((axis,), found.ndim))
+    return arranged if arrays.are_there((x,)) else arranged.tolist()
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
@@ -274,6 +284,15 @@ def _taken_from_array(values: Any, index: Value) -> Any:
     row = numpy.empty(len(columns), object)
     row[:] = [_taken(column, index) for column in columns]
     return row.reshape(values.shape[1:])
+
+
+def _taken_at_each(table: Any, indices: Any) -> Any:
+    """Take an element or a row for each of several indices."""
+    if indices.dtype != object:
+        positions = [_position(index, len(table)) for index in indices.ravel().tolist()]
+        return table[numpy.array(positions, int).reshape(indices.shape)]
+    found = [x for index in indices.flat for x in arrays.as_array(take(table, index)).flat]
+    return arrays.of_objects(found, indices.shape + table.shape[1:])
 
 
 def _check_points(name: str, xp: Any, fp: Any, least: int) -> None:

@@ -20,7 +20,7 @@ from gradwalk.value import backward as sweep
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ENDED, ValueNode, as_text
-from gradwalk.value.source_line import users_line
+from gradwalk.value.source_line import named_line, users_line
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -84,7 +84,7 @@ class Value(ValueNode):
             if modes.open_switches != 0 or self._level < modes.staging:
                 modes.inspect(self)
         elif modes.open_switches != 0 and modes.remembers_lines():
-            nodes.details_of(self).source = users_line()
+            nodes.details_of(self).source = named_line()
         if name:
             nodes.details_of(self).label = name
 
@@ -1613,7 +1613,7 @@ def _leaf(data: Any) -> object:
     out: Value = Value.__new__(Value)
     nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
     if modes.open_switches != 0 and modes.remembers_lines():
-        nodes.details_of(out).source = users_line()
+        nodes.details_of(out).source = named_line()
     return out
 
 

@@ -22,6 +22,7 @@ from references import JUMPS
 import gradwalk.math as gm
 import gradwalk.numpy as gnp
 from gradwalk import Graph, Value, check, gradcheck, nn, source_lines
+from gradwalk.math import less
 from gradwalk.ops.table import TABLE
 
 # Where a row jumps at the very point, as -1.0 % -1.0 does, no quotient can tell.
@@ -51,6 +52,31 @@ def test_a_forward_difference_is_off_by_its_truncation_and_no_failure():
     assert (row.quotient, row.verdict) == (pytest.approx(6.1), "right")
 
 
+@pytest.mark.parametrize(("number", "verdict"), [(2.5, "right"), (2.0, "jump")])
+def test_what_no_gradient_flows_to_is_checked_too(number, verdict):
+    a, b = leaves(a=number, b=3.0)
+    found = check(a.floor() * b)
+    assert [(row.name, row.backprop, row.verdict) for row in found.rows[:1]] == [("a", 0.0, verdict)]
+    assert len(found.rows) == 4
+    assert found.ok
+    assert gradcheck(lambda a: a.floor() * 3.0, number).rows[0].verdict == verdict
+
+
+@pytest.mark.parametrize(("number", "threshold"), [(2.0, 0.0), (0.0, 5.0), (0.0, -5.0)])
+def test_a_comparison_that_is_not_at_its_threshold_excuses_no_wrong_gradient(number, threshold):
+    (x,) = leaves(x=number)
+    graph = Graph.record(less(x, threshold).where(x * 2.0, x * 3.0))
+    planted = numpy.where((graph.operands >= 0) & (graph.partials > 1.0), 1.5, 1.0) * graph.partials  # of the products
+    assert check(graph).rows[0].verdict == "right"
+    assert check(dataclasses.replace(graph, partials=planted)).rows[0].verdict == "wrong"
+
+
+def test_a_comparison_at_its_threshold_chooses_a_derivative():
+    (x,) = leaves(x=5.0)
+    row = check(less(x, 5.0).where(x, 5.0) + less(5.0, x).where(x, 5.0)).rows[0]  # x + 5, with two kinks
+    assert (row.backprop, row.quotient, row.verdict) == (0.0, pytest.approx(1.0), "kink")
+
+
 def test_values_stay_as_they_are():
     root = diamond()
     root.backward()
@@ -75,6 +101,8 @@ def test_wrong_gradients_are_found(program, edge, factor):
     sound = check(graph)
     assume({row.verdict for row in sound.rows} <= {"right"})
     assume(not any(graph.data[x] == 0.0 for node in graph.nodes for x in node.condition_operands))
+    compared = [node.arguments for node in graph.nodes if node.symbol in ("<", "<=", "=")]
+    assume(not any(len({graph.data[x] if isinstance(x, int) else x for x in pair}) == 1 for pair in compared))
     edges = numpy.flatnonzero(graph.operands >= 0)
     partials = graph.partials.copy()
     partials[edges[edge % len(edges)]] *= factor

@@ -227,4 +227,4 @@ def test_the_same_walk_gives_the_same_page():
 
 
 def test_the_page_is_small():
-    assert len(page(walk(neuron()).essence()).encode()) < 1_500_000
+    assert len(page(walk(neuron()).essence()).encode()) < 600_000

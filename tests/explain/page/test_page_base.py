@@ -176,7 +176,8 @@ def texts() -> list[str]:
         "--1",
     ]
     found += ["inf", "-Infinity", "+NaN", "nanny", "infinit", " 1_000.5e-3\n", "\u30003\x85", "3\x1f", "\ufeff3"]
-    found += ["\u22122", "1e\u22125", "\u2212inf", "3\u2212"]
+    found += [number.replace("-", minus) for number in ("-2", "1e-5", "-inf", "3-") for minus in "\u2212\u2013"]
+    found += ["\u22122", "1e\u22125", "\u2212inf", "3\u2212", "\u20132", "1e\u20135", "\u20142"]
     found += ["\u0661\u0662", "\U0001d7d9\U0001d7da", "\uff11\uff0e\uff15"]  # digits of other scripts
     found += ["".join(draw.choices("0123456789_.eE+- infNa\u0661x", k=draw.randint(1, 6))) for _ in range(600)]
     return found
@@ -185,7 +186,7 @@ def texts() -> list[str]:
 def test_numbers_are_read_as_by_python():
     for written, found in zip(texts(), answers()["read"], strict=True):
         try:
-            expected = float(written.replace("\u2212", "-"))
+            expected = float(re.sub("[\u2212\u2013]", "-", written))
         except ValueError:
             expected = None
         assert found == expected or (math.isnan(found) and math.isnan(expected)), written
@@ -278,7 +279,9 @@ a = b = c | (a = b) | (a | exp(a | (exp(a | 'x'.y | -.5*a | a if b else c | lamb
 """
 TYPESET = "a\u00b7b|a\u00b7a|a\u0387|x\u00b2|-x\u00b2+x\u00b3|2**x\u00b2|a**b\u00b2|x\u207b\u00b9"
 TYPESET += "|(a \u2212 b)\u00b2 \u00f7 2|a\u00d7b\u22c5c|a \u2264 b"
+TYPESET += "|a \u2013 b|\u2013a\u2013b|a\u2013\u2013b|a \u2014 b|x\u207b\u00b2|2\u00b7a\u00b2|\u00d7a|a\u00f7|a\u2070"
 TYPESET += "|a \u2265 b|\u00b2|x\u00b2\u00b2|x\u00b2 \u00b3|a\u00b7|\u00b7a|x\u207b"
+TYPESET += "|a \u2013 b\u00b2|\u2013a|maximum(a, b, c)|hypot(a)|hypot(a, b, c, d)"
 TYPESET += "|a\u00b2(b)|3x\u00b2|(a\u00b2 + 1)*2|f = a\u00b7b; f\u00b2"
 PICKED = [
     *TYPESET.split("|"),
@@ -294,7 +297,7 @@ def programs() -> list[tuple[str, list[tuple[str, float]] | None]]:
     """Texts, with values or without: then each name has one."""
     draw = random.Random(5)
     found: list[tuple[str, list[tuple[str, float]] | None]] = [(text, None) for text in PICKED]
-    makers = (expressions.expression, expressions.program, expressions.broken, expressions.soup)
+    makers = (expressions.expression, expressions.program, expressions.typeset, expressions.broken, expressions.soup)
     found += [(make(draw), None) for make in makers for _ in range(150)]
     found += [("a*b", [("a", 2.0)]), ("a*pi", [("a", 2.0)]), ("a", [("a", 1.0), ("b", 2.0)]), ("2", [("b", 1e-7)])]
     found += [("e = a*b; e + a", [("b", 3.0), ("a", 2.0)]), ("e = a*b; e + a", [("e", 1.0)]), ("fi", [("ﬁ", 1.0)])]

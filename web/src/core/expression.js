@@ -6,14 +6,13 @@
 // Python's expression.py is the same parser for the command line, and says the same of what is wrong: they change
 // together.
 
-/** @import { Said } from "../english/errors.js" */
+/** @import { Said } from "../languages/en.js" */
 
-import * as english from "../english/errors.js";
+import { expressionErrors as say } from "../languages/languages.js";
 import { Graph, Value } from "./graph.js";
 import { general, plain } from "./numbers.js";
 import { BY_NAME, TABLE } from "./table.js";
 
-const { EXPRESSION } = english;
 const FUNCTIONS = new Map(TABLE.filter((row) => row.isFunction).map((row) => [row.name, row]));
 export const CONSTANTS = new Map([["pi", Math.PI], ["e", Math.E], ["tau", 2 * Math.PI]]);
 
@@ -38,13 +37,14 @@ const ROWS = new Map([["+", "add"], ["-", "sub"], ["*", "mul"], ["/", "div"], ["
 // What Python takes for a space: \s has U+FEFF besides, and lacks the separators of ASCII.
 const SPACE = "(?:(?!\\ufeff)\\s|[\\x1c-\\x1f\\x85])";
 // How formulas are typeset: other signs for the same operators, and powers by raised digits. Unicode counts the middle
-// dots among the letters of a name.
+// dots among the letters of a name. An en dash is what many keyboards have for a minus sign.
 const SIGNS = new Map([
   ["\u00b7", "*"],
   ["\u0387", "*"],
   ["\u22c5", "*"],
   ["\u00d7", "*"],
   ["\u2212", "-"],
+  ["\u2013", "-"],
   ["\u00f7", "/"],
   ["\u2264", "<="],
   ["\u2265", ">="],
@@ -78,13 +78,17 @@ const KEYWORDS = new Set( // Python's: its programs cannot have them as names ei
 
 // What other languages and packages call functions, and how these are written here.
 const ELSEWHERE = new Map(Object.entries({
-  absolute: "abs", expit: "sigmoid", gammaln: "lgamma", int: "trunc", ln: "log", logistic: "sigmoid",
+  absolute: "abs", expit: "sigmoid", gammaln: "lgamma", int: "trunc", ln: "log", logistic: "sigmoid", sigm: "sigmoid",
   max: "maximum", min: "minimum", ndtr: "norm_cdf", ndtri: "norm_ppf", power: "pow", probit: "norm_ppf",
   psi: "digamma", round: "rint", sgn: "sign", swish: "silu",
-  clip: "minimum(maximum(x, low), high)", logsigmoid: "-softplus(-x)", logsumexp: "logaddexp(x, y)", prod: "x*y",
+  clip: "minimum(maximum(x, low), high)", interp: "a + (b - a)*t",
+  log_softmax: "x - logaddexp(x, y)", logsigmoid: "-softplus(-x)", logsumexp: "logaddexp(x, y)", norm: "hypot(x, y)",
+  prod: "x*y",
   softmax: "exp(x) / (exp(x) + exp(y))", square: "x**2", sum: "x + y",
 }));
 
+// Of two operands, and of more by calls within calls.
+const NESTED = new Set(["fmax", "fmin", "hypot", "logaddexp", "maximum", "minimum"]);
 const SHOWN = 100; // letters of a line that an error shows
 const LONGEST = 1000; // letters of a label: those of a long chain would take the square of its length
 
@@ -142,7 +146,7 @@ function trimmed(text) {
 export function parse(given) {
   const text = trimmed(given.replace(/\r\n?/g, "\n"));
   const parts = partsOf(text);
-  if (parts.length === 0) throw new ExpressionError(EXPRESSION.empty);
+  if (parts.length === 0) throw new ExpressionError(say.syntax.empty);
   const parser = new Parser(text);
   for (const part of parts) parser.read(part, part === parts[parts.length - 1]);
   return { text, steps: parser.steps, names: [...parser.names] };
@@ -190,8 +194,8 @@ function checkValues({ steps, names }, values) {
   const made = new Set(steps.filter(({ kind }) => kind === "assignment").map(({ what }) => what));
   const known = new Set(names);
   for (const [name, value] of values) {
-    if (made.has(name)) throw new ExpressionError(english.madeItself(name, general(value)));
-    if (!known.has(name)) throw new ExpressionError(english.noSuchName(name, general(value), names));
+    if (made.has(name)) throw new ExpressionError(say.madeItself(name, general(value)));
+    if (!known.has(name)) throw new ExpressionError(say.noSuchName(name, general(value), names));
   }
 }
 
@@ -203,7 +207,7 @@ function checkValues({ steps, names }, values) {
  */
 function found({ what, start }, named, text) {
   const value = named.get(what);
-  if (value === undefined) throw errorAt(english.noValue(what, plain(CONSTANTS.get(what) ?? 1)), text, start);
+  if (value === undefined) throw errorAt(say.noValue(what, plain(CONSTANTS.get(what) ?? 1)), text, start);
   return value;
 }
 
@@ -406,13 +410,13 @@ class Parser {
   read(tokens, isLast) {
     const [begin, second] = tokens;
     if (begin.kind === "name" && second.text === "=") {
-      if (this.#made.has(begin.text)) throw this.#error(english.madeTwice(begin.text), begin);
+      if (this.#made.has(begin.text)) throw this.#error(say.madeTwice(begin.text), begin);
       const first = this.steps.length;
       this.#readExpression(tokens.slice(2));
       this.#assign(begin, this.steps.slice(first));
     } else {
       this.#readExpression(tokens);
-      if (!isLast) throw this.#error(EXPRESSION.unused, begin);
+      if (!isLast) throw this.#error(say.syntax.unused, begin);
     }
   }
 
@@ -430,9 +434,9 @@ class Parser {
    */
   #assign(token, steps) {
     const name = token.text;
-    if (this.names.has(name)) throw this.#error(english.usedBefore(name), token);
-    if (steps.every(({ kind }) => kind !== "name")) throw this.#error(english.numbersAlone(name), token);
-    if (steps.length === 1) throw this.#error(english.anotherName(name, steps[0].what), token);
+    if (this.names.has(name)) throw this.#error(say.usedBefore(name), token);
+    if (steps.every(({ kind }) => kind !== "name")) throw this.#error(say.numbersAlone(name), token);
+    if (steps.length === 1) throw this.#error(say.anotherName(name, steps[0].what), token);
     this.#made.add(name);
     this.steps.push({ kind: "assignment", what: name, start: token.start, end: token.end });
   }
@@ -445,7 +449,7 @@ class Parser {
     const { kind, text } = token;
     if (kind === "number") {
       if (/^[0-9_]+$/.test(text) && !Number.isFinite(Number(text.replaceAll("_", "")))) {
-        throw this.#error(EXPRESSION.tooLarge, token);
+        throw this.#error(say.syntax.tooLarge, token);
       }
       this.#push("number", token);
       return false;
@@ -458,7 +462,7 @@ class Parser {
     if (kind === "function") {
       if (!FUNCTIONS.has(text)) {
         const [word, known] = [text.toLowerCase(), [...FUNCTIONS.keys()]];
-        throw this.#error(english.unknownFunction(text, ELSEWHERE.get(word) ?? closest(word, known), known), token);
+        throw this.#error(say.unknownFunction(text, ELSEWHERE.get(word) ?? closest(word, known), known), token);
       }
       this.#waiting.push({ what: text, token, binding: 0, operands: 1 });
     } else if (text === "(") {
@@ -515,7 +519,7 @@ class Parser {
     const binding = Number(BINARY.get(symbol));
     const isComparison = COMPARISONS.has(symbol);
     this.#reduce(symbol === "**" || isComparison ? binding + 1 : binding);
-    if (isComparison && COMPARISONS.has(this.#waiting.at(-1)?.what ?? "")) throw this.#error(EXPRESSION.chained, token);
+    if (isComparison && COMPARISONS.has(this.#waiting.at(-1)?.what ?? "")) throw this.#error(say.syntax.chained, token);
     this.#waiting.push({ what: ROWS.get(symbol) ?? symbol, token, binding, operands: 2 });
   }
 
@@ -530,7 +534,7 @@ class Parser {
   #comma(token) {
     this.#reduce(1);
     const opened = this.#waiting.at(-1);
-    if (!opened || opened.what === "(") throw this.#error(EXPRESSION.comma, token);
+    if (!opened || opened.what === "(") throw this.#error(say.syntax.comma, token);
     opened.operands += 1;
   }
 
@@ -538,7 +542,7 @@ class Parser {
   #close(token) {
     this.#reduce(1);
     const opened = this.#waiting.pop();
-    if (!opened) throw this.#error(EXPRESSION.unmatched, token);
+    if (!opened) throw this.#error(say.syntax.unmatched, token);
     if (opened.what === "(") {
       this.#spans[this.#spans.length - 1] = { start: opened.token.start, end: token.end };
     } else {
@@ -577,7 +581,7 @@ class Parser {
    */
   #checkArity({ what, token }, given) {
     const takes = Number(FUNCTIONS.get(what)?.arity);
-    if (given !== takes) throw this.#error(english.arity(what, takes, given), token);
+    if (given !== takes) throw this.#error(say.arity(what, takes, given, NESTED.has(what)), token);
   }
 
   /**
@@ -587,12 +591,12 @@ class Parser {
   #noOperand(token) {
     const bracket = this.#bracket();
     const beginsArgument = bracket && bracket === this.#waiting.at(-1) && bracket.what !== "(";
-    if (token.kind === "constant") return this.#error(english.notReal(token.text), token);
-    if (token.kind === "other" || token.kind === "attribute") return this.#error(EXPRESSION.notArithmetic, token);
+    if (token.kind === "constant") return this.#error(say.notReal(token.text), token);
+    if (token.kind === "other" || token.kind === "attribute") return this.#error(say.syntax.notArithmetic, token);
     if (token.kind === "end" && bracket) return this.#neverClosed(bracket);
-    if ((token.text === "*" || token.text === "**") && beginsArgument) return this.#error(EXPRESSION.star, token);
+    if ((token.text === "*" || token.text === "**") && beginsArgument) return this.#error(say.syntax.star, token);
     if (token.text === ")" && beginsArgument && bracket.operands === 1) this.#checkArity(bracket, 0);
-    return this.#error(EXPRESSION.noOperand, token);
+    return this.#error(say.syntax.noOperand, token);
   }
 
   /**
@@ -602,15 +606,15 @@ class Parser {
   #noOperator(token) {
     const bracket = this.#bracket();
     const operand = { ...token, start: this.#spans[this.#spans.length - 1].start };
-    if (token.kind === "other") return this.#error(EXPRESSION.notArithmetic, token);
-    if (token.kind === "attribute") return this.#error(english.attribute(token.text), operand);
-    if (token.text === "^") return this.#error(EXPRESSION.caret, token);
-    if (token.text === "(") return this.#error(EXPRESSION.notAFunction, operand);
+    if (token.kind === "other") return this.#error(say.syntax.notArithmetic, token);
+    if (token.kind === "attribute") return this.#error(say.attribute(token.text), operand);
+    if (token.text === "^") return this.#error(say.syntax.caret, token);
+    if (token.text === "(") return this.#error(say.syntax.notAFunction, operand);
     if (token.text === "=" && bracket && bracket.what !== "(") {
-      return this.#error(english.namedArgument(bracket.what), token);
+      return this.#error(say.namedArgument(bracket.what), token);
     }
-    if (token.text === "=") return this.#error(EXPRESSION.noName, token);
-    return this.#error(EXPRESSION.noOperator, token);
+    if (token.text === "=") return this.#error(say.syntax.noName, token);
+    return this.#error(say.syntax.noOperator, token);
   }
 
   /** The innermost bracket that is open. */
@@ -620,7 +624,7 @@ class Parser {
 
   /** @param {Waiting} opened */
   #neverClosed({ token }) {
-    return errorAt(EXPRESSION.neverClosed, this.text, token.end - 1);
+    return errorAt(say.syntax.neverClosed, this.text, token.end - 1);
   }
 
   /**

@@ -2,7 +2,7 @@
 
 /** @import { Formula, Gather, Node, Reduction, Row, SourceLine } from "../types.js" */
 
-import * as english from "../english/errors.js";
+import { graphErrors as say, operations } from "../languages/languages.js";
 import { toNumber } from "./numbers.js";
 import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "./table.js";
 
@@ -109,7 +109,7 @@ export class Graph {
         data[node.place] = given;
         return { ...node, data: given };
       }
-      if (node.operation === "" || node.byHand) throw new GraphError(english.madeByHand(node.name, node.byHand));
+      if (node.operation === "" || node.byHand) throw new GraphError(say.madeByHand(node.name, node.byHand));
       const numbers = numbersOf(node, data);
       data[node.place] = forward(node, numbers);
       return { ...node, data: data[node.place], partials: partialsOf(node, numbers, data[node.place]) };
@@ -289,17 +289,17 @@ function partialsOf(node, numbers, out) {
 /** @param {unknown} json */
 function readGraph(json) {
   const document = /** @type {Item} */ (json);
-  if (!isItem(json) || document.gradwalk !== "graph") throw new GraphError(english.NOT_A_GRAPH);
-  if (document.version !== VERSION) throw new GraphError(english.otherVersion(shown(document.version), VERSION));
-  refuseUnknown(document, ["gradwalk", "nodes", "outputs", "version"], english.THE_GRAPH);
-  const read = listed(document, "nodes", english.THE_GRAPH).map(readNode);
+  if (!isItem(json) || document.gradwalk !== "graph") throw new GraphError(say.notAGraph);
+  if (document.version !== VERSION) throw new GraphError(say.otherVersion(shown(document.version), VERSION));
+  refuseUnknown(document, ["gradwalk", "nodes", "outputs", "version"], say.theGraph);
+  const read = listed(document, "nodes", say.theGraph).map(readNode);
   const names = uniqueNames(read.map((node) => node.label));
   const nodes = read.map((node, place) => ({ ...node, name: names[place] }));
-  const outputs = listed(document, "outputs", english.THE_GRAPH).map((place) => readPlace(place, english.AN_OUTPUT));
+  const outputs = listed(document, "outputs", say.theGraph).map((place) => readPlace(place, say.anOutput));
   const outside = outputs.find((place) => place >= nodes.length);
-  if (outside !== undefined) throw new GraphError(english.outputOutside(outside, nodes.length));
-  if (outputs.length === 0) throw new GraphError(english.NO_OUTPUT);
-  if (outputs.length > 1) throw new GraphError(english.severalOutputs(outputs.map((place) => names[place])));
+  if (outside !== undefined) throw new GraphError(say.outputOutside(outside, nodes.length));
+  if (outputs.length === 0) throw new GraphError(say.noOutput);
+  if (outputs.length > 1) throw new GraphError(say.severalOutputs(outputs.map((place) => names[place])));
   return new Graph(nodes, outputs[0]);
 }
 
@@ -310,23 +310,23 @@ function readGraph(json) {
  * @returns {Node}
  */
 function readNode(given, place) {
-  const where = english.nodeAt(place);
-  if (!isItem(given)) throw new GraphError(english.notAnObject(where, shown(given)));
+  const where = say.nodeAt(place);
+  if (!isItem(given)) throw new GraphError(say.notAnObject(where, shown(given)));
   refuseUnknown(given, KEYS, where);
-  if ("operation" in given && "symbol" in given) throw new GraphError(english.operationAndSymbol(where));
+  if ("operation" in given && "symbol" in given) throw new GraphError(say.operationAndSymbol(where));
   const operation = "operation" in given ? given.operation : "";
   const row = BY_NAME.get(String(operation)) ?? null;
   const reduction = REDUCTION_BY_NAME.get(String(operation)) ?? null;
   const gather = GATHER_BY_NAME.get(String(operation)) ?? null;
   if (typeof operation !== "string" || !(row || reduction || gather || operation === "")) {
-    throw new GraphError(english.unknownOperation(where, shown(operation)));
+    throw new GraphError(say.unknownOperation(where, shown(operation)));
   }
-  const part = /** @param {keyof typeof english.PARTS} key */ (key) => english.partOf(english.PARTS[key], where);
+  const part = /** @param {keyof typeof say.parts} key */ (key) => say.partOf(say.parts[key], where);
   const read = readOperands(given, where);
   checkOperands(read.operands, row ?? reduction ?? gather, place, "symbol" in given);
   readNumber(given.grad, part("gradient"));
-  if (given.label === "") throw new GraphError(english.emptyLabel(where));
-  if ("by_hand" in given && given.by_hand !== true) throw new GraphError(english.badByHand(where, shown(given.by_hand)));
+  if (given.label === "") throw new GraphError(say.emptyLabel(where));
+  if ("by_hand" in given && given.by_hand !== true) throw new GraphError(say.badByHand(where, shown(given.by_hand)));
   return {
     place,
     name: "",
@@ -352,13 +352,13 @@ function readOperands(node, where) {
   const operands = "operands" in node ? listed(node, "operands", where) : [];
   const partials = "partials" in node ? listed(node, "partials", where) : [];
   if (operands.length !== partials.length) {
-    throw new GraphError(english.unequalLists(where, operands.length, partials.length));
+    throw new GraphError(say.unequalLists(where, operands.length, partials.length));
   }
-  const part = /** @param {keyof typeof english.PARTS} key */ (key) => english.partOf(english.PARTS[key], where);
+  const part = /** @param {keyof typeof say.parts} key */ (key) => say.partOf(say.parts[key], where);
   const constants = operands.map((operand, position) => {
     if (!isItem(operand)) return NaN;
     refuseUnknown(operand, ["constant"], part("constant"));
-    if (partials[position] !== null) throw new GraphError(english.constantWithPartial(where, shown(partials[position])));
+    if (partials[position] !== null) throw new GraphError(say.constantWithPartial(where, shown(partials[position])));
     return readNumber(operand.constant, part("constant"));
   });
   return {
@@ -376,14 +376,14 @@ function readOperands(node, where) {
  * @param {boolean} hasSymbol
  */
 function checkOperands(operands, row, place, hasSymbol) {
-  const where = english.nodeAt(place);
+  const where = say.nodeAt(place);
   const count = operands.length;
-  if (row === null && count > 0 && !hasSymbol) throw new GraphError(english.noOperation(where, count));
+  if (row === null && count > 0 && !hasSymbol) throw new GraphError(say.noOperation(where, count));
   if (row !== null && !accepts(row, count)) {
-    throw new GraphError(english.miscounted(where, row.name, "arity" in row ? row.arity : row.takes, count));
+    throw new GraphError(say.miscounted(where, row.name, "arity" in row ? row.arity : operations.takes(row.takes), count));
   }
   const later = operands.find((operand) => operand >= place);
-  if (later !== undefined) throw new GraphError(english.notEarlier(where, later));
+  if (later !== undefined) throw new GraphError(say.notEarlier(where, later));
 }
 
 /**
@@ -404,7 +404,7 @@ function accepts(row, count) {
  */
 function refuseUnknown(given, known, where) {
   const [unknown] = Object.keys(given).filter((key) => !known.includes(key)).sort();
-  if (unknown !== undefined) throw new GraphError(english.unknownKey(where, unknown, known));
+  if (unknown !== undefined) throw new GraphError(say.unknownKey(where, unknown, known));
 }
 
 /**
@@ -415,7 +415,7 @@ function refuseUnknown(given, known, where) {
  */
 function listed(given, key, where) {
   const list = given[key];
-  if (!Array.isArray(list)) throw new GraphError(english.noList(where, key));
+  if (!Array.isArray(list)) throw new GraphError(say.noList(where, key));
   return list;
 }
 
@@ -425,7 +425,7 @@ function listed(given, key, where) {
  */
 function readPlace(given, what) {
   if (typeof given !== "number" || !Number.isInteger(given) || given < 0 || given >= 2 ** 31) {
-    throw new GraphError(english.notAPlace(what, shown(given)));
+    throw new GraphError(say.notAPlace(what, shown(given)));
   }
   return given;
 }
@@ -436,8 +436,8 @@ function readPlace(given, what) {
  */
 function readNumber(given, what) {
   if (given === "nan" || given === "inf" || given === "-inf") return toNumber(given);
-  if (typeof given !== "number") throw new GraphError(english.notANumber(what, shown(given)));
-  if (!Number.isFinite(given)) throw new GraphError(english.tooLarge(what));
+  if (typeof given !== "number") throw new GraphError(say.notANumber(what, shown(given)));
+  if (!Number.isFinite(given)) throw new GraphError(say.tooLarge(what));
   return given;
 }
 
@@ -446,7 +446,7 @@ function readNumber(given, what) {
  * @param {string} what
  */
 function readText(given, what) {
-  if (typeof given !== "string") throw new GraphError(english.notAText(what, shown(given)));
+  if (typeof given !== "string") throw new GraphError(say.notAText(what, shown(given)));
   return given;
 }
 
@@ -458,13 +458,13 @@ function readText(given, what) {
  */
 function readSource(given, where) {
   if (!isItem(given) || !["file,line", "file,line,text"].includes(Object.keys(given).sort().join())) {
-    throw new GraphError(english.badSource(where, shown(given)));
+    throw new GraphError(say.badSource(where, shown(given)));
   }
-  const line = readPlace(given.line, english.partOf(english.PARTS.line, where));
-  const text = "text" in given ? readText(given.text, english.partOf(english.PARTS.text, where)) : "";
+  const line = readPlace(given.line, say.partOf(say.parts.line, where));
+  const text = "text" in given ? readText(given.text, say.partOf(say.parts.text, where)) : "";
   const letters = [...text].length; // as Python counts them
-  if (letters > LONGEST_TEXT) throw new GraphError(english.longText(where, letters, LONGEST_TEXT));
-  return { file: readText(given.file, english.partOf(english.PARTS.file, where)), line, text };
+  if (letters > LONGEST_TEXT) throw new GraphError(say.longText(where, letters, LONGEST_TEXT));
+  return { file: readText(given.file, say.partOf(say.parts.file, where)), line, text };
 }
 
 /**
@@ -479,8 +479,8 @@ const MOST_SHOWN = 80; // letters of a wrong entry
 
 /** A wrong entry, for a message. @param {unknown} given */
 function shown(given) {
-  if (Array.isArray(given)) return `a list of ${given.length}`;
+  if (Array.isArray(given)) return say.aList(given.length);
   if (isItem(given)) return "an object";
-  const text = JSON.stringify(given) ?? "missing";
+  const text = JSON.stringify(given) ?? say.missing;
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }

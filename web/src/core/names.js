@@ -1,10 +1,10 @@
 // The names of nodes as they are shown: on one line, and in brackets where they are part of a formula.
 
-import { unnamed } from "../english/sentences.js";
+import { sentences } from "../languages/languages.js";
 
 /** A name on one line, or what stands for one that has nothing to show. @param {string} name */
 export function said(name) {
-  return oneLine(name) || unnamed;
+  return oneLine(name) || sentences.unnamed;
 }
 
 /**

@@ -13,6 +13,11 @@ export function short(number) {
   return brief(general(number + 0)); // + 0 makes -0 plain
 }
 
+/** A number to so many digits: ten, as far as a difference quotient is worth them, if not told. @param {number} number @param {number} [count] */
+export function digits(number, count = 10) {
+  return Number.isFinite(number) ? String(Number(number.toPrecision(count))) : short(number);
+}
+
 /**
  * A number as Python prints it: the fewest digits that tell it from its neighbours.
  * @param {number} number
@@ -50,12 +55,12 @@ export function toNumber(given) {
 }
 
 /**
- * The number that a person wrote, by the rules of Python's float(), or with the minus sign of printed text; null where
+ * The number that a person wrote, by the rules of Python's float(), or with the minus sign of printed text, or an en dash; null where
  * it is none.
  * @param {string} text
  */
 export function readNumber(text) {
-  const found = NUMBER.exec(inAscii(text.replaceAll("\u2212", "-")));
+  const found = NUMBER.exec(inAscii(text.replace(/[\u2212\u2013]/g, "-")));
   if (!found) return null;
   const [, decimal, sign, word] = found;
   if (decimal) return Number(decimal.replaceAll("_", ""));

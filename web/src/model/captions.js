@@ -1,28 +1,31 @@
 // What boxes and lines of the stage are called: for those who hear the graph, and for those who point at it.
 
-import { stage as say } from "../english/page.js";
+import { stage as say } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
+import { nudgeCaption } from "./nudges.js";
 import { writtenPartial } from "../walk/words.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
 /** A node with what is known of it. @param {Model} model @param {number} place */
-export function nodeCaption({ graph, moment }, place) {
+export function nodeCaption(model, place) {
+  const { graph, moment, asked } = model;
   const { name, data } = graph.nodes[place];
   const gradient = moment.gradients[place];
   const status = moment.active === place ? say.active : moment.visited[place] ? say.visited : "";
-  return say.node(name, moment.known[place] ? short(data) : say.unknown, gradient === null ? "" : short(gradient), status);
+  const told = [status, asked === place ? say.asked : "", nudgeCaption(model, place)].filter(Boolean).join(", ");
+  return say.node(name, moment.known[place] ? short(data) : say.unknown, gradient === null ? "" : short(gradient), told);
 }
 
-/** A line between two nodes, with its local derivative and what has passed. @param {Model} model @param {import("../types.js").EdgeKey} key */
-export function edgeCaption({ graph, moment }, key) {
+/** A line between two nodes, with what has passed and its local derivative; while a question is open, only where it has been used. @param {Model} model @param {import("../types.js").EdgeKey} key */
+export function edgeCaption({ graph, moment, isAsking }, key) {
   const [place, operand] = key.split(":").map(Number);
   const node = graph.nodes[place];
   const contribution = moment.contributions.get(key);
   const partial = [writtenPartial(node, operand, graph), short(node.partials[operand])];
-  const local = moment.known[place] ? [...new Set(partial)].filter(Boolean).join(" = ") : partial[0];
+  const known = moment.known[place] ? [...new Set(partial)].filter(Boolean).join(" = ") : partial[0];
   const passed = contribution ? short(contribution.amount) : "";
-  return say.edge(graph.nodes[node.operands[operand]].name, node.name, operand, local, passed);
+  return say.edge(graph.nodes[node.operands[operand]].name, node.name, operand, isAsking && !contribution ? "" : known, passed);
 }
 
 /** All lines between two boxes. @param {Model} model @param {import("../types.js").Edge} edge */

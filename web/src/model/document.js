@@ -1,8 +1,9 @@
 // A walk or a graph that was handed in: by a page's own data, by a notebook, or as a file that the reader opens.
 
-import { files as say } from "../english/page.js";
+import { files as say } from "../languages/languages.js";
 import { Graph, GraphError } from "../core/graph.js";
 import { swept } from "../walk/steps.js";
+import { passesOf } from "./passes.js";
 
 const VERSION = 1;
 
@@ -15,6 +16,7 @@ const VERSION = 1;
  * @property {readonly number[] | null} order of the visits; null for the right one
  * @property {boolean} overwrite
  * @property {Files} files the lines of the program's files
+ * @property {import("./passes.js").Passes} passes of the program that it is one of
  */
 
 /** Read the JSON of a graph or of a walk. Throws `GraphError` for anything else. @param {string} text @returns {Document} */
@@ -22,7 +24,7 @@ export function read(text) {
   const json = parsed(text);
   if (isObject(json) && json.gradwalk === "walk") return walkOf(json);
   const graph = Graph.fromDocument(json);
-  return { of: "", graph, order: null, overwrite: false, files: filesOf({}, graph) };
+  return { of: "", graph, order: null, overwrite: false, files: filesOf({}, graph), passes: passesOf({}, graph) };
 }
 
 /** @param {string} text @returns {unknown} */
@@ -36,7 +38,7 @@ function parsed(text) {
 
 /** @param {Record<string, unknown>} json @returns {Document} */
 function walkOf(json) {
-  if (json.version !== VERSION) throw new GraphError(say.version(JSON.stringify(json.version) ?? "none", VERSION));
+  if (json.version !== VERSION) throw new GraphError(say.version(JSON.stringify(json.version) ?? say.noVersion, VERSION));
   const graph = Graph.fromDocument(json.graph);
   return {
     of: typeof json.of === "string" ? json.of : "",
@@ -44,6 +46,7 @@ function walkOf(json) {
     order: json.order === undefined ? null : orderOf(json.order, graph),
     overwrite: json.overwrite === true,
     files: filesOf(json.files, graph),
+    passes: passesOf(json, graph),
   };
 }
 

@@ -1,9 +1,9 @@
 // Questions about gradients: those of the lesson, then others without end, each harder than those before it.
 
 import { evaluate, parse } from "../core/expression.js";
-import { passing } from "../core/graph.js";
 import { presetOf } from "./presets.js";
-import { gradients, swept } from "../walk/steps.js";
+import { pathCounts } from "../walk/paths.js";
+import { gradients } from "../walk/steps.js";
 
 /**
  * @typedef {object} Exercise
@@ -47,16 +47,11 @@ export function answerTo(exercise) {
 /** How many paths lead from the root back to the node that is asked about. @param {Exercise} exercise */
 function pathsOf(exercise) {
   const { graph, place } = asked(exercise);
-  const paths = graph.nodes.map(() => 0);
-  paths[graph.root] = 1;
-  for (const visited of swept(graph)) {
-    for (const operand of passing(graph.nodes[visited])) paths[operand.place] += paths[visited];
-  }
-  return paths[place];
+  return pathCounts(graph)[place];
 }
 
-/** @param {Exercise} exercise */
-function asked({ program, values, by }) {
+/** The graph that is asked about, and the place of the node. @param {Exercise} exercise */
+export function asked({ program, values, by }) {
   const graph = evaluate(parse(program), values);
   return { graph, place: graph.nodes.findIndex(({ name }) => name === by) };
 }

@@ -1,9 +1,12 @@
 // From what the reader has chosen to what there is to see: state and document -> graph -> walk -> moment and scene.
 
-import { links, orders as say } from "../english/page.js";
+import { links, orders as say } from "../languages/languages.js";
 import { exercise } from "./exercises.js";
 import { CONSTANTS, evaluate, parse } from "../core/expression.js";
+import { onTop } from "../learn/descent.js";
+import { fittedTraining } from "./training.js";
 import { parts, pathTo, scene } from "../walk/modules.js";
+import { nudged } from "../walk/nudged.js";
 import { swept, Walk } from "../walk/steps.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -17,6 +20,7 @@ import { swept, Walk } from "../walk/steps.js";
  * @property {State} state
  * @property {string} program what the graph was made from: the state's, or an exercise's; "" for a document
  * @property {Document | null} document the walk that was handed in, if any
+ * @property {import("./passes.js").Pass | null} pass that the graph is of, where a program has passes
  * @property {Graph} graph
  * @property {Walk} walk in the right order, or in that of the document
  * @property {Walk} shown the walk that the timeline goes through: in the order puzzle, the reader's once it is whole
@@ -26,6 +30,11 @@ import { swept, Walk } from "../walk/steps.js";
  * @property {Part} whole
  * @property {import("../types.js").Scene} scene
  * @property {import("../types.js").Node | null} selected
+ * @property {ReadonlyMap<number, number>} stored gradients that leaves held before the pass, by place: those of training without zero_grad
+ * @property {import("../walk/nudged.js").Nudged | null} nudge the selected node nudged, where gradients are checked
+ * @property {boolean} isAsking whether a question is open: then products and local derivatives would give it away
+ * @property {import("./chapters.js").Question | null} asks the lesson's question that is open
+ * @property {number | null} asked place of the node whose gradient an exercise asks for
  */
 
 /**
@@ -37,8 +46,8 @@ import { swept, Walk } from "../walk/steps.js";
  * @returns {(state: State) => Model}
  */
 export function modeller(document) {
-  const graphOf = remembered((/** @type {string} */ program, /** @type {ReadonlyMap<string, number>} */ values) =>
-    document ? changed(document.graph, values) : evaluate(parse(program), values),
+  const graphOf = remembered((/** @type {string} */ program, /** @type {ReadonlyMap<string, number>} */ values, /** @type {Graph | null} */ given) =>
+    given ? changed(given, values) : evaluate(parse(program), values),
   );
   const completedOf = remembered(completed);
   const exerciseOf = remembered(exercise);
@@ -46,9 +55,11 @@ export function modeller(document) {
   const leafValuesOf = remembered(leafValues);
   const sceneOf = remembered(scene);
   const walkOf = remembered(
-    (/** @type {Graph} */ graph, /** @type {boolean} */ overwrite) =>
-      new Walk(graph, document?.order ?? swept(graph), overwrite),
+    (/** @type {Graph} */ graph, /** @type {boolean} */ overwrite, /** @type {boolean} */ isOwn) =>
+      new Walk(graph, (isOwn && document?.order) || swept(graph), overwrite),
   );
+  const nudgedOf = remembered(nudged);
+  const momentOf = remembered((/** @type {Walk} */ walk, /** @type {number} */ position) => walk.moment(position));
   const reordered = remembered(
     (/** @type {Graph} */ graph, /** @type {readonly string[]} */ order, /** @type {boolean} */ overwrite) =>
       new Walk(graph, placesOf(graph, order), overwrite),
@@ -58,33 +69,53 @@ export function modeller(document) {
     /** @type {State} */
     const wanted = document && given.mode === "exercises" ? { ...given, mode: "walk" } : given; // it asks nothing
     const isExercise = wanted.mode === "exercises";
-    const values = document ? leafValuesOf(document.graph, wanted.values) : completedOf(wanted.program, wanted.values);
-    const asked = isExercise ? exerciseOf(wanted.exercise) : { program: wanted.program, values };
-    const graph = graphOf(asked.program, asked.values);
+    const pass = passOf(document, wanted.pass);
+    const recorded = document && (pass?.graph ?? document.graph);
+    const values = recorded ? leafValuesOf(recorded, wanted.values) : completedOf(wanted.program, wanted.values);
+    const question = isExercise ? exerciseOf(wanted.exercise) : null;
+    const { program, values: numbers } = question ?? { program: wanted.program, values };
+    const graph = graphOf(program, numbers, recorded);
     const whole = wholeOf(graph);
-    const state = fitted({ ...wanted, values }, graph, whole);
-    const walk = walkOf(graph, state.overwrite && !isExercise);
+    const isOwn = !pass || pass.number === document?.passes.own;
+    const training = fittedTraining(wanted.training, graph, document ? "" : program);
+    const state = fitted({ ...wanted, values, training, pass: pass && !isOwn ? pass.number : 0 }, graph, whole);
+    const walk = walkOf(graph, state.overwrite && !isExercise, isOwn);
     const isPlaced = state.order.length === walk.order.length;
     const isPuzzle = state.mode === "order";
     const shown = isPuzzle && isPlaced ? reordered(graph, state.order, state.overwrite) : walk;
     const last = isPuzzle && !isPlaced ? shown.forward.length : shown.steps.length;
     const first = isExercise ? shown.forward.length : 0; // a question shows all values
     const position = Math.min(Math.max(state.position, first), last);
+    const stored = storedOf(graph, state);
+    const selected = graph.nodes.find((node) => node.name === state.selected) ?? null;
     return {
       state: { ...state, position },
-      program: asked.program,
+      program,
       document,
+      pass,
       graph,
       walk,
       shown,
       isPlaced,
       last,
-      moment: shown.moment(position),
+      moment: onTop(momentOf(shown, position), stored),
       whole,
       scene: sceneOf(graph, whole, state.open || whole.key),
-      selected: graph.nodes.find((node) => node.name === state.selected) ?? null,
+      selected,
+      stored,
+      nudge: state.mode === "check" && selected ? nudgedOf(walk, state.method, selected.place, state.h) : null,
+      isAsking: isExercise && position < last,
+      asks: null,
+      asked: question ? graph.nodes.findIndex(({ name }) => name === question.by) : null,
     };
   };
+}
+
+/** The gradients that leaves held before the pass, by place. @param {Graph} graph @param {State} state */
+function storedOf(graph, { mode, training: { stored, data } }) {
+  const isShown = mode === "train" && !data; // of points the stage shows one, and the gradients are those of all
+  const places = isShown ? placesOf(graph, [...stored.keys()]) : [];
+  return new Map(places.map((place) => [place, Number(stored.get(graph.nodes[place].name))]));
 }
 
 /**
@@ -96,6 +127,12 @@ function completed(program, given) {
   const { names } = parse(program);
   if (given.size === names.length && names.every((name) => given.has(name))) return given;
   return new Map(names.map((name) => [name, given.get(name) ?? CONSTANTS.get(name) ?? 1]));
+}
+
+/** The pass of a number, or the document's own where none of this number has a graph. @param {Document | null} document @param {number} number */
+function passOf(document, number) {
+  const { all, own } = document?.passes ?? { all: [], own: 0 };
+  return all.find((pass) => pass.isKept && pass.number === number) ?? all.find((pass) => pass.number === own) ?? null;
 }
 
 /** The places of named nodes; -1 where there is none. @param {Graph} graph @param {readonly string[]} names */
@@ -110,6 +147,7 @@ export function dropped(state, model) {
   const lost = state.order.filter((name) => !order.includes(name));
   const values = [...state.values.keys()].filter((name) => !model.state.values.has(name));
   const problems = [...lost, ...values].length ? [say.unknown([...lost, ...values])] : [];
+  if (state.pass !== model.state.pass && state.pass !== model.document?.passes.own) problems.push(links.senseless("pass", String(state.pass)));
   if (state.mode !== model.state.mode) problems.push(links.senseless("mode", state.mode));
   if (state.selected && !selected) problems.push(links.noNode(state.selected));
   return problems;

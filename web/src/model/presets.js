@@ -1,12 +1,8 @@
 // The graphs of the lesson. A program is written in the grammar of expression.js; names are labels.
 
-import { presets as say } from "../english/page.js";
-
 /**
  * @typedef {object} Preset
- * @property {string} key of it in a link
- * @property {string} title
- * @property {string} lesson what there is to see in it
+ * @property {Exclude<keyof typeof import("../languages/en.js").presets, "own">} key of it in a link, and among the texts
  * @property {string} program
  * @property {Readonly<Record<string, number>>} values
  */
@@ -19,29 +15,27 @@ const NETWORK =
 
 /** @type {readonly Preset[]} */
 export const PRESETS = [
-  { key: "product", ...say.product, program: "e = a + b; f = e*c", values: { a: 2, b: -3, c: 10 } },
+  { key: "product", program: "e = a + b; f = e*c", values: { a: 2, b: -3, c: 10 } },
   {
     key: "neuron",
-    ...say.neuron,
     program: "x1w1 = x1*w1; x2w2 = x2*w2; x1w1x2w2 = x1w1 + x2w2; n = x1w1x2w2 + b; o = tanh(n)",
     values: { x1: 2, x2: 0, w1: -3, w2: 1, b: 6.8813735870195432 },
   },
-  { key: "square", ...say.square, program: "f = a*a", values: { a: 3 } },
-  { key: "double", ...say.double, program: "b = a + a", values: { a: 3 } },
-  { key: "twice", ...say.twice, program: "d = a*b; e = a + b; f = d*e", values: { a: -2, b: 3 } },
-  { key: "loss", ...say.loss, program: "e = a*b; d = e + c; L = d*f", values: { a: 2, b: -3, c: 10, f: -2 } },
-  { key: "reuse", ...say.reuse, program: "c = a*b; d = c + a; e = d**2", values: { a: 2, b: 3 } },
-  { key: "diamond", ...say.diamond, program: "b = a + 1; c = a*3; d = b*c", values: { a: 2 } },
+  { key: "square", program: "f = a*a", values: { a: 3 } },
+  { key: "double", program: "b = a + a", values: { a: 3 } },
+  { key: "twice", program: "d = a*b; e = a + b; f = d*e", values: { a: -2, b: 3 } },
+  { key: "loss", program: "e = a*b; d = e + c; L = d*f", values: { a: 2, b: -3, c: 10, f: -2 } },
+  { key: "reuse", program: "c = a*b; d = c + a; e = d**2", values: { a: 2, b: 3 } },
+  { key: "diamond", program: "b = a + 1; c = a*3; d = b*c", values: { a: 2 } },
   {
     key: "network",
-    ...say.network,
     program: NETWORK,
     values: {
       ...{ x1: 1, x2: -0.5, w11: 0.8, w12: -0.4, b1: 0.1, w21: -0.6, w22: 0.9, b2: 0.2 },
       ...{ v1: 1.2, v2: -0.7, c: 0.05, y: 1 },
     },
   },
-  { key: "softmax", ...say.softmax, program: SOFTMAX, values: { z1: 2, z2: 1, z3: 0.1 } },
+  { key: "softmax", program: SOFTMAX, values: { z1: 2, z2: 1, z3: 0.1 } },
 ];
 
 /** @param {string} key @returns {Preset | undefined} */

@@ -1,13 +1,19 @@
 // What the reader has chosen, all of it; and the same as the fragment of a link that a teacher can share.
 
-import { links as say } from "../english/page.js";
+import { links as say } from "../languages/languages.js";
 import { plain, readNumber } from "../core/numbers.js";
+import { chapterOf, stageOf } from "./chapters.js";
+import { framed, framingParts, isFraming, unframed } from "./framing.js";
 import { PRESETS, presetOf } from "./presets.js";
+import { TRAINING_READERS, UNTRAINED, writeTraining } from "./training.js";
 
-/** @typedef {"walk" | "order" | "check" | "exercises"} Mode */
+/** @typedef {"walk" | "order" | "check" | "train" | "exercises"} Mode */
 
 /**
  * @typedef {object} State
+ * @property {string} chapter key of the lesson's chapter that is open; "" in the lab
+ * @property {number} beat of that chapter, from 0
+ * @property {readonly string[]} done keys of the chapters that have been gone through
  * @property {string} program in the grammar of the command line; "" where a document is shown
  * @property {ReadonlyMap<string, number>} values of leaves, by name; for a document, those that were changed
  * @property {number} position how many steps have been taken
@@ -18,17 +24,19 @@ import { PRESETS, presetOf } from "./presets.js";
  * @property {number} operand position of the selected node's operand whose edge is selected; -1 for none
  * @property {string} open key of the part that is open; "" for the one that fits
  * @property {number} exercise which question, from 0
+ * @property {number} pass the number of a program's backward(); 0 for the document's own
  * @property {number} h the step of difference quotients; 0 for one that is found
  * @property {"central" | "forward"} method
+ * @property {import("./training.js").Training} training
  */
 
 /** @type {readonly Mode[]} */
-export const MODES = ["walk", "order", "check", "exercises"];
+export const MODES = ["walk", "order", "check", "train", "exercises"];
 
 /** Where each mode begins: with nothing known, or at the end of what it shows. @type {Readonly<Record<Mode, number>>} */
-export const STARTS = { walk: 0, order: Infinity, check: Infinity, exercises: 0 };
+export const STARTS = { walk: 0, order: Infinity, check: Infinity, train: Infinity, exercises: 0 };
 
-const LONGEST_LINK = 1_000_000; // what browsers take
+export const LONGEST_LINK = 1_000_000; // what browsers take
 
 /** @param {import("./presets.js").Preset} preset @returns {State} */
 export function stateOf(preset) {
@@ -42,6 +50,9 @@ export function stateOf(preset) {
 /** A state with nothing chosen, as for a document. @returns {State} */
 export function bare() {
   return {
+    chapter: "",
+    beat: 0,
+    done: [],
     program: "",
     values: new Map(),
     position: 0,
@@ -52,8 +63,10 @@ export function bare() {
     operand: -1,
     open: "",
     exercise: 0,
+    pass: 0,
     h: 0,
     method: "central",
+    training: UNTRAINED,
   };
 }
 
@@ -61,11 +74,13 @@ export function bare() {
 export function encoded(state, start = bare()) {
   const preset = PRESETS.find(({ program }) => program === state.program);
   const usual = preset ? new Map(Object.entries(preset.values)) : bare().values;
+  if (state.chapter) return encodedChapter(state);
   const parts = new URLSearchParams();
+  if (state.done.length) parts.set("done", state.done.join(","));
   if (state.mode === "exercises") return new URLSearchParams({ mode: state.mode, exercise: String(state.exercise) }).toString();
   if (preset) parts.set("show", preset.key);
   else if (state.program) parts.set("f", state.program);
-  if (!equal(state.values, usual)) parts.set("at", [...state.values].map(([name, value]) => `${escaped(name)}:${plain(value)}`).join(","));
+  if (!equal(state.values, usual)) parts.set("at", listed(state.values));
   if (state.mode !== start.mode) parts.set("mode", state.mode);
   if (state.position) parts.set("step", String(state.position));
   if (state.order.length) parts.set("order", JSON.stringify(state.order));
@@ -73,39 +88,84 @@ export function encoded(state, start = bare()) {
   if (state.selected) parts.set("node", state.selected);
   if (state.operand >= 0) parts.set("operand", String(state.operand));
   if (state.open) parts.set("open", state.open);
+  if (state.pass) parts.set("pass", String(state.pass));
   if (state.h) parts.set("h", plain(state.h));
   if (state.method !== start.method) parts.set("method", state.method);
+  writeTraining(parts, state.training);
   return parts.toString();
+}
+
+/** Of a chapter only the beat is told, and what was changed in it: the rest follows. @param {State} state */
+function encodedChapter({ chapter: key, beat, done, values, h }) {
+  const parts = new URLSearchParams({ chapter: key });
+  if (beat) parts.set("beat", String(beat));
+  if (done.length) parts.set("done", done.join(","));
+  const chapter = chapterOf(key);
+  const stage = chapter && stageOf(chapter, beat);
+  if (stage && !equal(values, stage.values)) parts.set("at", listed(values));
+  if (stage && h && h !== stage.h) parts.set("h", plain(h));
+  return parts.toString();
+}
+
+/** @param {ReadonlyMap<string, number>} values */
+function listed(values) {
+  return [...values].map(([name, value]) => `${escaped(name)}:${plain(value)}`).join(",");
 }
 
 /**
  * The state that a link's fragment tells, and what in it made no sense: that is left as it is at the start.
  * @param {string} fragment @param {State} start
- * @returns {{ state: State, problems: string[] }}
+ * @returns {{ state: State, framing: import("./framing.js").Framing, problems: string[] }}
  */
 export function decoded(fragment, start) {
   /** @type {string[]} */
   const problems = [];
-  if (fragment.length > LONGEST_LINK) return { state: start, problems: [say.tooLong(fragment.length, LONGEST_LINK)] };
+  if (fragment.length > LONGEST_LINK) return { state: start, framing: unframed(), problems: [say.tooLong(fragment.length, LONGEST_LINK)] };
   const parts = new URLSearchParams(fragment);
   let state = { ...start };
+  const { framing, problems: unclear } = framed(parts);
   for (const [key, text] of parts) {
+    if (isFraming(key)) continue;
     const isKnown = Object.hasOwn(READERS, key) && (start.program || !LESSON.has(key));
     const change = isKnown ? READERS[key](text, state) : null;
     if (change) state = { ...state, ...change };
     else problems.push(say.senseless(key, text));
   }
-  return { state, problems };
+  return { state, framing, problems: [...problems, ...unclear] };
+}
+
+/** Code of the language that a fragment asks for; "" for none. @param {string} fragment */
+export function languageIn(fragment) {
+  return fragment.length > LONGEST_LINK ? "" : framed(new URLSearchParams(fragment)).framing.language;
+}
+
+/** A fragment with what a teacher puts around it. @param {string} fragment @param {import("./framing.js").Framing} framing */
+export function within(fragment, framing) {
+  const parts = framingParts(framing);
+  return [fragment, parts.length ? new URLSearchParams(parts).toString() : ""].filter(Boolean).join("&");
 }
 
 // What a page of a document does not have: there the program is given.
-const LESSON = new Set(["show", "f", "exercise"]);
+const LESSON = new Set(["show", "f", "exercise", "chapter", "beat", "done"]);
 
 /**
  * What each key of a link stands for; null where the text makes no sense.
  * @type {Record<string, (text: string, state: State) => Partial<State> | null>}
  */
 const READERS = {
+  chapter(text) {
+    const chapter = chapterOf(text);
+    return chapter ? stageOf(chapter, 0) : null;
+  },
+  beat(text, { chapter: key }) {
+    const chapter = chapterOf(key);
+    const isBeat = chapter !== undefined && /^\d{1,3}$/.test(text) && Number(text) < chapter.beats.length;
+    return isBeat ? stageOf(chapter, Number(text)) : null;
+  },
+  done(text) {
+    const keys = text.split(",");
+    return keys.every((key) => chapterOf(key)) ? { done: [...new Set(keys)] } : null;
+  },
   show(text) {
     const preset = presetOf(text);
     return preset ? { program: preset.program, values: new Map(Object.entries(preset.values)) } : null;
@@ -132,11 +192,16 @@ const READERS = {
   operand: (text) => whole(text, (operand) => ({ operand })),
   exercise: (text) => whole(text, (exercise) => ({ exercise })),
   open: (text) => ({ open: text }),
+  pass: (text) => whole(text, (pass) => ({ pass })),
   h(text) {
     const h = readNumber(text);
     return h !== null && h > 0 && Number.isFinite(h) ? { h } : null;
   },
   method: (text) => (text === "forward" || text === "central" ? { method: text } : null),
+  ...Object.fromEntries(Object.entries(TRAINING_READERS).map(([key, read]) => [key, (text, { training }) => {
+    const change = read(text);
+    return change && { training: { ...training, ...change } };
+  }])),
 };
 
 /** A name, for a list of them with their values. @param {string} name */

@@ -1,9 +1,12 @@
 // Every gradient beside a difference quotient: nudge a node by h, compute what depends on it again, and compare.
 
 import { button, element, fill, set, write } from "../dom.js";
-import { checkAll } from "../walk/check.js";
-import { checks as say } from "../english/page.js";
-import { plain, readNumber, short } from "../core/numbers.js";
+import { checks as say } from "../languages/languages.js";
+import { digits, plain, readNumber, short } from "../core/numbers.js";
+import { checkWalk } from "../walk/nudged.js";
+import { ErrorCurve } from "./error_curve.js";
+import { nudgeSentence } from "./nudged.js";
+import { StepSlider } from "./step.js";
 
 const MOST = 300; // rows
 
@@ -31,6 +34,8 @@ export class Checks {
     });
     this.methods = choices.map(({ input }) => input);
     this.nudged = element("div", { class: "nudged", "aria-live": "polite" });
+    this.slider = new StepSlider(act);
+    this.curve = new ErrorCurve();
     this.body = element("tbody");
     const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
     this.note = element("p", { class: "note" });
@@ -40,8 +45,10 @@ export class Checks {
       element("h2", {}, say.title),
       element("p", {}, say.intro),
       element("div", { class: "field" }, element("label", {}, element("span", {}, say.step), this.step), this.problem),
+      this.slider.element,
       element("fieldset", { class: "switch" }, element("legend", {}, say.method), ...choices.map(({ label }) => label)),
       this.nudged,
+      this.curve.element,
       element(
         "div",
         { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
@@ -52,7 +59,9 @@ export class Checks {
   }
 
   /** @param {import("../model/model.js").Model} model */
-  update({ walk, state, selected, scene }) {
+  update(model) {
+    const { walk, state, selected, scene } = model;
+    this.slider.update(model);
     for (const input of this.methods) input.checked = input.value === state.method;
     const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
     if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
@@ -60,16 +69,17 @@ export class Checks {
     const isMade = made.map((item, i) => item === this.made[i]);
     this.made = made;
     if (isMade.every(Boolean)) return;
+    this.curve.update(model);
     if (!isMade.slice(0, 4).every(Boolean)) this.#fill(walk, scene, state);
     for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
-    write(this.nudged, selected ? this.#told(walk, selected, state) : say.select);
+    write(this.nudged, nudgeSentence(model));
   }
 
   /** @param {Walk} walk @param {import("../types.js").Scene} scene @param {import("../model/state.js").State} state */
   #fill(walk, scene, { h, method }) {
     const { graph } = walk;
     const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
-    const rows = checkAll(graph, method, places, h || undefined).map((row) => asWalked(row, walk));
+    const rows = checkWalk(walk, method, places, h);
     fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
     const others = graph.nodes.length - places.length;
     write(this.note, others ? say.others(others) : "");
@@ -81,17 +91,7 @@ export class Checks {
     const off = Number.isFinite(error) ? (error ? error.toExponential(1) : "0") : say.none;
     const numbers = [short(backprop), digits(quotient), off].map((text) => element("td", {}, text));
     const told = element("td", { "data-verdict": verdict }, say.verdicts[verdict]);
-    return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), ...numbers, told);
-  }
-
-  /** @param {Walk} walk @param {import("../types.js").Node} node @param {import("../model/state.js").State} state */
-  #told(walk, node, { h, method }) {
-    const { graph } = walk;
-    const found = asWalked(checkAll(graph, method, [node.place], h || undefined)[0], walk);
-    if (Number.isNaN(found.quotient)) return say.notNudged(node.name, say.verdicts[found.verdict]);
-    const [up, down, quotient, backprop] = [found.up, found.down ?? NaN, found.quotient, found.backprop].map(digits);
-    const root = graph.nodes[graph.root].name;
-    return say.nudged(root, node.name, short(found.h), up, found.down === null ? null : down, quotient, backprop);
+    return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), told, ...numbers);
   }
 
   #changeStep() {
@@ -102,17 +102,4 @@ export class Checks {
     write(this.problem, isStep ? "" : say.noStep(text));
     if (isStep) this.act({ h });
   }
-}
-
-/** The same with the gradient that a walk has, where that is a wrong one. @param {import("../walk/check.js").Nudge} row @param {Walk} walk */
-function asWalked(row, walk) {
-  const wrong = walk.wrong.find(({ place }) => place === row.place);
-  if (!wrong) return row;
-  const verdict = /** @type {const} */ ("differs");
-  return { ...row, backprop: wrong.got, error: Math.abs(wrong.got - row.quotient), verdict };
-}
-
-/** A number to ten digits, as far as a quotient is worth them. @param {number} number */
-function digits(number) {
-  return Number.isFinite(number) ? String(Number(number.toPrecision(10))) : short(number);
 }

@@ -1,14 +1,15 @@
 // One question after another: the answer is checked, a hint walks one step, and what was solved is remembered here.
 
 import { button, element, fill, set, write } from "../dom.js";
-import { exercises as say } from "../english/page.js";
-import { answerTo, exercise, isRight } from "../model/exercises.js";
-import { evaluate, parse } from "../core/expression.js";
+import { exercises as say } from "../languages/languages.js";
+import { answerTo, asked, exercise, isRight } from "../model/exercises.js";
+import { numberIn } from "../model/answers.js";
 import { short } from "../core/numbers.js";
+import { diagnose } from "../walk/diagnosis.js";
+import { forget, record, solved } from "../model/results.js";
+import { HandIn } from "./hand_in.js";
 
-const STORE = "gradwalk.exercises";
-
-/** @typedef {{ solved: Record<string, boolean> }} Progress by key of the exercise, whether it was solved without a hint */
+const KIND = "exercise";
 
 export class Exercise {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
@@ -20,13 +21,13 @@ export class Exercise {
     this.position = 0;
     this.forward = 0;
     this.last = 0;
-    this.progress = remembered();
     this.question = element("h3", { class: "question", tabindex: -1 });
     this.input = element("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": say.answer });
     this.feedback = element("p", { class: "feedback", role: "status" });
     this.hint = button(say.hint, () => this.#giveHint());
     this.next = button(say.next, () => this.#turn(1));
     this.score = element("p", { class: "note" });
+    this.handIn = new HandIn();
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
       this.#judge();
@@ -42,6 +43,7 @@ export class Exercise {
       this.feedback,
       element("div", { class: "buttons" }, button(say.previous, () => this.#turn(-1)), this.next),
       this.score,
+      this.handIn.element,
       button(say.forget, () => this.#forget(), { class: "quiet" }),
     );
   }
@@ -54,8 +56,7 @@ export class Exercise {
     set(this.hint, "aria-disabled", state.position === last && "true");
     this.hints = Math.max(this.hints, state.position - this.forward);
     this.position = state.position;
-    const { solved } = this.progress;
-    write(this.score, say.score(Object.values(solved), Object.hasOwn(solved, this.current.key)));
+    this.#showScore();
   }
 
   /** @param {number} number */
@@ -66,6 +67,7 @@ export class Exercise {
     this.input.value = "";
     set(this.next, "class", null);
     fill(this.feedback);
+    this.handIn.update();
     write(this.question, say.question(number + 1, this.current.root, this.current.by));
   }
 
@@ -74,12 +76,19 @@ export class Exercise {
     const right = answerTo(this.current);
     set(this.input, "aria-invalid", answer === null && "true");
     if (answer === null) return this.#say(say.noNumber(this.input.value), "");
-    if (!isRight(answer, right)) return this.#say(say.wrong(short(answer), Math.sign(answer) === -Math.sign(right)), "wrong");
-    this.progress.solved[this.current.key] ??= this.hints === 0;
-    remember(this.progress);
+    const { current, hints } = this;
+    record({ kind: KIND, key: current.key, answer: this.input.value, isRight: isRight(answer, right), hinted: hints > 0 });
+    this.handIn.update();
+    if (!isRight(answer, right)) return this.#say(this.#diagnosis(answer), "wrong");
     this.#say(say.right(this.current.root, this.current.by, short(right)), "right");
     set(this.next, "class", "main");
     return this.act({ position: this.last });
+  }
+
+  /** What is wrong with an answer. @param {number} answer */
+  #diagnosis(answer) {
+    const { graph, place } = asked(this.current);
+    return diagnose(graph, graph.root, place, answer);
   }
 
   #giveHint() {
@@ -94,45 +103,19 @@ export class Exercise {
   }
 
   #forget() {
-    this.progress = { solved: {} };
-    remember(this.progress);
-    write(this.score, say.score([], false));
+    forget();
+    this.handIn.update();
+    this.#showScore();
+  }
+
+  #showScore() {
+    const found = solved(KIND);
+    write(this.score, say.score([...found.values()].map(({ alone }) => alone), found.has(this.current.key)));
   }
 
   /** @param {string} text @param {string} verdict */
   #say(text, verdict) {
     set(this.feedback, "data-verdict", verdict);
     write(this.feedback, text);
-  }
-}
-
-/** The number that an answer such as -1.5 or 3*2 stands for; null for anything else. @param {string} text */
-function numberIn(text) {
-  try {
-    const graph = evaluate(parse(text.replaceAll("\u2212", "-")), new Map());
-    const number = graph.nodes[graph.root].data;
-    return Number.isFinite(number) ? number : null;
-  } catch {
-    return null;
-  }
-}
-
-/** @returns {Progress} */
-function remembered() {
-  try {
-    const stored = JSON.parse(localStorage.getItem(STORE) ?? "{}");
-    const solved = Object.entries(stored?.solved ?? {}).map(([key, alone]) => [key, alone === true]);
-    return { solved: Object.fromEntries(solved) };
-  } catch {
-    return { solved: {} }; // no storage here, or not of ours: progress lasts as long as the page
-  }
-}
-
-/** @param {Progress} progress */
-function remember(progress) {
-  try {
-    localStorage.setItem(STORE, JSON.stringify(progress));
-  } catch {
-    // storage is full or forbidden: progress lasts as long as the page
   }
 }

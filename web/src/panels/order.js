@@ -1,12 +1,16 @@
 // The order puzzle: place the nodes in an order, and run it. What comes of it is told by outcome.js.
 
 import { button, element, fill, set, write } from "../dom.js";
-import { orders as say } from "../english/page.js";
+import { orders as say } from "../languages/languages.js";
 import { swept } from "../walk/steps.js";
 
 const MOST = 60; // nodes that anybody would put in order
 
+const STILL = 6; // pixels that a finger moves when it only presses
+const NEAR = 24; // pixels around the list that belong to it
+
 /** @typedef {import("../model/model.js").Model} Model */
+/** @typedef {{ x: number, y: number }} Point on the screen */
 
 export class Order {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
@@ -18,20 +22,15 @@ export class Order {
     this.graph = null;
     /** @type {Model | null} */
     this.model = null;
-    this.intro = element("p", {}, say.intro);
+    this.intro = element("p", { class: "intro" }, say.intro);
     this.pool = element("div", { class: "pool", role: "group", "aria-label": say.pool });
-    this.list = element("ol", {
-      class: "order",
-      "aria-label": say.list,
-      ondragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
-      ondrop: (/** @type {DragEvent} */ event) => this.#drop(event, this.order.length),
-    });
+    this.list = element("ol", { class: "order", "aria-label": say.list });
     this.run = button(say.run, () => this.#run(), { class: "main" });
     this.buttons = element(
       "div",
       { class: "buttons" },
       this.run,
-      button(say.right, () => this.#place(this.#rightOrder())),
+      button(say.right, () => this.#place(this.#rightOrder()), { class: "solution" }),
       button(say.clear, () => this.#place([])),
     );
     this.left = element("p", { role: "status" });
@@ -88,7 +87,7 @@ export class Order {
 
   /** @param {string} name */
   #chip(name) {
-    return draggable(name, () => this.append(name), { class: "chip" });
+    return this.#draggable(name, () => this.append(name), { class: "chip" });
   }
 
   /** @param {string} name @param {number} i */
@@ -96,7 +95,7 @@ export class Order {
     const moved = (/** @type {number} */ to) => () => this.#move(name, to);
     /** @type {Record<string, () => void>} */
     const keys = { ArrowUp: moved(i - 1), ArrowDown: moved(i + 1), Delete: () => this.#remove(name), Backspace: () => this.#remove(name) };
-    const handle = draggable(name, () => this.act({ selected: name, operand: -1 }), {
+    const handle = this.#draggable(name, () => this.act({ selected: name, operand: -1 }), {
       class: "handle",
       title: say.handle,
       "aria-label": say.placed(name, i + 1),
@@ -109,7 +108,7 @@ export class Order {
         action();
       },
     });
-    const item = element(
+    return element(
       "li",
       {},
       handle,
@@ -117,21 +116,49 @@ export class Order {
       button("↓", moved(i + 1), { "aria-label": say.down(name), "data-node": name, "data-move": "down" }),
       button("✕", () => this.#remove(name), { "aria-label": say.remove(name), "data-node": name }),
     );
-    item.addEventListener("drop", (event) => {
-      const { top, height } = item.getBoundingClientRect();
-      this.#drop(event, event.clientY < top + height / 2 ? i : i + 1);
-    });
-    return item;
   }
 
-  /** @param {DragEvent} event @param {number} to which place in the order it is dropped before */
-  #drop(event, to) {
-    event.preventDefault();
-    event.stopPropagation();
-    const name = event.dataTransfer?.getData("text/plain") ?? "";
-    const isKnown = this.model?.walk.order.some((place) => this.#name(place) === name);
+  /**
+   * A button of a node that can be dragged with mouse, pen or finger, and does what it does where it is not.
+   * @param {string} name @param {() => void} onclick @param {Parameters<typeof element>[1]} properties
+   */
+  #draggable(name, onclick, properties) {
+    const made = element("span", { role: "button", tabindex: 0, "data-node": name, ...properties }, name);
+    const onDrop = (/** @type {Point} */ point) => this.#drop(name, point);
+    dragged(made, (point) => this.#markPlace(point), onDrop, onclick);
+    made.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      onclick();
+    });
+    return made;
+  }
+
+  /** Before which of the order's nodes a point lies; null where it lies elsewhere. @param {Point} point */
+  #placeAt({ x, y }) {
+    const { left, right, top, bottom } = this.list.getBoundingClientRect();
+    if (x < left || x > right || y < top - NEAR || y > bottom + NEAR) return null;
+    const middles = [...this.list.children].map((item) => {
+      const box = item.getBoundingClientRect();
+      return box.top + box.height / 2;
+    });
+    return middles.filter((middle) => middle < y).length;
+  }
+
+  /** Show where it would be dropped. @param {Point | null} point */
+  #markPlace(point) {
+    const to = point && this.#placeAt(point);
+    const items = [...this.list.children];
+    items.forEach((item, i) => set(item, "data-drop", i === to ? "before" : to === items.length && i === to - 1 ? "behind" : null));
+    set(this.list, "data-drop", to !== null);
+  }
+
+  /** @param {string} name @param {Point} point */
+  #drop(name, point) {
+    const to = this.#placeAt(point);
+    if (to === null) return;
     const from = this.order.indexOf(name);
-    if (isKnown) this.#move(name, from >= 0 && from < to ? to - 1 : to);
+    this.#move(name, from >= 0 && from < to ? to - 1 : to);
   }
 
   /** @param {string} name @param {number} to */
@@ -171,17 +198,43 @@ function pressables(place) {
 }
 
 /**
- * A button that can be dragged. It is none of HTML's: Firefox does not drag those.
- * @param {string} name of the node @param {() => void} onclick
- * @param {Parameters<typeof element>[1]} properties
+ * Have an element follow a pointer that is pressed on it. HTML's own dragging knows no fingers.
+ * @param {HTMLElement} target
+ * @param {(point: Point | null) => void} onMove null at the end
+ * @param {(point: Point) => void} onDrop
+ * @param {() => void} onClick where it was pressed only
  */
-function draggable(name, onclick, properties) {
-  const made = element("span", { role: "button", tabindex: 0, draggable: "true", "data-node": name, onclick, ...properties }, name);
-  made.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", name));
-  made.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    onclick();
+function dragged(target, onMove, onDrop, onClick) {
+  /** @type {Point | null} where it was pressed */
+  let start = null;
+  let isDragged = false;
+  const end = () => {
+    start = null;
+    target.style.translate = "";
+    set(target, "data-dragged", null);
+    onMove(null);
+  };
+  target.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    [start, isDragged] = [{ x: event.clientX, y: event.clientY }, false];
+    target.setPointerCapture(event.pointerId);
   });
-  return made;
+  target.addEventListener("pointermove", ({ clientX: x, clientY: y }) => {
+    if (!start) return;
+    isDragged ||= Math.hypot(x - start.x, y - start.y) > STILL;
+    if (!isDragged) return;
+    target.style.translate = `${x - start.x}px ${y - start.y}px`;
+    set(target, "data-dragged", true);
+    onMove({ x, y });
+  });
+  target.addEventListener("pointerup", ({ clientX: x, clientY: y }) => {
+    const isDrop = start !== null && isDragged;
+    end();
+    if (isDrop) onDrop({ x, y });
+  });
+  target.addEventListener("pointercancel", end);
+  target.addEventListener("click", () => {
+    if (!isDragged) onClick();
+    isDragged = false;
+  });
 }

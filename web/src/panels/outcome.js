@@ -1,7 +1,7 @@
 // How a whole walk came out: which gradients are wrong, what each of them lost and why, and how many orders are legal.
 
 import { element, fill, set, write } from "../dom.js";
-import { outcomes as say } from "../english/page.js";
+import { outcomes as say } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
 import { wrongSentence } from "../walk/words.js";
 

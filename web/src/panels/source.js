@@ -1,7 +1,8 @@
 // The program's own text beside its graph: the line of the step, and the lines that made nodes. Lines may be missing.
 
 import { element, fill, set, write } from "../dom.js";
-import { source as say } from "../english/page.js";
+import { source as say } from "../languages/languages.js";
+import { Timeline } from "./timeline.js";
 
 export class Source {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
@@ -17,14 +18,17 @@ export class Source {
     this.title = element("h2");
     this.list = element("ol", { class: "lines" });
     this.scroller = element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title }, this.list);
-    this.element = element("section", { class: "source" }, this.title, this.scroller);
+    this.timeline = new Timeline(act);
+    this.element = element("section", { class: "source" }, this.timeline.element, this.title, this.scroller);
   }
 
   /** @param {import("../model/model.js").Model} model */
-  update({ graph, moment, selected, document }) {
+  update(model) {
+    const { graph, moment, selected, document } = model;
+    this.timeline.update(model);
     const files = document?.files ?? new Map();
     if (files !== this.files) [this.files, this.shown, this.graph] = [files, "", null];
-    this.element.hidden = !this.files.size;
+    this.element.hidden = !this.files.size && this.timeline.element.hidden;
     const node = graph.nodes[moment.active ?? selected?.place ?? -1];
     const known = graph.nodes.find(({ source }) => source && this.files.has(source.file));
     const line = node?.source && this.files.has(node.source.file) ? node.source : null;
@@ -53,6 +57,8 @@ export class Source {
   /** @param {number} number @param {string} text @param {string | undefined} node that the line made, if any */
   #line(number, text, node) {
     const code = element("code", {}, text || " ");
+    const [indent] = /^\s*/.exec(text) ?? [""];
+    code.style.setProperty("--indent", String(indent.replaceAll("\t", "    ").length)); // of the lines that it wraps into
     if (node === undefined) return element("li", { "data-line": number }, code);
     const choose = () => this.act({ selected: node, operand: -1 });
     return element("li", { "data-line": number, class: "made" }, element("button", { type: "button", onclick: choose }, code));

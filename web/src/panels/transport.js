@@ -1,13 +1,17 @@
 // The walk's controls: a step on or back, all of them, from the start; play; a timeline; and what the last step did.
 
 import { button, element, fill, icon, set, write } from "../dom.js";
-import { transport as say } from "../english/page.js";
+import { training, transport as say } from "../languages/languages.js";
+import { short } from "../core/numbers.js";
 import { stepSentence } from "../walk/words.js";
 
 // Milliseconds a step, by the name of the speed.
 const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
 
-const LONG = 150; // letters of a sentence that may have to be scrolled
+// Milliseconds in which a contribution travels and lands; at the fastest nothing moves.
+const PACES = { slow: 2600, normal: 1300, fast: 500, fastest: 0 };
+
+const LEAST_REST = 0.25; // of a step's time, after what moved has landed
 
 const ICONS = {
   start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
@@ -19,12 +23,17 @@ const ICONS = {
 };
 
 export class Transport {
-  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
-  constructor(act) {
+  /**
+   * @param {(change: Partial<import("../model/state.js").State>) => void} act
+   * @param {() => Promise<void>} settled fulfilled when the last step has been shown
+   */
+  constructor(act, settled) {
     this.act = act;
+    this.settled = settled;
     this.position = 0;
     this.last = 0;
-    this.timer = 0;
+    /** @type {object | null} the playing that goes on, if any */
+    this.playing = null;
     /** @type {import("../model/state.js").Mode} */
     this.mode = "walk";
     /** @type {import("../core/graph.js").Graph | null} */
@@ -53,17 +62,27 @@ export class Transport {
     this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
     this.phase = element("p", { class: "phase", id: "phase" });
     this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
+    /** @type {import("../types.js").Step | undefined} the last one */
+    this.step = undefined;
+    this.isWhole = false;
+    this.tellWhole = () => {};
+    const turn = () => {
+      this.isWhole = !this.isWhole;
+      this.tellWhole();
+    };
+    this.more = button(say.whole, turn, { class: "link", hidden: true });
     const { start, back, play, next, end } = this.buttons;
     this.controls = element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed);
-    this.told = element("div", { class: "told", role: "group", "aria-labelledby": "phase" }, this.phase, this.sentence);
+    this.told = element("div", { class: "told", role: "group", "aria-labelledby": "phase" }, this.phase, this.sentence, this.more);
     this.element = element("section", { class: "transport", "aria-label": say.title }, this.told, this.controls);
   }
 
   /** @param {import("../model/model.js").Model} model */
-  update({ state, graph, shown, moment, last }) {
+  update({ state, graph, shown, moment, last, stored }) {
     if (state.mode !== this.mode || graph !== this.graph) this.stop();
     [this.mode, this.graph] = [state.mode, graph];
-    this.controls.hidden = state.mode === "exercises" && moment.position < last; // they would give the answer away
+    const wouldTell = state.mode === "exercises" && moment.position < last; // what is asked for
+    this.controls.hidden = wouldTell || state.chapter !== ""; // the lesson has buttons of its own
     this.position = moment.position;
     this.last = last;
     if (this.position === last) this.stop();
@@ -73,44 +92,76 @@ export class Transport {
     set(this.timeline, "max", last);
     this.timeline.value = String(this.position);
     const forward = shown.forward.length;
-    this.timeline.style.setProperty("--split", `${(100 * forward) / Math.max(shown.steps.length, 1)}%`);
+    const share = (/** @type {number} */ steps) => `${(100 * steps) / shown.steps.length}%`;
+    this.timeline.style.setProperty("--split", share(forward));
+    this.timeline.style.setProperty("--seeded", share(shown.seeded));
     const phase = say.phase(moment.phase, this.position, forward, shown.backward.length);
     set(this.timeline, "aria-valuetext", phase);
     set(this.phase, "data-phase", moment.phase);
     write(this.phase, phase);
     const step = shown.steps[this.position - 1];
-    const sentence = step ? stepSentence(shown, step) : say.nothing;
+    if (step !== this.step) this.isWhole = false;
+    this.step = step;
+    const before = stored.get(moment.active ?? -1); // without zero_grad
+    const isOnTop = before !== undefined && step?.kind === "backward";
+    const onTop = isOnTop ? ` ${training.onTop(short(before), short(Number(moment.gradients[step.place])))}` : "";
+    this.tellWhole = () => this.#tell(shown, onTop);
+    this.#tell(shown, onTop);
+  }
+
+  /**
+   * Say what the last step did: of many operands a few, until all are asked for.
+   * @param {import("../walk/steps.js").Walk} walk @param {string} onTop what was there before the pass
+   */
+  #tell(walk, onTop) {
+    const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : say.nothing) + onTop;
     write(this.sentence, sentence);
-    set(this.told, "tabindex", sentence.length > LONG && 0);
+    this.more.hidden = !this.step || (!this.isWhole && sentence === stepSentence(walk, this.step) + onTop);
+    write(this.more, this.isWhole ? say.shortened : say.whole);
+    set(this.told, "tabindex", this.told.scrollHeight > this.told.clientHeight && 0); // the keyboard has to scroll it
   }
 
   /** Play where the walk stands still, stop where it plays. */
   toggle() {
-    if (this.timer) this.stop();
+    if (this.playing) this.stop();
     else if (this.position < this.last) this.#play();
+  }
+
+  /** Milliseconds in which a contribution lands, by the speed that is chosen. */
+  get pace() {
+    return PACES[this.#speed];
+  }
+
+  get #speed() {
+    return /** @type {keyof typeof SPEEDS} */ (this.speed.value);
   }
 
   /** Stop playing. */
   stop() {
-    window.clearInterval(this.timer);
-    this.timer = 0;
+    this.playing = null;
     this.#showPlaying();
   }
 
-  #play() {
-    const name = /** @type {keyof typeof SPEEDS} */ (this.speed.value);
-    this.timer = window.setInterval(() => this.act({ position: this.position + 1 }), SPEEDS[name]);
+  async #play() {
+    const playing = (this.playing = {});
+    const time = SPEEDS[this.#speed];
     this.#showPlaying();
-    this.act({ position: this.position + 1 });
+    while (this.playing === playing) {
+      const began = performance.now();
+      this.act({ position: this.position + 1 });
+      await this.settled();
+      const rest = Math.max(time - (performance.now() - began), time * LEAST_REST);
+      await new Promise((resolve) => window.setTimeout(resolve, rest));
+    }
   }
 
   #showPlaying() {
-    face(this.buttons.play, this.timer ? ICONS.pause : ICONS.play, this.timer ? say.pause : say.play);
-    set(this.sentence, "aria-live", this.timer ? "off" : "polite"); // nobody can listen that fast
+    face(this.buttons.play, this.playing ? ICONS.pause : ICONS.play, this.playing ? say.pause : say.play);
+    set(this.sentence, "aria-live", this.playing ? "off" : "polite"); // nobody can listen that fast
   }
 
   #changeSpeed() {
-    if (!this.timer) return;
+    if (!this.playing) return;
     this.stop();
     this.#play();
   }

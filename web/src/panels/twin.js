@@ -1,7 +1,7 @@
 // The graph as a table, for those who read it or hear it: what the drawing shows, box by box.
 
 import { button, element, fill, set, write } from "../dom.js";
-import { twin as say } from "../english/page.js";
+import { twin as say } from "../languages/languages.js";
 import { short } from "../core/numbers.js";
 import { written } from "../walk/words.js";
 
@@ -9,11 +9,10 @@ export class Twin {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
   constructor(act) {
     this.act = act;
-    /** @type {import("../types.js").Scene | null} */
-    this.scene = null;
+    this.shape = ""; // of the table: its rows stay where only numbers change
     /** @type {import("../core/graph.js").Graph | null} */
     this.graph = null;
-    /** @type {{ place: number, row: HTMLTableRowElement, data: Element, gradient: Element, status: Element }[]} */
+    /** @type {{ place: number, row: HTMLTableRowElement, made: Element, data: Element, gradient: Element, status: Element }[]} */
     this.rows = [];
     this.body = element("tbody");
     const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
@@ -31,8 +30,12 @@ export class Twin {
 
   /** @param {import("../model/model.js").Model} model */
   update({ graph, scene, moment, selected }) {
-    if (scene !== this.scene || graph !== this.graph) {
-      [this.scene, this.graph, this.rows] = [scene, graph, []];
+    const shape = scene.items.map(({ key, place, part }) => (part ? `${key} ${part.places.length}` : `${place} ${graph.nodes[place].name}`)).join("\n");
+    if (shape === this.shape && graph !== this.graph) {
+      this.graph = graph;
+      for (const { place, made } of this.rows) write(made, madeAs(graph.nodes[place], graph));
+    } else if (shape !== this.shape) {
+      [this.shape, this.graph, this.rows] = [shape, graph, []];
       fill(this.body, ...scene.items.map((item) => (item.part ? this.#part(item.part) : this.#node(graph, item.place))));
     }
     for (const { place, row, data, gradient, status } of this.rows) {
@@ -50,10 +53,10 @@ export class Twin {
     const node = graph.nodes[place];
     const select = button(node.name, () => this.act({ selected: node.name, operand: -1 }));
     const [data, gradient, status] = [element("td"), element("td"), element("td")];
-    const made = node.operands.length ? written(node, graph) : say.leaf;
     const name = element("th", { scope: "row" }, select);
-    const row = element("tr", {}, name, element("td", { class: "made" }, made), data, gradient, status);
-    this.rows.push({ place, row, data, gradient, status });
+    const made = element("td", { class: "made" }, madeAs(node, graph));
+    const row = element("tr", {}, name, made, data, gradient, status);
+    this.rows.push({ place, row, made, data, gradient, status });
     return row;
   }
 
@@ -63,4 +66,9 @@ export class Twin {
     const size = element("td", { colspan: 4 }, say.nodes(part.places.length));
     return element("tr", {}, element("th", { scope: "row" }, open), size);
   }
+}
+
+/** @param {import("../types.js").Node} node @param {import("../core/graph.js").Graph} graph */
+function madeAs(node, graph) {
+  return node.operands.length ? written(node, graph) : say.leaf;
 }

@@ -1,9 +1,8 @@
 // The numbers that the reader may change.
 
 import { element, fill, set, write } from "../dom.js";
-import { values as say } from "../english/page.js";
+import { values as say } from "../languages/languages.js";
 import { plain, readNumber } from "../core/numbers.js";
-import { STARTS } from "../model/state.js";
 
 export const LISTED = 40; // leaves; those beyond are changed where they are selected
 const LONG = 6; // letters of a name that leaves no room for a second field beside it
@@ -47,8 +46,6 @@ export class LeafField {
     this.act = act;
     /** @type {ReadonlyMap<string, number>} */
     this.values = new Map();
-    /** @type {import("../model/state.js").Mode} */
-    this.mode = "walk";
     this.name = element("bdi");
     this.problem = element("span", { class: "problem", role: "alert" });
     this.input = element("input", {
@@ -62,9 +59,8 @@ export class LeafField {
   }
 
   /** @param {import("../types.js").Node} leaf @param {import("../model/state.js").State} state */
-  update(leaf, { values, mode }) {
+  update(leaf, { values }) {
     this.values = values;
-    this.mode = mode;
     if (leaf === this.#leaf) return; // what is being typed stays
     this.#leaf = leaf;
     write(this.name, leaf.name);
@@ -78,7 +74,7 @@ export class LeafField {
     const leaf = /** @type {import("../types.js").Node} */ (this.#leaf);
     const number = readNumber(this.input.value);
     if (number === null) return this.#refuse(true, say.noNumber(this.input.value));
-    this.act({ values: new Map([...this.values, [leaf.name, number]]), position: STARTS[this.mode] });
+    this.act({ values: new Map([...this.values, [leaf.name, number]]) });
     return this.#refuse(leaf === this.#leaf, ""); // the page says why: a hand-made node depends on it
   }
 

@@ -1,7 +1,7 @@
 // The way contributions are written: added with +=, or written over what is there with =.
 
 import { element } from "../dom.js";
-import { writing as say } from "../english/page.js";
+import { writing as say } from "../languages/languages.js";
 
 export class Writing {
   /** @param {(change: Partial<import("../model/state.js").State>) => void} act */

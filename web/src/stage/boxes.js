@@ -1,8 +1,11 @@
 // The boxes on the stage: a value with the operation that made it, and a closed part of the graph.
+//
+// No font is smaller than fit.js says: what is drawn is scaled down so far that it can still be read.
 
 import { set, write } from "../dom.js";
 import { short } from "../core/numbers.js";
 import { oneLine } from "../core/names.js";
+import { QUOTIENT, QuotientBlock } from "./quotient.js";
 import { drawn, exceeds, shortened } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
@@ -30,29 +33,33 @@ import { drawn, exceeds, shortened } from "./svg.js";
  * @typedef {object} Marks
  * @property {{ place: number } | { edge: import("../types.js").EdgeKey } | null} selected
  * @property {ReadonlyMap<number, number>} badges by place: its number in the order that the reader chose
+ * @property {import("./quotient.js").NudgeMarks | null} [nudge] what a nudge does, in a drawing that has room for it
+ * @property {boolean} [isAsking] whether a question is open, so that names tell less
+ * @property {boolean} [isFixed] whether the leaves' numbers cannot be dragged
+ * @property {number | null} [asked] place of the node that a question is about
  * @property {number} largest size of a gradient in the whole walk, which is drawn heaviest
  */
 
-const CARD = 62; // the height of a card
-const ROW = 18; // of its lines for data and grad
-const HEADER = 25; // of its line for the label
-const PADDING = 10;
+const CARD = 58; // the height of a card
+const ROW = 17; // of its lines for data and grad
+const HEADER = 23; // of its line for the operation and the label
+const PADDING = 8;
 const RADIUS = 7;
-const PILL = 28; // the height of an operation
-const LINK = 14; // between an operation and its result
-const PORT = 9; // between the ends of lines at one operation, if there is room
-const TALLEST = 240; // an operation on many operands
+const PILL = 19; // the height of an operation
+const PORT = 9; // between the ends of lines at one box, if there is room
+const TALLEST = 240; // a box with many operands
 const TICK = 15; // the room of a visited node's tick
 const NARROWEST = 92;
-const WIDEST_LABEL = 132;
+const WIDEST_LABEL = 116;
+const WIDEST_SYMBOL = 84;
 const COLUMNS = "-0.707107"; // numbers have room for so much, and are squeezed where they are longer
 const SHEETS = 4; // how far the sheets of a closed part stand out
-const PART = { width: 180, height: 84 };
+const PART = { width: 176, height: 84 };
 
 const LABEL = 13;
-const SYMBOL = 15;
+const SYMBOL = 13;
 const NUMBER = 12;
-const KEY = 11;
+const KEY = 12;
 const BOLD = 600;
 
 /**
@@ -60,9 +67,20 @@ const BOLD = 600;
  * @param {readonly Node[]} nodes @param {Ruler} ruler
  */
 export function cardWidth(nodes, ruler) {
-  const numbers = ruler.width("data", KEY) + 12 + ruler.width(COLUMNS, NUMBER);
-  const labels = nodes.map(({ name }) => Math.min(ruler.width(oneLine(name), LABEL, BOLD), WIDEST_LABEL) + TICK);
-  return 2 * Math.ceil((Math.max(NARROWEST - 2 * PADDING, numbers, ...labels) + 2 * PADDING) / 2);
+  const numbers = ruler.width("data", KEY) + 8 + ruler.width(COLUMNS, NUMBER);
+  const heads = nodes.map((node) => {
+    const label = Math.min(ruler.width(oneLine(node.name), LABEL, BOLD), WIDEST_LABEL);
+    return pillOf(node, ruler).room + label + TICK;
+  });
+  return 2 * Math.ceil((Math.max(NARROWEST - 2 * PADDING, numbers, ...heads) + 2 * PADDING) / 2);
+}
+
+/** A node's operation as it stands before its label, with the room that it takes. @param {Node} node @param {Ruler} ruler */
+function pillOf(node, ruler) {
+  if (!node.operands.length) return { symbol: "", width: 0, room: 0 };
+  const symbol = shortened(symbolOf(node), WIDEST_SYMBOL, (text) => ruler.width(text, SYMBOL));
+  const width = Math.max(PILL, Math.ceil(ruler.width(symbol, SYMBOL)) + 10);
+  return { symbol, width, room: width + 2 };
 }
 
 /** The operation with its constants in their places, as in `2 *` and `max(·, 0)`. @param {Node} node */
@@ -101,15 +119,29 @@ class Box {
     this.element.setAttribute("transform", `translate(${corner.x},${corner.y})`);
   }
 
-  /** Where the i-th of so many lines leaves it. @param {number} i @param {number} count @returns {Point} */
-  exit(i, count) {
-    const { x, y } = this.corner;
-    return { x: x + this.width, y: y + this.height / 2 + spread(i, count, 14, CARD - 2 * RADIUS) };
+  /** @returns {Point} */
+  get middle() {
+    return { x: this.corner.x + this.width / 2, y: this.corner.y + this.height / 2 };
   }
 
-  /** The middle of its left side. @returns {Point} */
-  get left() {
-    return { x: this.corner.x, y: this.corner.y + this.height / 2 };
+  /**
+   * Where the i-th of so many lines leaves it: on its right side, or at its foot.
+   * @param {number} i @param {number} count @param {boolean} isDown @returns {Point}
+   */
+  exit(i, count, isDown) {
+    const { x, y } = this.middle;
+    if (isDown) return { x: x + spread(i, count, 22, this.width - 4 * RADIUS), y: this.corner.y + this.height };
+    return { x: this.corner.x + this.width, y: y + spread(i, count, 14, this.height - 2 * RADIUS) };
+  }
+
+  /**
+   * Where the i-th of so many lines enters it: on its left side, or at its head.
+   * @param {number} i @param {number} count @param {boolean} isDown @returns {Point}
+   */
+  entry(i, count, isDown) {
+    const { x, y } = this.middle;
+    if (isDown) return { x: x + spread(i, count, 36, this.width - 4 * RADIUS), y: this.corner.y };
+    return { x: this.corner.x, y: y + spread(i, count, 20, this.height - 3 * RADIUS) };
   }
 
   /** Whether it looks otherwise than before. @param {readonly unknown[]} state @param {() => string} name */
@@ -124,47 +156,40 @@ class Box {
   }
 }
 
-/** A value: a card with its label, data and grad, and before it the operation that made it. */
+/** The room for what a nudge does: a row for the change, and at the root the quotient. @typedef {"change" | "quotient" | ""} NudgeRoom */
+
+/** A value: a card with the operation that made it and its label, its data and its gradient. */
 export class NodeBox extends Box {
   /**
-   * @param {Node} node @param {number} entries how many lines enter it @param {number} width of its card
-   * @param {Ruler} ruler @param {Texts} texts
+   * @param {Node} node @param {number} entries how many lines enter it @param {number} width
+   * @param {Ruler} ruler @param {Texts} texts @param {NudgeRoom} [room]
    */
-  constructor(node, entries, width, ruler, texts) {
+  constructor(node, entries, width, ruler, texts, room = "") {
     super();
     this.place = node.place;
     this.ruler = ruler;
-    this.symbol = node.operands.length ? shortened(symbolOf(node), 110, (text) => ruler.width(text, SYMBOL)) : "";
-    this.pill = this.symbol ? { width: 0, height: Math.max(PILL, Math.min(TALLEST, 12 + PORT * entries)) } : null;
-    if (this.pill) this.pill.width = Math.max(PILL, Math.ceil(ruler.width(this.symbol, SYMBOL)) + 18);
-    this.card = { left: this.pill ? this.pill.width + LINK : 0, top: 0, width };
-    this.width = this.card.left + width;
-    this.height = Math.max(CARD, this.pill?.height ?? 0);
-    this.card.top = (this.height - CARD) / 2;
-    this.numbers = { data: this.#number(0), grad: this.#number(1) };
-    this.share = drawn("path", { class: "share", d: foot(width, CARD, ROW) });
+    this.pill = pillOf(node, ruler);
+    this.width = room === "quotient" ? Math.max(width, QUOTIENT.width) : width;
+    const card = CARD + (room ? ROW : 0);
+    this.height = Math.max(card, Math.min(TALLEST, 16 + PORT * entries)) + (room === "quotient" ? QUOTIENT.height : 0);
+    this.hasRoom = room !== "";
+    this.last = room ? 2 : 1; // the row of the gradient
+    this.captions = texts;
+    this.keys = { data: key("data", texts.data, baseline(0)), change: key("change", "", baseline(1)) };
+    this.numbers = { data: this.#number("data", 0), change: this.#number("change", 1), grad: this.#number("grad", this.last) };
+    this.quotient = room === "quotient" ? new QuotientBlock(this.width, card, ruler) : null;
+    this.share = drawn("path", { class: "share", d: foot(this.width, this.height, this.height - HEADER - this.last * ROW - 1) });
     this.badge = drawn("g", { class: "badge" });
-    this.link = drawn("path", { class: "link", d: this.pill ? `M${this.pill.width},${this.height / 2}h${LINK}` : "" });
     this.#build(node, texts);
-  }
-
-  /**
-   * Where the i-th of so many lines enters it: on the outline of its operation.
-   * @param {number} i @param {number} count @returns {Point}
-   */
-  entry(i, count) {
-    const height = this.pill?.height ?? 0;
-    const aside = spread(i, count, PORT, height - 12);
-    const fromEnd = Math.max(0, Math.abs(aside) - (height / 2 - PILL / 2));
-    const bend = PILL / 2 - Math.sqrt((PILL / 2) ** 2 - fromEnd ** 2);
-    return { x: this.corner.x + bend, y: this.corner.y + this.height / 2 + aside };
+    if (!node.operands.length) this.#makeSlide();
   }
 
   /** @param {Node} node @param {Moment} moment @param {Marks} marks @param {Texts} texts */
-  paint({ place, data }, moment, { selected, badges, largest }, texts) {
+  paint({ place, data }, moment, { selected, badges, asked, largest, nudge }, texts) {
     const known = moment.known[place] ?? false;
     const gradient = moment.gradients[place] ?? null;
-    const badge = badges.get(place) ?? "";
+    const trace = this.hasRoom ? nudge?.traces.get(place) : undefined;
+    const badge = badges.get(place) ?? (asked === place ? "?" : "");
     const classes = [
       "node",
       known ? "" : "unknown",
@@ -173,69 +198,85 @@ export class NodeBox extends Box {
       moment.active === place ? `active ${moment.phase}` : "",
       selected && "place" in selected && selected.place === place ? "selected" : "",
       badge ? "placed" : "",
+      asked === place ? "asked" : "",
+      trace ? `nudge ${trace.kind}` : "",
     ].filter(Boolean);
     const share = shareOf(gradient, largest);
-    if (!this.changed([...classes, data, gradient, share, badge], () => texts.nameOfNode(place))) return;
+    const quotient = (this.quotient && nudge?.quotient) ?? null;
+    const told = [trace, quotient].flatMap((part) => Object.values(part ?? {}));
+    if (!this.changed([...classes, data, gradient, share, badge, ...told], () => texts.nameOfNode(place))) return;
     set(this.element, "class", classes.join(" "));
-    this.#write(this.numbers.data, known ? short(data) : "?");
+    this.element.style.setProperty("--turn", String(trace?.turn ?? 0));
+    write(this.keys.data, trace?.key ?? this.captions.data);
+    write(this.keys.change, trace?.mark ?? "");
+    this.#write(this.numbers.data, trace?.data ?? (known ? short(data) : "?"), this.keys.data);
+    this.#write(this.numbers.change, trace?.change ?? "", this.keys.change);
+    this.quotient?.paint(quotient);
     this.#write(this.numbers.grad, gradient === null ? "" : short(gradient));
     this.share.style.fillOpacity = String(gradient ? 0.1 + 0.18 * share : 0);
-    this.link.style.strokeWidth = `${weightOf(gradient, largest)}px`;
     const [, number] = this.badge.children;
     if (number) write(number, String(badge));
   }
 
   /** @param {Node} node @param {Texts} texts */
   #build(node, texts) {
-    const { left, top, width } = this.card;
-    const label = oneLine(node.name);
-    const room = width - 2 * PADDING - TICK;
+    const { width, height } = this;
+    const start = PADDING + (this.pill.room ? this.pill.room - 3 : 0);
     const measured = (/** @type {string} */ text) => this.ruler.width(text, LABEL, BOLD);
-    const text = drawn("text", { class: node.label ? "label" : "label unnamed", x: PADDING, y: 17 });
-    text.textContent = shortened(label, room, measured);
+    const text = drawn("text", { class: node.label ? "label" : "label unnamed", x: start, y: 16 });
+    text.textContent = shortened(oneLine(node.name), width - start - PADDING - TICK + 2, measured);
     // A viewport of its own cuts off what a font or combining marks put outside.
     const window = drawn("svg", { width: width - TICK, height: HEADER, class: "window" }, text);
-    this.badge.append(drawn("circle", { r: 11, cx: -2, cy: -3 }), drawn("text", { x: -2, y: 1.5 }));
-    const [halo, outline] = rings(width, CARD);
-    const card = drawn(
-      "g",
-      { transform: `translate(${left},${top})` },
+    this.badge.append(drawn("circle", { r: 11, cx: 0, cy: -1 }), drawn("text", { x: 0, y: 3.5 }));
+    const [halo, outline] = rings(width, height);
+    this.show([
       halo,
-      drawn("rect", { class: "card", x: 0.5, y: 0.5, width: width - 1, height: CARD - 1, rx: RADIUS }),
+      drawn("rect", { class: "card", x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: RADIUS }),
       this.share,
       drawn("path", { class: "rule", d: `M1,${HEADER - 0.5}H${width - 1}` }),
+      ...this.#operation(),
       window,
-      key("data", texts.data, baseline(0)),
+      this.keys.data,
       this.numbers.data,
-      key("grad", texts.gradient, baseline(1)),
+      ...(this.hasRoom ? [this.keys.change, this.numbers.change] : []),
+      key("grad", texts.gradient, baseline(this.last)),
       this.numbers.grad,
+      ...(this.quotient ? [this.quotient.element] : []),
       tick(width),
       outline,
       this.badge,
-    );
-    this.show([...this.#operation(), card]);
+    ]);
   }
 
   #operation() {
-    if (!this.pill) return [];
-    const { width, height } = this.pill;
-    const top = (this.height - height) / 2;
-    const symbol = drawn("text", { class: "symbol", x: width / 2, y: this.height / 2 + 5 });
-    symbol.textContent = this.symbol;
-    const size = { width: width - 1, height: height - 1, rx: PILL / 2 - 0.5 };
-    return [this.link, drawn("rect", { class: "pill", x: 0.5, y: top + 0.5, ...size }), symbol];
+    const { symbol, width } = this.pill;
+    if (!symbol) return [];
+    const text = drawn("text", { class: "symbol", x: 2.5 + width / 2, y: 16 });
+    text.textContent = symbol;
+    return [drawn("rect", { class: "pill", x: 2.5, y: 2.5, width, height: PILL - 1, rx: RADIUS - 2 }), text];
   }
 
-  /** @param {number} row */
-  #number(row) {
-    return drawn("text", { class: "number", x: this.card.width - PADDING, y: baseline(row) });
+  /** A leaf's number can be dragged: what takes hold of it lies over all else, but leaves the middle to the box. */
+  #makeSlide() {
+    const y = baseline(0) + 3.5;
+    const start = this.width / 2 + 4;
+    this.element.append(
+      drawn("path", { class: "track", d: `M${start + 4},${y}H${this.width - PADDING}` }),
+      drawn("rect", { class: "slide", x: start, y: HEADER, width: this.width - start - 1, height: ROW + 2 }),
+    );
   }
 
-  /** @param {SVGTextElement} target @param {string} text */
-  #write(target, text) {
+  /** @param {string} kind @param {number} row */
+  #number(kind, row) {
+    return drawn("text", { class: `number ${kind}`, x: this.width - PADDING, y: baseline(row) });
+  }
+
+  /** @param {SVGTextElement} target @param {string} text @param {SVGTextElement} [key] that leaves it room; else the usual one does */
+  #write(target, text, key) {
     if (target.textContent === text) return;
     target.textContent = text;
-    const room = this.ruler.width(COLUMNS, NUMBER);
+    const left = this.width - 2 * PADDING - 6 - (key ? this.ruler.width(key.textContent ?? "", KEY) : Infinity);
+    const room = Math.max(this.ruler.width(COLUMNS, NUMBER), left);
     squeeze(target, this.ruler.width(text, NUMBER) > room ? room : null);
   }
 }
@@ -250,17 +291,11 @@ export class PartBox extends Box {
     this.width = PART.width + 2 * SHEETS;
     this.height = PART.height + 2 * SHEETS;
     this.bar = drawn("path", { class: "bar" });
-    this.count = drawn("text", { class: "key", x: PADDING, y: 53 });
-    this.progress = drawn("text", { class: "key at-end", x: PART.width - PADDING, y: 53 });
+    this.count = drawn("text", { class: "key", x: PADDING, y: 54 });
+    this.progress = drawn("text", { class: "key at-end", x: PART.width - PADDING, y: 54 });
     this.largest = drawn("text", { class: "key grad", x: PADDING, y: PART.height - 6 });
     this.share = drawn("path", { class: "share", d: foot(PART.width, PART.height, ROW) });
     this.#build();
-  }
-
-  /** @param {number} i @param {number} count @returns {Point} */
-  entry(i, count) {
-    const { x, y } = this.left;
-    return { x, y: y + spread(i, count, 11, PART.height - 24) };
   }
 
   /** @param {Moment} moment @param {Marks} marks @param {Texts} texts */
@@ -359,10 +394,10 @@ function spread(i, count, step, room) {
 
 /** @param {number} row of data or grad */
 function baseline(row) {
-  return HEADER + ROW * row + 14;
+  return HEADER + ROW * row + 12.5;
 }
 
-/** @param {"data" | "grad"} kind @param {string} caption @param {number} y */
+/** @param {"data" | "change" | "grad"} kind @param {string} caption @param {number} y */
 function key(kind, caption, y) {
   const text = drawn("text", { class: `key ${kind}`, x: PADDING, y });
   text.textContent = caption;
@@ -382,7 +417,7 @@ function rings(width, height) {
 
 /** The mark of what has been visited, in a card's upper right corner. @param {number} width */
 function tick(width) {
-  return drawn("path", { class: "tick", d: `M${width - 20},13l4,4.5l7,-9` });
+  return drawn("path", { class: "tick", d: `M${width - 18},12l4,4.5l7,-9` });
 }
 
 /** Set text no wider than its room. @param {SVGTextElement} text @param {number | null} room null where it fits */

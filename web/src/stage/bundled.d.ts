@@ -1,8 +1,12 @@
-// What build.js puts in place: the worker's text, and stylesheets as text.
-
-declare const LAYOUT_WORKER: string;
+// What plugins.js makes for the bundle.
 
 declare module "*.css" {
   const text: string;
   export default text;
+}
+
+/** Of layered.js. */
+declare module "layout-library" {
+  /** Its `arranged`; the function needs nothing from outside it. */
+  export function layouts(): typeof import("./layered.js").arranged;
 }

@@ -1,35 +1,111 @@
-// The layout of a drawing: boxes in columns from left to right, each after all that lead to it.
+// The layout of a drawing: boxes in columns from left to right, each after all that lead to it; or in rows downwards.
 
 import { Graph, layout } from "@dagrejs/dagre";
+import { fittedScale, LEAST_READABLE } from "./fit.js";
 
 /** @typedef {import("./svg.js").Point} Point */
+/** @typedef {import("./fit.js").Size} Size */
 
 /**
  * Boxes by their sizes, and the pairs of boxes that lines join, by position in `sizes`. Lines enter a box in the order
- * in which they stand here, from top to bottom.
+ * in which they stand here, from top to bottom (or from left to right in a drawing that runs downwards).
  * @typedef {object} Request
- * @property {readonly { width: number, height: number }[]} sizes
+ * @property {readonly Size[]} sizes
  * @property {readonly (readonly [from: number, to: number])[]} edges
+ * @property {Size} [room] that there is for the drawing
+ */
+
+/**
+ * How a drawing is made: which way values flow in it, and how far its boxes stand apart.
+ * @typedef {object} Manner
+ * @property {boolean} isDown whether values flow downwards, in rows; else to the right, in columns
+ * @property {number} betweenColumns
+ * @property {number} betweenBoxes of a column
+ * @property {number} betweenLines
  */
 
 /**
  * @typedef {object} Layout
+ * @property {Manner} manner
  * @property {readonly Point[]} corners the upper left corner of each box
- * @property {readonly { left: number, right: number }[]} columns by box: that of the column it stands in
+ * @property {readonly Span[]} columns by box: the one that it stands in
  * @property {readonly (readonly Point[])[]} routes the points that each line passes on its way between the columns of
  *   its ends
  * @property {number} width
  * @property {number} height
  */
 
-const BETWEEN_COLUMNS = 84;
-const BETWEEN_BOXES = 22;
-const BETWEEN_LINES = 16;
+/** From where to where a column reaches, along the flow. @typedef {{ start: number, end: number }} Span */
 
-/** @param {Request} request @returns {Layout} */
-export function layered({ sizes, edges }) {
+const ROOMY = { betweenColumns: 76, betweenBoxes: 20, betweenLines: 16 };
+const TIGHT = { betweenColumns: 40, betweenBoxes: 12, betweenLines: 12 };
+const ROOMY_ROWS = { betweenColumns: 52, betweenBoxes: 28, betweenLines: 16 };
+const TIGHT_ROWS = { betweenColumns: 36, betweenBoxes: 12, betweenLines: 12 };
+
+/** The manners in which a drawing can be made, to the right and downwards. @type {readonly Manner[]} */
+const WIDE = [
+  { isDown: false, ...ROOMY },
+  { isDown: true, ...ROOMY_ROWS },
+];
+/** The same with less between the boxes: flags of contributions lie over them there. @type {readonly Manner[]} */
+const CLOSE = [
+  { isDown: false, ...TIGHT },
+  { isDown: true, ...TIGHT_ROWS },
+];
+
+const LARGE = 1.25; // so large that a drawing gains little by being larger
+const GAIN = 1.1; // how much larger it must be for running downwards, which reads less well
+
+/**
+ * The layout that shows a drawing largest in its room; boxes stand close only where that lets all of it be read at once.
+ * @param {Request} request @returns {Layout}
+ */
+export function arranged(request) {
+  const { room } = request;
+  if (!room?.width || !room.height) return layered(request);
+  const wide = largest(request, room, WIDE);
+  if (wide.size >= LEAST_READABLE) return wide.layout;
+  const close = largest(request, room, CLOSE);
+  return close.size >= LEAST_READABLE ? close.layout : wide.layout;
+}
+
+/** The layout of the manner in which a drawing is largest. @param {Request} request @param {Size} room @param {readonly Manner[]} manners */
+function largest(request, room, manners) {
+  let best = { layout: layered(request, manners[0]), size: 0 };
+  best.size = Math.min(fittedScale(best.layout, room), LARGE);
+  for (const manner of manners.slice(1)) {
+    if (best.size === LARGE) break;
+    const layout = layered(request, manner);
+    const size = Math.min(fittedScale(layout, room), LARGE);
+    if (size > best.size * GAIN) best = { layout, size };
+  }
+  return best;
+}
+
+/** @param {Request} request @param {Manner} [manner] @returns {Layout} */
+export function layered({ sizes, edges }, manner = WIDE[0]) {
+  if (!manner.isDown) return inColumns(sizes, edges, manner);
+  // Rows are columns, seen in a mirror.
+  const made = inColumns(sizes.map(({ width, height }) => ({ width: height, height: width })), edges, manner);
+  return {
+    ...made,
+    corners: made.corners.map(mirrored),
+    routes: made.routes.map((route) => route.map(mirrored)),
+    width: made.height,
+    height: made.width,
+  };
+}
+
+/** A point with its coordinates exchanged. @param {Point} point @returns {Point} */
+function mirrored({ x, y }) {
+  return { x: y, y: x };
+}
+
+/** @param {readonly Size[]} sizes @param {Request["edges"]} edges @param {Manner} manner @returns {Layout} */
+function inColumns(sizes, edges, manner) {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", ranksep: BETWEEN_COLUMNS, nodesep: BETWEEN_BOXES, edgesep: BETWEEN_LINES });
+  const { betweenColumns, betweenBoxes, betweenLines } = manner;
+  graph.setGraph({ rankdir: "LR", ranksep: betweenColumns, nodesep: betweenBoxes, edgesep: betweenLines });
   sizes.forEach(({ width, height }, i) => graph.setNode(String(i), { width, height }));
   edges.forEach(([from, to], i) => graph.setEdge(String(from), String(to), {}, String(i)));
   layout(graph, { customOrder: order });
@@ -38,8 +114,9 @@ export function layered({ sizes, edges }) {
   const columns = columnsOf(centres, sizes);
   const { width = 0, height = 0 } = graph.graph();
   return {
+    manner,
     corners: sizes.map((size, i) => ({
-      x: Math.round(columnAt(columns, centres[i].x).right - size.width),
+      x: Math.round(columnAt(columns, centres[i].x).end - size.width),
       y: Math.round(centres[i].y - size.height / 2),
     })),
     columns: centres.map(({ x }) => columnAt(columns, x)),
@@ -113,9 +190,9 @@ function crossings(graph, columns) {
   return count;
 }
 
-/** @typedef {Map<number, { left: number, right: number }>} Columns by the middle, which all boxes of a column share */
+/** @typedef {Map<number, Span>} Columns by the middle, which all boxes of a column share */
 
-/** @param {readonly Point[]} centres @param {Request["sizes"]} sizes @returns {Columns} */
+/** @param {readonly Point[]} centres @param {readonly Size[]} sizes @returns {Columns} */
 function columnsOf(centres, sizes) {
   /** @type {Map<number, number>} */
   const widths = new Map();
@@ -123,12 +200,12 @@ function columnsOf(centres, sizes) {
     const widest = widths.get(Math.round(x)) ?? 0;
     widths.set(Math.round(x), Math.max(widest, sizes[i]?.width ?? 0));
   });
-  return new Map(Array.from(widths, ([x, width]) => [x, { left: x - width / 2, right: x + width / 2 }]));
+  return new Map(Array.from(widths, ([x, width]) => [x, { start: x - width / 2, end: x + width / 2 }]));
 }
 
 /** @param {Columns} columns @param {number} x */
 function columnAt(columns, x) {
-  return columns.get(Math.round(x)) ?? { left: x, right: x };
+  return columns.get(Math.round(x)) ?? { start: x, end: x };
 }
 
 /**
@@ -141,8 +218,8 @@ function straightThroughColumns(points, columns) {
     const column = columns.get(Math.round(x));
     if (!column) return [];
     const ends = [
-      { x: column.left, y },
-      { x: column.right, y },
+      { x: column.start, y },
+      { x: column.end, y },
     ];
     return leftward ? ends.reverse() : ends;
   });

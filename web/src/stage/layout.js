@@ -1,7 +1,7 @@
 /// <reference path="./bundled.d.ts" />
 // Layouts, worked out in a worker.
 
-import { layered } from "./layered.js";
+import { layouts } from "layout-library";
 
 /** @typedef {import("./layered.js").Request} Request */
 /** @typedef {import("./layered.js").Layout} Layout */
@@ -56,12 +56,17 @@ export class Layouter {
 
 /** Some notebooks' content security policies refuse workers: then the page itself lays out. @param {Request} request */
 async function here(request) {
-  return layered(request);
+  return layouts()(request);
+}
+
+/** What the worker does: its text is all that a worker gets. @param {(request: Request) => Layout} arranged */
+function serve(arranged) {
+  addEventListener("message", ({ data: { id, request } }) => postMessage({ id, layout: arranged(request) }));
 }
 
 /** @returns {Worker | null} */
 function started() {
-  const url = URL.createObjectURL(new Blob([LAYOUT_WORKER], { type: "text/javascript" }));
+  const url = URL.createObjectURL(new Blob([`(${serve})((${layouts})())`], { type: "text/javascript" }));
   try {
     return new Worker(url);
   } catch {

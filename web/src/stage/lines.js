@@ -1,8 +1,8 @@
-// The lines on the stage: what values flow along to the right, and gradients back to the left.
+// The lines on the stage: what values flow along, to the right or downwards, and gradients back.
 
 import { signOf, weightOf } from "./boxes.js";
 import { set, write } from "../dom.js";
-import { short } from "../core/numbers.js";
+import { general } from "../core/numbers.js";
 import { arrowhead, curve, drawn, headLength, exceeds } from "./svg.js";
 
 /** @typedef {import("./svg.js").Point} Point */
@@ -14,6 +14,7 @@ import { arrowhead, curve, drawn, headLength, exceeds } from "./svg.js";
 const TAG = 20; // the height of a contribution's tag
 const POINT = 9; // the length of its tip
 const FONT = 12;
+const DIGITS = 4; // of a contribution: the sentence below the stage has all
 const FORWARD = 1.5; // the weight of a line that no gradient has come along yet
 
 /** One edge, or all edges between two boxes. */
@@ -22,6 +23,7 @@ export class Line {
   /** @type {readonly Point[]} from the box it leaves to the box it enters */
   points = [];
   leadsBack = false;
+  isDown = false;
   title = drawn("title");
   glow = drawn("path", { class: "glow" });
   stroke = drawn("path", { class: "stroke" });
@@ -40,19 +42,25 @@ export class Line {
     this.element = drawn("g", { class: "line" }, this.glow, this.stroke, this.head, this.cross, this.button);
     set(this.button, "role", edge.operand === null ? "img" : "button");
     set(this.button, "tabindex", edge.operand === null ? null : -1);
-    this.tag = drawn("g", { class: "tag" }, drawn("path"), drawn("text", { y: 4.5 }));
+    this.tag = drawn("g", { class: "tag" }, drawn("path"), drawn("text"));
     this.count = edge.operand === null && edge.count > 1 ? this.#counted(edge.count) : null;
   }
 
-  /** @param {readonly Point[]} points @param {boolean} leadsBack to a box on the left */
-  route(points, leadsBack) {
+  /**
+   * @param {readonly Point[]} points @param {boolean} leadsBack against the flow of the drawing
+   * @param {boolean} isDown whether that flow is downwards
+   */
+  route(points, leadsBack, isDown) {
     this.points = points;
     this.leadsBack = leadsBack;
-    const path = curve(points);
+    this.isDown = isDown;
+    this.#look = ""; // it is to be painted anew
+    const path = curve(points, isDown);
     set(this.glow, "d", path);
     set(this.button, "d", path);
     const [start, turn] = points;
-    if (start) set(this.cross, "d", `M${start.x + 5},${start.y - 5}l10,10m0,-10l-10,10`);
+    const [aside, along] = isDown ? [-5, 5] : [5, -5];
+    if (start) set(this.cross, "d", `M${start.x + aside},${start.y + along}${isDown ? "l10,10m-10,0l10,-10" : "l10,10m0,-10l-10,10"}`);
     if (start && turn && this.count) {
       const [from, to] = [points[points.length - 3] ?? start, points[points.length - 2] ?? turn];
       set(this.count, "transform", `translate(${(from.x + to.x) / 2},${(from.y + to.y) / 2})`);
@@ -60,11 +68,11 @@ export class Line {
   }
 
   /** @param {readonly Node[]} nodes @param {Moment} moment @param {import("./boxes.js").Marks} marks @param {import("./boxes.js").Texts} texts */
-  paint(nodes, moment, { selected, largest }, texts) {
+  paint(nodes, moment, { selected, largest, isAsking }, texts) {
     const { operand, operands } = this.edge;
     const contribution = this.#largest(moment);
     const amount = contribution?.amount ?? null;
-    const isActive = this.givers.some(([giver]) => giver === moment.active);
+    const isActive = moment.phase !== "seed" && this.givers.some(([giver]) => giver === moment.active);
     const isLost = operands.some((key) => moment.lost.has(key));
     const classes = [
       "line",
@@ -77,7 +85,7 @@ export class Line {
       isActive ? `active ${moment.phase}` : "",
       selected && "edge" in selected && operands.includes(selected.edge) ? "selected" : "",
     ].filter(Boolean);
-    const look = [...classes, amount, largest, ...this.#partials(nodes)].join(" ");
+    const look = [...classes, amount, largest, isAsking, ...this.#partials(nodes)].join(" ");
     if (look === this.#look) return;
     this.#look = look;
     set(this.element, "class", classes.join(" "));
@@ -93,9 +101,11 @@ export class Line {
     return this.tag.classList.contains("shown");
   }
 
-  /** Put the tag at the line's end, at a height. @param {number} y */
-  hang(y) {
-    set(this.tag, "transform", `translate(${(this.points[0]?.x ?? 0) + 2},${y})`);
+  /** Put the tag at the line's end, so far aside. @param {number} aside a height, or how far to the right where the flow is down */
+  hang(aside) {
+    const { x, y } = this.points[0] ?? { x: 0, y: 0 };
+    const place = this.isDown ? `${aside},${y + 2}` : `${x + 2},${aside}`;
+    set(this.tag, "transform", `translate(${place})`);
   }
 
   /** The local derivatives that its name tells. @param {readonly Node[]} nodes */
@@ -123,11 +133,12 @@ export class Line {
     const direction = (amount === null) !== this.leadsBack ? 1 : -1;
     const tip = /** @type {Point} */ (amount === null ? points.at(-1) : points[0]);
     // The line ends inside the arrowhead: it would stand out beside the tip.
-    const inside = { x: tip.x - direction * (headLength(weight) - 2), y: tip.y };
+    const back = direction * (headLength(weight) - 2);
+    const inside = this.isDown ? { x: tip.x, y: tip.y - back } : { x: tip.x - back, y: tip.y };
     if (amount === null) points[points.length - 1] = inside;
     else points[0] = inside;
-    set(this.stroke, "d", curve(points));
-    set(this.head, "d", arrowhead(tip, direction, weight));
+    set(this.stroke, "d", curve(points, this.isDown));
+    set(this.head, "d", arrowhead(tip, direction, weight, this.isDown));
     this.stroke.style.strokeWidth = `${weight}px`;
     this.glow.style.strokeWidth = `${weight + 7}px`;
   }
@@ -138,12 +149,17 @@ export class Line {
     set(this.tag, "class", ["tag", isShown ? "shown" : "", ...classes.slice(1)].join(" "));
     if (!isShown) return;
     const [outline, text] = /** @type {any} */ (this.tag.children);
-    const words = `${amount > 0 ? "+" : ""}${short(amount)}`;
+    const words = `${amount > 0 ? "+" : ""}${general(amount + 0, DIGITS)}`;
     const width = Math.ceil(this.ruler.width(words, FONT, 600));
     write(text, words);
-    set(text, "x", POINT + 2 + width / 2);
     const half = TAG / 2;
-    set(outline, "d", `M0,0L${POINT},${-half}h${width + 6}a4,4 0 0 1 4,4v${TAG - 8}a4,4 0 0 1 -4,4h${-width - 6}z`);
+    set(text, "x", this.isDown ? 0 : POINT + 2 + width / 2);
+    set(text, "y", this.isDown ? POINT + half + 4.5 : 4.5);
+    const aside = width / 2 + 5 - POINT;
+    const shape = this.isDown
+      ? `M0,0l${POINT},${POINT}h${aside}v${TAG - 2}h${-2 * (aside + POINT)}v${2 - TAG}h${aside}z`
+      : `M0,0L${POINT},${-half}h${width + 6}a4,4 0 0 1 4,4v${TAG - 8}a4,4 0 0 1 -4,4h${-width - 6}z`;
+    set(outline, "d", shape);
   }
 
   /** @param {number} count */

@@ -2,17 +2,24 @@
 
 import { cardWidth, NodeBox, PartBox, symbolOf } from "./boxes.js";
 import { set } from "../dom.js";
+import { MARGIN } from "./fit.js";
 import { Layouter } from "./layout.js";
 import { Line } from "./lines.js";
+import { Minimap } from "./minimap.js";
+import { Slider } from "./slider.js";
+import { Motion } from "./motion.js";
 import { drawn, Ruler } from "./svg.js";
 import { View } from "./view.js";
+import { Ways } from "./ways.js";
 
 /** @typedef {import("../types.js").Node} Node */
 /** @typedef {import("../types.js").Scene} Scene */
 /** @typedef {import("../types.js").Moment} Moment */
+/** @typedef {import("../types.js").Happening} Happening */
 /** @typedef {import("./boxes.js").Marks} Marks */
 /** @typedef {{ readonly nodes: readonly Node[] }} Graph */
 /** @typedef {NodeBox | PartBox} Box */
+/** @typedef {import("./svg.js").Point} Point */
 /** @typedef {Box | Line} Thing what can have the focus */
 
 /**
@@ -20,12 +27,20 @@ import { View } from "./view.js";
  * @property {(place: number) => void} onNode
  * @property {(key: import("../types.js").EdgeKey) => void} onEdge
  * @property {(key: string) => void} onPart
+ * @property {(place: number, number: number, isFinal: boolean) => void} onValue a leaf gets another number; the last of
+ *   those that come while it is dragged is final
+ * @property {(place: number | null) => void} onPoint at a node, with the mouse or the keyboard; null: no more
  */
 
 const ZOOM = 1.25;
+const MOST_FLIGHTS = 40; // of a step that anybody would watch; one with more is shown at once
 const NEARLY_STRAIGHT = 12; // a line that would rise or fall by less leaves its box where it can be straight
 const SHORT = 12; // a straight end would be hidden by its arrowhead
-const NEAR_TAGS = { x: 90, y: 22 }; // tags that are closer to each other are moved apart
+const NEAR_TAGS = { x: 80, y: 22 }; // tags that are closer to each other are moved apart
+const RESIZED = 0.08; // a room so much larger or smaller may want another layout
+
+// In a drawing that runs downwards, what leads to a box is above it.
+const TURNED = { ArrowUp: "ArrowLeft", ArrowDown: "ArrowRight", ArrowLeft: "ArrowUp", ArrowRight: "ArrowDown" };
 
 export class Stage {
   #callbacks;
@@ -33,8 +48,14 @@ export class Stage {
   #lines = drawn("g");
   #boxes = drawn("g");
   #tags = drawn("g", { "aria-hidden": "true" });
+  #motion = new Motion();
+  #ways = new Ways();
+  /** @type {readonly import("../types.js").Way[]} */
+  #lit = [];
   #svg;
   #view;
+  #minimap;
+  #slider;
   /** @type {Graph | null} whose boxes are drawn */
   #graph = null;
   #structure = "";
@@ -44,12 +65,22 @@ export class Stage {
   #thingOf = new Map();
   /** @type {Line[]} */
   #drawnLines = [];
+  /** @type {Map<import("../types.js").EdgeKey, Line>} where each edge is drawn */
+  #lineOf = new Map();
   /** @type {{ graph: Graph, moment: Moment, marks: Marks } | null} what was painted last */
   #painted = null;
+  /** @type {Moment | null} what is seen in place of it while a step lands */
+  #between = null;
   /** @type {Thing | null} the one that Tab reaches */
   #current = null;
   /** @type {Box | null} whose lines the keyboard goes through */
   #origin = null;
+  /** @type {import("./layered.js").Layout | null} */
+  #layout = null;
+  /** @type {import("./layered.js").Request | null} what the layout was asked for */
+  #request = null;
+  #followed = ""; // key of the box that the walk is at
+  #isLaying = false;
 
   /**
    * @param {HTMLElement} host in the document, with a size of its own
@@ -57,11 +88,21 @@ export class Stage {
    */
   constructor(host, callbacks) {
     this.#callbacks = callbacks;
-    const world = drawn("g", { class: "world" }, this.#boxes, this.#lines, this.#tags);
+    const world = drawn("g", { class: "world" }, this.#boxes, this.#lines, this.#ways.element, this.#tags, this.#motion.element);
     this.#svg = drawn("svg", { class: "stage", role: "group" }, world);
     host.append(this.#svg);
-    this.#view = new View(this.#svg, world);
+    this.#minimap = new Minimap(host, (point) => this.#view.centre(point));
+    this.#view = new View(this.#svg, world, {
+      onMove: (seen, fits) => this.#minimap.look(seen, fits),
+      onResize: () => this.#adapt(),
+    });
+    this.#slider = new Slider(this.#svg, (target) => this.#leafAt(target), callbacks.onValue);
     this.#svg.addEventListener("click", ({ target }) => this.#activate(this.#thingAt(target)));
+    this.#svg.addEventListener("pointerover", ({ target, pointerType }) => {
+      if (pointerType === "mouse") this.#point(this.#thingAt(target));
+    });
+    host.addEventListener("pointerleave", () => this.#point(null));
+    host.addEventListener("focusout", () => this.#point(null));
     // Not on the drawing: browsers make an SVG element that listens for the focus a stop for Tab.
     host.addEventListener("focusin", ({ target }) => this.#onFocus(this.#thingAt(target)));
     this.#svg.addEventListener("keydown", (event) => this.#onKey(event));
@@ -71,9 +112,10 @@ export class Stage {
    * Draw a scene. A scene with the boxes and lines that are there already keeps them; else the old drawing stays until
    * the new one has been laid out.
    * @param {Graph} graph @param {Scene} scene
+   * @param {number | null} [checked] place of the root where boxes are to have room for what a nudge does
    */
-  async show(graph, scene) {
-    const structure = structureOf(graph, scene);
+  async show(graph, scene, checked = null) {
+    const structure = structureOf(graph, scene) + (checked ?? "");
     if (structure === this.#structure) {
       this.#layouter.forget();
       this.#graph = graph;
@@ -81,33 +123,92 @@ export class Stage {
       return;
     }
     const ruler = new Ruler(this.#svg);
-    const boxes = boxesOf(graph, scene, ruler, this.#callbacks);
+    const boxes = boxesOf(graph, scene, ruler, this.#callbacks, checked);
     const places = new Map(scene.items.map(({ key }, i) => [key, i]));
     const at = (/** @type {string} */ key) => /** @type {number} */ (places.get(key));
-    const layout = await this.#layouter.layout({
+    const request = {
       sizes: boxes.map(({ width, height }) => ({ width, height })),
-      edges: scene.edges.map(({ from, to }) => [at(from), at(to)]),
-    });
+      edges: scene.edges.map(({ from, to }) => /** @type {const} */ ([at(from), at(to)])),
+    };
+    const layout = await this.#laid(request);
     if (!layout) return;
     const lines = scene.edges.map((edge) => new Line(edge, graph.nodes, ruler));
-    layout.corners.forEach((corner, i) => boxes[i]?.moveTo(corner));
-    routeLines(lines, boxes, at, layout);
     this.#graph = graph;
     this.#structure = structure;
+    this.#followed = "";
     this.#replace(scene, boxes, lines);
-    this.#view.hold(layout);
-    this.#repaint();
+    this.#place(layout);
+    this.#adapt();
   }
 
   /**
    * Paint what is known at a moment. What is painted for a graph that is still being laid out is seen when it is drawn.
    * @param {Graph} graph @param {Moment} moment @param {Marks} marks
+   * @param {Happening | null} [happening] how the moment comes about, which is shown first
    */
-  paint(graph, moment, marks) {
+  paint(graph, moment, marks, happening = null) {
+    if (moment !== this.#painted?.moment) this.#motion.finish();
     this.#painted = { graph, moment, marks };
+    if (happening && this.#graph === graph) this.#happen(happening);
     this.#repaint();
   }
 
+  /** Fulfilled when nothing moves. */
+  get settled() {
+    return this.#motion.settled;
+  }
+
+  /** @param {Happening} happening */
+  #happen({ flights, moment, pace }) {
+    if (flights.flat().length > MOST_FLIGHTS) return;
+    const courses = flights.map((landing) => landing.flatMap((flight) => this.#course(flight) ?? []));
+    this.#motion.start(courses, pace, this.#svg, (landed) => {
+      this.#between = landed === null ? null : moment(landed);
+      this.#repaint();
+    });
+  }
+
+  /** Where a flight goes; null where that is inside a closed part. @param {import("../types.js").Flight} flight */
+  #course(flight) {
+    const { edge, place } = flight;
+    const box = Array.from(this.#boxOf.values()).find((item) => (item instanceof PartBox ? item.part.places.includes(place) : item.place === place));
+    const line = edge && this.#lineOf.get(edge);
+    return box && (line || !edge) ? { flight, box, path: line ? line.button : null } : null;
+  }
+
+  /** Light the paths from a node to the root; none for no node. @param {readonly import("../types.js").Way[]} ways */
+  light(ways) {
+    if (!ways.length && !this.#lit.length) return;
+    this.#lit = ways;
+    const pathOf = (/** @type {string} */ edge) => this.#lineOf.get(edge)?.button ?? null;
+    this.#ways.show(ways, pathOf, this.#isDown, new Ruler(this.#svg));
+  }
+
+  /** @param {Thing | null} thing */
+  #point(thing) {
+    this.#callbacks.onPoint(thing instanceof NodeBox ? thing.place : null);
+  }
+
+  /** Show the drawing as it is read from afar, or near. @param {boolean} isAfar */
+  enlarge(isAfar) {
+    this.#view.enlarge(isAfar);
+    this.focus(this.#followed);
+  }
+
+  /** A copy of the whole drawing as it stands, for paper; null before there is one. */
+  picture() {
+    if (!this.#layout) return null;
+    const copy = /** @type {SVGSVGElement} */ (this.#svg.cloneNode(true));
+    const { width, height } = this.#layout;
+    for (const hit of copy.querySelectorAll(".hit, .slide")) hit.remove();
+    for (const group of copy.querySelectorAll(".world")) group.removeAttribute("style");
+    set(copy, "viewBox", [-MARGIN, -MARGIN, width + 2 * MARGIN, height + 2 * MARGIN].join(" "));
+    copy.style.maxWidth = `${width + 2 * MARGIN}px`;
+    set(copy, "role", "img");
+    return copy;
+  }
+
+  /** Show all of the drawing, however small. */
   fit() {
     this.#view.fit();
   }
@@ -117,13 +218,18 @@ export class Stage {
     this.#view.zoom(factor);
   }
 
-  /** Bring a box into view, unless it is, and what leads to it where there is room. @param {string} key of its item */
+  /** Bring a box into view, unless it is, and as much of what leads to it as there is room for. @param {string} key of its item */
   focus(key) {
     const box = this.#boxOf.get(key);
     if (!box) return;
+    this.#followed = key;
     const entering = this.#drawnLines.filter(({ edge }) => edge.to === key);
-    const all = around([box, ...entering.map(({ edge }) => this.#boxOf.get(edge.from) ?? box)]);
-    this.#view.reveal(this.#view.hasRoomFor(all) ? all : around([box]));
+    const seen = [box];
+    for (const { edge } of entering) {
+      const other = this.#boxOf.get(edge.from) ?? box;
+      if (this.#view.hasRoomFor(around([...seen, other]))) seen.push(other);
+    }
+    this.#view.reveal(around(seen));
   }
 
   /** Give the keyboard to the drawing. */
@@ -132,20 +238,70 @@ export class Stage {
   }
 
   close() {
+    this.#motion.finish();
     this.#layouter.close();
     this.#view.close();
+    this.#minimap.close();
     this.#svg.remove();
+  }
+
+  /** The layout in the room that there is; null if another was asked for meanwhile. @param {import("./layered.js").Request} request */
+  async #laid(request) {
+    const asked = { ...request, room: this.#view.size };
+    this.#isLaying = true;
+    const layout = await this.#layouter.layout(asked);
+    if (!layout) return null;
+    this.#isLaying = false;
+    this.#request = asked;
+    return layout;
+  }
+
+  /** Lay out again for a room of another size, which may want another manner of drawing. */
+  async #adapt() {
+    const { room } = this.#request ?? {};
+    if (!room || !this.#request || this.#isLaying) return;
+    const { width, height } = this.#view.size;
+    const isNear = Math.abs(width / room.width - 1) < RESIZED && Math.abs(height / room.height - 1) < RESIZED;
+    if (isNear) return;
+    const layout = await this.#laid(this.#request);
+    const isSame = JSON.stringify(layout?.manner) === JSON.stringify(this.#layout?.manner);
+    if (!layout) return;
+    if (!isSame) this.#place(layout);
+    this.focus(this.#followed);
+    this.#adapt();
+  }
+
+  /** Put all boxes and lines where a layout has them. @param {import("./layered.js").Layout} layout */
+  #place(layout) {
+    this.#motion.finish();
+    this.#layout = layout;
+    const boxes = [...this.#boxOf.values()];
+    const places = new Map(Array.from(this.#boxOf.keys(), (key, i) => [key, i]));
+    layout.corners.forEach((corner, i) => boxes[i]?.moveTo(corner));
+    routeLines(this.#drawnLines, boxes, (key) => /** @type {number} */ (places.get(key)), layout);
+    this.#minimap.hold(layout, boxes);
+    this.#view.hold(layout);
+    this.light(this.#lit);
+    this.#repaint();
+  }
+
+  get #isDown() {
+    return this.#layout?.manner.isDown ?? false;
   }
 
   #repaint() {
     if (!this.#graph || this.#painted?.graph !== this.#graph) return;
-    const { graph, moment, marks } = this.#painted;
+    const { graph, marks } = this.#painted;
+    const moment = this.#between ?? this.#painted.moment;
     for (const box of this.#boxOf.values()) {
       if (box instanceof PartBox) box.paint(moment, marks, this.#callbacks);
       else box.paint(/** @type {Node} */ (graph.nodes[box.place]), moment, marks, this.#callbacks);
     }
     for (const line of this.#drawnLines) line.paint(graph.nodes, moment, marks, this.#callbacks);
-    hangTags(this.#drawnLines.filter((line) => line.isTagged));
+    hangTags(this.#drawnLines.filter((line) => line.isTagged), this.#isDown);
+    this.#svg.classList.toggle("fixed", marks.isFixed ?? false);
+    this.#svg.classList.toggle("nudging", Boolean(marks.nudge));
+    this.#minimap.paint();
   }
 
   /** @param {Scene} scene @param {readonly Box[]} boxes @param {Line[]} lines */
@@ -153,6 +309,7 @@ export class Stage {
     const focused = this.#focusedKey();
     this.#boxOf = new Map(scene.items.map(({ key }, i) => [key, /** @type {Box} */ (boxes[i])]));
     this.#drawnLines = lines;
+    this.#lineOf = new Map(lines.flatMap((line) => line.edge.operands.map((edge) => [edge, line])));
     this.#thingOf = new Map([...boxes, ...lines].map((thing) => [thing.button, thing]));
     this.#boxes.replaceChildren(...boxes.map(({ element }) => element));
     this.#lines.replaceChildren(...lines.map(({ element }) => element));
@@ -174,8 +331,18 @@ export class Stage {
 
   /** @param {EventTarget | null} target */
   #thingAt(target) {
-    const element = /** @type {Element | null} */ (target)?.closest("[role=button]");
-    return (element && this.#thingOf.get(element)) ?? null;
+    const element = /** @type {Element | null} */ (target);
+    const button = element?.closest("[role=button]") ?? element?.parentElement?.querySelector(":scope > [role=button]");
+    return (button && this.#thingOf.get(button)) ?? null;
+  }
+
+  /** The leaf whose number is under the pointer, or has the keyboard, if it may be changed. @param {EventTarget | Thing | null} target */
+  #leafAt(target) {
+    const thing = target instanceof Element ? this.#thingAt(target) : target;
+    if (!(thing instanceof NodeBox) || !this.#graph || !this.#painted || this.#painted.marks.isFixed) return null;
+    const node = /** @type {Node} */ (this.#graph.nodes[thing.place]);
+    if (node.operands.length || !Number.isFinite(node.data) || !this.#painted.moment.known[node.place]) return null;
+    return { node, button: thing.button };
   }
 
   /** @param {Thing | null} thing */
@@ -189,7 +356,10 @@ export class Stage {
   #onFocus(thing) {
     if (!thing) return;
     this.#makeCurrent(thing);
-    if (thing.button.matches(":focus-visible")) this.#reveal(thing); // Tab came from outside
+    if (thing.button.matches(":focus-visible")) {
+      this.#reveal(thing); // Tab came from outside
+      this.#point(thing);
+    }
     if (!(thing instanceof Line)) this.#origin = thing;
   }
 
@@ -218,8 +388,11 @@ export class Stage {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.#current) return;
-    const command = this.#commands()[event.key];
+    if (event.ctrlKey || event.metaKey || !this.#current) return;
+    if (this.#slider.takes(event, this.#current)) return;
+    if (event.altKey) return;
+    const key = this.#isDown ? (/** @type {Record<string, string>} */ (TURNED)[event.key] ?? event.key) : event.key;
+    const command = this.#commands()[key];
     if (!command) return;
     event.preventDefault();
     event.stopPropagation();
@@ -270,16 +443,20 @@ export class Stage {
     const others = this.#drawnLines
       .filter(({ edge }) => this.#boxOf.get(edge[near]) === box)
       .map(({ edge }) => /** @type {Box} */ (this.#boxOf.get(edge[far])));
-    return nearest(others, (other) => Math.abs(other.left.y - box.left.y));
+    return nearest(others, (other) => Math.abs(this.#aside(other) - this.#aside(box)));
   }
 
   /** The next box above or below, rather than aside. @param {Box} box @param {1 | -1} direction */
   #boxBeside(box, direction) {
-    const right = (/** @type {Box} */ { corner, width }) => corner.x + width;
-    const beyond = Array.from(this.#boxOf.values()).filter((other) => (other.left.y - box.left.y) * direction > 1);
-    return nearest(beyond, (other) => {
-      return Math.abs(other.left.y - box.left.y) + 4 * Math.abs(right(other) - right(box));
-    });
+    const end = (/** @type {Box} */ { corner, width, height }) => (this.#isDown ? corner.y + height : corner.x + width);
+    const apart = (/** @type {Box} */ other) => this.#aside(other) - this.#aside(box);
+    const beyond = Array.from(this.#boxOf.values()).filter((other) => apart(other) * direction > 1);
+    return nearest(beyond, (other) => Math.abs(apart(other)) + 4 * Math.abs(end(other) - end(box)));
+  }
+
+  /** Where a box stands across the flow of the drawing. @param {Box} box */
+  #aside({ middle }) {
+    return this.#isDown ? middle.x : middle.y;
   }
 
   /** Lines of the same box in turn. @param {Line} line @param {1 | -1} direction */
@@ -313,18 +490,19 @@ function structureOf({ nodes }, { items, edges }) {
 
 /**
  * @param {Graph} graph @param {Scene} scene @param {Ruler} ruler @param {import("./boxes.js").Texts} texts
- * @returns {Box[]}
+ * @param {number | null} checked @returns {Box[]}
  */
-function boxesOf({ nodes }, { items, edges }, ruler, texts) {
+function boxesOf({ nodes }, { items, edges }, ruler, texts, checked) {
   const shown = items.flatMap(({ place }) => (place === null ? [] : [/** @type {Node} */ (nodes[place])]));
   const width = cardWidth(shown, ruler);
   /** @type {Map<string, number>} */
   const entries = new Map();
   for (const { to } of edges) entries.set(to, (entries.get(to) ?? 0) + 1);
+  const roomOf = (/** @type {number} */ place) => (checked === null ? "" : place === checked ? "quotient" : "change");
   return items.map((item) =>
     item.part
       ? new PartBox(item.part, ruler)
-      : new NodeBox(/** @type {Node} */ (nodes[item.place]), entries.get(item.key) ?? 0, width, ruler, texts),
+      : new NodeBox(/** @type {Node} */ (nodes[item.place]), entries.get(item.key) ?? 0, width, ruler, texts, roomOf(item.place)),
   );
 }
 
@@ -334,49 +512,64 @@ function boxesOf({ nodes }, { items, edges }, ruler, texts) {
  * @param {readonly Line[]} lines @param {readonly Box[]} boxes @param {(key: string) => number} at
  * @param {import("./layered.js").Layout} layout
  */
-function routeLines(lines, boxes, at, { columns, routes }) {
+function routeLines(lines, boxes, at, { manner: { isDown }, columns, routes }) {
+  const { along, aside, point } = axes(isDown);
   const ends = lines.map(({ edge }, i) => {
     const [from, to] = [at(edge.from), at(edge.to)];
     const route = routes[i] ?? [];
-    const leadsBack = (columns[from]?.left ?? 0) > (columns[to]?.left ?? 0);
+    const leadsBack = (columns[from]?.start ?? 0) > (columns[to]?.start ?? 0);
     return { i, from, to, route, leadsBack };
   });
   const leaving = grouped(ends, ({ from }) => from);
   const entering = grouped(ends, ({ to }) => to);
-  const heightOf = (/** @type {(typeof ends)[number]} */ { route, to }) => (route[0] ?? boxes[to]?.left ?? NOWHERE).y;
-  for (const group of leaving.values()) group.sort((a, b) => heightOf(a) - heightOf(b));
+  const toward = (/** @type {(typeof ends)[number]} */ { route, to }) => aside(route[0] ?? boxes[to]?.middle ?? NOWHERE);
+  for (const group of leaving.values()) group.sort((a, b) => toward(a) - toward(b));
   for (const end of ends) {
     const [from, to] = /** @type {[Box, Box]} */ ([boxes[end.from], boxes[end.to]]);
     const out = /** @type {typeof ends} */ (leaving.get(end.from));
     const into = /** @type {typeof ends} */ (entering.get(end.to));
-    const exit = from.exit(out.indexOf(end), out.length);
-    const entry = to.entry(into.indexOf(end), into.length);
+    let exit = from.exit(out.indexOf(end), out.length, isDown);
+    const entry = to.entry(into.indexOf(end), into.length, isDown);
     const next = end.route[0] ?? entry;
-    if (out.length === 1 && Math.abs(next.y - exit.y) < NEARLY_STRAIGHT) exit.y = next.y;
-    const left = columns[end.to]?.left ?? entry.x;
-    const turn = entry.x - left > SHORT ? [{ x: left, y: entry.y }] : [];
-    const points = end.leadsBack ? [from.left, ...end.route, to.exit(0, 1)] : [exit, ...end.route, ...turn, entry];
-    lines[end.i]?.route(points, end.leadsBack);
+    const isNearlyStraight = out.length === 1 && Math.abs(aside(next) - aside(exit)) < NEARLY_STRAIGHT;
+    if (isNearlyStraight) exit = point(along(exit), aside(next));
+    const start = columns[end.to]?.start ?? along(entry);
+    const turn = along(entry) - start > SHORT ? [point(start, aside(entry))] : [];
+    const back = [from.entry(0, 1, isDown), ...end.route, to.exit(0, 1, isDown)];
+    lines[end.i]?.route(end.leadsBack ? back : [exit, ...end.route, ...turn, entry], end.leadsBack, isDown);
   }
+}
+
+/** How far along the flow of a drawing a point is, and how far aside; and the point of both. @param {boolean} isDown */
+function axes(isDown) {
+  return {
+    along: (/** @type {Point} */ { x, y }) => (isDown ? y : x),
+    aside: (/** @type {Point} */ { x, y }) => (isDown ? x : y),
+    point: (/** @type {number} */ along, /** @type {number} */ aside) => (isDown ? { x: aside, y: along } : { x: along, y: aside }),
+  };
 }
 
 const NOWHERE = { x: 0, y: 0 };
 
-/** Hang the tags at their lines' ends, apart from each other. @param {readonly Line[]} lines */
-function hangTags(lines) {
-  /** @type {{ x: number, y: number, lines: Line[] }[]} tags that would overlap hang in one row, from the top down */
+/** Hang the tags at their lines' ends, apart from each other. @param {readonly Line[]} lines @param {boolean} isDown */
+function hangTags(lines, isDown) {
+  const { along, aside } = axes(isDown);
+  const near = isDown ? { along: NEAR_TAGS.y, aside: NEAR_TAGS.x } : { along: NEAR_TAGS.x, aside: NEAR_TAGS.y };
+  /** @type {{ along: number, aside: number, lines: Line[] }[]} tags that would overlap hang in one row */
   const rows = [];
-  const byHeight = lines.map((line) => ({ line, end: line.points[0] ?? NOWHERE })).sort((a, b) => a.end.y - b.end.y);
-  for (const { line, end } of byHeight) {
-    const row = rows.find(({ x, y, lines: hung }) => {
-      return Math.abs(x - end.x) < NEAR_TAGS.x && end.y < y + NEAR_TAGS.y * hung.length;
+  const endOf = (/** @type {Line} */ { points }) => points[0] ?? NOWHERE;
+  const inTurn = [...lines].sort((a, b) => aside(endOf(a)) - aside(endOf(b)));
+  for (const line of inTurn) {
+    const end = endOf(line);
+    const row = rows.find((other) => {
+      return Math.abs(other.along - along(end)) < near.along && aside(end) < other.aside + near.aside * other.lines.length;
     });
     if (row) row.lines.push(line);
-    else rows.push({ ...end, lines: [line] });
+    else rows.push({ along: along(end), aside: aside(end), lines: [line] });
   }
-  for (const { y, lines: hung } of rows) {
-    const middle = (y + (hung.at(-1)?.points[0]?.y ?? y)) / 2;
-    hung.forEach((line, i) => line.hang(middle + (i - (hung.length - 1) / 2) * NEAR_TAGS.y));
+  for (const { aside: first, lines: hung } of rows) {
+    const middle = (first + aside(endOf(/** @type {Line} */ (hung.at(-1))))) / 2;
+    hung.forEach((line, i) => line.hang(middle + (i - (hung.length - 1) / 2) * near.aside));
   }
 }
 

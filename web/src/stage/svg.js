@@ -60,25 +60,33 @@ export class Ruler {
   }
 }
 
-/** A path through points that leaves and enters each along the flow of the drawing. @param {readonly Point[]} points */
-export function curve(points) {
+/**
+ * A path through points that leaves and enters each along the flow of the drawing.
+ * @param {readonly Point[]} points @param {boolean} [isDown] whether that is downwards; else it is to the right
+ */
+export function curve(points, isDown = false) {
   const commands = points.map(({ x, y }, i) => {
     const before = points[i - 1];
     if (!before) return `M${rounded(x)},${rounded(y)}`;
     if (before.y === y) return `H${rounded(x)}`;
-    const middle = rounded((before.x + x) / 2);
-    return `C${middle},${rounded(before.y)} ${middle},${rounded(y)} ${rounded(x)},${rounded(y)}`;
+    if (before.x === x) return `V${rounded(y)}`;
+    const [half, end] = [{ x: (before.x + x) / 2, y: (before.y + y) / 2 }, `${rounded(x)},${rounded(y)}`];
+    if (isDown) return `C${rounded(before.x)},${rounded(half.y)} ${rounded(x)},${rounded(half.y)} ${end}`;
+    return `C${rounded(half.x)},${rounded(before.y)} ${rounded(half.x)},${rounded(y)} ${end}`;
   });
   return commands.join("");
 }
 
 /**
  * A triangle with its tip at a point.
- * @param {Point} tip @param {1 | -1} direction 1 points right, -1 left @param {number} weight of the line it ends
+ * @param {Point} tip @param {1 | -1} direction 1 points with the flow, -1 against it
+ * @param {number} weight of the line it ends @param {boolean} isDown whether the flow is downwards
  */
-export function arrowhead({ x, y }, direction, weight) {
+export function arrowhead({ x, y }, direction, weight, isDown) {
   const half = rounded(3 + weight * 0.8);
-  return `M${rounded(x)},${rounded(y)}l${rounded(-direction * headLength(weight))},-${half}v${2 * half}z`;
+  const back = rounded(-direction * headLength(weight));
+  const sides = isDown ? `l-${half},${back}h${2 * half}z` : `l${back},-${half}v${2 * half}z`;
+  return `M${rounded(x)},${rounded(y)}${sides}`;
 }
 
 /** @param {number} weight */
@@ -86,8 +94,8 @@ export function headLength(weight) {
   return 6 + weight * 1.2;
 }
 
-/** @param {number} value */
-function rounded(value) {
+/** A coordinate, to a tenth of a pixel. @param {number} value */
+export function rounded(value) {
   return Math.round(value * 10) / 10;
 }
 

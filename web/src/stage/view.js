@@ -1,39 +1,47 @@
 // Which part of a drawing is in view: panned by dragging, zoomed by pinching or with ctrl and the wheel.
 
+import { AFAR, fittedScale, MARGIN, NEAR } from "./fit.js";
+
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle */
 
-const LEAST_READABLE = 0.45;
-const LARGEST_FIT = 1.25;
 const LEAST = 0.05;
-const MOST = 3;
-const MARGIN = 20; // around the drawing, in pixels of the screen
+const MOST = 4;
 const SLACK = 60; // how much of the drawing stays in view however far it is dragged
+const CORNER = { width: 140, height: 54 }; // the lower right one has buttons over it
 const CLICK = 4; // how far a pointer may move in a click
 
 /** The part in view. One finger up or down still scrolls the page, and so does the wheel. */
 export class View {
   #svg;
   #world;
+  #callbacks;
   #x = 0;
   #y = 0;
   #scale = 1;
   #content = { width: 0, height: 0 };
   /** @type {number | null} the least scale at which it stays fitted; null once the reader has moved it */
-  #fitted = LEAST_READABLE;
+  #fitted = NEAR.least;
+  #limits = NEAR;
   /** @type {Map<number, Point>} where the pressed pointers are */
   #pointers = new Map();
   #travelled = 0;
   #resized;
 
-  /** @param {SVGSVGElement} svg @param {SVGGElement} world the group that is moved */
-  constructor(svg, world) {
+  /**
+   * @param {SVGSVGElement} svg @param {SVGGElement} world the group that is moved
+   * @param {{ onMove: (seen: Rectangle, fits: boolean) => void, onResize: () => void }} callbacks which part of the
+   *   drawing is seen, and whether all of it could be; and that the room for it has changed
+   */
+  constructor(svg, world, callbacks) {
     this.#svg = svg;
     this.#world = world;
+    this.#callbacks = callbacks;
     this.#resized = new ResizeObserver(([{ contentRect }]) => {
       if (!contentRect.width) return; // hidden, as in a folded cell of a notebook
       if (this.#fitted !== null) this.#fitAtLeast(this.#fitted);
       else this.#move(this.#x, this.#y, this.#scale);
+      callbacks.onResize();
     });
     this.#resized.observe(svg);
     svg.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
@@ -48,7 +56,15 @@ export class View {
   /** Take a drawing of another size. @param {{ width: number, height: number }} content */
   hold(content) {
     this.#content = content;
-    this.#fitAtLeast(LEAST_READABLE);
+    this.#fitAtLeast(this.#limits.least);
+  }
+
+  /** Show it as it is read from afar, or near. @param {boolean} isAfar */
+  enlarge(isAfar) {
+    const limits = isAfar ? AFAR : NEAR;
+    if (limits === this.#limits) return;
+    this.#limits = limits;
+    this.#fitAtLeast(limits.least);
   }
 
   /** Show all of the drawing, however small. */
@@ -58,25 +74,34 @@ export class View {
 
   /** @param {number} factor */
   zoom(factor) {
-    const { width, height } = this.#size();
+    const { width, height } = this.size;
     this.#fitted = null;
     this.#glide(() => this.#zoomAt(factor, { x: width / 2, y: height / 2 }));
   }
 
   /** Whether a part of the drawing could be seen at once. @param {Rectangle} part */
   hasRoomFor(part) {
-    const { width, height } = this.#size();
+    const { width, height } = this.size;
     return part.width * this.#scale <= width - 2 * MARGIN && part.height * this.#scale <= height - 2 * MARGIN;
   }
 
   /** Bring a part of the drawing into view, unless it is. @param {Rectangle} part */
   reveal(part) {
-    const { width, height } = this.#size();
-    const x = this.#x + shift(this.#x + part.x * this.#scale, part.width * this.#scale, width);
-    const y = this.#y + shift(this.#y + part.y * this.#scale, part.height * this.#scale, height);
+    const { width, height } = this.size;
+    const size = { width: part.width * this.#scale, height: part.height * this.#scale };
+    const before = { x: this.#x + part.x * this.#scale, y: this.#y + part.y * this.#scale };
+    const after = { x: before.x + shift(before.x, size.width, width), y: before.y + shift(before.y, size.height, height) };
+    const place = this.#fits ? after : clear({ ...after, ...size }, this.size);
+    const [x, y] = [this.#x + place.x - before.x, this.#y + place.y - before.y];
     if (x === this.#x && y === this.#y) return;
     this.#fitted = null;
     this.#glide(() => this.#move(x, y, this.#scale));
+  }
+
+  /** Bring a point of the drawing to the middle of the stage, at once. @param {Point} point */
+  centre({ x, y }) {
+    const { width, height } = this.size;
+    this.#follow(() => this.#move(width / 2 - x * this.#scale, height / 2 - y * this.#scale, this.#scale));
   }
 
   close() {
@@ -86,13 +111,22 @@ export class View {
   /** Show all of the drawing, or its beginning where it would be smaller than that. @param {number} least */
   #fitAtLeast(least) {
     this.#fitted = least;
-    const { width, height } = this.#size();
-    const across = (width - 2 * MARGIN) / this.#content.width;
-    const down = (height - 2 * MARGIN) / this.#content.height;
-    const scale = Math.max(least, Math.min(across, down, LARGEST_FIT));
+    const { width, height } = this.size;
+    const scale = Math.max(least, fittedScale(this.#content, this.size, this.#limits.most));
+    const found = this.#placed(scale);
+    const smaller = fittedScale(this.#content, { width, height: height - CORNER.height + MARGIN }, this.#limits.most);
+    const isSmaller = !found.isClear && smaller >= least;
+    const { x, y } = isSmaller ? this.#placed(smaller) : found;
+    this.#move(Math.round(x), Math.round(y), isSmaller ? smaller : scale);
+  }
+
+  /** Where a drawing of some scale stands, in the middle or from its beginning on, and whether no button lies over it. @param {number} scale */
+  #placed(scale) {
+    const { width, height } = this.size;
     const drawing = { width: this.#content.width * scale, height: this.#content.height * scale };
     const x = drawing.width > width - MARGIN ? MARGIN : (width - drawing.width) / 2;
-    this.#move(Math.round(x), Math.round((height - drawing.height) / 2), scale);
+    const y = drawing.height > height - MARGIN ? MARGIN : (height - drawing.height) / 2;
+    return clear({ x, y, ...drawing }, this.size);
   }
 
   /** @param {number} factor @param {Point} at what stays in its place on the screen */
@@ -104,11 +138,18 @@ export class View {
 
   /** @param {number} x @param {number} y @param {number} scale */
   #move(x, y, scale) {
-    const { width, height } = this.#size();
+    const { width, height } = this.size;
     this.#scale = scale;
     this.#x = Math.min(Math.max(x, SLACK - this.#content.width * scale), width - SLACK);
     this.#y = Math.min(Math.max(y, SLACK - this.#content.height * scale), height - SLACK);
     this.#world.style.transform = `translate(${this.#x}px, ${this.#y}px) scale(${scale})`;
+    this.#callbacks.onMove({ x: -this.#x / scale, y: -this.#y / scale, width: width / scale, height: height / scale }, this.#fits);
+  }
+
+  /** Whether all of the drawing could be seen at once. */
+  get #fits() {
+    const { width, height } = this.size;
+    return this.#content.width * this.#scale <= width && this.#content.height * this.#scale <= height;
   }
 
   /** Move smoothly; dragging and pinching follow the hand at once. @param {() => void} move */
@@ -117,7 +158,7 @@ export class View {
     move();
   }
 
-  #size() {
+  get size() {
     return { width: this.#svg.clientWidth, height: this.#svg.clientHeight };
   }
 
@@ -200,6 +241,18 @@ export class View {
 function shift(start, length, room) {
   if (start < MARGIN || length > room - 2 * MARGIN) return MARGIN - start;
   return Math.min(0, room - MARGIN - (start + length));
+}
+
+/**
+ * Where to put what would lie under the buttons in the corner: above them or beside them, where there is room.
+ * @param {Rectangle} part @param {{ width: number, height: number }} room
+ */
+function clear({ x, y, width, height }, room) {
+  const [over, aside] = [y + height - (room.height - CORNER.height), x + width - (room.width - CORNER.width)];
+  if (over <= 0 || aside <= 0) return { x, y, isClear: true };
+  if (y - over >= MARGIN / 2) return { x, y: y - over, isClear: true };
+  const isRoom = x - aside >= MARGIN / 2;
+  return { x: isRoom ? x - aside : x, y, isClear: isRoom };
 }
 
 /** @param {Point} a @param {Point} b */

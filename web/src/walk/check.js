@@ -1,6 +1,6 @@
 // Gradients beside difference quotients: a node is nudged, and what depends on it is run again.
 
-import { gradients, swept, usersOf } from "./passes.js";
+import { checkable, gradients, swept, usersOf } from "./passes.js";
 import { slope, trial } from "./quotients.js";
 import { Replay } from "./replay.js";
 import { gradientErrors, noiseWeights } from "./rounding.js";
@@ -55,6 +55,8 @@ const TOLERANCE = 1e-7; // of the gradient: an error below that is no wrong deri
 const KINK_SLACK = 1e-3; // of the gap between the slopes at a kink: slopes over a finite step are off by that much
 const TOO_VAGUE = 1e-2; // of the gradient: a quotient that is not known better than that says nothing
 
+/** @type {ReadonlySet<string | undefined>} */
+const COMPARISONS = new Set(["less", "less_equal", "equal"]);
 const KINKS = new Set(["kink", "jump"]);
 const NOTHING = { up: NaN, down: NaN, left: NaN, right: NaN, quotient: NaN, error: NaN };
 
@@ -67,12 +69,21 @@ export function nudge(graph, place, h, method) {
 }
 
 /**
- * Check gradients, all of them if no places are given, each by a step that is found for it if none is given.
+ * Check gradients, all but of what only chooses if no places are given, each by a step that is found for it if none is given.
  * @param {Graph} graph @param {Method} method @param {readonly number[]} [places] @param {number} [h]
  */
-export function checkAll(graph, method, places = swept(graph).toReversed(), h) {
+export function checkAll(graph, method, places = checkable(graph), h) {
   const check = new Check(graph, method);
   return places.map((place) => check.nudged(place, h));
+}
+
+/**
+ * A node nudged by one step after the other, which is quicker than one check each.
+ * @param {Graph} graph @param {Method} method @param {number} place @param {readonly number[]} steps
+ */
+export function nudges(graph, method, place, steps) {
+  const check = new Check(graph, method);
+  return steps.map((h) => check.nudged(place, h));
 }
 
 /** A check in the middle: what is known of a graph, and the judgements so far. */
@@ -91,9 +102,7 @@ class Check {
     this.errors = gradientErrors(graph, this.gradients);
     const { nodes } = graph;
     /** Nodes that only decide, and are at the very point where the choice changes. */
-    this.conditions = nodes
-      .flatMap(({ row, gather, operands }) => ((row ?? gather)?.inert ?? []).map((position) => operands[position]))
-      .filter((place) => place >= 0 && nodes[place].data === 0);
+    this.conditions = nodes.flatMap((node) => atThreshold(graph, node));
     this.stopped = nodes.flatMap(({ row, operands }) => (row?.isExact === false ? operands : []));
   }
 
@@ -170,6 +179,20 @@ class Check {
     };
     return KINKS.has(slope(local, this.graph.nodes[operand].data, "central").shape);
   }
+}
+
+/**
+ * The operands of a node that only decide, and are where its choice changes. A comparison is 1 or 0, and is never at a
+ * threshold itself: its operands are, where they are equal.
+ * @param {Graph} graph @param {Node} node
+ */
+function atThreshold({ nodes }, { row, gather, operands, constants }) {
+  const deciding = ((row ?? gather)?.inert ?? []).map((position) => operands[position]).filter((place) => place >= 0);
+  if (COMPARISONS.has(row?.name)) {
+    const [left, right] = operands.map((place, i) => (place < 0 ? constants[i] : nodes[place].data));
+    return left === right ? deciding : [];
+  }
+  return deciding.filter((place) => !COMPARISONS.has(nodes[place].row?.name) && nodes[place].data === 0);
 }
 
 /**

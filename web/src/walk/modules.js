@@ -5,7 +5,7 @@
 // `layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses,
 // or to the one that made its only operand, such as a neuron's sum before its activation function.
 
-import { parts as say } from "../english/sentences.js";
+import { modules as say } from "../languages/languages.js";
 import { said } from "../core/names.js";
 import { edgeKey } from "./passes.js";
 

@@ -29,10 +29,26 @@ export function swept(graph) {
 }
 
 /**
+ * The places that a small change makes sense of: not of what only chooses, as an index does. Users after what they use.
+ * @param {import("../core/graph.js").Graph} graph @returns {readonly number[]}
+ */
+export function checkable(graph) {
+  const found = new Set([graph.root]);
+  for (const node of graph.nodes.toReversed()) {
+    if (!found.has(node.place)) continue;
+    const choosing = selects(node) ? ((node.row ?? node.gather)?.inert ?? []) : [];
+    node.operands.forEach((place, position) => {
+      if (place >= 0 && !choosing.includes(position)) found.add(place);
+    });
+  }
+  return [...graph.nodes.keys()].filter((place) => found.has(place));
+}
+
+/**
  * Whether a node selects among its operands, and has left out the one at a position.
  * @param {Node} node @param {number} position
  */
-function leavesOut(node, position) {
+export function leavesOut(node, position) {
   return node.partials[position] === 0 && selects(node);
 }
 

@@ -54,6 +54,12 @@ export class Replay {
     return this.#numbers[this.graph.root];
   }
 
+  /** What depends on the selected node, where that has this number: their numbers by place. @param {number} number @returns {ReadonlyMap<number, number>} */
+  followed(number) {
+    this.rootWith(number);
+    return new Map(this.#dependents.map(({ place }) => [place, this.#numbers[place]]));
+  }
+
   /**
    * The sum of weight times size over the nodes that were run again, with the numbers that they have now. A weight of 0
    * makes 0, whatever the number.

@@ -6,9 +6,11 @@ import { backwardSteps, edgeKey, forwardSteps, gradients, swept, usersOf } from 
 export { contribution, edgeKey, gradients, swept } from "./passes.js";
 
 /** @typedef {import("../types.js").Moment} Moment */
+/** @typedef {import("../types.js").Step} Step */
 
 /**
  * The forward and the backward pass over a graph. Nothing is worked out before it is asked for, and then only once.
+ * Between the passes, the seed is a step of its own: the root gets the gradient 1.
  *
  * A node that has been visited is done with: what comes to it later is lost. (In a program it may still land in
  * `.grad`; it is not passed on.)
@@ -33,9 +35,21 @@ export class Walk {
     return this.#kept("backward", backwardSteps(this.graph, this.order, this.overwrite));
   }
 
-  /** Both passes, one after the other. @returns {readonly import("../types.js").Step[]} */
+  /** Both passes, one after the other; between them the seed. @returns {readonly Step[]} */
   get steps() {
-    return this.#kept("steps", [...this.forward, ...this.backward]);
+    /** @type {Step} */
+    const seed = { kind: "seed", place: this.graph.root };
+    return this.#kept("steps", [...this.forward, seed, ...this.backward]);
+  }
+
+  /** The position after the seed, where the backward pass begins. */
+  get seeded() {
+    return this.forward.length + 1;
+  }
+
+  /** The steps of the backward pass that have been taken at a position. @param {number} position */
+  taken(position) {
+    return this.backward.slice(0, Math.max(position - this.seeded, 0));
   }
 
   /** The gradient of every node by place, as this walk has it; null where the walk does not go. */
@@ -83,15 +97,24 @@ export class Walk {
     return this.#kept("users", usersOf(this.graph));
   }
 
-  /** What is known after so many steps. @param {number} position @returns {Moment} */
-  moment(position) {
+  /**
+   * What is known after so many steps; in the middle of the last of them, where only some of what it brings has landed.
+   * @param {number} position @param {number} [landed] how much of it, of so many as `landings` says @returns {Moment}
+   */
+  moment(position, landed = Infinity) {
     const size = this.graph.nodes.length;
-    const filled = Math.min(position, size);
-    const taken = this.backward.slice(0, position - filled);
+    const last = this.steps[position - 1];
+    const isWhole = !last || landed >= landings(last);
+    const done = isWhole || last.kind === "backward" ? position : position - 1;
+    const filled = Math.min(done, size);
+    const taken = this.taken(done).map((step) => {
+      return isWhole || step !== last ? step : { ...step, contributions: step.contributions.slice(0, landed) };
+    });
     /** @type {(number | null)[]} */
     const found = new Array(size).fill(null);
     const visited = new Array(size).fill(false);
     const contributions = new Map();
+    if (done >= this.seeded) found[this.graph.root] = 1;
     for (const { place, upstream, contributions: given } of taken) {
       visited[place] = true;
       found[place] ??= upstream;
@@ -103,21 +126,20 @@ export class Walk {
     const lost = lostContributions(taken, this.overwrite);
     return {
       position,
-      phase: this.#phase(position),
+      phase: this.#phase(position, isWhole),
       known: Array.from({ length: size }, (_, place) => place < filled),
       gradients: found,
       visited,
       contributions,
       lost: new Set(lost.map((loss) => edgeKey(loss.giver, loss.position))),
-      active: this.steps[position - 1]?.place ?? null,
+      active: last?.place ?? null,
     };
   }
 
-  /** @param {number} position @returns {Moment["phase"]} */
-  #phase(position) {
-    if (position === 0) return "start";
-    if (position === this.steps.length) return "end";
-    return position <= this.forward.length ? "forward" : "backward";
+  /** @param {number} position @param {boolean} isWhole @returns {Moment["phase"]} */
+  #phase(position, isWhole) {
+    if (position === this.steps.length && isWhole) return "end";
+    return this.steps[position - 1]?.kind ?? "start";
   }
 
   /**
@@ -128,6 +150,11 @@ export class Walk {
     Object.defineProperty(this, name, { value });
     return value;
   }
+}
+
+/** How much a step brings, one thing after the other: a number, or a contribution to each operand. @param {Step} step */
+export function landings(step) {
+  return step.kind === "backward" ? step.contributions.length : 1;
 }
 
 /** @param {number} size @param {number} number */

@@ -3,7 +3,7 @@
 // All of it follows from the formulas of the table: a derivative of 1 copies, one that is the other operand swaps and
 // scales, one that a condition chooses lets through or holds back, one that is always 0 is flat, and any other scales.
 
-import * as say from "../english/sentences.js";
+import { sentences as say } from "../languages/languages.js";
 import { folded, resolved, substituted, text } from "../core/formula.js";
 import { elementOf, formulaOf, passing, selects } from "../core/graph.js";
 import { lostContributions } from "./losses.js";
@@ -24,17 +24,24 @@ import { edgeKey } from "./passes.js";
 
 const OPERANDS = ["x", "y", "z"];
 const MOST_ENTRIES = 8; // of a table that are written out
+export const MANY = 8; // more operands than these are shortened where there is a way to see all of them
+export const FIRST = 4; // of which the first few are shown, and the last
 const MOST_REASONS = 5; // that a sentence gives
 const MOST_TERMS = 20; // that a sum is written with
 
 // Steps
 
-/** What a step does. @param {Walk} walk @param {import("../types.js").Step} step @returns {string} */
-export function stepSentence(walk, step) {
+/**
+ * What a step does.
+ * @param {Walk} walk @param {import("../types.js").Step} step
+ * @param {boolean} [isWhole] whether all of many operands are told of, or a few @returns {string}
+ */
+export function stepSentence(walk, step, isWhole = true) {
   const node = walk.graph.nodes[step.place];
-  if (step.kind === "forward") return computed(node, walk.graph);
+  if (step.kind === "forward") return computed(node, walk.graph, isWhole);
+  if (step.kind === "seed") return say.seeded(derivativeOf(said(node.name), said(node.name)));
   const isRoot = step.place === walk.graph.root;
-  const told = [visited(node, step.upstream, isRoot), joined(walk, step.contributions), kept(node, walk.graph)];
+  const told = [visited(node, step.upstream, isRoot), joined(walk, step.contributions, isWhole), kept(node, walk.graph)];
   return told.filter(Boolean).join(" ");
 }
 
@@ -44,19 +51,25 @@ export function contributionSentence(walk, given) {
   return say.applied(rule, [clause]);
 }
 
-/** How a node got its number. @param {Node} node @param {Graph} graph */
-export function computed(node, graph) {
+/** How a node got its number. @param {Node} node @param {Graph} graph @param {boolean} isWhole */
+export function computed(node, graph, isWhole) {
   const [name, number] = [said(node.name), short(node.data)];
   if (!node.operands.length) return say.forward.given(name, number);
   if (!node.row && !node.gather) return say.forward.counted(name, said(node.symbol), node.operands.length, number);
   const numbers = node.operands.map((_, position) => short(numberOf(node, position, graph)));
-  return [...new Set([name, written(node, graph), applied(node, numbers), number])].join(" = ");
+  return [...new Set([name, written(node, graph, isWhole), applied(node, few(numbers, isWhole)), number])].join(" = ");
 }
 
-/** An operation on the names of its operands. @param {Node} node @param {Graph} graph */
-export function written(node, graph) {
+/** An operation on the names of its operands. @param {Node} node @param {Graph} graph @param {boolean} [isWhole] whether on all of many */
+export function written(node, graph, isWhole = true) {
   const names = node.operands.map((place, i) => (place < 0 ? short(node.constants[i]) : said(graph.nodes[place].name)));
-  return applied(node, names);
+  return applied(node, few(names, isWhole));
+}
+
+/** Of many texts the first few and the last, with what stands for the others. @param {readonly string[]} texts @param {boolean} isWhole */
+export function few(texts, isWhole) {
+  if (isWhole || texts.length <= MANY) return texts;
+  return [...texts.slice(0, FIRST), say.others(texts.length - FIRST - 1), texts[texts.length - 1]];
 }
 
 /** An operation on operands, written as a program writes it. @param {Node} node @param {readonly string[]} operands */
@@ -80,9 +93,9 @@ function visited(node, upstream, isRoot) {
 
 /**
  * Sentences out of what was done and to whom; one for all operands that the same was done to.
- * @param {Walk} walk @param {readonly Contribution[]} contributions
+ * @param {Walk} walk @param {readonly Contribution[]} contributions @param {boolean} isWhole
  */
-function joined(walk, contributions) {
+function joined(walk, contributions, isWhole) {
   /** @type {Map<string, string[]>} */
   const clauses = new Map();
   for (const given of contributions) {
@@ -91,7 +104,7 @@ function joined(walk, contributions) {
     if (told) told.push(clause);
     else clauses.set(rule, [clause]);
   }
-  return [...clauses].map(([rule, told]) => `${say.applied(rule, told)}.`).join(" ");
+  return [...clauses].map(([rule, told]) => `${say.applied(rule, few(told, isWhole))}.`).join(" ");
 }
 
 // Rules
@@ -245,7 +258,8 @@ export function because(graph, { giver, taker, overwrittenBy }) {
 /**
  * A node's gradient as the sum that it is: a term for every edge to a user. `total`: what has arrived so far, null for
  * nothing. The root has no terms: its gradient is 1.
- * @typedef {{ symbolic: string, terms: readonly EdgeStory[], total: number | null, right: number }} ChainRule
+ * `derivative` is the left side of the sum.
+ * @typedef {{ derivative: string, symbolic: string, terms: readonly EdgeStory[], total: number | null, right: number }} ChainRule
  */
 
 /** The chain rule at a node. @param {Walk} walk @param {number} place @param {Moment} moment @returns {ChainRule} */
@@ -256,8 +270,10 @@ export function chainRule(walk, place, moment) {
   const products = terms.slice(0, MOST_TERMS).map(({ symbolic }) => symbolic);
   if (terms.length > MOST_TERMS) products.push("…");
   const sum = place === walk.graph.root ? "1" : products.join(" + ") || "0";
+  const derivative = derivativeOf(root, node);
   return {
-    symbolic: `${derivativeOf(root, node)} = ${sum}`,
+    derivative,
+    symbolic: `${derivative} = ${sum}`,
     terms,
     total: moment.gradients[place],
     right: walk.right[place],
@@ -305,8 +321,8 @@ function story(walk, user, position, moment, lost) {
 
 /** What has been lost by a moment, by edge. @param {Walk} walk @param {Moment} moment */
 function lostAt(walk, moment) {
-  const taken = walk.backward.slice(0, Math.max(moment.position - walk.forward.length, 0));
-  return new Map(lostContributions(taken, walk.overwrite).map((loss) => [edgeKey(loss.giver, loss.position), loss]));
+  const lost = lostContributions(walk.taken(moment.position), walk.overwrite);
+  return new Map(lost.map((loss) => [edgeKey(loss.giver, loss.position), loss]));
 }
 
 /** The local derivative as it stands in the table. @param {Node} node @param {number} position */
@@ -323,10 +339,16 @@ export function formula(node, position) {
  * @param {Node} node @param {number} position @param {Graph} graph
  */
 export function writtenPartial(node, position, graph) {
+  const partial = namedPartial(node, position, graph);
+  return partial === null ? "" : text(partial);
+}
+
+/** The same as a formula; null where there is none. @param {Node} node @param {number} position @param {Graph} graph */
+export function namedPartial(node, position, graph) {
   const partial = formulaOf(node, position);
-  if (isByHand(node) || partial === null) return "";
+  if (isByHand(node) || partial === null) return null;
   const names = { ...namesOf(node, position, graph), out: bracketed(said(node.name)) };
-  return text(folded(substituted(resolved(partial, numbersOf(node, position, graph)), names)));
+  return folded(substituted(resolved(partial, numbersOf(node, position, graph)), names));
 }
 
 /** d one / d other. @param {string} one @param {string} other */

@@ -19,7 +19,7 @@ CELLS = [
     "walk(d)",
     "widget = walk(d).widget()\nwidget",
     "print('state:', repr(widget.state), 'gradient:', a.grad)",
-    "widget.state = 'step=5'; print('set')",
+    "widget.state = 'step=6'; print('set')",
 ]
 
 
@@ -116,9 +116,9 @@ def test_keys_in_the_widget_are_the_widgets(notebook: Page) -> None:
 
 def test_the_widget_has_the_theme_of_jupyterlab(notebook: Page) -> None:
     colour = "(app) => getComputedStyle(app.getRootNode().host).backgroundColor"
-    assert run(notebook, 0).locator(".app").evaluate(colour) == "rgb(255, 255, 255)"
+    assert run(notebook, 0).locator(".app").evaluate(colour) == "rgb(255, 253, 249)"
     notebook.get_by_role("menuitem", name="Settings").click()
     notebook.get_by_text("Theme", exact=True).hover()
     notebook.get_by_role("menuitem", name="JupyterLab Dark", exact=True).click()
     expect(notebook.locator("body[data-jp-theme-light=false]")).to_be_attached()
-    assert run(notebook, 1).locator(".app").evaluate(colour) == "rgb(20, 23, 28)"
+    assert run(notebook, 1).locator(".app").evaluate(colour) == "rgb(23, 24, 28)"

@@ -25,6 +25,8 @@ const stage = new Stage(frame, {
   onNode: (place) => said.push(["node", place]),
   onEdge: (key) => said.push(["edge", key]),
   onPart: (key) => said.push(["part", key]),
+  onValue: (place, number, isFinal) => said.push(["value", place, number, isFinal]),
+  onPoint: () => {},
   data: "data",
   gradient: "grad",
   nameOfNode: (place) => `${graph.nodes[place].name} = ${graph.nodes[place].data}, ${moment.gradients[place]}`,

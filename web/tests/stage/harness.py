@@ -17,10 +17,15 @@ from gradwalk.math import maximum
 WEB = Path(__file__).parent.parent.parent
 BUNDLE = """
 import { build } from "esbuild";
-const options = { bundle: true, write: false, format: "iife", loader: { ".css": "text" } };
-const worker = await build({ ...options, entryPoints: ["src/stage/layout.worker.js"] });
-const define = { LAYOUT_WORKER: JSON.stringify(worker.outputFiles[0].text) };
-const made = await build({ ...options, entryPoints: ["tests/stage/harness.js"], define });
+import { layoutLibrary } from "./plugins.js";
+const made = await build({
+  entryPoints: ["tests/stage/harness.js"],
+  bundle: true,
+  write: false,
+  format: "iife",
+  loader: { ".css": "text" },
+  plugins: [layoutLibrary],
+});
 process.stdout.write(made.outputFiles[0].text);
 """
 

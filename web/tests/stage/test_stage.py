@@ -94,7 +94,7 @@ def test_operands_stand_in_the_order_of_the_expression(page: Page) -> None:
 
 
 def test_a_value_used_twice_has_two_lines_and_two_tags(page: Page) -> None:
-    draw(page, twice(), 3)
+    draw(page, twice(), 4)
     tags = page.evaluate("""[...harness.shadow.querySelectorAll(".tag.shown")].map((tag) => {
       const { top, bottom } = tag.getBoundingClientRect(); return [tag.textContent, top, bottom]; })""")
     assert [text for text, _, _ in tags] == ["+1", "+1"]

@@ -15,13 +15,14 @@ import numpy
 
 from gradwalk.explain.check.error_bounds import EPSILON, gradient_errors, noise_weights
 from gradwalk.explain.check.finite_differences import Method, Noisy, Slope, quotient, slope
-from gradwalk.explain.passes import gradients, passing, swept
+from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
 from gradwalk.graph.graph import Floats, Graph, as_graph
 from gradwalk.graph.node import Node
 from gradwalk.graph.plain_json import as_json, plain
 from gradwalk.graph.reevaluate import Reevaluator
+from gradwalk.ops.table import BY_NAME
 from gradwalk.trees.tree import Parameters, TreeDef, flattened, scalars, tupled
 from gradwalk.value.modes import source_lines
 from gradwalk.value.order import topological_order
@@ -34,6 +35,7 @@ _NOT_RUN_AGAIN = {
     "by hand": "hand-made nodes",
     "stored": "nodes that were made with their local derivatives, which cannot be computed again",
 }
+_COMPARISONS = {BY_NAME[name].symbol for name in ("less", "less_equal", "equal")}
 _TOO_VAGUE = 1e-2  # relative to the gradient: a quotient that is known less well decides nothing
 
 
@@ -223,6 +225,8 @@ def check(root: Value | Graph, *, method: Method = "central", h: float | None = 
     """Compare the gradient of every node, leaves and intermediates, with a difference quotient.
 
     Each node is nudged, and what becomes of the root is computed again. The Values and their gradients do not change.
+    Nodes that no gradient flows to, such as what `floor` is taken of, have the gradient 0. Left out is what only
+    chooses: the condition of `where` and the index of `take`.
 
     Args:
         root: The Value whose graph is checked, or a Graph with one root.
@@ -295,9 +299,8 @@ def gradcheck(f: Callable[..., Any], *args: Any, method: Method = "central", h: 
 
 def _is_kink(graph: Graph, index: int | None) -> bool:
     """Return whether a check of the graph finds that a node reaches the root by way of a kink."""
-    return (
-        index is not None and dict(zip(sorted(swept(graph)), check(graph).rows, strict=True))[index].verdict == "kink"
-    )
+    rows = dict(zip(checkable(graph), check(graph).rows, strict=True))
+    return index in rows and rows[index].verdict == "kink"
 
 
 def _swept_gradients(root: Value, values: Sequence[Value]) -> list[float]:
@@ -410,16 +413,17 @@ class _GraphChecker:
         self._gradients = gradients(graph)
         self._weights = noise_weights(graph, self._gradients)
         self._errors = gradient_errors(graph, self._gradients)
-        self._conditions = [x for node in graph.nodes for x in node.condition_operands if graph.data[x] == 0.0]
+        self._conditions = [x for node in graph.nodes for x in _at_threshold(graph, node)]
         self._stopped = [x for node in graph.nodes if node.row and not node.row.is_exact for x in node.operands]
         self._users = _users(graph)
         self._rows: dict[int, Checked] = {}
 
     def check(self) -> Check:
-        """Check all nodes that gradient flows to."""
-        for index in swept(self._graph):
+        """Check all nodes but those that only choose."""
+        indices = checkable(self._graph)
+        for index in reversed(indices):
             self._rows[index] = self._checked(index)
-        rows = {index: self._rows[index] for index in sorted(self._rows)}
+        rows = {index: self._rows[index] for index in indices}
         return Check(tuple(rows.values()), tuple(self._culprits(rows)))
 
     def _checked(self, index: int) -> Checked:
@@ -490,6 +494,18 @@ class _GraphChecker:
                     f"{node.name} is {node.data!r}, and {node.symbol} of its operands is {again!r}: some .data was set"
                     " since it was computed. Call refresh(root) first"
                 )
+
+
+def _at_threshold(graph: Graph, node: Node) -> list[int]:
+    """Return the operands of a node that only decide, and are where its choice changes.
+
+    A comparison is 1 or 0, and is never at a threshold itself: its operands are, where they are equal.
+    """
+    if node.symbol in _COMPARISONS:
+        left, right = [graph.data[x] if isinstance(x, int) else x for x in node.arguments]
+        return list(node.condition_operands) if left == right else []
+    deciding = [x for x in node.condition_operands if graph.nodes[x].symbol not in _COMPARISONS]
+    return [x for x in deciding if graph.data[x] == 0.0]
 
 
 def _users(graph: Graph) -> list[list[Node]]:

@@ -1,0 +1,161 @@
+"""Which variable a line of the user's program assigns a new node to, by the place of the instruction that made it.
+
+Python knows of every instruction from which line and column to which its source goes. So `loss` is the node that the
+whole right-hand side of `loss = (a - b)**2` made, and not one of its parts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from types import CodeType
+from typing import NamedTuple
+
+RETURNED = ""  # in place of the name of a variable: what a function returns is its caller's to name
+ONE, MANY = "", "*"  # how many nodes an expression makes, where no name of a function tells
+_LONGEST = 40  # letters of a name
+
+# Where an instruction's source begins and ends: line, last line, column and last column, in bytes of UTF-8.
+Position = tuple[int | None, int | None, int | None, int | None]
+
+# Functions whose result holds Values and is none.
+_CONTAINERS = frozenset(
+    ("list", "tuple", "set", "frozenset", "dict", "map", "filter", "zip", "sorted", "reversed", "array", "asarray")
+)
+_IN_SUBSCRIPTS = (ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
+
+
+class Target(NamedTuple):
+    """What becomes of the result of an expression.
+
+    Attributes:
+        variable: The name of the variable that it is assigned to, such as `w[0]`; `RETURNED` if it is returned.
+        makes: `ONE` for an operator, which makes one node; the name of a function, which does if an operation is called
+            so; `MANY` for what may make several.
+    """
+
+    variable: str
+    makes: str
+
+
+def targets(program: Sequence[str]) -> dict[Position, Target]:
+    """Find the expressions of a program whose results are assigned or returned.
+
+    Args:
+        program: The lines of the program, with their ends.
+
+    Returns:
+        What becomes of each, by the position that its last instruction has. Empty if the program is not Python.
+
+    Example:
+        >>> targets(["x = 2*y"])
+        {(1, 1, 4, 7): Target(variable='x', makes='')}
+    """
+    found: dict[Position, Target] = {}
+    try:
+        tree = ast.parse("".join(program))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return found
+    for statement in ast.walk(tree):
+        for variable, expression in _assigned(statement):
+            for part in _results(expression):
+                for position in _positions(part):
+                    found.setdefault(position, Target(variable, _makes(part)))
+    return found
+
+
+def position_of(code: CodeType, instruction: int) -> Position:
+    """Return where the source of an instruction begins and ends.
+
+    Args:
+        code: The code.
+        instruction: The offset of the instruction in it, as `frame.f_lasti` is.
+    """
+    for offset, position in enumerate(code.co_positions()):
+        if offset == instruction // 2:
+            return position
+    return None, None, None, None
+
+
+def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield each variable that a statement assigns to, with the expression that makes what it gets."""
+    match statement:
+        case ast.Assign(targets=[target, *_], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield from _unpacked(target, value)
+        case ast.NamedExpr(target=target, value=value):
+            yield from _unpacked(target, value)
+        case ast.AugAssign(target=target):  # the position of its operator is the whole statement
+            yield from _unpacked(target, statement)
+        case ast.Return(value=ast.expr() as value) | ast.Lambda(body=value):
+            yield RETURNED, value
+
+
+def _unpacked(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the variables of a target: several where as many expressions stand at the other side."""
+    match target, value:
+        case ((ast.Tuple(elts=names) | ast.List(elts=names)), (ast.Tuple(elts=parts) | ast.List(elts=parts))):
+            if len(names) == len(parts) and not any(isinstance(part, ast.Starred) for part in (*names, *parts)):
+                for name, part in zip(names, parts, strict=True):
+                    yield from _unpacked(name, part)
+        case _:
+            variable = _name(target)
+            if variable.strip("_") and len(variable) <= _LONGEST:
+                yield variable, value
+
+
+def _name(target: ast.expr) -> str:
+    """Return what to call the node that a target is assigned: `w` for `self.w`, of which there may be many; or ""."""
+    match target:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner, attr=name):
+            whose = _name(owner)
+            return whose and f"{whose}.{name}"
+        case ast.Subscript(value=ast.Name() | ast.Attribute() as owner, slice=index):
+            whose = _name(owner)
+            is_simple = all(isinstance(part, _IN_SUBSCRIPTS) for part in ast.walk(index))
+            return f"{whose}[{ast.unparse(index).strip('()')}]" if whose and is_simple else ""
+    return ""
+
+
+def _results(expression: ast.AST) -> Iterator[ast.AST]:
+    """Yield the expressions that may make the result of an expression."""
+    match expression:
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _results(body)
+            yield from _results(orelse)
+        case ast.NamedExpr(value=value):
+            yield from _results(value)
+        case ast.Call() if _makes(expression) in _CONTAINERS:
+            return
+        case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.Call() | ast.Subscript() | ast.Attribute():
+            yield expression
+        case ast.AugAssign():
+            yield expression
+
+
+def _makes(expression: ast.AST) -> str:
+    """Return how many nodes an expression makes, or the name of the function that it calls."""
+    match expression:
+        case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
+            return MANY
+        case ast.BinOp() | ast.AugAssign() | ast.UnaryOp() | ast.Compare():
+            return ONE
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name
+    return MANY
+
+
+def _positions(expression: ast.AST) -> Iterator[Position]:
+    """Yield the positions that the instruction which makes the result may have."""
+    assert isinstance(expression, ast.expr | ast.stmt)
+    end, last = expression.end_lineno, expression.end_col_offset
+    yield expression.lineno, end, expression.col_offset, last
+    match expression:
+        case ast.Call(
+            func=ast.Attribute(end_lineno=int() as line, end_col_offset=int() as column, attr=name) as method
+        ):
+            if method.lineno != line:  # a method on a line of its own: the instruction begins at its name
+                start = column - len(name.encode())
+                yield line, line, start, column
+                yield line, end, start, last

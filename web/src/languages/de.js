@@ -1,0 +1,1323 @@
+// Was die Seite sagt, auf Deutsch. Angeredet wird mit du; Zahlen haben einen Dezimalpunkt, weil man sie auch in Ausdrücke tippt.
+
+/** @import * as en from "./en.js" */
+
+/** @param {number | bigint} number */
+const grouped = (number) => number.toLocaleString("de");
+
+/** @param {number | bigint} count @param {string} one @param {string} several */
+const counted = (count, one, several) => `${grouped(count)} ${count === 1 || count === 1n ? one : several}`;
+
+/** @param {readonly string[]} items */
+const listed = (items) => items.join(" und ");
+
+/** @type {typeof en.language} */
+export const language = {
+  code: "de",
+  name: "Deutsch",
+  choose: "Sprache",
+  page: "gradwalk: wie Gradienten entstehen",
+};
+
+/** @type {typeof en.presets} */
+export const presets = {
+  own: "eigener Ausdruck",
+  product: {
+    title: "(a + b)·c",
+    lesson: "Eine Summe kopiert ihren Gradienten zu beiden Operanden. Ein Produkt vertauscht: Jeder Operand bekommt den Wert des anderen.",
+  },
+  neuron: {
+    title: "ein Neuron mit tanh",
+    lesson: "Ein Neuron mit zwei Eingängen. Sein Bias ist so gewählt, dass die Zahlen glatt aufgehen: Achte auf den Gradienten, der hinter tanh zurückkommt.",
+  },
+  square: {
+    title: "a·a",
+    lesson: "Ein Knoten ist beide Operanden: Zwei Kanten führen zu ihm zurück, und ebenso zwei Beiträge.",
+  },
+  double: {
+    title: "a + a",
+    lesson: "Der kleinste Graph, der ohne += schiefgeht: Mit = überschreibt der zweite Beitrag den ersten.",
+  },
+  twice: {
+    title: "(a·b)·(a + b)",
+    lesson: "Beide Blätter werden zweimal benutzt. Stell auf = um und sieh nach, welche Hälfte jedes Gradienten verloren geht.",
+  },
+  loss: {
+    title: "(a·b + c)·f",
+    lesson: "Der klassische erste Graph. Verändere unter Probe einen Knoten um 0.0001 und vergleiche mit dem, was die Backpropagation sagt.",
+  },
+  reuse: {
+    title: "(a·b + a)²",
+    lesson: "a steckt im Produkt und in der Summe: Sein Gradient muss auf beide warten.",
+  },
+  diamond: {
+    title: "die Raute",
+    lesson: "Zwei Pfade führen von a nach d. Besuche unter Reihenfolge a zu früh, und der Beitrag eines Pfades geht verloren.",
+  },
+  network: {
+    title: "ein Netz mit zwei Schichten",
+    lesson: "Zwei Eingänge, zwei verborgene Neuronen mit tanh, ein Ausgang und das Quadrat seines Fehlers.",
+  },
+  softmax: {
+    title: "Softmax mit Kreuzentropie",
+    lesson: "Der erste Score gehört zur richtigen Klasse. Was haben die Gradienten der Scores mit ihren Wahrscheinlichkeiten zu tun?",
+  },
+};
+
+/** @type {typeof en.afterwards} */
+export const afterwards = {
+  neuron: "So ist es: o = 0.7071, und der Gradient hinter tanh ist 0.5.",
+  square: "Die beiden Beiträge ergeben zusammen 2a.",
+  softmax: "Die Gradienten sind die Wahrscheinlichkeiten, bei der richtigen Klasse um 1 vermindert: -0.341, 0.242, 0.099.",
+};
+
+/** @type {typeof en.header} */
+export const header = {
+  name: "gradwalk",
+  presets: "Graphen der Lektion",
+  expression: "Ausdruck wie tanh(x*w + b), oder mehrere wie in e = a + b; f = e*c",
+  draw: "Zeichnen",
+  menu: "Menü",
+  share: "Teilen",
+  print: "Drucken",
+  present: "Vorführen",
+  presentKey: "Vorführen (f)",
+  file: "Datei öffnen",
+  home: "Datei schließen",
+  theme: "Farben",
+  themes: { auto: "auto", light: "hell", dark: "dunkel" },
+  help: "Hilfe",
+  close: "Schließen",
+  letters: "Einzelne Buchstaben sind Tasten",
+  signs: [
+    "Ein Kasten ist ein Wert: sein Name, seine Zahl und sein Gradient. Was noch nicht bekannt ist, ist blass.",
+    "Das Zeichen vor einem Namen ist die Operation, aus der der Wert hervorging. Jede Kante, die in seinen Kasten führt, ist ein Operand: Wähle sie aus, um die lokale Ableitung zu sehen.",
+    "Zieh die Zahl eines Blatts nach links oder rechts wie einen Schieberegler: Alles, was aus ihr folgt, ändert sich, und der Durchlauf bleibt, wo er ist.",
+    "Rückwärts gibt ein Knoten jedem Operanden einen Beitrag weiter: seinen eigenen Gradienten, der dort der ankommende heißt, mal die lokale Ableitung. Was ein Operand bekommt, summiert sich zu seinem Gradienten.",
+    "Zeig auf einen Kasten oder wähle ihn aus, und seine Pfade zur Wurzel leuchten auf, jeder mit dem Produkt seiner lokalen Ableitungen. Ihre Summe ist der Gradient.",
+    "Der helle Hof zeigt, wo der Durchlauf gerade steht; ein Haken markiert, was der Rückwärtsdurchlauf besucht hat; ein Fähnchen ist ein Beitrag auf dem Weg.",
+    "Farben auf Kanten sind Beiträge, die zurückfließen: blau positiv, orange negativ, dicker für größere. Eine durchgestrichene, gestrichelte Kante steht für einen, der verloren ging.",
+  ],
+  keys: [
+    ["n", "nächster Schritt (außerhalb des Graphen auch →)"],
+    ["b", "ein Schritt zurück (auch ←)"],
+    ["Bild ab, Bild auf", "ein Schritt vor, ein Schritt zurück, wie Presenter es senden: überall außer in Textfeldern"],
+    ["s", "an den Anfang"],
+    ["e", "ans Ende"],
+    ["p", "abspielen oder anhalten"],
+    ["g", "zum Graphen"],
+    ["Pfeile", "im Graphen: von Kasten zu Kasten, den Kanten nach"],
+    ["Eingabe", "im Graphen: einen Kasten oder eine Kante auswählen, einen Teil öffnen"],
+    ["d", "im Graphen: zu den Kanten eines Kastens, und von Kante zu Kante"],
+    ["[ ]", "im Graphen: eine kleinere oder größere Zahl für ein Blatt (auch Alt mit den Pfeilen auf und ab; mit Umschalt in feineren Schritten)"],
+    ["+ - 0", "im Graphen: näher, weiter weg, alles"],
+    ["f", "vorführen: Graph und Satz füllen den Bildschirm (Escape beendet)"],
+    ["?", "diese Hilfe"],
+  ],
+};
+
+/** @type {typeof en.tabs} */
+export const tabs = {
+  title: "Was du tun kannst",
+  names: { walk: "Durchlauf", order: "Reihenfolge", check: "Probe", train: "Training", exercises: "Übungen" },
+};
+
+/** @type {typeof en.transport} */
+export const transport = {
+  title: "Durchlauf",
+  start: "An den Anfang",
+  startKey: "An den Anfang (s)",
+  back: "Ein Schritt zurück",
+  backKey: "Ein Schritt zurück (b)",
+  next: "Nächster Schritt",
+  nextKey: "Nächster Schritt (n)",
+  end: "Bis ans Ende",
+  endKey: "Bis ans Ende (e)",
+  play: "Abspielen",
+  playKey: "Abspielen oder anhalten (p)",
+  pause: "Anhalten",
+  whole: "Ganz",
+  shortened: "Kürzer",
+  timeline: "Schritt des Durchlaufs",
+  speed: "Geschwindigkeit",
+  speeds: { slow: "langsam", normal: "mittel", fast: "schnell", fastest: "sehr schnell" },
+  nothing: "Noch ist nichts bekannt. Der nächste Schritt gibt dem ersten Blatt seine Zahl.",
+  phase(phase, position, forward, backward) {
+    if (phase === "start") return "Vor dem ersten Schritt";
+    if (phase === "forward") return `Vorwärts: Schritt ${position} von ${forward}`;
+    if (phase === "seed") return "Startwert: Der Rückwärtsdurchlauf beginnt";
+    const at = `Rückwärts: Schritt ${position - forward - 1} von ${backward}`;
+    return phase === "end" ? `${at}, fertig` : at;
+  },
+};
+
+/** @type {typeof en.values} */
+export const values = {
+  title: "Werte, die du ändern kannst",
+  more: (count) =>
+    count === 1
+      ? "Und noch 1 Blatt: Wähle es im Graphen aus, um es zu ändern."
+      : `Und noch ${grouped(count)} Blätter: Wähle eines im Graphen aus, um es zu ändern.`,
+  noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 2e3, inf oder nan.`,
+};
+
+/** @type {typeof en.writing} */
+export const writing = {
+  title: "Ein Beitrag wird geschrieben mit",
+  accumulate: "addiert zu dem, was da ist",
+  overwrite: "überschreibt es",
+};
+
+/** @type {typeof en.twin} */
+export const twin = {
+  title: "Alle Werte",
+  columns: ["Knoten", "entsteht als", "Wert", "Gradient", "jetzt"],
+  leaf: "gegeben",
+  unknown: "?",
+  active: "dieser Schritt",
+  visited: "besucht",
+  nodes: (count) => `${counted(count, "Knoten", "Knoten")}: öffne den Teil, um sie zu sehen`,
+};
+
+/** @type {typeof en.source} */
+export const source = { title: "Programm" };
+
+/** @type {typeof en.timeline} */
+export const timeline = {
+  title: "Durchläufe",
+  slider: "Durchlauf des Programms",
+  back: "Der Durchlauf davor",
+  next: "Der nächste Durchlauf",
+  pass: (number, count, line) => `Durchlauf ${number} von ${count}${line === null ? "" : `: backward() in Zeile ${line}`}`,
+  range: (name, here, first, last) => `${name} = ${here}; über die Durchläufe von ${first} bis ${last}`,
+  curve: (name, count, first, last, least) =>
+    `${name} über ${counted(count, "Durchlauf", "Durchläufe")}: zuerst ${first}, zuletzt ${last}, am kleinsten ${least}. Der Regler darüber führt zu einem Durchlauf.`,
+  point: (number, name, data) => `Durchlauf ${number}: ${name} = ${data}`,
+  notKept: (number, data) =>
+    `Durchlauf ${number} ergab ${data}. Sein Graph ist nicht in dieser Datei: Mit gradwalk walk --pass ${number} ist er zu sehen.`,
+};
+
+/** @type {typeof en.earlier} */
+export const earlier = {
+  title: "Was in .grad steht",
+  intro: (count) =>
+    `${count === 1 ? "Ein Blatt hatte" : `${grouped(count)} Blätter hatten`} schon vor diesem Durchlauf einen Gradienten, den nichts auf 0 gesetzt hat. backward() addiert dazu, also ist .grad nicht der Gradient dieses Durchlaufs allein.`,
+  columns: ["Blatt", "hier", "davor", ".grad jetzt", "seit"],
+  since: (since) => (since ? `Durchlauf ${since}` : "so gesetzt"),
+  more: (count) => `und ${grouped(count)} weitere`,
+  told(own, grad, now, since) {
+    const because = since ? `seit Durchlauf ${since} nicht auf 0 gesetzt` : "vom Programm gesetzt";
+    return `Dieser Durchlauf: ${own}. Davor war es ${grad}: ${because}. Also ist .grad jetzt ${now}.`;
+  },
+};
+
+/** @type {typeof en.parts} */
+export const parts = {
+  path: "Wo im Graphen",
+  whole: "ganzer Graph",
+};
+
+/** @type {typeof en.stage} */
+export const stage = {
+  title: "Graph",
+  zoomIn: "Näher",
+  zoomOut: "Weiter weg",
+  fit: "Alles zeigen",
+  node: (name, data, gradient, status) =>
+    [name, data && `Wert ${data}`, gradient && `Gradient ${gradient}`, status].filter(Boolean).join(", "),
+  unknown: "noch nicht bekannt",
+  active: "dieser Schritt",
+  visited: "besucht",
+  asked: "danach ist gefragt",
+  data: "Wert",
+  gradient: "Grad",
+  edge: (from, to, position, local, contribution) =>
+    [
+      `Kante von ${from} nach ${to}, Operand ${position + 1}`,
+      local && `lokale Ableitung ${local}`,
+      contribution && `Beitrag ${contribution}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+  part: (name, count, known, visited) => `${name}: ${count} Knoten, ${known} bekannt, ${visited} besucht; öffnen`,
+  bundle: (from, to, count) => `${count} Kanten von ${from} nach ${to}`,
+  count: (count) => `${grouped(count)} Knoten`,
+  progress: (done, total) => `${done} von ${total}`,
+  largest: (gradient) => `größter Gradient ${gradient}`,
+};
+
+/** @type {typeof en.motion} */
+export const motion = {
+  factor: (local) => `× ${local}`,
+  landed: {
+    added: (before, amount, after) => `${before} + ${amount} = ${after}`,
+    overwrites: (before, amount) => `${amount} statt ${before}`,
+    late: "zu spät",
+  },
+};
+
+/** @type {typeof en.paths} */
+export const paths = {
+  title: (count) => (count === 1 ? "Der Pfad zur Wurzel" : `Die ${grouped(count)} Pfade zur Wurzel`),
+  product: (path, locals, product) => `${path}: ${locals.length > 1 ? `${locals.join(" · ")} = ${product}` : product}`,
+  sum: (products, sum) => `${products.map((product) => (product.startsWith("-") ? `(${product})` : product)).join(" + ")} = ${sum}`,
+  end: (product) => `= ${product}`,
+  more: (count) => `Und ${grouped(count)} weitere.`,
+  early: "Ihre Produkte sind bekannt, sobald der Vorwärtsdurchlauf fertig ist.",
+};
+
+/** @type {typeof en.diagnoses} */
+export const diagnoses = {
+  general: (answer) =>
+    `Nicht ${answer}. Geh jeden Pfad von der Wurzel zurück; multipliziere entlang eines Pfades, addiere, wo Pfade zusammenkommen.`,
+  sign: (answer) => `Nicht ${answer}. Achte auf das Vorzeichen.`,
+  brings: (path, product) => `${path} (${product})`,
+  missing: (answer, kept, missed, isOverwritten) =>
+    `${answer} kommt über ${listed(kept)}. Es fehlt: ${listed(missed)}. Addiere, was über jeden Pfad kommt${isOverwritten ? "; mit = statt += bleibt nur das Letzte stehen" : ""}.`,
+  overwritten: (answer) => `${answer} bleibt bei = übrig: Ein späterer Beitrag hat einen früheren überschrieben. Addiere sie, wie += es tut.`,
+  swapped: (answer, node) =>
+    `Bei ${answer} ist in ${node} der eigene Wert des Operanden eingesetzt. Ein Produkt vertauscht: Jeder Operand bekommt den Wert des anderen.`,
+  sumAsProduct: (answer, node, symbol) =>
+    `${answer} behandelt ${node} wie ein Produkt. Das ${symbol} darin multipliziert mit keinem Wert: Seine lokalen Ableitungen sind 1 oder -1.`,
+  oneSign: (answer, node) =>
+    `Bei ${answer} ist ein Vorzeichen falsch: ${node} zieht seinen Operanden ab, also ist die lokale Ableitung -1.`,
+  upstream: (answer, user, by) =>
+    `${answer} ist nur die lokale Ableitung ∂${user}/∂${by}. Multipliziere sie mit dem, was bei ${user} ankommt.`,
+  factor: (answer, user, operand, local) => `Bei ${answer} fehlt ein Faktor: die lokale Ableitung ∂${user}/∂${operand} = ${local}.`,
+  along: (answer) =>
+    `${answer} addiert lokale Ableitungen entlang eines Pfades. Entlang eines Pfades wird multipliziert; addiert wird nur, wo Pfade zusammenkommen.`,
+  between: (answer) => `${answer} multipliziert die Pfade miteinander. Multipliziere entlang jedes Pfades, und addiere dann.`,
+  data: (answer, node) => `${answer} ist der Wert von ${node}. Gefragt ist, wie schnell sich die Wurzel ändert.`,
+  reciprocal: (answer) => `${answer} steht auf dem Kopf: 1 geteilt durch die Ableitung.`,
+  quotient: (answer, root, by, step) =>
+    `Um ${answer} ändert sich ${root} je 1 von ${by}, wenn der Schritt ${step} ist. Das ist nahe dran; die Ableitung ist die Steigung für immer kleinere Schritte.`,
+};
+
+/** @type {typeof en.inspector} */
+export const inspector = {
+  title: "Hier",
+  nothing: "Wähle im Graphen einen Kasten oder eine Kante aus. Solange nichts ausgewählt ist, folgt dies dem Durchlauf.",
+  made: "entsteht als",
+  operation: "das ist",
+  data: "Wert",
+  source: "entsteht in",
+  sum: "Kettenregel",
+  local: "lokale Ableitung",
+  formula: "Regel",
+  rule: (operand, formula) => (operand ? `∂out/∂${operand} = ${formula}` : formula),
+  contribution: "Beitrag",
+  open: "noch nicht bekannt",
+  total: (gradient) => `zusammen ${gradient}`,
+  wrongTotal: (gradient, right) => `zusammen ${gradient}, und es müsste ${right} sein`,
+  more: (count) => `… ${grouped(count)} weitere …`,
+  whole: "alle",
+  less: "weniger",
+  stored: (gradient) => `${gradient} war schon vor diesem Durchlauf da`,
+  root: "Das ist die Wurzel: Ihr Gradient ist definitionsgemäß 1.",
+  unused: "Hierher fließt kein Gradient: Nichts, was zur Wurzel führt, hängt davon ab, oder dieser Wert entscheidet nur.",
+  inert: "Hier fließt kein Gradient: Der Operand entscheidet nur.",
+  lost: (because) => `verloren: ${because}`,
+  back: (name) => `Alles zu ${name}`,
+};
+
+/** @type {typeof en.orders} */
+export const orders = {
+  title: "Das Reihenfolge-Rätsel",
+  intro: "In welcher Reihenfolge soll der Rückwärtsdurchlauf die Knoten besuchen? Klick sie an, hier oder im Graphen, zieh sie, oder nimm die Tasten. Dann lass ihn laufen.",
+  pool: "Noch nicht eingereihte Knoten",
+  list: "Deine Reihenfolge",
+  run: "So durchlaufen",
+  right: "Lösung zeigen",
+  clear: "Leeren",
+  handle: "Zieh mit Maus oder Finger, oder verschieb mit den Pfeiltasten; Entf nimmt ihn heraus",
+  placed: (name, at) => `${name}, besucht als Nummer ${at}`,
+  up: (name) => `${name} früher besuchen`,
+  down: (name) => `${name} später besuchen`,
+  remove: (name) => `${name} herausnehmen`,
+  left: (count) => (count ? `Noch ${count} einzureihen.` : "Alle sind eingereiht: Lass den Durchlauf laufen, oder sieh ihm mit „Nächster Schritt“ zu."),
+  tooMany: (count, most) => `Das Rätsel ist für Graphen mit höchstens ${most} Knoten, und dieser hat ${grouped(count)}.`,
+  unknown: (names) => `Im Graphen gibt es ${names.join(", ")} nicht: ausgelassen.`,
+};
+
+/** @type {typeof en.outcomes} */
+export const outcomes = {
+  gradients: "Gradienten dieses Durchlaufs",
+  right: "richtig",
+  allRight: "Alle Gradienten sind richtig.",
+  uncounted: "Es gibt zu viele zulässige Reihenfolgen, um sie zu zählen.",
+  overwriting: "Beiträge werden mit = geschrieben, deshalb können sie auch in zulässigen Reihenfolgen verloren gehen.",
+  derivative: (root, by) => `∂${root}/∂${by}`,
+  wrong: (right) => `falsch: er ist ${right}`,
+  someWrong: (count) => (count === 1 ? "Ein Gradient ist falsch." : `${grouped(count)} Gradienten sind falsch.`),
+  legal(count, isLegal) {
+    const isOne = count === 1n;
+    if (isLegal) {
+      return isOne ? "Das ist die einzige zulässige Reihenfolge." : `Das ist eine von ${grouped(count)} zulässigen Reihenfolgen.`;
+    }
+    const there = isOne ? "Es gibt nur eine zulässige Reihenfolge." : `Es gibt ${grouped(count)} zulässige Reihenfolgen.`;
+    return `Diese Reihenfolge ist nicht zulässig: Ein Knoten muss nach allen Knoten kommen, die ihn benutzen. ${there}`;
+  },
+  more: (count) => `Und ${grouped(count)} weitere.`,
+};
+
+/** @type {typeof en.checks} */
+export const checks = {
+  title: "Numerische Probe",
+  intro: "Verändere einen Knoten um h, berechne alles neu, was von ihm abhängt, und teile die Änderung der Wurzel durch h: Das muss sein Gradient sein.",
+  step: "h",
+  found: "wird für jeden Knoten gesucht",
+  method: "Differenz",
+  methods: { central: "zentral", forward: "vorwärts" },
+  columns: ["Knoten", "Urteil", "Backprop", "Quotient", "Fehler"],
+  select: "Wähle einen Knoten aus, um zu sehen, was seine Veränderung bewirkt.",
+  none: "–",
+  secret: "?",
+  slider: "Schrittweite h, von 1e-10 bis 1e-1",
+  error: "Fehler",
+  sides: { rounding: "Rundung", bending: "Krümmung" },
+  curve: (error, step) => `Fehler des Quotienten über der Schrittweite h: am kleinsten ist er mit ${error}, bei etwa h = ${step}`,
+  traces: {
+    own: (data, step) => `angestupst um ${step}, von ${data} aus`,
+    moved: (data, change) => `mit dem Stups ${data}, geändert um ${change}`,
+    still: (data, change) => `mit dem Stups ${data}, geändert um ${change}`,
+  },
+  quotient: (quotient, gradient, verdict) => [`Differenzenquotient ${quotient}`, `Gradient zum Vergleich ${gradient}`, verdict].filter(Boolean).join(", "),
+  notNudged: (name, verdict) => `${name} lässt sich nicht verändern: ${verdict}.`,
+  verdicts: {
+    agrees: "stimmt überein",
+    differs: "weicht ab",
+    kink: "Knick",
+    "not finite": "nicht endlich",
+    "by hand": "von Hand gemacht",
+    stored: "Ableitungen gespeichert, keine Regel",
+    stopped: "angehalten",
+    rounding: "geht in der Rundung unter",
+    jump: "Sprung",
+    coarse: "h ist zu groß",
+    stale: "veraltet",
+  },
+  nudged: (root, name, step, up, down, quotient, backprop) =>
+    [
+      `mit ${name} + ${step} wird ${root} zu ${up}`,
+      down === null ? "" : `mit ${name} - ${step} zu ${down}`,
+      `der Quotient ist ${quotient}; die Backpropagation sagt ${backprop}`,
+    ]
+      .filter(Boolean)
+      .join("; "),
+  noStep: (text) => `„${text}“ ist keine Schrittweite: Schreib eine positive Zahl wie 0.0001, oder nichts.`,
+  others: (count) =>
+    count === 1
+      ? "1 weiterer Knoten steht in einem geschlossenen Teil des Graphen."
+      : `${grouped(count)} weitere Knoten stehen in geschlossenen Teilen des Graphen.`,
+};
+
+/** @type {typeof en.exercises} */
+export const exercises = {
+  title: "Übungen",
+  how: "Alle Werte sind bekannt. Rechne den Gradienten mit der Kettenregel aus; ein Prozent daneben gilt noch. Produkte wie 3*2 sind erlaubt.",
+  answer: "Deine Antwort",
+  check: "Prüfen",
+  hint: "Tipp: ein Schritt",
+  next: "Nächste Frage",
+  previous: "Vorige",
+  forget: "Meinen Fortschritt vergessen",
+  file: "Ergebnisse als Datei",
+  code: "Code zum Abgeben: ",
+  noProof: ". Darin stehen, für Übungen und Lektion zusammen: die Fragen, die richtigen, die im ersten Versuch, die ohne Tipp, und die Versuche. Sein Ende findet Tippfehler; er beweist nichts.",
+  question: (number, root, by) => `${number}. Was ist ∂${root}/∂${by}?`,
+  noNumber: (text) => (text.trim() ? `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 1/3 oder 3*2.` : "Schreib zuerst eine Zahl."),
+  right: (root, by, gradient) => `Richtig: ∂${root}/∂${by} = ${gradient}.`,
+  score(alone, isOne) {
+    if (!alone.length) return "Noch keine gelöst.";
+    const solved = `Gelöst: ${alone.length}, davon ${alone.filter(Boolean).length} ohne Tipp.`;
+    return isOne ? `${solved} Diese gehört dazu.` : solved;
+  },
+};
+
+/** @type {typeof en.links} */
+export const links = {
+  tooLong: (length, most) => `Der Link ist ${grouped(length)} Zeichen lang, und höchstens ${grouped(most)} werden gelesen.`,
+  senseless: (key, text) => `Im Link steht ${key}=${text.slice(0, 80)}; das ergibt hier keinen Sinn: ausgelassen.`,
+  noNode: (name) => `Der Link wählt ${name} aus, und so einen Knoten gibt es nicht.`,
+};
+
+/** @type {typeof en.share} */
+export const share = {
+  title: "Teilen",
+  link: "Link",
+  copy: "Link kopieren",
+  copied: "Kopiert.",
+  notCopied: "Der Text ist ausgewählt: Kopiere ihn mit der Tastatur.",
+  ofFile: "Diese Seite ist eine Datei auf diesem Rechner. Für andere: Leg die Datei auf eine Website oder schick sie mit, und ersetze, was vor dem # steht, durch den Ort, an dem sie dann ist.",
+  start: "Beginnt",
+  here: "so, wie alles gerade steht",
+  begin: "mit diesem Graphen, nichts bekannt",
+  theirs: "wie die Leser es haben",
+  presented: "für vorn im Raum: Graph und Satz füllen den Bildschirm",
+  note: "Hinweis über dem Graphen",
+  question: "Eigene Frage",
+  answer: "Richtige Antwort; weitere nach Semikolon",
+  noQuestion: "Eine Frage steht beim Graphen. Gibt es eine richtige Antwort, prüft die Seite, was Lernende eingeben.",
+  noAnswer: "Ohne Antwort wird die Frage gezeigt, zum Besprechen.",
+  keptAnswer: "Es bleibt bei der Antwort des Links, der hierher führte.",
+  counts: (ways) => `Richtig: ${ways.join("; ")}. Der Link zeigt es nicht, aber wer alle naheliegenden Antworten probiert, findet es.`,
+  exactly: (number) => `genau ${number}`,
+  rounded: (number) => `was gerundet ${number} ergibt`,
+  word: (word) => `der Text „${word}“`,
+  embed: "In eine Seite einbetten",
+  snippet: "HTML",
+  copySnippet: "HTML kopieren",
+  src: "src muss sagen, wo die Seite liegt: ihre Datei neben der Seite, die sie einbettet, oder ihre Adresse auf einer Website.",
+};
+
+/** @type {typeof en.ask} */
+export const ask = {
+  title: "Frage",
+  answer: "Antwort auf die Frage",
+  check: "Prüfen",
+  nothing: "Schreib zuerst eine Antwort.",
+  noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 1/3 oder 3*2.`,
+  right: "Richtig.",
+  wrong: "Nicht richtig. Versuch es noch einmal.",
+};
+
+/** @type {typeof en.paper} */
+export const paper = { name: "Vor- und Nachname", answer: "Antwort" };
+
+/** @type {typeof en.present} */
+export const present = { leave: "Beenden (Escape)" };
+
+/** @type {typeof en.files} */
+export const files = {
+  notJson: (reason) => `Das ist kein JSON: ${reason}`,
+  noVersion: "keine",
+  version: (version, known) => `Die Version dieses Durchlaufs ist ${version}; gelesen werden kann Version ${known}.`,
+  noOrder: "Die Reihenfolge dieses Durchlaufs enthält nicht jeden Knoten, zu dem Gradient fließt, genau einmal.",
+  refused: (problem) =>
+    `Die Datei lässt sich nicht zeigen. ${problem}\nDateien zum Öffnen schreiben gradwalk walk --json, Walk.to_json() und Graph.to_json(); aus einem Skript macht gradwalk walk --page eine Seite.`,
+};
+
+// Die Lektion. In ihren Texten ist `x` Code, *x* betont und $…$ eine Formel, in der [a/b] ein Bruch ist und ^2 ein Quadrat.
+
+/** @type {typeof en.lesson} */
+export const lesson = {
+  title: "Lektion",
+  lab: "Labor",
+  views: "Lektion oder Labor",
+  chapters: {
+    nudge: {
+      title: "Was ein Gradient verspricht",
+      goal: "Sagen können, was ein Gradient ist, indem du eine Zahl anstupst.",
+      beats: {
+        meet: "Ein Programm macht aus Zahlen ein Ergebnis. Dieses nimmt `a`, `b` und `c` und berechnet `f = (a + b)·c`. Mit den Zahlen in den Kästen ist `f` gleich −10.",
+        predict: {
+          text: "Bevor wir nachsehen: Erhöhe `a` um ein winziges Stück, etwa von 2 auf 2.001. *Wievielmal so stark wie `a` ändert sich `f`?*",
+          right: "Ja. `e` ändert sich genauso stark wie `a`, und `f` dann `c` = 10 mal so stark.",
+          mistakes: {
+            one: "`e` ändert sich tatsächlich genauso stark wie `a`. Aber dann wird `e` mit `c` multipliziert.",
+            own: "Das ist der Wert von `a`. Es kommt nicht darauf an, wie groß `a` ist, sondern was eine Änderung von `a` bewirkt.",
+            root: "Das ist der Wert von `f`. Gefragt ist, wie schnell er sich ändert.",
+          },
+        },
+        see: "Bewege den Regler: Der Punkt läuft auf `f` entlang. Nahe der Stelle, an der wir stehen, ändert sich `f` *10 mal so stark* wie `a`. Diese Zahl ist der *Gradient von `f` nach `a`*: $[df/da] = 10$. Er ist die Steigung der Geraden.",
+        promise: {
+          text: "Der Gradient von `f` nach `c` ist −1. *Was macht `f`, wenn `c` von 10 auf 10.1 wächst?*",
+          options: ["Es fällt um etwa 0.1.", "Es steigt um etwa 0.1.", "Es fällt auf −1."],
+          feedback: [
+            "Ja: 0.1 mal −1.",
+            "Die Größe stimmt. Aber achte auf das Vorzeichen: Bei negativem Gradienten geht es mit `f` abwärts, wenn es mit `c` aufwärts geht.",
+            "−1 ist nicht, wo `f` landet. Es ist, wievielmal so stark sich `f` ändert wie `c`.",
+          ],
+        },
+        kept: "Sieh selbst: Die Gerade fällt. Ein Gradient ist ein Versprechen über kleine Änderungen, eines für jeden Eingang, und jedes lässt sich so überprüfen.",
+      },
+      recap: "Ändere einen Eingang ein wenig, und das Ergebnis ändert sich um das Gradientenfache davon.",
+    },
+    forward: {
+      title: "Vorwärts: Ein Graph merkt sich den Weg",
+      goal: "Sehen, wie aus einer Formel beim Rechnen ein Graph wird.",
+      beats: {
+        remember: "Jeden Eingang von Hand anzustupsen ist mühsam. Um Gradienten stattdessen durch Nachdenken zu finden, muss sich ein Programm *merken, wie es zu seinem Ergebnis kam*. Jeder Wert wird ein Kasten. Noch ist nichts bekannt.",
+        leaves: "`a` und `b` sind gegeben: Sie wurden nicht berechnet. Solche Kästen heißen *Blätter*.",
+        product: "Ihr Produkt ist ein neuer Kasten, `e = a·b`. Er kennt seinen Wert, −6, und er merkt sich seine *Operanden*: Die Kanten führen zu `a` und `b`.",
+        sum: {
+          text: "Auch `c` ist gegeben. Der nächste Kasten ist `d = e + c`. *Welchen Wert bekommt er?*",
+          right: "Ja: −6 + 10.",
+          mistakes: {
+            product: "Das ist das Produkt. Das Zeichen in `d` ist ein Plus.",
+            sign: "Achte auf das Vorzeichen von `e`: Es ist −6.",
+          },
+        },
+        summed: "`d` ist 4 und merkt sich `e` und `c`. Der Graph wächst von den Eingängen zum Ergebnis, die Operanden immer zuerst.",
+        last: {
+          text: "Der letzte Kasten ist `L = d·f`, und `f` ist −2. *Was ist `L`?*",
+          right: "Ja: 4 mal −2.",
+          mistakes: { sum: "Das ist die Summe. Das Zeichen in `L` ist ein Mal." },
+        },
+        done: "Das war der *Vorwärtsdurchlauf*. Hinter `L` kommt kein Kasten mehr: Es ist die *Wurzel*, das Ergebnis, um das es uns geht.",
+        reach: {
+          text: "Angenommen, `a` ändert sich. *Welche anderen Kästen ändern sich mit?*",
+          options: ["Nur `e`", "`e`, `d` und `L`", "Alle"],
+          feedback: [
+            "`e` ändert sich als Erstes. Aber `d` entsteht aus `e`.",
+            "Ja: alles, wohin die Kanten auf dem Weg von `a` zur Wurzel führen. Die Gradienten nehmen denselben Weg, nur rückwärts.",
+            "`b`, `c` und `f` sind gegeben: Zu ihnen führt keine Kante.",
+          ],
+        },
+      },
+      recap: "Der Vorwärtsdurchlauf berechnet jeden Kasten und merkt sich dessen Operanden.",
+    },
+    seed: {
+      title: "Der Startwert: ein erster Gradient",
+      goal: "Den ersten Gradienten kennen, ganz ohne Regel.",
+      beats: {
+        turn: "Jetzt drehen wir um. Wir wollen den Gradienten von `L` nach *jedem* Kasten: $[dL/da]$, $[dL/db]$ und so weiter. Man findet sie von der Wurzel aus rückwärts, jeden aus denen dahinter. Also brauchen wir einen ersten.",
+        self: {
+          text: "*Was ist der Gradient von `L` nach `L` selbst,* $[dL/dL]$?",
+          right: "Ja: Was `L` um 0.001 ändert, ändert `L` um 0.001.",
+          mistakes: {
+            zero: "0 würde heißen: Ändere `L`, und `L` ändert sich nicht.",
+            value: "Das ist der Wert von `L`. Frag dich, wievielmal so stark sich `L` ändert, wenn sich `L` ändert.",
+          },
+        },
+        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd ist es die Zeile `self.grad = 1`. Alles andere beginnt bei 0, und alles, was rückwärts fließt, kommt von hier.",
+        other: {
+          text: "*Was käme mit 2 als Startwert heraus?*",
+          options: ["Dieselben Gradienten", "Nur `L` hätte einen anderen Gradienten", "Alle Gradienten wären verdoppelt"],
+          feedback: [
+            "Jeder Gradient entsteht durch Multiplizieren aus dem dahinter. Geht doppelt so viel hinein…",
+            "Die anderen entstehen daraus: Sie würden sich auch ändern.",
+            "Ja. Mit Startwert 2 sind es die Gradienten von 2·`L`. Und mit 0 wären alle 0.",
+          ],
+        },
+      },
+      recap: "Der Gradient der Wurzel ist 1: $[dL/dL] = 1$. Damit startet der Rückwärtsdurchlauf.",
+    },
+    rule: {
+      title: "Die eine Regel",
+      goal: "Einen Gradienten durch ein Produkt und eine Summe weitergeben.",
+      beats: {
+        rule: "Jetzt gibt jeder Kasten Gradient an seine Operanden weiter, nach einer einzigen Regel: `operand.grad += local · this.grad`. `local` ist die *lokale Ableitung*: wievielmal so stark sich *dieser Kasten* ändert wie sein Operand, wenn alles andere bleibt, wie es ist.",
+        local: {
+          text: "`L = d·f`, mit `d` = 4 und `f` = −2. Sieh dir die Kante von `d` nach `L` an. *Was ist ihre lokale Ableitung,* $[∂L/∂d]$?",
+          right: "Ja. In einem Produkt zählt eine Änderung des einen Faktors so oft, wie der *andere* angibt.",
+          mistakes: {
+            own: "4 ist der Wert von `d` selbst. Wenn `d` um 1 wächst: Wie oft kommt dann `f` dazu?",
+            whole: "Das ist der Wert von `L`, nicht, wie schnell er sich ändert.",
+            one: "Das wäre die Regel für eine Summe. Hier wird eine Änderung von `d` mit `f` multipliziert.",
+          },
+        },
+        other: {
+          text: "Und umgekehrt: *Was bekommt `f`?* Multipliziere die lokale Ableitung mit dem Gradienten von `L`, also mit 1.",
+          right: "Ja: 4, der Wert von `d`, mal 1.",
+          mistakes: { own: "−2 ist der Wert von `f` selbst. Vertausche: `f` wird mit `d` multipliziert." },
+        },
+        swapped: "*Ein Produkt vertauscht*: Jeder Operand bekommt den Wert des anderen, mal den Gradienten, der ankam. `d` hat jetzt −2 und `f` hat 4.",
+        sum: {
+          text: "Als Nächstes `d = e + c`. Es hat den Gradienten −2. *Was bekommt `e`?*",
+          right: "Ja. Wächst `e` um 0.001, dann auch `d`: Die lokale Ableitung einer Summe ist 1.",
+          mistakes: {
+            beside: "10 ist der Wert von `c`: Das wäre die Regel für ein Produkt. Was macht `d`, wenn `e` um 1 wächst?",
+            local: "1 ist die lokale Ableitung. Multipliziere sie jetzt mit dem Gradienten von `d`.",
+            own: "−6 ist der Wert von `e`. In einer Summe kommt es auf die Werte nicht an.",
+          },
+        },
+        copied: "*Eine Summe kopiert*: `e` und `c` bekommen beide −2, so wie es ankam.",
+        through: {
+          text: "Jetzt `e = a·b`, mit `a` = 2 und `b` = −3; der Gradient ist −2. *Was bekommt `a`?*",
+          right: "Ja: −3, der Wert von `b`, mal −2. Das ist die Kettenregel: $[dL/da] = [dL/de]·[∂e/∂a]$.",
+          mistakes: {
+            local: "−3 ist die lokale Ableitung. Dazu kommt der Gradient von `e`: Multipliziere mit −2.",
+            unswapped: "Das bekommt `b`. Ein Produkt vertauscht: `a` bekommt den Wert von `b`.",
+          },
+        },
+        all: "Fertig. Jeder Kasten kennt jetzt $[dL/d•]$, und dafür brauchte er nur seine Operanden und seinen eigenen Gradienten.",
+      },
+      recap: "`operand.grad += local · this.grad`. Summen kopieren, Produkte vertauschen.",
+    },
+    neuron: {
+      title: "Ein Neuron",
+      goal: "Sehen, was tanh mit einem Gradienten macht.",
+      beats: {
+        meet: "Das ist ein Neuron: Eingänge mal Gewichte, ein Bias `b`, und tanh auf ihre Summe `n`. Produkte und Summen kennst du. Neu ist tanh.",
+        curve: "tanh drückt jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve an der Stelle `n`. Bewege `n` und sieh dir die Tangente an die Kurve an.",
+        steepest: {
+          text: "*Wo ist die Steigung am größten, und wie groß ist sie dort?*",
+          options: ["Weit rechts: fast 1", "In der Mitte: 1", "Sie ist überall gleich"],
+          feedback: [
+            "Dort ist der *Wert* fast 1. Die Kurve ist dort flach: Ihre Steigung ist fast 0.",
+            "Ja. Bei 0 ist die Steigung 1, und nach beiden Seiten fällt sie auf 0.",
+            "Das wäre eine Gerade.",
+          ],
+        },
+        slope: {
+          text: "Dafür gibt es eine Formel, in der das Ergebnis selbst steht: Die Steigung ist $1 − o^2$. Hier ist `o` = 0.7071. *Wie groß ist die Steigung?*",
+          right: "Ja: 1 − 0.5.",
+          mistakes: {
+            value: "Das ist `o`. Quadriere es, und zieh das von 1 ab.",
+            unsquared: "Das ist 1 − `o`. Das `o` wird quadriert.",
+          },
+        },
+        passed: "Von der 1, die bei `o` ankam, geht also die Hälfte nach `n` durch: 0.5 · 1. Die Summen davor kopieren 0.5 zu allen ihren Operanden.",
+        weight: {
+          text: "`x1w1 = x1·w1` hat den Gradienten 0.5. *Was bekommt das Gewicht `w1`?*",
+          right: "Ja: `x1` = 2, mal 0.5.",
+          mistakes: {
+            upstream: "0.5 kam an. Multipliziere es mit der lokalen Ableitung.",
+            local: "2 ist die lokale Ableitung. Multipliziere sie mit dem, was ankam: 0.5.",
+            unswapped: "Das bekommt `x1`. Ein Produkt vertauscht.",
+          },
+        },
+        zero: {
+          text: "Das andere Gewicht, `w2`, wird 0 bekommen. *Warum?*",
+          options: ["Sein Eingang `x2` ist 0", "Sein Wert ist zu klein", "tanh lässt nichts durch"],
+          feedback: [
+            "Ja. Solange `x2` gleich 0 ist, kann `w2` am Ergebnis nichts ändern.",
+            "Der Wert von `w2` spielt keine Rolle: Ein Produkt vertauscht.",
+            "tanh ließ die Hälfte durch, für beide Gewichte.",
+          ],
+        },
+        all: "Alle Gradienten des Neurons. Die von `w1`, `w2` und `b` sagen, wie man es ändern sollte.",
+        saturated: "Jetzt ist der Bias 12. `o` ist 0.99999, die Kurve ist flach, und *es kommt kaum etwas durch*: Alle Gradienten sind fast 0. So ein Neuron heißt gesättigt. Es kann nicht lernen.",
+      },
+      recap: "tanh lässt von einem Gradienten $1 − o^2$ durch: alles in der Mitte, nichts, wo die Kurve flach ist.",
+    },
+    twice: {
+      title: "Ein Wert, zweimal benutzt",
+      goal: "Wissen, warum es += heißt und nicht =.",
+      beats: {
+        meet: "`b = a + a`: Ein Wert kann mehr als einmal benutzt werden. Zwei Kanten führen von `a` nach `b`, und jede bringt etwas zurück.",
+        both: {
+          text: "*Was ist der Gradient von `a`?* Überlege, was `b` macht, wenn `a` um 0.001 wächst.",
+          right: "Ja. `b` wächst doppelt so stark.",
+          mistakes: {
+            one: "1 bringt *eine* der Kanten. Es sind zwei.",
+            own: "3 ist der Wert von `a`. In einer Summe kommt es auf die Werte nicht an.",
+            value: "6 ist der Wert von `b`.",
+          },
+        },
+        added: "Jede Kante bringt 1, eine nach der anderen, und was kommt, wird zu dem *addiert*, was da ist. Links tut `+=` genau das. Rechts würde `=` vergessen.",
+        equals: {
+          text: "Angenommen, die Regel hieße `operand.grad = local · this.grad`. *Was wäre der Gradient von `a`?*",
+          right: "Ja. Die zweite 1 tritt an die Stelle der ersten.",
+          mistakes: {
+            right: "Das kommt mit `+=` heraus. Mit `=` wird die zweite nicht addiert.",
+            zero: "Was zuletzt kommt, bleibt stehen.",
+          },
+        },
+        lost: "Das macht `=`: Die 1 der durchgestrichenen Kante wurde überschrieben. Der Gradient ist *halb so groß, wie er sein müsste*, und keine Fehlermeldung sagt es dir.",
+        paths: {
+          text: "Hier wird `a` von `d = a·b` und von `e = a + b` benutzt, und `f = d·e`. `a` = −2, `b` = 3; `d` hat den Gradienten 1 und `e` hat −6. *Was ist der Gradient von `a`?*",
+          right: "Ja: 3 · 1 über `d` und 1 · (−6) über `e`. Multipliziere entlang eines Pfades, addiere, wo Pfade zusammenkommen.",
+          mistakes: {
+            first: "3 ist der Pfad über `d`. Die −6 des Pfades über `e` fehlt.",
+            second: "−6 ist der Pfad über `e`. Die 3 des Pfades über `d` fehlt.",
+          },
+        },
+        met: "Zwei Pfade führen von `a` zur Wurzel, also bekommt `a` zwei Beiträge, und sein Gradient ist ihre Summe.",
+      },
+      recap: "Ein Gradient ist eine Summe über alle Pfade, also wird addiert, was kommt: `+=`.",
+    },
+    order: {
+      title: "Wer ist an der Reihe?",
+      goal: "Wissen, warum die Reihenfolge topologisch ist, und wie man eine findet.",
+      beats: {
+        question: "`a` wird von `b` und von `c` benutzt, und beide von `d`. Ein Kasten nach dem anderen kommt an die Reihe und gibt den Gradienten weiter, den er *bis dahin* hat.",
+        puzzle: {
+          text: "*In welcher Reihenfolge sollten sie drankommen?* Wähle einen Kasten nach dem anderen, im Graphen oder in der Liste, und lass den Durchlauf dann laufen.",
+          right: "Ja: Kein Gradient ist falsch.",
+          wrong: "Etwas geht verloren. Lies, was, und ändere die Reihenfolge.",
+        },
+        why: "Ein Kasten darf seinen Gradienten erst weitergeben, wenn *alles, was ihn benutzt, bei ihm abgeliefert hat*. Dann ist sein Gradient vollständig. Eine Reihenfolge, in der das so ist, heißt *topologisch* (hier rückwärts: Ergebnisse vor Operanden).",
+        early: "Hier kam `a` vor `c` an die Reihe. Was `c` bringt, kommt zu spät: Wer den Gradienten von `a` bis dahin benutzt hat, hat 6 statt 15 benutzt.",
+        which: {
+          text: "Jetzt ist `d = c + a` und `c = a·b`. *Welche dieser Reihenfolgen geht schief?*",
+          options: ["`e`, `d`, `c`, `b`, `a`", "`e`, `d`, `c`, `a`, `b`", "`e`, `c`, `d`, `a`, `b`"],
+          feedback: [
+            "Hier kommt jeder Kasten nach allen, die ihn benutzen: `c` nach `d`, `b` und `a` nach `c`. Sie ist in Ordnung.",
+            "`a` kommt nach `d` und `c`, die es benutzen. Sie ist in Ordnung: Es kann mehrere geben.",
+            "Ja. `c` wird von `d` benutzt; kommt es vor `d` an die Reihe, hat es nichts weiterzugeben.",
+          ],
+        },
+        search: "Wie findet ein Programm so eine Reihenfolge? Durch *Tiefensuche*. Das ist `backward()` aus micrograd. Geh es Schritt für Schritt durch: Ein Kasten kommt *nach* seinen Operanden in die Liste; die Zahlen an den Kästen sind ihre Plätze darin.",
+        append: {
+          text: "*Wann hängt `build_topo` einen Kasten an die Liste an?*",
+          options: ["Wenn er zum ersten Mal gesehen wird", "Wenn alle seine Operanden darin sind", "Wenn nichts mehr zu tun ist"],
+          feedback: [
+            "Sieh in den Code: Die Schleife über die Operanden steht vor `append`.",
+            "Ja. Also stehen Operanden vor Ergebnissen, und in der umgedrehten Liste Ergebnisse vor Operanden.",
+            "Es hängt einen Kasten nach dem anderen an, sobald dessen Operanden darin sind.",
+          ],
+        },
+        reversed: "`reversed(topo)` ist die Reihenfolge des Rückwärtsdurchlaufs. Sie beginnt bei der Wurzel und kommt erst zu `a`, wenn alle Beiträge dort angekommen sind.",
+      },
+      recap: "Jeder Kasten kommt nach allen an die Reihe, die ihn benutzen. Tiefensuche findet so eine Reihenfolge.",
+    },
+    check: {
+      title: "Vertrauen und nachprüfen",
+      goal: "Einen Gradienten allein mit dem Programm selbst überprüfen.",
+      beats: {
+        doubt: "Du kannst jetzt jeden Gradienten ausrechnen. Aber kannst du ihm *trauen*, und dem Programm, das ihn für dich ausrechnet? Ein Gradient ist ein Versprechen darüber, was ein Stups bewirkt. Also *stups an* und vergleiche. Dazu genügt der Vorwärtsdurchlauf.",
+        quotient: {
+          text: "`a` bekommt einen Stups von `h` = 0.0001, und die hellen Kästen sind bis `L` gefolgt. Mit `a` + `h` ist `L` gleich −7.9994, mit `a` − `h` gleich −8.0006. *Teile die Änderung von `L` durch die Änderung von `a`: Was kommt heraus?*",
+          right: "Ja: 0.0012 / 0.0002. Das ist der *Differenzenquotient*.",
+          mistakes: {
+            change: "Um so viel hat sich `L` von einem Ende zum anderen geändert. Teile es durch die Änderung von `a`.",
+            half: "Denk an beide Enden: von −8.0006 bis −7.9994.",
+            step: "`a` ging von 2 − `h` bis 2 + `h`: Es hat sich um 2 mal `h` geändert.",
+            up: "Um so viel hat sich `L` auf einer Seite geändert. Teile es durch die Änderung von `a`.",
+          },
+        },
+        drawn: "Jetzt ist auch die Backpropagation gelaufen: Im Kasten der Wurzel steht der Quotient *neben dem Gradienten*, und beide stimmen überein. Wähle einen anderen Kasten, dann bekommt er den Stups. Verändere `h`: Dieser Graph ist für jeden seiner Kästen eine Gerade, also ändert sich kaum etwas.",
+        notice: {
+          text: "Angenommen, jemand schreibt `=`, wo `+=` stehen müsste. Hier wird `a` zweimal benutzt, also wird sein Gradient falsch. *Wird der Quotient das bemerken?*",
+          options: ["Nein: Er wird genauso falsch", "Nur wenn `h` klein genug ist", "Ja: Er wird vom Gradienten abweichen"],
+          feedback: [
+            "Was geht in den Quotienten ein? Nur Vorwärtsdurchläufe: In ihnen kommt kein `+=` vor.",
+            "Dem Gradienten fehlt ein ganzer Beitrag. Das verbirgt kein `h`.",
+            "Ja. Der Quotient kommt allein aus dem Vorwärtsdurchlauf, also steckt der Fehler nicht in ihm.",
+          ],
+        },
+        caught: "Ertappt: Der Gradient sagt 3, der Quotient −3. Der Beitrag −6 wurde überschrieben. Es gab keine Fehlermeldung, und ohne die Probe hätte es niemand gemerkt. Verändere `h`: Es bleibt falsch.",
+        bent: "Hier krümmt `tanh` den Weg von `x1` zu `o`, und mit `h` = 0.1 liegt der Quotient daneben. Mach `h` kleiner und sieh zu, wie er dem Gradienten näher kommt, der −1.5 ist.",
+        small: {
+          text: "Mit jedem `h`, das 10 mal so klein ist, wird der Quotient besser. *Ist also das kleinste `h` das beste?*",
+          options: ["Ja, je kleiner, desto besser", "Nein: Mit winzigem `h` wird es wieder falsch", "Ab irgendwann macht `h` keinen Unterschied mehr"],
+          feedback: [
+            "Auf dem Papier schon. Aber der Computer behält nur etwa 16 Stellen. Was bleibt von der Differenz zweier fast gleicher Zahlen?",
+            "Ja. Der Computer behält etwa 16 Stellen. Von der Differenz zweier fast gleicher Zahlen bleiben nur die letzten paar übrig.",
+            "So wäre es, wenn Zahlen unendlich viele Stellen hätten. Der Computer behält etwa 16.",
+          ],
+        },
+        rounded: "Sieh hin: Bei `h` = 1e-10 sind die letzten Stellen Rauschen. Die Kurve zeigt den Fehler für jedes `h`. Rechts macht ihn die *Krümmung* der Funktion, links das *Runden* der Stellen, und das beste `h` liegt dazwischen.",
+      },
+      recap: "Der Differenzenquotient überprüft einen Gradienten. Er ist langsam und ungenau; die Backpropagation ist beides nicht.",
+    },
+    training: {
+      title: "Lernen",
+      goal: "Mit Gradienten einen Fehler verkleinern, und sehen, was schiefgehen kann.",
+      beats: {
+        loss: "Ein Neuron sagt `o`. Es hätte `y` sagen sollen. Das Quadrat des Fehlers ist der *Verlust* `L` (englisch *loss*): Lernen heißt, ihn kleiner zu machen. Die Gradienten sagen, wie.",
+        which: {
+          text: "$[dL/dw]$ ist negativ. *Was sollte `w` tun, damit `L` kleiner wird?*",
+          options: ["Wachsen", "Schrumpfen", "Bleiben"],
+          feedback: [
+            "Ja. Bei negativem Gradienten geht es mit `L` abwärts, wenn es mit `w` aufwärts geht. Also gehen wir *gegen* den Gradienten.",
+            "Dann würde `L` wachsen: Ein negativer Gradient sagt, dass sich die beiden gegenläufig bewegen.",
+            "Das würde nur ein Gradient von 0 sagen.",
+          ],
+        },
+        descend: "`w −= rate · w.grad`, für jeden Parameter: Das ist *Gradientenabstieg*. Mach ein paar Schritte und sieh dir die Kurve des Verlusts an.",
+        rate: {
+          text: "*Und wenn die Lernrate 25 mal so groß ist?*",
+          options: ["Es lernt 25 mal so schnell", "Es macht keinen Unterschied", "Es kann über das Tal hinwegspringen"],
+          feedback: [
+            "Ein Gradient ist ein Versprechen über *kleine* Änderungen.",
+            "Jeder Schritt wäre 25 mal so lang.",
+            "Ja. Das Versprechen eines Gradienten gilt nur für kleine Änderungen.",
+          ],
+        },
+        large: "Sieh hin: Der Verlust springt und kann auf dem flachen Teil von tanh landen, wo nichts mehr durchkommt.",
+        again: {
+          text: "In `w.grad` steht noch der Gradient des letzten Durchlaufs. *Was geschieht, wenn der nächste Rückwärtsdurchlauf läuft, ohne dass es auf 0 gesetzt wird?*",
+          options: ["Der neue Gradient tritt an seine Stelle", "Der neue Gradient wird dazu addiert", "Python meldet einen Fehler"],
+          feedback: [
+            "Das wäre `=`. Die Regel sagt `+=`.",
+            "Ja: Es heißt `+=`, aus gutem Grund. So häufen sich die Gradienten alter Durchläufe an, wenn `zero_grad()` sie nicht löscht.",
+            "Nein, und deshalb ist dieser Fehler so häufig.",
+          ],
+        },
+        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Er gewinnt an Fahrt, schießt über das Ziel hinaus und schwingt. Schalte es ein und aus, und fang neu an.",
+        vanished: "Und hier ist das Neuron gesättigt: Der Verlust ist so groß wie möglich, aber $1 − o^2$ ist fast 0, also kommt bei `w` und `b` nichts an. In tiefen Netzen werden viele solche Faktoren multipliziert: Der Gradient *verschwindet*.",
+      },
+      recap: "Vorwärts, `zero_grad`, rückwärts, ein kleiner Schritt gegen den Gradienten; und wieder von vorn.",
+    },
+    passes: {
+      title: "Warum rückwärts?",
+      goal: "Zählen, was alle Gradienten kosten, in beiden Richtungen.",
+      beats: {
+        many: "Ein Netz mit zwei Schichten. Zwölf Blätter; für jedes wollen wir einen Gradienten.",
+        runs: {
+          text: "*Durch Anstupsen: Wie oft muss das Programm mindestens laufen, um alle zwölf Gradienten zu bekommen?*",
+          right: "Ja: einmal so, wie es ist, und einmal für jedes angestupste Blatt.",
+          mistakes: {
+            plain: "Fast: und noch einmal ohne Stups, um vergleichen zu können.",
+            one: "Ein Lauf stupst ein Blatt an und sagt nur etwas über dieses Blatt.",
+            central: "Das würde reichen, mit zwei Stupsern je Blatt. Mindestens sind es weniger.",
+          },
+        },
+        count: "Lass es auf beide Arten laufen und zähle. Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten.",
+        million: {
+          text: "*Ein Netz hat eine Million Gewichte. Wie viele Rückwärtsdurchläufe braucht es für alle ihre Gradienten?*",
+          options: ["Einen", "Tausend", "Eine Million"],
+          feedback: [
+            "Ja. Nur deshalb lassen sich Netze überhaupt trainieren.",
+            "Jeder Kasten wird einmal besucht, wie viele Blätter es auch gibt.",
+            "Das ist Anstupsen: ein Lauf für jedes Gewicht.",
+          ],
+        },
+        end: "Du hast alles gesehen: einen Graphen, der sich den Weg merkt, einen Startwert, eine Regel, `+=`, eine Reihenfolge und eine Probe. Das sind etwa hundert Zeilen Python, und damit wird jedes neuronale Netz trainiert.",
+      },
+      recap: "Ein Rückwärtsdurchlauf liefert den Gradienten eines Ergebnisses nach allem.",
+    },
+  },
+  number: (number, count) => `Kapitel ${number} von ${count}`,
+  goal: "Ziel",
+  recap: "Kurz gesagt",
+  contents: "Kapitel",
+  next: "Weiter",
+  nextChapter: "Nächstes Kapitel",
+  back: "Zurück",
+  check: "Prüfen",
+  show: "Zeig es mir",
+  handIn: "Deine Antworten abgeben",
+  answer: "Deine Antwort",
+  shown: (answer) => `Es ist ${answer}.`,
+  shownChoice: "Es ist die markierte.",
+  beat: (beat, count) => `Schritt ${beat} von ${count}`,
+  noNumber: exercises.noNumber,
+  wrong: (answer) => `Nicht ${answer}. Sieh dir den Graphen noch einmal an, oder lass es dir zeigen.`,
+  sign: "Die Größe stimmt; achte auf das Vorzeichen.",
+  after: {
+    title: "Wie es weitergeht",
+    ways: [
+      ["Dein eigener Ausdruck", "Öffne das Labor und tippe einen ein."],
+      ["Dein eigenes Programm", "`gradwalk walk --page script.py` macht so eine Seite aus jedem `backward()` eines Skripts."],
+      ["Das Tutorial", "`docs/tutorial.md` macht in Python weiter, von einem Value bis zu einem Netz."],
+      ["Die Bibliothek", "`pip install gradwalk`: dieselbe Regel, nur schnell, mit den Namen von JAX."],
+    ],
+  },
+};
+
+/** @type {typeof en.figures} */
+export const figures = {
+  plot: (root, node) => `${root} über ${node}`,
+  nudge: "Stups",
+  moved: (node, from, to) => `${node}: ${from} → ${to}`,
+  quotient: (root, node, quotient) => `Änderung von ${root} / Änderung von ${node} = ${quotient}`,
+  gradient: (gradient) => `Gradient ${gradient}`,
+  noQuotient: "keine Änderung: kein Quotient",
+  value: (name, number) => `${name} = ${number}`,
+  slope: (slope) => `Steigung ${slope}`,
+  adds: "mit +=",
+  overwrites: "mit =",
+  from: (giver) => `von ${giver}`,
+  start: "zuerst",
+  comes: (name) => `Was bei ${name} ankommt`,
+  stepSearch: "Nächste Zeile",
+  restartSearch: "Von vorn",
+  code: "backward() aus micrograd",
+  visited: "besucht",
+  list: "topo",
+  calls: "laufende Aufrufe",
+  searched: "Die Suche ist fertig: Umgedreht ist das die Reihenfolge des Rückwärtsdurchlaufs.",
+  step: "Schritt",
+  steps: "Zehn Schritte",
+  restart: "Neu anfangen",
+  zeroes: "zero_grad() vor jedem Durchlauf",
+  rate: "Lernrate",
+  taken: (count) => counted(count, "Schritt", "Schritte"),
+  runNudges: "Alle anstupsen",
+  runBackward: "Rückwärts laufen lassen",
+  nudges: "durch Anstupsen",
+  backward: "rückwärts",
+  runs: (runs) => `${counted(runs, "Lauf", "Läufe")} des Programms`,
+  oneBackward: "1 Lauf und 1 Rückwärtsdurchlauf",
+};
+
+// Was in einem Durchlauf geschieht.
+
+const ORDINALS = ["ersten", "zweiten", "dritten"];
+
+/** @type {typeof en.sentences} */
+export const sentences = {
+  unnamed: "?",
+  forward: {
+    given: (name, number) => `${name} ist gegeben: ${number}`,
+    counted: (name, symbol, operands, number) => `${name} = ${symbol} von ${operands} Operanden = ${number}`,
+  },
+  seeded: (derivative) =>
+    `${derivative} = 1: Der Gradient der Wurzel nach sich selbst ist 1. Mit diesem Startwert beginnt der Rückwärtsdurchlauf.`,
+  visited: {
+    root: (name) => `${name} ist die Wurzel: Ihr Gradient ist 1.`,
+    leaf: (name, gradient) => `${name} ist ein Blatt: Es behält seinen Gradienten ${gradient}.`,
+    inner: (name, gradient) => `${name} hat den Gradienten ${gradient}.`,
+  },
+  rules: {
+    byHand: (symbol) => `${symbol} folgt einer von Hand gemachten Regel`,
+    madeWith: (symbol) => `${symbol} hat die lokalen Ableitungen, die bei der Entstehung angegeben wurden`,
+    copiesToStart: (symbol) => `${symbol} kopiert zum Startwert`,
+    copies: (symbol) => `${symbol} kopiert`,
+    flips: (symbol) => `${symbol} kehrt das Vorzeichen um`,
+    swaps: (symbol) => `${symbol} vertauscht und skaliert`,
+    scales: (symbol) => `${symbol} skaliert`,
+    holdsBack: (symbol) => `${symbol} hält zurück`,
+    letsThrough: (symbol) => `${symbol} lässt durch`,
+    splits: (symbol) => `${symbol} steht bei Gleichstand und teilt auf`,
+    hasGotNothing: (symbol) => `${symbol} hat selbst nichts bekommen`,
+  },
+  gets: {
+    all: (name, upstream) => `${name} bekommt den ankommenden Gradienten ${upstream} unverändert`,
+    nothing: (name, upstream) => `${name} bekommt nichts vom ankommenden Gradienten ${upstream}`,
+    nothingAtAll: (name) => `${name} bekommt nichts`,
+    scaled: (name, upstream, factor, amount) =>
+      `${name} bekommt den ankommenden Gradienten ${upstream}, multipliziert mit ${factor}, also ${amount}`,
+  },
+  kept: {
+    stopped: (symbol, names) => `${symbol} gibt an ${listed(names)} nichts weiter.`,
+    flat: (symbol, positions, names) => {
+      const where = positions.length ? ` im ${listed(positions.map((i) => ORDINALS[i]))} Operanden` : "";
+      return `${symbol} ist${where} flach: An ${listed(names)} wird nichts weitergegeben.`;
+    },
+  },
+  factors: {
+    constant: (number) => `der Konstanten ${number}`,
+    valueOf: (name, number) => `dem Wert ${number} von ${name}`,
+    ownValue: (name, number) => `dem Wert ${number} von ${name} selbst`,
+    formula: (formula, number) => `${formula} (${number})`,
+    beside: (operand) => `der Faktor daneben, Operand Nummer ${operand}`,
+  },
+  received: {
+    late: ", aber zu spät: Der Knoten ist schon besucht",
+    overwrites: (before) => `, und das überschreibt ${before}`,
+    onTop: (before, after) => `, zusätzlich zu ${before}: zusammen ${after}`,
+  },
+  others: (count) => `… ${grouped(count)} weitere …`,
+  applied: (rule, clauses) => `${rule}: ${clauses.join("; ")}`,
+  losses: {
+    wrong: (name, got, right) => `${name} bekommt ${got} und müsste ${right} bekommen.`,
+    late: (giver, amount, taker, because) => `Der Beitrag ${amount} von ${giver} an ${taker} kam zu spät: ${because}`,
+    lost: (giver, amount, taker, because) => `Der Beitrag ${amount} von ${giver} an ${taker} ging verloren: ${because}`,
+    visitedAfter: (giver, taker) => `${giver} wurde nach ${taker} besucht`,
+    writtenOver: (giver, amount) => `der Beitrag ${amount} von ${giver} hat ihn überschrieben`,
+    passedOn: (name, amount, derivative, number, missing) =>
+      `; damit fehlt dem Gradienten von ${name} der Anteil ${amount} mal ${derivative} ${number} = ${missing}`,
+    more: (count) => ` Und ${grouped(count)} weitere.`,
+  },
+};
+
+/** @type {typeof en.modules} */
+export const modules = {
+  whole: "der ganze Graph",
+  nodes: (first, last) => `Knoten ${first} bis ${last}`,
+  modules: (first, last) => `${first} bis ${last}`,
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const OPERATIONS = {
+  add: "Summe",
+  sub: "Differenz",
+  mul: "Produkt",
+  div: "Quotient",
+  pow: "Potenz",
+  neg: "Gegenzahl",
+  abs: "Betrag",
+  exp: "Exponentialfunktion",
+  expm1: "exp(x) - 1, genau nahe 0",
+  exp2: "2 hoch x",
+  log: "natürlicher Logarithmus",
+  log2: "Logarithmus zur Basis 2",
+  log10: "Logarithmus zur Basis 10",
+  log1p: "log(1 + x), genau nahe 0",
+  sqrt: "Quadratwurzel",
+  cbrt: "Kubikwurzel, auch aus negativen Zahlen",
+  log1mexp: "log(1 - exp(x)), genau für alle x < 0",
+  sin: "Sinus eines Winkels im Bogenmaß",
+  cos: "Kosinus eines Winkels im Bogenmaß",
+  tan: "Tangens eines Winkels im Bogenmaß",
+  asin: "Arkussinus, im Bogenmaß",
+  acos: "Arkuskosinus, im Bogenmaß",
+  atan: "Arkustangens, im Bogenmaß",
+  sinh: "Sinus hyperbolicus",
+  cosh: "Kosinus hyperbolicus",
+  tanh: "Tangens hyperbolicus",
+  asinh: "Areasinus hyperbolicus",
+  acosh: "Areakosinus hyperbolicus",
+  atanh: "Areatangens hyperbolicus",
+  sinc: "sin(π · x) / (π · x), und 1 bei 0",
+  sigmoid: "1 / (1 + exp(-x))",
+  relu: "x, wo es positiv ist, sonst 0",
+  softplus: "log(1 + exp(x))",
+  silu: "x · sigmoid(x), auch Swish genannt",
+  gelu: "x · norm_cdf(x), exakt und nicht über tanh",
+  erf: "Fehlerfunktion",
+  erfc: "1 - erf(x), genau für große x",
+  erfcx: "exp(x²) · erfc(x), ohne Unterlauf",
+  norm_pdf: "Dichte der Normalverteilung",
+  norm_cdf: "Verteilungsfunktion der Normalverteilung",
+  norm_ppf: "Quantil der Normalverteilung: die Umkehrung von norm_cdf",
+  gamma: "Gammafunktion",
+  lgamma: "Logarithmus des Betrags der Gammafunktion",
+  digamma: "Ableitung von lgamma",
+  trigamma: "Ableitung von digamma",
+  atan2: "Winkel des Punktes mit Ordinate x und Abszisse y, im Bogenmaß",
+  hypot: "Länge des Vektors (x, y)",
+  maximum: "die größere von zweien; nan, wenn eine nan ist",
+  minimum: "die kleinere von zweien; nan, wenn eine nan ist",
+  where: "y, wo x nicht null ist, sonst z",
+  sign: "-1, 0 oder 1 nach dem Vorzeichen von x",
+  floor: "größte ganze Zahl bis x",
+  ceil: "kleinste ganze Zahl ab x",
+  trunc: "x ohne seinen Bruchteil",
+  rint: "nächste ganze Zahl; von zweien die gerade",
+  less: "1, wo x < y, sonst 0",
+  less_equal: "1, wo x <= y, sonst 0",
+  equal: "1, wo x und y gleich sind, sonst 0",
+  floor_divide: "abgerundeter Quotient",
+  mod: "was von x / y nach dem Abrunden bleibt, mit dem Vorzeichen von y",
+  fmod: "was von x / y nach dem Runden zur 0 hin bleibt, mit dem Vorzeichen von x",
+  remainder: "was von x / y nach dem Runden zur nächsten ganzen Zahl bleibt (von zweien zur geraden)",
+  fmax: "die größere von zweien; die andere, wenn eine nan ist",
+  fmin: "die kleinere von zweien; die andere, wenn eine nan ist",
+  copysign: "Betrag von x mit dem Vorzeichen von y",
+  logaddexp: "log(exp(x) + exp(y))",
+  stop_gradient: "x selbst, und kein Gradient geht hindurch",
+  sumprod: "Startwert + p[0]·q[0] + p[1]·q[1] + ..., in dieser Reihenfolge addiert",
+  take: "die Zahl einer Tabelle, auf die ein Index zeigt",
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const TAKES = { "an odd number of": "eine ungerade Anzahl", "at least two": "mindestens zwei" };
+
+/** @type {typeof en.operations} */
+export const operations = {
+  words: (name) => OPERATIONS[name],
+  takes: (words) => TAKES[words],
+};
+
+// Was zu einem Graphen oder einem Ausdruck gesagt wird, der keinen Sinn ergibt: was gegeben war, was erwartet wurde, und
+// wie man es behebt.
+
+/** @type {typeof en.graphErrors} */
+export const graphErrors = {
+  notAGraph: 'das ist kein Graph: "gradwalk": "graph" fehlt',
+  noOutput: "der Graph hat keinen Ausgang",
+  theGraph: "der Graph",
+  anOutput: "ein Ausgang",
+  aList: (length) => `eine Liste der Länge ${length}`,
+  missing: "nicht angegeben",
+  otherVersion: (given, known) => `die Version dieses Graphen ist ${given}; gelesen werden kann Version ${known}`,
+  severalOutputs: (names) =>
+    `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${names.length}: ${names.join(", ")}`,
+  outputOutside: (place, count) => `ein Ausgang ist der von Knoten ${place}, und es gibt nur ${count} Knoten`,
+  unknownKey: (where, key, known) => `${where} hat „${key}“; bekannt sind: ${known.join(", ")}`,
+  noList: (where, key) => `${where} hat keine Liste „${key}“`,
+  nodeAt: (place) => `Knoten ${place}`,
+  notAnObject: (where, given) => `${where} ist ${given}, kein Objekt`,
+  operationAndSymbol: (where) =>
+    `${where} hat zugleich eine Operation der Tabelle und das Symbol einer von Hand gemachten`,
+  unknownOperation: (where, given) => `${where} hat die unbekannte Operation ${given}`,
+  unequalLists: (where, operands, partials) =>
+    `${where} hat ${counted(operands, "Operanden", "Operanden")} und ${counted(partials, "partielle Ableitung", "partielle Ableitungen")}`,
+  miscounted: (where, operation, takes, given) => `${where} (${operation}) braucht ${takes} Operanden, nicht ${given}`,
+  noOperation: (where, given) => `${where} hat Operanden (${given}), aber keine Operation`,
+  notEarlier: (where, operand) => `${where} hat Knoten ${operand} als Operanden, und der steht nicht davor`,
+  constantWithPartial: (where, given) => `bei einer Konstanten von ${where} steht die partielle Ableitung ${given} statt null`,
+  badByHand: (where, given) => `by_hand von ${where} ist ${given}, und kann nur true sein`,
+  emptyLabel: (where) => `der Name von ${where} ist leer: lass ihn weg`,
+  badSource: (where, given) => `die Quelle von ${where} ist ${given}, nicht eine Datei und eine Zeile`,
+  longText: (where, letters, most) =>
+    `der Text von ${where} hat ${letters} Zeichen, und höchstens ${most} werden gelesen`,
+  notAPlace: (what, given) => `${what} ist ${given}, nicht die Nummer eines Knotens`,
+  notANumber: (what, given) => `${what} ist ${given}, keine Zahl`,
+  tooLarge: (what) => `${what} ist zu groß für eine Gleitkommazahl`,
+  notAText: (what, given) => `${what} ist ${given}, kein Text`,
+  partOf: (part, where) => `${part} von ${where}`,
+  parts: {
+    data: "der Wert",
+    gradient: "der Gradient",
+    label: "der Name",
+    symbol: "das Symbol",
+    line: "die Zeile",
+    file: "die Datei",
+    text: "der Text",
+    operand: "ein Operand",
+    partial: "eine partielle Ableitung",
+    constant: "eine Konstante",
+  },
+  madeByHand: (name, byHand) =>
+    `${name} wurde ${byHand ? "von Hand" : "mit fertigen Ableitungen"} gemacht: wie es berechnet wird, ist nicht bekannt, also lässt sich nicht ändern, woraus es entstand`,
+};
+
+const CALLS = "ruf Funktionen mit ihrem bloßen Namen auf, wie in exp(x)";
+
+/** @type {typeof en.expressionErrors} */
+export const expressionErrors = {
+  syntax: {
+    empty: { problem: "der Ausdruck ist leer", hint: "schreib einen wie tanh(x*w + b)" },
+    unused: {
+      problem: "das Ergebnis dieses Teils wird nicht benutzt",
+      hint: "gib ihm einen Namen, wie in e = a + b, und benutze den",
+    },
+    tooLarge: { problem: "diese ganze Zahl ist zu groß für eine Gleitkommazahl" },
+    chained: {
+      problem: "Vergleiche lassen sich nicht verketten",
+      hint: "vergleiche zweimal und multipliziere, wie in (0 < x) * (x < 1)",
+    },
+    comma: { problem: "Syntaxfehler: ein Komma kann nur zwischen Argumenten stehen" },
+    unmatched: { problem: "Syntaxfehler: zu dieser „)“ fehlt die öffnende Klammer" },
+    neverClosed: { problem: "Syntaxfehler: diese „(“ wird nie geschlossen" },
+    notArithmetic: {
+      problem: "das ist kein Rechenausdruck",
+      hint: "es gibt Zahlen, Namen, + - * / // % **, eines von < <= > >=, Klammern und Funktionen wie exp(x)",
+    },
+    star: { problem: "* kann hier nicht vor einem Argument stehen" },
+    noOperand: { problem: "Syntaxfehler: hier fehlt eine Zahl oder ein Name" },
+    noOperator: {
+      problem: "Syntaxfehler: hier fehlt ein Operator",
+      hint: "schreib für ein Produkt * und für eine Funktion Klammern, wie in 2*exp(x)",
+    },
+    caret: { problem: "^ ist hier keine Operation", hint: "schreib für Potenzen **" },
+    notAFunction: {
+      problem: "aufrufen lassen sich in einem Ausdruck nur Funktionen mit Namen",
+      hint: `${CALLS}; für ein Produkt schreib *`,
+    },
+    noName: { problem: "Syntaxfehler: nur ein Teil kann einen Namen bekommen", hint: "wie in e = a + b; f = e*c" },
+  },
+  attribute: (attribute) => ({ problem: `Attribute wie ${attribute} gehören nicht in einen Ausdruck`, hint: CALLS }),
+  notReal: (text) => ({ problem: `${text} ist keine reelle Zahl` }),
+  unknownFunction: (name, close, known) => ({
+    problem: `unbekannte Funktion „${name}“`,
+    hint: `${close ? `meinst du ${close}? ` : ""}bekannt sind: ${known.join(", ")}`,
+  }),
+  arity: (name, takes, given, canNest) => ({
+    problem: `${name}() braucht ${takes} ${takes === 1 ? "Argument" : "Argumente"}, nicht ${given}`,
+    hint: canNest && given > 2 ? `schachtle bei mehreren die Aufrufe: ${name}(${name}(x, y), z)` : undefined,
+  }),
+  namedArgument: (name) => ({ problem: `${name}() nimmt keine benannten Argumente` }),
+  madeTwice: (name) => ({ problem: `„${name}“ entsteht zweimal`, hint: "gib einem der beiden einen anderen Namen" }),
+  usedBefore: (name) => ({
+    problem: `„${name}“ wird benutzt, bevor es entsteht`,
+    hint: "ein Name entsteht einmal, und zwar bevor er benutzt wird",
+  }),
+  numbersAlone: (name) => ({
+    problem: `„${name}“ entsteht nur aus Zahlen`,
+    hint: `lass diesen Teil weg, und gib ${name} seinen Wert wie anderen Namen auch`,
+  }),
+  anotherName: (name, other) => ({
+    problem: `„${name}“ wäre nur ein anderer Name für „${other}“`,
+    hint: `benutze ${other} selbst`,
+  }),
+  noValue: (name, suggested) => ({
+    problem: `für den Namen „${name}“ ist kein Wert gegeben`,
+    hint: `gib ihm einen: ${name}=${suggested}`,
+  }),
+  madeItself: (name, value) => ({ problem: `${name}=${value} ist gegeben, aber das Programm berechnet ${name} selbst` }),
+  noSuchName: (name, value, known) => ({
+    problem: `${name}=${value} ist gegeben, aber im Ausdruck kommt „${name}“ nicht vor; es gibt: ${known.join(", ") || "keine Namen"}`,
+  }),
+};
+
+/** @type {typeof en.training} */
+export const training = {
+  title: "Gradientenabstieg",
+  intro: (root) =>
+    `Ein Schritt ist ein Vorwärtsdurchlauf, ein Rückwärtsdurchlauf, und für jeden Parameter p: p = p − Lernrate · p.grad. Er macht ${root} kleiner.`,
+  noLoss: (root) => `Dem Namen nach ist ${root} kein Verlust. Es wird trotzdem kleiner gemacht, wenn möglich bis unter 0.`,
+  introOver: (root, count) =>
+    `Der Verlust ist der Mittelwert von ${root} über ${counted(count, "Punkt", "Punkte")}; der Graph zeigt einen davon. Ein Schritt: p = p − Lernrate · p.grad für jeden Parameter p.`,
+  subject: "Lernen aus",
+  subjects: {
+    graph: "dem gezeigten Graphen",
+    chain: "einer Kette aus sechs tanh, zu steil",
+    moons: "zwei Monden",
+    circles: "Kreisen",
+    xor: "vier Quadraten (xor)",
+    blobs: "zwei Haufen",
+    own: "deinen eigenen Punkten",
+  },
+  rate: "Lernrate",
+  smaller: "÷3: ein Drittel der Lernrate",
+  larger: "×3: dreifache Lernrate",
+  noRate: (text) => `„${text}“ ist keine Lernrate: Schreib eine positive Zahl wie 0.1.`,
+  step: "Schritt",
+  run: "Laufen",
+  pause: "Anhalten",
+  reset: "Zurücksetzen",
+  speed: "Geschwindigkeit des Trainings",
+  speeds: transport.speeds,
+  zeroed: "zero_grad vor jedem Durchlauf",
+  zeroedNote: "Jeder Durchlauf beginnt mit Gradient 0.",
+  keptNote: "Nichts setzt die Gradienten auf 0: Jeder Durchlauf addiert zu dem, was der letzte hinterließ.",
+  start: "Noch ist kein Schritt getan.",
+  stepped: (count, root, before, after) => `Schritt ${count}: ${root} geht von ${before} auf ${after}.`,
+  meanOf: (root, count) => `der Mittelwert von ${root} über ${counted(count, "Punkt", "Punkte")}`,
+  moved: (name, before, rate, gradient, after) => `${name}: ${before} − ${rate} · ${gradient} = ${after}`,
+  added: (name, stored, fresh, gradient) => `in ${name}.grad stand ${stored}, der Durchlauf addiert ${fresh}: ${gradient}`,
+  others: (count) => `und ${grouped(count)} weitere, weiter unten`,
+  onTop: (stored, gradient) => `Frühere Durchläufe haben dort ${stored} hinterlassen: zusammen ${gradient}.`,
+  lost: (root) =>
+    `${root} ist keine Zahl mehr, die sich verkleinern lässt: Die Lernrate ist zu groß. Setz zurück, und versuch es mit einer kleineren.`,
+  noParameters: "Es ist kein Parameter ausgewählt: Ein Schritt ändert nichts.",
+  noPoints: "Noch gibt es keine Punkte: Klick in das Feld, oder füg welche ein.",
+  parameters: "Parameter",
+  columns: ["lernen", "Wert", "Gradient"],
+  learn: (name) => `${name} lernen`,
+  more: (count) => (count === 1 ? "Und noch 1 Blatt." : `Und noch ${grouped(count)} Blätter.`),
+  all: "Alle",
+  none: "Keine",
+  usual: "Die üblichen",
+  curve: {
+    title: "Verlust je Schritt",
+    log: "logarithmisch",
+    steps: "Schritt",
+    empty: "Hier wird der Verlust je Schritt stehen.",
+    at: (step, loss) => `Schritt ${step}: ${loss}`,
+    summary: (first, last, before, after) => `Verlust von Schritt ${first} bis ${last}: von ${before} auf ${after}`,
+    changed: (step, rate) => `Lernrate ${rate} ab Schritt ${step}`,
+  },
+  flow: {
+    title: "Wie viel Gradient ankommt",
+    intro: "Die mittlere Größe der Gradienten, nach der Zahl der Funktionen, durch die sie auf dem Rückweg gehen. Die Balken sind logarithmisch.",
+    layer: (count, names, more) =>
+      `${names.join(", ")}${more ? ` und ${more} weitere` : ""}: ${count === 0 ? "vor jeder Funktion" : `hinter ${counted(count, "Funktion", "Funktionen")}`}`,
+    local: (local) => `die letzte davon gibt den Anteil ${local} weiter`,
+    vanishes: (ratio) => `Die fernste Schicht bekommt ${ratio} mal so viel wie die nächste.`,
+  },
+  points: {
+    title: "Punkte",
+    network: "Netz",
+    sizes: (hidden) => `2-${[...hidden, 1].join("-")}${hidden.length ? "" : " (keine verborgene Schicht)"}`,
+    activation: "Funktion",
+    loss: "Verlust",
+    losses: { square: "quadratisch", hinge: "Hinge" },
+    own: "ein eigener Graph",
+    others: "Andere Punkte und Gewichte",
+    accuracy: (right, count, share, loss) => `Genauigkeit ${share} (${right} von ${count}), Verlust ${loss}`,
+    field: (right, count) =>
+      `Die Ebene von x1 und x2 mit ${counted(count, "Punkt", "Punkten")}, davon ${right} auf der richtigen Seite der Linie, auf der die Ausgabe 0 ist`,
+    classes: { one: "Klasse 1", other: "Klasse -1" },
+    click: "Ein Klick",
+    clicks: { show: "zeigt einen Punkt", one: "fügt Klasse 1 hinzu", other: "fügt Klasse -1 hinzu" },
+    shown: "Punkt im Graphen",
+    point: (x1, x2, y, output) => `x1 = ${x1}, x2 = ${x2}, Klasse ${y}; Ausgabe ${output}`,
+    none: "Wähle einen Punkt aus: Dann steht er im Graphen, und du kannst ihn durchlaufen.",
+    byHand: "Deine eigenen Punkte",
+    hint: "Zeilen der Form x1,x2,y mit y = 1 oder -1 (oder 1 und 0). Kommas, Semikolons oder Tabulatoren; wenn du magst, mit Kopfzeile.",
+    text: "Punkte als Text",
+    use: "Diese Punkte nehmen",
+    open: "CSV-Datei öffnen",
+    add: "Hinzufügen",
+    class: "Klasse",
+    undo: "Den letzten zurücknehmen",
+    clear: "Alle wegnehmen",
+    scale: "Auf Mittelwert 0 und Abweichung 1 skalieren",
+    scaleNote: "Einige Koordinaten sind groß: Ein kleines Netz lernt besser aus skalierten.",
+    used: (count) => (count === 1 ? "1 Punkt ist gelesen." : `${grouped(count)} Punkte sind gelesen.`),
+    full: (most) => `Es sind schon ${most} Punkte, mehr werden nicht genommen.`,
+    unlinked: (most) => `In einen Link passen ${most} Punkte: Diese bleiben nur auf dieser Seite.`,
+    noCoordinate: (name, text) => `„${text}“ ist keine Zahl für ${name}: Schreib eine wie -0.5.`,
+  },
+  csv: {
+    empty: "Im Text stehen keine Punkte: Schreib Zeilen wie 0.5,-1.2,1.",
+    width: (line, width) => `Zeile ${line} hat ${counted(width, "Wert", "Werte")}, erwartet waren 3: x1, x2, y.`,
+    noNumber: (line, name, text) => `Zeile ${line}: ${name} ist „${text.slice(0, 40)}“, erwartet war eine Zahl wie -0.5.`,
+    noClass: (line, text) => `Zeile ${line}: y ist „${text.slice(0, 40)}“, erwartet war 1 oder -1, oder 1 oder 0.`,
+    header: (names) =>
+      `In der Kopfzeile steht ${names.map((name) => `„${name.slice(0, 40)}“`).join(", ")}, erwartet waren x1, x2 und y.`,
+    threeClasses: "In der Spalte y stehen 1, 0 und -1, erwartet waren zwei Klassen: 1 und -1, oder 1 und 0.",
+    tooMany: (count, most) => `Das sind ${grouped(count)} Punkte, und höchstens ${grouped(most)} werden genommen.`,
+    more: (count) =>
+      count === 1 ? "Und 1 weitere Zeile mit Problemen." : `Und ${grouped(count)} weitere Zeilen mit Problemen.`,
+  },
+};

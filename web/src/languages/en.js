@@ -1,0 +1,1487 @@
+// What the page says, in English: the catalogue. Every other language is a file like this one, and the type checker
+// holds that it says all of it. Functions get ready-made names and numbers; the modules choose among the texts.
+
+export const language = {
+  code: "en",
+  name: "English",
+  choose: "Language",
+  page: "gradwalk: how gradients are made",
+};
+
+export const presets = {
+  own: "your own expression",
+  product: {
+    title: "(a + b)·c",
+    lesson: "A sum copies its gradient to both operands. A product swaps: each operand gets the other one's value.",
+  },
+  neuron: {
+    title: "a neuron with tanh",
+    lesson: "A neuron with two inputs. Its bias is chosen so that the numbers come out tidy: watch the gradient that comes back behind tanh.",
+  },
+  square: {
+    title: "a·a",
+    lesson: "One node is both operands: two edges lead back to it, and so do two contributions.",
+  },
+  double: {
+    title: "a + a",
+    lesson: "The smallest graph that goes wrong without +=: with = the second contribution overwrites the first.",
+  },
+  twice: {
+    title: "(a·b)·(a + b)",
+    lesson: "Both leaves are used twice. Switch to = and see which half of each gradient is lost.",
+  },
+  loss: {
+    title: "(a·b + c)·f",
+    lesson: "The classic first graph. Nudge any node by 0.0001 under Check and compare with what backpropagation says.",
+  },
+  reuse: {
+    title: "(a·b + a)²",
+    lesson: "a is used by the product and by the sum: its gradient has to wait for both.",
+  },
+  diamond: {
+    title: "the diamond",
+    lesson: "Two paths lead from a to d. Under Order, visit a too early and one path's contribution is lost.",
+  },
+  network: {
+    title: "a two-layer network",
+    lesson: "Two inputs, two hidden neurons with tanh, one output, and the square of its error.",
+  },
+  softmax: {
+    title: "softmax with cross-entropy",
+    lesson: "The first score is that of the right class. What do the gradients of the scores have to do with their probabilities?",
+  },
+};
+
+/** What can be said of a graph of the lesson once its walk is at the end: before that it would give an answer away. */
+export const afterwards = {
+  neuron: "So it is: o = 0.7071, and the gradient behind tanh is 0.5.",
+  square: "The two contributions add up to 2a.",
+  softmax: "The gradients come out as the probabilities, less 1 for the right class: -0.341, 0.242, 0.099.",
+};
+
+export const header = {
+  name: "gradwalk",
+  presets: "Graphs of the lesson",
+  expression: "Expression, such as tanh(x*w + b), or several as in e = a + b; f = e*c",
+  draw: "Draw",
+  menu: "Menu",
+  share: "Share",
+  print: "Print",
+  present: "Present",
+  presentKey: "Present (f)",
+  file: "Open a file",
+  home: "Close the file",
+  theme: "Colours",
+  themes: { auto: "auto", light: "light", dark: "dark" },
+  help: "Help",
+  close: "Close",
+  letters: "Single letters are keys",
+  /** @type {readonly string[]} */
+  signs: [
+    "A box is a value: its name, its data, and its gradient. What is not known yet is faint.",
+    "The sign before a name is the operation that made the value. Every line into its box is an operand: select it for its local derivative.",
+    "Drag a leaf's data to the left or to the right, as a slider: all that follows from it changes, and the walk stays where it is.",
+    "Backward, a node passes to each operand a contribution: its own gradient, which is called upstream there, times the local derivative. What an operand gets adds up to its gradient.",
+    "Point at a box, or select it, and its paths to the root light up, each with the product of its local derivatives. Their sum is the gradient.",
+    "The halo is where the walk stands; a tick marks what the backward pass has visited; a flag is a contribution on its way.",
+    "Colours on lines are contributions flowing back: blue positive, orange negative, thicker for larger. A crossed, dashed line is one that was lost.",
+  ],
+  /** @type {readonly (readonly [string, string])[]} */
+  keys: [
+    ["n", "next step (also → outside of the graph)"],
+    ["b", "a step back (also ←)"],
+    ["PageDown PageUp", "a step on, a step back, as presenters send them: everywhere but in text fields"],
+    ["s", "to the start"],
+    ["e", "to the end"],
+    ["p", "play or pause"],
+    ["g", "to the graph"],
+    ["arrows", "in the graph: from box to box, along the lines"],
+    ["Enter", "in the graph: select a box or a line, open a part"],
+    ["d", "in the graph: to the lines of a box, and from line to line"],
+    ["[ ]", "in the graph: a smaller or a larger number for a leaf (also Alt with the arrows up and down; with shift in finer steps)"],
+    ["+ - 0", "in the graph: nearer, farther, all of it"],
+    ["f", "present: the graph and the sentence fill the screen (Escape leaves)"],
+    ["?", "this help"],
+  ],
+};
+
+export const tabs = {
+  title: "What to do",
+  names: { walk: "Walk", order: "Order", check: "Check", train: "Train", exercises: "Exercises" },
+};
+
+export const transport = {
+  title: "Walk",
+  start: "To the start",
+  startKey: "To the start (s)",
+  back: "A step back",
+  backKey: "A step back (b)",
+  next: "Next step",
+  nextKey: "Next step (n)",
+  end: "Run to the end",
+  endKey: "Run to the end (e)",
+  play: "Play",
+  playKey: "Play or pause (p)",
+  pause: "Pause",
+  whole: "All of it",
+  shortened: "Shorter",
+  timeline: "Step of the walk",
+  speed: "Speed",
+  speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
+  nothing: "Nothing is known yet. The next step gives the first leaf its number.",
+  /** @param {"start" | "forward" | "seed" | "backward" | "end"} phase @param {number} position @param {number} forward steps @param {number} backward steps */
+  phase(phase, position, forward, backward) {
+    if (phase === "start") return "Before the first step";
+    if (phase === "forward") return `Forward: step ${position} of ${forward}`;
+    if (phase === "seed") return "Seed: the backward pass begins";
+    const at = `Backward: step ${position - forward - 1} of ${backward}`;
+    return phase === "end" ? `${at}, done` : at;
+  },
+};
+
+export const values = {
+  title: "Values you can change",
+  /** @param {number} count */
+  more: (count) => `And ${count.toLocaleString("en")} more leaves: select one on the graph to change it.`,
+  /** @param {string} text */
+  noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
+};
+
+export const writing = {
+  title: "Contributions are written with",
+  accumulate: "adds to what is there",
+  overwrite: "overwrites it",
+};
+
+export const twin = {
+  title: "All values",
+  columns: ["node", "made as", "data", "gradient", "now"],
+  leaf: "given",
+  unknown: "?",
+  active: "this step",
+  visited: "visited",
+  /** @param {number} count */
+  nodes: (count) => `${count.toLocaleString("en")} nodes: open to see them`,
+};
+
+export const source = { title: "Program" };
+
+export const timeline = {
+  title: "Passes",
+  slider: "Pass of the program",
+  back: "The pass before",
+  next: "The next pass",
+  /** @param {number} number @param {number} count @param {number | null} line of backward() */
+  pass(number, count, line) {
+    return `Pass ${number} of ${count}${line === null ? "" : `: backward() at line ${line}`}`;
+  },
+  /** @param {string} name of the root @param {string} here @param {string} first @param {string} last */
+  range: (name, here, first, last) => `${name} = ${here}; from ${first} to ${last} over the passes`,
+  /** @param {string} name @param {number} count @param {string} first @param {string} last @param {string} least */
+  curve: (name, count, first, last, least) =>
+    `${name} over ${count} passes: first ${first}, last ${last}, smallest ${least}. The slider above goes to a pass.`,
+  /** @param {number} number @param {string} name @param {string} data */
+  point: (number, name, data) => `pass ${number}: ${name} = ${data}`,
+  /** @param {number} number @param {string} data */
+  notKept: (number, data) => `Pass ${number} gave ${data}. Its graph is not in this file: walk with --pass ${number} to see it.`,
+};
+
+export const earlier = {
+  title: "What .grad holds",
+  /** @param {number} count */
+  intro: (count) =>
+    `${count === 1 ? "One leaf" : `${count} leaves`} had a gradient before this pass began, which nothing had zeroed. backward() adds to it, so .grad is not the gradient of this pass alone.`,
+  columns: ["leaf", "this pass", "before", ".grad now", "since"],
+  /** @param {number} since */
+  since: (since) => (since ? `pass ${since}` : "it was set"),
+  /** @param {number} count */
+  more: (count) => `and ${count} more`,
+  /** @param {string} own @param {string} grad @param {string} now @param {number} since */
+  told(own, grad, now, since) {
+    const because = since ? `not zeroed since pass ${since}` : "set by the program";
+    return `This pass: ${own}. It was ${grad} before: ${because}. So .grad is now ${now}.`;
+  },
+};
+
+export const parts = {
+  path: "Where in the graph",
+  whole: "whole graph",
+};
+
+export const stage = {
+  title: "Graph",
+  zoomIn: "Nearer",
+  zoomOut: "Farther",
+  fit: "Show all of it",
+  /** @param {string} name @param {string} data @param {string} gradient @param {string} status */
+  node: (name, data, gradient, status) =>
+    [name, data && `value ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
+  unknown: "not known yet",
+  active: "this step",
+  visited: "visited",
+  asked: "asked about",
+  data: "data",
+  gradient: "grad",
+  /** @param {string} from @param {string} to @param {number} position @param {string} local @param {string} contribution */
+  edge: (from, to, position, local, contribution) =>
+    [
+      `line from ${from} to ${to}, operand ${position + 1}`,
+      local && `local derivative ${local}`,
+      contribution && `contribution ${contribution}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+  /** @param {string} name @param {number} count @param {number} known @param {number} visited */
+  part: (name, count, known, visited) => `${name}: ${count} nodes, ${known} known, ${visited} visited; open`,
+  /** @param {string} from @param {string} to @param {number} count */
+  bundle: (from, to, count) => `${count} lines from ${from} to ${to}`,
+  /** @param {number} count */
+  count: (count) => `${count.toLocaleString("en")} nodes`,
+  /** @param {number} done @param {number} total */
+  progress: (done, total) => `${done} of ${total}`,
+  /** @param {string} gradient */
+  largest: (gradient) => `largest gradient ${gradient}`,
+};
+
+/** What is written where a step can be seen as it lands: numbers that travel along lines. */
+export const motion = {
+  /** What a gradient is multiplied by on its way. @param {string} local the local derivative */
+  factor: (local) => `× ${local}`,
+  /** What becomes of a contribution where it lands. */
+  landed: {
+    /** @param {string} before @param {string} amount @param {string} after */
+    added: (before, amount, after) => `${before} + ${amount} = ${after}`,
+    /** @param {string} before @param {string} amount */
+    overwrites: (before, amount) => `${amount} in place of ${before}`,
+    late: "too late",
+  },
+};
+
+/** The paths from a node to the root. */
+export const paths = {
+  /** @param {number} count */
+  title: (count) => (count === 1 ? "The path to the root" : `The ${count.toLocaleString("en")} paths to the root`),
+  /** @param {string} path @param {readonly string[]} locals @param {string} product */
+  product: (path, locals, product) => `${path}: ${locals.length > 1 ? `${locals.join(" · ")} = ${product}` : product}`,
+  /** @param {readonly string[]} products @param {string} sum */
+  sum: (products, sum) => `${products.map((product) => (product.startsWith("-") ? `(${product})` : product)).join(" + ")} = ${sum}`,
+  /** @param {string} product at the end of a path */
+  end: (product) => `= ${product}`,
+  /** @param {number} count */
+  more: (count) => `And ${count.toLocaleString("en")} more.`,
+  early: "Their products are known when the forward pass is done.",
+};
+
+/** What to say to a wrong answer: the mistake that makes this number. */
+export const diagnoses = {
+  /** @param {string} answer */
+  general: (answer) => `Not ${answer}. Follow every path from the root back; multiply along a path, add where paths meet.`,
+  /** @param {string} answer */
+  sign: (answer) => `Not ${answer}. Look at the sign.`,
+  /** @param {string} path @param {string} product */
+  brings: (path, product) => `${path} (${product})`,
+  /** @param {string} answer @param {readonly string[]} kept @param {readonly string[]} missed @param {boolean} isOverwritten whether = leaves just that */
+  missing: (answer, kept, missed, isOverwritten) =>
+    `${answer} is what comes by ${kept.join(" and ")}. Missing: ${missed.join(" and ")}. Add what comes by every path${isOverwritten ? "; = in place of += leaves the last one alone" : ""}.`,
+  /** @param {string} answer */
+  overwritten: (answer) => `${answer} is what = leaves: a later contribution overwrote an earlier one. Add them, as += does.`,
+  /** @param {string} answer @param {string} node */
+  swapped: (answer, node) => `${answer} comes of an operand's own value at ${node}. A product swaps: each operand gets the other one's value.`,
+  /** @param {string} answer @param {string} node @param {string} symbol */
+  sumAsProduct: (answer, node, symbol) => `${answer} takes ${node} for a product. Its ${symbol} multiplies by no value: its local derivatives are 1 or -1.`,
+  /** @param {string} answer @param {string} node */
+  oneSign: (answer, node) => `${answer} has one sign wrong: ${node} takes its operand away, so the local derivative is -1.`,
+  /** @param {string} answer @param {string} user @param {string} by */
+  upstream: (answer, user, by) => `${answer} is only the local derivative ∂${user}/∂${by}. Multiply it by what comes back to ${user}.`,
+  /** @param {string} answer @param {string} user @param {string} operand @param {string} local */
+  factor: (answer, user, operand, local) => `${answer} leaves out a factor: the local derivative ∂${user}/∂${operand} = ${local}.`,
+  /** @param {string} answer */
+  along: (answer) => `${answer} adds up local derivatives along a path. Along a path, multiply; only where paths meet, add.`,
+  /** @param {string} answer */
+  between: (answer) => `${answer} multiplies the paths with each other. Multiply along each path, then add them.`,
+  /** @param {string} answer @param {string} node */
+  data: (answer, node) => `${answer} is the value of ${node}. Asked is how fast the root changes.`,
+  /** @param {string} answer */
+  reciprocal: (answer) => `${answer} is upside down: one divided by the derivative.`,
+  /** @param {string} answer @param {string} root @param {string} by @param {string} step */
+  quotient: (answer, root, by, step) =>
+    `${answer} is how much ${root} changes for each 1 of ${by} over a step of ${step}. That is near it; the derivative is the slope for ever smaller steps.`,
+};
+
+export const inspector = {
+  title: "Here",
+  nothing: "Select a box or a line on the graph. Without a selection, this follows the walk.",
+  made: "made as",
+  operation: "which is",
+  data: "data",
+  source: "made at",
+  sum: "Chain rule",
+  local: "local derivative",
+  formula: "rule",
+  /** @param {string} operand @param {string} formula */
+  rule: (operand, formula) => (operand ? `∂out/∂${operand} = ${formula}` : formula),
+  contribution: "contribution",
+  open: "not known yet",
+  /** @param {string} gradient */
+  total: (gradient) => `in all ${gradient}`,
+  /** @param {string} gradient @param {string} right */
+  wrongTotal: (gradient, right) => `in all ${gradient}, and it should be ${right}`,
+  /** @param {number} count */
+  more: (count) => `… ${count.toLocaleString("en")} more …`,
+  whole: "all of them",
+  less: "fewer",
+  /** @param {string} gradient */
+  stored: (gradient) => `${gradient} was there before this pass`,
+  root: "It is the root: its gradient is 1 by definition.",
+  unused: "No gradient flows to it: nothing that leads to the root depends on it, or it only decides.",
+  inert: "No gradient passes here: the operand only decides.",
+  /** @param {string} because */
+  lost: (because) => `lost: ${because}`,
+  /** @param {string} name */
+  back: (name) => `All of ${name}`,
+};
+
+export const orders = {
+  title: "The order puzzle",
+  intro: "In which order should the backward pass visit the nodes? Click them, here or on the graph, drag them, or use the keys. Then run it.",
+  pool: "Nodes to place",
+  list: "Your order",
+  run: "Run this order",
+  right: "Show a right order",
+  clear: "Clear",
+  handle: "Drag with mouse or finger, or move with the arrow keys; Delete takes it out",
+  /** @param {string} name @param {number} at */
+  placed: (name, at) => `${name}, visited as number ${at}`,
+  /** @param {string} name */
+  up: (name) => `Visit ${name} earlier`,
+  /** @param {string} name */
+  down: (name) => `Visit ${name} later`,
+  /** @param {string} name */
+  remove: (name) => `Take ${name} out`,
+  /** @param {number} count */
+  left: (count) => (count ? `${count} to place.` : "All are placed: run it, or watch it with Next step."),
+  /** @param {number} count @param {number} most */
+  tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
+  /** @param {readonly string[]} names */
+  unknown: (names) => `The graph has no ${names.join(", ")}: left out.`,
+};
+
+export const outcomes = {
+  gradients: "Gradients of this walk",
+  right: "right",
+  allRight: "Every gradient is right.",
+  uncounted: "There are too many legal orders to count.",
+  overwriting: "Contributions are written with =, so legal orders can lose them, too.",
+  /** @param {string} root @param {string} by */
+  derivative: (root, by) => `∂${root}/∂${by}`,
+  /** @param {string} right */
+  wrong: (right) => `wrong: it is ${right}`,
+  /** @param {number} count */
+  someWrong: (count) => (count === 1 ? "One gradient is wrong." : `${count} gradients are wrong.`),
+  /** @param {bigint} count @param {boolean} isLegal */
+  legal(count, isLegal) {
+    const orders = `${count.toLocaleString("en")} legal order${count === 1n ? "" : "s"}`;
+    if (isLegal) return count === 1n ? "This is the only legal order." : `This is one of ${orders}.`;
+    return `This order is not legal: a node has to come after all nodes that use it. There ${count === 1n ? "is" : "are"} ${orders}.`;
+  },
+  /** @param {number} count */
+  more: (count) => `And ${count.toLocaleString("en")} more.`,
+};
+
+export const checks = {
+  title: "Numerical check",
+  intro: "Nudge a node by h, compute all that depends on it again, and divide the root's change by h: that has to be its gradient.",
+  step: "h",
+  found: "found for each node",
+  method: "Difference",
+  methods: { central: "central", forward: "forward" },
+  columns: ["node", "verdict", "backprop", "quotient", "error"],
+  select: "Select a node to see what its nudge does.",
+  none: "–",
+  secret: "?",
+  slider: "Step h, from 1e-10 to 1e-1",
+  error: "error",
+  sides: { rounding: "rounding", bending: "bending" },
+  /** @param {string} error @param {string} step */
+  curve: (error, step) => `Error of the quotient by the step h: the least is ${error}, near h = ${step}`,
+  /** What is heard of a box while a node is nudged. */
+  traces: {
+    /** @param {string} data @param {string} step */
+    own: (data, step) => `nudged by ${step}, from ${data}`,
+    /** @param {string} data @param {string} change */
+    moved: (data, change) => `with the nudge ${data}, changed by ${change}`,
+    /** @param {string} data @param {string} change */
+    still: (data, change) => `with the nudge ${data}, changed by ${change}`,
+  },
+  /** @param {string} quotient @param {string} gradient @param {string} verdict "" where it is not told */
+  quotient: (quotient, gradient, verdict) => [`difference quotient ${quotient}`, `gradient to compare ${gradient}`, verdict].filter(Boolean).join(", "),
+  /** @param {string} name @param {string} verdict */
+  notNudged: (name, verdict) => `${name} cannot be nudged: ${verdict}.`,
+  verdicts: {
+    agrees: "agrees",
+    differs: "differs",
+    kink: "kink",
+    "not finite": "not finite",
+    "by hand": "made by hand",
+    stored: "derivatives stored, no rule",
+    stopped: "stopped",
+    rounding: "lost in rounding",
+    jump: "jump",
+    coarse: "h is too large",
+    stale: "stale",
+  },
+  /**
+   * @param {string} root @param {string} name @param {string} step @param {string} up @param {string | null} down
+   * @param {string} quotient @param {string} backprop
+   */
+  nudged: (root, name, step, up, down, quotient, backprop) =>
+    [
+      `${name} + ${step} makes ${root} ${up}`,
+      down === null ? "" : `${name} - ${step} makes it ${down}`,
+      `the quotient is ${quotient}; backpropagation says ${backprop}`,
+    ]
+      .filter(Boolean)
+      .join("; "),
+  /** @param {string} text */
+  noStep: (text) => `“${text}” is not a step: write a positive number such as 0.0001, or nothing.`,
+  /** @param {number} count */
+  others: (count) => `${count.toLocaleString("en")} other nodes stand in closed parts of the graph.`,
+};
+
+export const exercises = {
+  title: "Exercises",
+  how: "All values are known. Work the gradient out by the chain rule; one percent off still counts. Products such as 3*2 are fine.",
+  answer: "Your answer",
+  check: "Check",
+  hint: "Hint: walk one step",
+  next: "Next question",
+  previous: "Previous",
+  forget: "Forget my progress",
+  file: "Results as a file",
+  code: "Code to hand in: ",
+  noProof: ". It tells, of exercises and lesson together: questions, right ones, those at the first try, those without a hint, and tries. Its end finds typing errors; it proves nothing.",
+  /** @param {number} number @param {string} root @param {string} by */
+  question: (number, root, by) => `${number}. What is ∂${root}/∂${by}?`,
+  /** @param {string} text */
+  noNumber: (text) => (text.trim() ? `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.` : "Write a number first."),
+  /** @param {string} root @param {string} by @param {string} gradient */
+  right: (root, by, gradient) => `Right: ∂${root}/∂${by} = ${gradient}.`,
+  /** @param {readonly boolean[]} alone for each solved one, whether without a hint @param {boolean} isOne whether this is one of them */
+  score(alone, isOne) {
+    if (!alone.length) return "None solved yet.";
+    const solved = `Solved: ${alone.length}, of them ${alone.filter(Boolean).length} without a hint.`;
+    return isOne ? `${solved} This is one of them.` : solved;
+  },
+};
+
+export const links = {
+  /** @param {number} length @param {number} most */
+  tooLong: (length, most) => `The link is ${length.toLocaleString("en")} characters long, and at most ${most.toLocaleString("en")} are read.`,
+  /** @param {string} key @param {string} text */
+  senseless: (key, text) => `The link says ${key}=${text.slice(0, 80)}, which makes no sense here: left out.`,
+  /** @param {string} name */
+  noNode: (name) => `The link selects ${name}, and there is no such node.`,
+};
+
+export const share = {
+  title: "Share",
+  link: "Link",
+  copy: "Copy link",
+  copied: "Copied.",
+  notCopied: "It is selected: copy it with the keyboard.",
+  ofFile: "This page is a file on this machine. For others, put the file on a website or send it along, and replace what stands before the # by where it is then.",
+  start: "Begins",
+  here: "as all stands now",
+  begin: "with this graph, nothing known",
+  theirs: "the reader's own",
+  presented: "for the front of a room: the graph and the sentence fill the screen",
+  note: "Note above the graph",
+  question: "Question of your own",
+  answer: "Right answer; others after semicolons",
+  noQuestion: "A question is shown with the graph. With a right answer, the page judges what learners type.",
+  noAnswer: "Without an answer the question is shown, for discussion.",
+  keptAnswer: "The answer of the link that led here stays.",
+  /** @param {readonly string[]} ways */
+  counts: (ways) => `Right: ${ways.join("; ")}. The link does not show it, but whoever tries all likely answers finds it.`,
+  /** @param {string} number */
+  exactly: (number) => `exactly ${number}`,
+  /** @param {string} number */
+  rounded: (number) => `whatever rounds to ${number}`,
+  /** @param {string} word */
+  word: (word) => `the text “${word}”`,
+  embed: "Embed in a page",
+  snippet: "HTML",
+  copySnippet: "Copy HTML",
+  src: "src has to say where the page is: its file beside the page that embeds it, or its address on a website.",
+};
+
+/** A teacher's own question, to the learner. */
+export const ask = {
+  title: "Question",
+  answer: "Answer to the question",
+  check: "Check",
+  nothing: "Write an answer first.",
+  /** @param {string} text */
+  noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.`,
+  right: "Right.",
+  wrong: "Not right. Try again.",
+};
+
+/** The page on paper. */
+export const paper = {
+  name: "Name",
+  answer: "Answer",
+};
+
+/** The page at the front of a room. */
+export const present = { leave: "Leave (Escape)" };
+
+export const files = {
+  /** @param {string} reason */
+  notJson: (reason) => `This is not JSON: ${reason}`,
+  noVersion: "none",
+  /** @param {string} version @param {number} known */
+  version: (version, known) => `This walk has version ${version}; version ${known} can be read.`,
+  noOrder: "This walk's order is not one of the nodes that gradient flows to, each once.",
+  /** @param {string} problem */
+  refused: (problem) =>
+    `The file cannot be shown. ${problem}\nFiles to open are written by gradwalk walk --json, Walk.to_json() and Graph.to_json(); of a script, gradwalk walk --page makes a page.`,
+};
+
+// The lesson. In its texts `x` is code, *x* is stressed, and $…$ is a formula, in which [a/b] is a fraction and ^2 a square.
+
+export const lesson = {
+  title: "Lesson",
+  lab: "Lab",
+  views: "Lesson or lab",
+  chapters: {
+    nudge: {
+      title: "What a gradient promises",
+      goal: "Say what a gradient is, by nudging a number.",
+      beats: {
+        meet: "A program turns numbers into a result. This one takes `a`, `b` and `c`, and computes `f = (a + b)·c`. With the numbers in the boxes, `f` is −10.",
+        predict: {
+          text: "Before we look: raise `a` by a tiny bit, say from 2 to 2.001. *How many times as much as `a` does `f` change?*",
+          right: "Yes. `e` changes by as much as `a`, and `f` by `c` = 10 times as much.",
+          mistakes: {
+            one: "`e` does change by as much as `a`. But then `e` is multiplied by `c`.",
+            own: "That is the value of `a`. What counts is not how large `a` is, but what a change of it does.",
+            root: "That is the value of `f`. The question is how fast it changes.",
+          },
+        },
+        see: "Move the slider: the dot runs along `f`. Near where we stand, `f` changes *10 times as much* as `a`. This number is the *gradient of `f` with respect to `a`*: $[df/da] = 10$. It is the slope of the line.",
+        promise: {
+          text: "The gradient of `f` with respect to `c` is −1. *What will `f` do when `c` grows from 10 to 10.1?*",
+          options: ["It falls by about 0.1.", "It rises by about 0.1.", "It falls to −1."],
+          feedback: [
+            "Yes: 0.1 times −1.",
+            "The size is right. But look at the sign: with a negative gradient, up for `c` is down for `f`.",
+            "−1 is not where `f` goes. It is how many times as much `f` changes as `c` does.",
+          ],
+        },
+        kept: "See for yourself: the line falls. A gradient is a promise about small changes, one for each input, and each can be checked like this.",
+      },
+      recap: "Change an input a little, and the result changes by the gradient times as much.",
+    },
+    forward: {
+      title: "Forward: a graph remembers",
+      goal: "See how a formula becomes a graph while it is computed.",
+      beats: {
+        remember: "Nudging every input by hand is tedious. To find gradients by thinking instead, a program has to *remember how it came to its result*. Each value becomes a box. Nothing is known yet.",
+        leaves: "`a` and `b` are given: nothing made them. Such boxes are called *leaves*.",
+        product: "Their product is a new box, `e = a·b`. It knows its value, −6, and it remembers its *operands*: the lines lead to `a` and `b`.",
+        sum: {
+          text: "`c` is given, too. The next box is `d = e + c`. *What will its value be?*",
+          right: "Yes: −6 + 10.",
+          mistakes: {
+            product: "That is the product. The sign in `d` is a plus.",
+            sign: "Mind the sign of `e`: it is −6.",
+          },
+        },
+        summed: "`d` is 4, and remembers `e` and `c`. The graph grows from the inputs to the result, operands always first.",
+        last: {
+          text: "The last box is `L = d·f`, and `f` is −2. *What is `L`?*",
+          right: "Yes: 4 times −2.",
+          mistakes: { sum: "That is the sum. The sign in `L` is a product." },
+        },
+        done: "This was the *forward pass*. `L` has no box behind it: it is the *root*, the result that we care about.",
+        reach: {
+          text: "Suppose `a` changes. *Which other boxes change with it?*",
+          options: ["Only `e`", "`e`, `d` and `L`", "All of them"],
+          feedback: [
+            "`e` is the first to change. But `d` is made from `e`.",
+            "Yes: all that the lines lead to, on the way from `a` to the root. Gradients will take the same way, backward.",
+            "`b`, `c` and `f` are given: no line leads to them.",
+          ],
+        },
+      },
+      recap: "The forward pass computes every box and remembers its operands.",
+    },
+    seed: {
+      title: "The seed: a gradient to start from",
+      goal: "Know the first gradient, without any rule.",
+      beats: {
+        turn: "Now we turn around. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. They are found from the root backward, each from the ones behind it. So we need a first one.",
+        self: {
+          text: "*What is the gradient of `L` with respect to `L` itself,* $[dL/dL]$?",
+          right: "Yes: whatever changes `L` by 0.001 changes `L` by 0.001.",
+          mistakes: {
+            zero: "0 would mean: change `L`, and `L` does not change.",
+            value: "That is the value of `L`. Ask how many times as much `L` changes when `L` changes.",
+          },
+        },
+        planted: "This 1 is the *seed*. In micrograd it is the line `self.grad = 1`. Everything else starts at 0, and all that flows backward comes from here.",
+        other: {
+          text: "*What would come out with 2 as the seed?*",
+          options: ["The same gradients", "Only `L` would have another gradient", "All gradients would be doubled"],
+          feedback: [
+            "Every gradient is made from the one behind it, by multiplying. Twice as much goes in…",
+            "The others are made from it: they would change, too.",
+            "Yes. With seed 2 they are the gradients of 2·`L`. And with 0, all would be 0.",
+          ],
+        },
+      },
+      recap: "The root's gradient is 1: $[dL/dL] = 1$. It is the seed of the backward pass.",
+    },
+    rule: {
+      title: "The one rule",
+      goal: "Pass a gradient through a product and a sum.",
+      beats: {
+        rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, all else left alone.",
+        local: {
+          text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$?",
+          right: "Yes. In a product, a change of one factor counts as often as the *other* factor says.",
+          mistakes: {
+            own: "4 is the value of `d` itself. If `d` grows by 1, how many times do we add `f`?",
+            whole: "That is the value of `L`, not how fast it changes.",
+            one: "That would be the rule for a sum. Here a change of `d` is multiplied by `f`.",
+          },
+        },
+        other: {
+          text: "And the other way: *what does `f` get?* Multiply the local derivative by the gradient of `L`, which is 1.",
+          right: "Yes: 4, the value of `d`, times 1.",
+          mistakes: { own: "−2 is the value of `f` itself. Swap: what `f` is multiplied by is `d`." },
+        },
+        swapped: "*A product swaps*: each operand gets the value of the other, times the gradient that came. `d` has −2 now, and `f` has 4.",
+        sum: {
+          text: "Next is `d = e + c`. It has gradient −2. *What does `e` get?*",
+          right: "Yes. If `e` grows by 0.001, so does `d`: the local derivative of a sum is 1.",
+          mistakes: {
+            beside: "10 is the value of `c`: that would be the rule for a product. What does `d` do when `e` grows by 1?",
+            local: "1 is the local derivative. Now multiply it by the gradient of `d`.",
+            own: "−6 is the value of `e`. In a sum the values do not matter.",
+          },
+        },
+        copied: "*A sum copies*: `e` and `c` both get −2, as it came.",
+        through: {
+          text: "Now `e = a·b`, with `a` = 2 and `b` = −3; its gradient is −2. *What does `a` get?*",
+          right: "Yes: −3, the value of `b`, times −2. This is the chain rule: $[dL/da] = [dL/de]·[∂e/∂a]$.",
+          mistakes: {
+            local: "−3 is the local derivative. The gradient of `e` came along, too: multiply by −2.",
+            unswapped: "That is what `b` gets. A product swaps: `a` gets the value of `b`.",
+          },
+        },
+        all: "Done. Every box now has $[dL/d•]$, and each box knew only its operands and its own gradient.",
+      },
+      recap: "`operand.grad += local · this.grad`. Sums copy, products swap.",
+    },
+    neuron: {
+      title: "A neuron",
+      goal: "See what tanh does to a gradient.",
+      beats: {
+        meet: "This is a neuron: inputs times weights, a bias `b`, and tanh over their sum `n`. Products and sums you know. What is new is tanh.",
+        curve: "tanh squeezes any number to between −1 and 1. Its local derivative is the *slope* of the curve where `n` stands. Move `n` and look at the line that touches the curve.",
+        steepest: {
+          text: "*Where is the slope largest, and what is it there?*",
+          options: ["Far to the right: nearly 1", "In the middle: 1", "It is the same everywhere"],
+          feedback: [
+            "There the *value* is nearly 1. The curve is flat there: its slope is nearly 0.",
+            "Yes. At 0 the slope is 1, and to both sides it falls to 0.",
+            "That would be a straight line.",
+          ],
+        },
+        slope: {
+          text: "There is a formula for it in which the result itself stands: the slope is $1 − o^2$. Here `o` = 0.7071. *What is the slope?*",
+          right: "Yes: 1 − 0.5.",
+          mistakes: {
+            value: "That is `o`. Square it, and take that from 1.",
+            unsquared: "That is 1 − `o`. The `o` is squared.",
+          },
+        },
+        passed: "So of the 1 that came to `o`, one half gets through to `n`: 0.5 · 1. The sums before it copy 0.5 to all their operands.",
+        weight: {
+          text: "`x1w1 = x1·w1` has gradient 0.5. *What does the weight `w1` get?*",
+          right: "Yes: `x1` = 2, times 0.5.",
+          mistakes: {
+            upstream: "0.5 is what came. Multiply it by the local derivative.",
+            local: "2 is the local derivative. Multiply it by what came, 0.5.",
+            unswapped: "That is what `x1` gets. A product swaps.",
+          },
+        },
+        zero: {
+          text: "The other weight, `w2`, will get 0. *Why?*",
+          options: ["Its input `x2` is 0", "Its value is too small", "tanh lets nothing through"],
+          feedback: [
+            "Yes. As long as `x2` is 0, nothing that `w2` does can change the result.",
+            "The value of `w2` plays no part: a product swaps.",
+            "tanh let one half through, for both weights.",
+          ],
+        },
+        all: "Every gradient of the neuron. Those of `w1`, `w2` and `b` say how to change it.",
+        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly anything gets through*: all gradients are nearly 0. Such a neuron is called saturated. It cannot learn.",
+      },
+      recap: "tanh lets through $1 − o^2$ of a gradient: all of it in the middle, nothing where it is flat.",
+    },
+    twice: {
+      title: "A value used twice",
+      goal: "Know why it is += and not =.",
+      beats: {
+        meet: "`b = a + a`: a value can be used more than once. Two lines lead from `a` to `b`, and each brings something back.",
+        both: {
+          text: "*What is the gradient of `a`?* Think of what `b` does when `a` grows by 0.001.",
+          right: "Yes. `b` grows by twice as much.",
+          mistakes: {
+            one: "1 is what *one* of the lines brings. There are two.",
+            own: "3 is the value of `a`. In a sum the values do not matter.",
+            value: "6 is the value of `b`.",
+          },
+        },
+        added: "Each line brings 1, one after the other, and what comes is *added* to what is there. On the left, `+=` does so. On the right, `=` would forget.",
+        equals: {
+          text: "Suppose that the rule said `operand.grad = local · this.grad`. *What would the gradient of `a` be?*",
+          right: "Yes. The second 1 takes the place of the first.",
+          mistakes: {
+            right: "That is with `+=`. With `=` the second one does not add.",
+            zero: "The last one to come stays.",
+          },
+        },
+        lost: "This is what `=` does: the crossed line's 1 was overwritten. The gradient is *half of what it should be*, and no error tells you so.",
+        paths: {
+          text: "Here `a` is used by `d = a·b` and by `e = a + b`, and `f = d·e`. `a` = −2, `b` = 3; `d` has gradient 1 and `e` has −6. *What is the gradient of `a`?*",
+          right: "Yes: 3 · 1 by way of `d`, and 1 · (−6) by way of `e`. Multiply along a path, add where paths meet.",
+          mistakes: {
+            first: "3 is the path through `d`. The −6 of the path through `e` is missing.",
+            second: "−6 is the path through `e`. The 3 of the path through `d` is missing.",
+          },
+        },
+        met: "Two paths lead from `a` to the root, so `a` gets two contributions, and its gradient is their sum.",
+      },
+      recap: "A gradient is a sum over all paths, so what comes is added: `+=`.",
+    },
+    order: {
+      title: "Whose turn is it?",
+      goal: "Know why the order is topological, and how to find one.",
+      beats: {
+        question: "`a` is used by `b` and by `c`, and both by `d`. One box after the other has its turn, and hands on the gradient that it has *by then*.",
+        puzzle: {
+          text: "*In which order should they have their turns?* Choose one box after the other, on the graph or in the list, and then run it.",
+          right: "Yes: no gradient is wrong.",
+          wrong: "Something is lost. Read what, and change the order.",
+        },
+        why: "A box may hand on its gradient only when *everything that uses it has handed in*. Then its gradient is complete. An order in which this is so is called *topological* (here, in reverse: results before operands).",
+        early: "Here `a` had its turn before `c`. What `c` brings comes too late: whoever has used the gradient of `a` by then has used 6 in place of 15.",
+        which: {
+          text: "Now `d = c + a` and `c = a·b`. *Which of these orders goes wrong?*",
+          options: ["`e`, `d`, `c`, `b`, `a`", "`e`, `d`, `c`, `a`, `b`", "`e`, `c`, `d`, `a`, `b`"],
+          feedback: [
+            "Here each box comes after all that use it: `c` after `d`, `b` and `a` after `c`. It is a good one.",
+            "`a` comes after `d` and `c`, which use it. It is a good one: there can be several.",
+            "Yes. `c` is used by `d`, so with its turn before `d` it has nothing to hand on.",
+          ],
+        },
+        search: "How does a program find such an order? By *depth-first search*. This is `backward()` of micrograd. Step through it: a box goes into the list *after* its operands; the numbers on the boxes are their places in it.",
+        append: {
+          text: "*When does `build_topo` append a box to the list?*",
+          options: ["When it is first seen", "After all its operands are in", "When nothing is left to do"],
+          feedback: [
+            "Look at the code: the loop over the operands comes before `append`.",
+            "Yes. So operands come before results, and the reversed list has results before operands.",
+            "It appends one box after the other, as soon as the operands of each are in.",
+          ],
+        },
+        reversed: "`reversed(topo)` is the order of the backward pass. It starts at the root, and comes to `a` only when all its contributions are in.",
+      },
+      recap: "Each box has its turn after all boxes that use it. Depth-first search finds such an order.",
+    },
+    check: {
+      title: "Trust, and check",
+      goal: "Check a gradient with nothing but the program itself.",
+      beats: {
+        doubt: "You can work out any gradient now. But can you *trust* it, and the program that works it out for you? A gradient is a promise about nudges. So *nudge*, and compare. All that takes is the forward pass.",
+        quotient: {
+          text: "`a` is nudged by `h` = 0.0001, and the lit boxes have followed it to `L`. With `a` + `h`, `L` is −7.9994; with `a` − `h` it is −8.0006. *Divide the change of `L` by the change of `a`: what comes out?*",
+          right: "Yes: 0.0012 / 0.0002. This is the *difference quotient*.",
+          mistakes: {
+            change: "That is by how much `L` changed from one end to the other. Divide it by the change of `a`.",
+            half: "Mind both ends: from −8.0006 to −7.9994.",
+            step: "`a` went from 2 − `h` to 2 + `h`: it changed by 2 times `h`.",
+            up: "That is by how much `L` changed on one side. Divide it by the change of `a`.",
+          },
+        },
+        drawn: "Now backpropagation has run, too: the root's box has the quotient *beside the gradient*, and they agree. Choose another box and it is nudged instead. Move `h`: this graph is a straight line for each of its boxes, so hardly anything changes.",
+        notice: {
+          text: "Suppose somebody writes `=` where it should be `+=`. Here `a` is used twice, so its gradient will be wrong. *Will the quotient notice?*",
+          options: ["No: it will be wrong in the same way", "Only if `h` is small enough", "Yes: it will differ from the gradient"],
+          feedback: [
+            "What goes into the quotient? Only forward passes: no `+=` is in them.",
+            "The gradient is wrong by a whole contribution. No `h` hides that.",
+            "Yes. The quotient comes from the forward pass alone, so the mistake is not in it.",
+          ],
+        },
+        caught: "Caught: the gradient says 3, the quotient −3. The contribution −6 was overwritten. No error was raised, and without the check nobody would have known. Move `h`: it stays wrong.",
+        bent: "Here `tanh` bends the way from `x1` to `o`, and with `h` = 0.1 the quotient is off. Make `h` smaller, and watch it come closer to the gradient, −1.5.",
+        small: {
+          text: "Each time `h` is 10 times as small, the quotient gets better. *So is the smallest `h` the best?*",
+          options: ["Yes, the smaller the better", "No: with a tiny `h` it goes wrong again", "From some point on `h` makes no difference"],
+          feedback: [
+            "On paper it is. But the computer keeps some 16 digits. What is left of the difference of two nearly equal numbers?",
+            "Yes. The computer keeps some 16 digits. The difference of two nearly equal numbers has only the last few of them left.",
+            "That would be so if numbers had no end. The computer keeps some 16 digits.",
+          ],
+        },
+        rounded: "See: at `h` = 1e-10 the last digits are noise. The curve has the error for every `h`. To the right the function *bends* away, to the left digits are *rounded* away, and the best `h` lies between.",
+      },
+      recap: "The difference quotient checks a gradient. It is slow and inexact; backpropagation is neither.",
+    },
+    training: {
+      title: "Learning",
+      goal: "Use gradients to make an error smaller, and see what goes wrong.",
+      beats: {
+        loss: "A neuron says `o`. It should have said `y`. The square of the error is the *loss* `L`: to learn is to make it smaller. The gradients tell how.",
+        which: {
+          text: "$[dL/dw]$ is negative. *To make `L` smaller, what should `w` do?*",
+          options: ["Grow", "Shrink", "Stay"],
+          feedback: [
+            "Yes. With a negative gradient, up for `w` is down for `L`. So we go *against* the gradient.",
+            "Then `L` would grow: a negative gradient says that they move in opposite ways.",
+            "Only a gradient of 0 would say that.",
+          ],
+        },
+        descend: "`w −= rate · w.grad`, for every parameter: this is *gradient descent*. Step a few times and look at the curve of the loss.",
+        rate: {
+          text: "*What if the rate is 25 times as large?*",
+          options: ["It learns 25 times as fast", "It makes no difference", "It can jump over the valley"],
+          feedback: [
+            "A gradient is a promise about *small* changes.",
+            "Every step would be 25 times as long.",
+            "Yes. The promise of a gradient holds for small changes only.",
+          ],
+        },
+        large: "See: the loss leaps, and may end on the flat part of tanh, where nothing gets through.",
+        again: {
+          text: "`w.grad` still holds the gradient of the last pass. *What happens if the next backward pass runs without setting it to 0?*",
+          options: ["The new gradient takes its place", "The new gradient is added to it", "Python raises an error"],
+          feedback: [
+            "That would be `=`. The rule says `+=`.",
+            "Yes: it is `+=`, for good reasons. So gradients of old passes pile up, unless `zero_grad()` clears them.",
+            "It does not, and that is why this mistake is so common.",
+          ],
+        },
+        unzeroed: "Without `zero_grad()` each step goes by the *sum of all gradients so far*: it gathers speed, overshoots, and swings. Switch it on and off, and start again.",
+        vanished: "And here the neuron is saturated: the loss is as large as can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
+      },
+      recap: "Forward, `zero_grad`, backward, a small step against the gradient; and again.",
+    },
+    passes: {
+      title: "Why backward?",
+      goal: "Count what all gradients cost, in both directions.",
+      beats: {
+        many: "A network with two layers. Twelve leaves; we want a gradient for each of them.",
+        runs: {
+          text: "*By nudging: how many times does the program have to run, at least, to get all twelve gradients?*",
+          right: "Yes: once as it is, and once for each leaf nudged.",
+          mistakes: {
+            plain: "Nearly: and once more, without a nudge, to compare with.",
+            one: "One run nudges one leaf, and tells about that leaf alone.",
+            central: "That would do, with two nudges for each leaf. At least it is fewer.",
+          },
+        },
+        count: "Run it both ways and count. Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box.",
+        million: {
+          text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
+          options: ["One", "A thousand", "A million"],
+          feedback: [
+            "Yes. That is why networks can be trained at all.",
+            "Every box is visited once, however many leaves there are.",
+            "That is nudging: a run for every weight.",
+          ],
+        },
+        end: "You have seen all of it: a graph that remembers, a seed, one rule, `+=`, an order, and a check. It is about a hundred lines of Python, and it is what trains every neural network.",
+      },
+      recap: "One backward pass gives the gradient of one result with respect to everything.",
+    },
+  },
+  /** @param {number} number @param {number} count */
+  number: (number, count) => `Chapter ${number} of ${count}`,
+  goal: "Goal",
+  recap: "In short",
+  contents: "Chapters",
+  next: "Continue",
+  nextChapter: "Next chapter",
+  back: "Back",
+  check: "Check",
+  show: "Show me",
+  handIn: "Hand in your answers",
+  answer: "Your answer",
+  /** @param {string} answer */
+  shown: (answer) => `It is ${answer}.`,
+  shownChoice: "It is the marked one.",
+  /** @param {number} beat @param {number} count */
+  beat: (beat, count) => `Step ${beat} of ${count}`,
+  /** @param {string} text */
+  noNumber: (text) => (text.trim() ? `“${text}” is not a number: write one such as -1.5, 1/3 or 3*2.` : "Write a number first."),
+  /** @param {string} answer */
+  wrong: (answer) => `Not ${answer}. Look again at the graph, or have it shown.`,
+  sign: "The size is right; look at the sign.",
+  after: {
+    title: "Where to go from here",
+    /** @type {readonly (readonly [string, string])[]} */
+    ways: [
+      ["Your own expression", "Open the lab, and type one."],
+      ["Your own program", "`gradwalk walk --page script.py` makes a page like this of every `backward()` in a script."],
+      ["The tutorial", "`docs/tutorial.md` goes on in Python, from a Value to a network."],
+      ["The library", "`pip install gradwalk`: the same rule, at speed, with JAX's names."],
+    ],
+  },
+};
+
+export const figures = {
+  /** @param {string} root @param {string} node */
+  plot: (root, node) => `${root} over ${node}`,
+  nudge: "Nudge",
+  /** @param {string} node @param {string} from @param {string} to */
+  moved: (node, from, to) => `${node}: ${from} → ${to}`,
+  /** @param {string} root @param {string} node @param {string} quotient */
+  quotient: (root, node, quotient) => `change of ${root} / change of ${node} = ${quotient}`,
+  /** @param {string} gradient */
+  gradient: (gradient) => `gradient ${gradient}`,
+  noQuotient: "no change: no quotient",
+  /** @param {string} name @param {string} number */
+  value: (name, number) => `${name} = ${number}`,
+  /** @param {string} slope */
+  slope: (slope) => `slope ${slope}`,
+  adds: "with +=",
+  overwrites: "with =",
+  /** @param {string} giver */
+  from: (giver) => `from ${giver}`,
+  start: "at first",
+  /** @param {string} name */
+  comes: (name) => `What comes to ${name}`,
+  stepSearch: "Next line",
+  restartSearch: "From the start",
+  code: "micrograd's backward()",
+  visited: "visited",
+  list: "topo",
+  calls: "calls under way",
+  searched: "The search is done: reversed, this is the order of the backward pass.",
+  step: "Step",
+  steps: "Ten steps",
+  restart: "Start again",
+  zeroes: "zero_grad() before each pass",
+  rate: "rate",
+  /** @param {number} count */
+  taken: (count) => (count === 1 ? "1 step" : `${count} steps`),
+  /** @param {string} name @param {string} before @param {string} rate @param {string} gradient @param {string} after */
+  runNudges: "Nudge them all",
+  runBackward: "Run backward",
+  nudges: "by nudging",
+  backward: "backward",
+  /** @param {number} runs */
+  runs: (runs) => (runs === 1 ? "1 run of the program" : `${runs} runs of the program`),
+  oneBackward: "1 run, and 1 backward pass",
+};
+
+// What happens in a walk.
+
+const unnamed = "?";
+
+const forward = {
+  /** @param {string} name @param {string} number */
+  given: (name, number) => `${name} is given: ${number}`,
+  /** @param {string} name @param {string} symbol @param {number} operands @param {string} number */
+  counted: (name, symbol, operands, number) => `${name} = ${symbol} of ${operands} operands = ${number}`,
+};
+
+/** The step between the passes. @param {string} derivative such as df/df */
+const seeded = (derivative) =>
+  `${derivative} = 1: the root's gradient with respect to itself is 1. That is the seed of the backward pass.`;
+
+/** Whose turn it is, and with what gradient. */
+const visited = {
+  /** @param {string} name */
+  root: (name) => `${name} is the root: its gradient is 1.`,
+  /** @param {string} name @param {string} gradient */
+  leaf: (name, gradient) => `${name} is a leaf: it keeps its gradient ${gradient}.`,
+  /** @param {string} name @param {string} gradient */
+  inner: (name, gradient) => `${name} has gradient ${gradient}.`,
+};
+
+/** What a rule does. */
+const rules = {
+  /** @param {string} symbol */
+  byHand: (symbol) => `${symbol} follows a rule made by hand`,
+  /** @param {string} symbol */
+  madeWith: (symbol) => `${symbol} has the local derivatives that it was made with`,
+  /** @param {string} symbol */
+  copiesToStart: (symbol) => `${symbol} copies to its start`,
+  /** @param {string} symbol */
+  copies: (symbol) => `${symbol} copies`,
+  /** @param {string} symbol */
+  flips: (symbol) => `${symbol} flips the sign`,
+  /** @param {string} symbol */
+  swaps: (symbol) => `${symbol} swaps and scales`,
+  /** @param {string} symbol */
+  scales: (symbol) => `${symbol} scales`,
+  /** @param {string} symbol */
+  holdsBack: (symbol) => `${symbol} holds back`,
+  /** @param {string} symbol */
+  letsThrough: (symbol) => `${symbol} lets through`,
+  /** @param {string} symbol */
+  splits: (symbol) => `${symbol} is at a tie and splits`,
+  /** @param {string} symbol */
+  hasGotNothing: (symbol) => `${symbol} has got nothing itself`,
+};
+
+/** What an operand gets by it. */
+const gets = {
+  /** @param {string} name @param {string} upstream */
+  all: (name, upstream) => `${name} gets upstream ${upstream} as it is`,
+  /** @param {string} name @param {string} upstream */
+  nothing: (name, upstream) => `${name} gets nothing of upstream ${upstream}`,
+  /** @param {string} name */
+  nothingAtAll: (name) => `${name} gets nothing`,
+  /** @param {string} name @param {string} upstream @param {string} factor @param {string} amount */
+  scaled: (name, upstream, factor, amount) => `${name} gets upstream ${upstream} times ${factor}, making ${amount}`,
+};
+
+const ORDINALS = ["first", "second", "third"];
+
+/** What never passes back, to the operands of these names. */
+const kept = {
+  /** @param {string} symbol @param {readonly string[]} names */
+  stopped: (symbol, names) => `${symbol} passes nothing to ${names.join(" and ")}.`,
+  /** @param {string} symbol @param {readonly number[]} positions none: it is so in all @param {readonly string[]} names */
+  flat: (symbol, positions, names) => {
+    const where = positions.length ? ` in its ${positions.map((i) => ORDINALS[i]).join(" and ")} operand` : "";
+    return `${symbol} is flat${where}: it passes nothing to ${names.join(" and ")}.`;
+  },
+};
+
+/** What upstream is multiplied by. */
+const factors = {
+  /** @param {string} number */
+  constant: (number) => `the constant ${number}`,
+  /** @param {string} name @param {string} number */
+  valueOf: (name, number) => `${name}'s value ${number}`,
+  /** @param {string} name @param {string} number */
+  ownValue: (name, number) => `${name}'s own value ${number}`,
+  /** @param {string} formula @param {string} number */
+  formula: (formula, number) => `${formula} (${number})`,
+  /** The local derivative of a reduction where it is another operand of the element. @param {number} operand counted from 1 */
+  beside: (operand) => `the factor beside it, number ${operand} of the operands`,
+};
+
+/** What becomes of a contribution where it arrives. */
+const received = {
+  late: ", too late: it has been visited already",
+  /** @param {string} before */
+  overwrites: (before) => `, which overwrites ${before}`,
+  /** @param {string} before @param {string} after */
+  onTop: (before, after) => `, on top of ${before}: ${after} in all`,
+};
+
+/** What stands for those that a shortened list leaves out. @param {number} count */
+const others = (count) => `… ${count.toLocaleString("en")} more …`;
+
+/** A rule, and all whom it was applied to. @param {string} rule @param {readonly string[]} clauses */
+const applied = (rule, clauses) => `${rule}: ${clauses.join("; ")}`;
+
+const losses = {
+  /** @param {string} name @param {string} got @param {string} right */
+  wrong: (name, got, right) => `${name} gets ${got} and should get ${right}.`,
+  /** @param {string} giver @param {string} amount @param {string} taker @param {string} because */
+  late: (giver, amount, taker, because) => `${giver}'s contribution ${amount} to ${taker} came too late: ${because}`,
+  /** @param {string} giver @param {string} amount @param {string} taker @param {string} because */
+  lost: (giver, amount, taker, because) => `${giver}'s contribution ${amount} to ${taker} was lost: ${because}`,
+  /** @param {string} giver @param {string} taker */
+  visitedAfter: (giver, taker) => `${giver} was visited after ${taker}`,
+  /** @param {string} giver @param {string} amount */
+  writtenOver: (giver, amount) => `${giver}'s ${amount} was written over it`,
+  /**
+   * @param {string} name @param {string} amount @param {string} derivative @param {string} number
+   * @param {string} missing
+   */
+  passedOn: (name, amount, derivative, number, missing) =>
+    `; so ${name} misses ${amount} times ${derivative} ${number} = ${missing}`,
+  /** @param {number} count */
+  more: (count) => ` And ${count.toLocaleString("en-US")} more.`,
+};
+
+export const sentences = { unnamed, forward, seeded, visited, rules, gets, kept, factors, received, applied, losses, others };
+
+/** The names of parts of a graph. */
+export const modules = {
+  whole: "the whole graph",
+  /** @param {string} first @param {string} last */
+  nodes: (first, last) => `nodes ${first} to ${last}`,
+  /** @param {string} first @param {string} last */
+  modules: (first, last) => `${first} to ${last}`,
+};
+
+/** What the table says of its operations, in English: other languages have their own words for each of them. */
+export const operations = {
+  /** What one is. @param {string} _name @param {string} words of the table */
+  words: (_name, words) => words,
+  /** How many operands one takes that takes any number of them. @param {string} words of the table */
+  takes: (words) => words,
+};
+
+// What is said of a graph or an expression that makes no sense: what was given, what was expected, how to mend it.
+
+/** A graph in JSON. `where` is a node, such as "node 3"; `what` one of its parts; `given` is shown as JSON. */
+export const graphErrors = {
+  notAGraph: 'this is not a graph: it has no "gradwalk": "graph"',
+  noOutput: "the graph has no output",
+  theGraph: "the graph",
+  anOutput: "an output",
+  missing: "missing",
+
+  /** @param {number} length */
+  aList: (length) => `a list of ${length}`,
+
+  /** @param {string} given @param {number} known */
+  otherVersion: (given, known) => `this graph has version ${given}; version ${known} can be read`,
+
+  /** @param {readonly string[]} names */
+  severalOutputs: (names) =>
+    `this needs a graph with one root, and this one has ${names.length}: ${names.join(", ")}`,
+
+  /** @param {number} place @param {number} count */
+  outputOutside: (place, count) => `an output is that of node ${place}, and there are ${count} nodes`,
+
+  /** @param {string} where @param {string} key @param {readonly string[]} known */
+  unknownKey: (where, key, known) => `${where} has '${key}'; known: ${known.join(", ")}`,
+
+  /** @param {string} where @param {string} key */
+  noList: (where, key) => `${where} has no list of ${key}`,
+
+  /** @param {number} place */
+  nodeAt: (place) => `node ${place}`,
+
+  /** @param {string} where @param {string} given */
+  notAnObject: (where, given) => `${where} is ${given}, not an object`,
+
+  /** @param {string} where */
+  operationAndSymbol: (where) =>
+    `${where} has both an operation of the table and a symbol of a hand-made one`,
+
+  /** @param {string} where @param {string} given */
+  unknownOperation: (where, given) => `${where} has the unknown operation ${given}`,
+
+  /** @param {string} where @param {number} operands @param {number} partials */
+  unequalLists: (where, operands, partials) =>
+    `${where} has ${operands} operands and ${partials} partials`,
+
+  /** @param {string} where @param {string} operation @param {number | string} takes in words where it is not one number @param {number} given */
+  miscounted: (where, operation, takes, given) =>
+    `${where} (${operation}) takes ${takes} operands, not ${given}`,
+
+  /** @param {string} where @param {number} given */
+  noOperation: (where, given) => `${where} has operands (${given}) but no operation`,
+
+  /** @param {string} where @param {number} operand */
+  notEarlier: (where, operand) =>
+    `${where} has node ${operand} as operand, which is no earlier node`,
+
+  /** @param {string} where @param {string} given */
+  constantWithPartial: (where, given) => `a constant of ${where} has the partial ${given}, not null`,
+
+  /** @param {string} where @param {string} given */
+  badByHand: (where, given) => `by_hand of ${where} is ${given}, and can only be true`,
+
+  /** @param {string} where */
+  emptyLabel: (where) => `the label of ${where} is empty: leave it out`,
+
+  /** @param {string} where @param {string} given */
+  badSource: (where, given) => `the source of ${where} is ${given}, not a file and a line`,
+
+  /** @param {string} where @param {number} letters @param {number} most */
+  longText: (where, letters, most) => `the text of ${where} has ${letters} letters, and at most ${most} are read`,
+
+  /** @param {string} what @param {string} given */
+  notAPlace: (what, given) => `${what} is ${given}, not the place of a node`,
+
+  /** @param {string} what @param {string} given */
+  notANumber: (what, given) => `${what} is ${given}, not a number`,
+
+  /** @param {string} what */
+  tooLarge: (what) => `${what} is too large for a float`,
+
+  /** @param {string} what @param {string} given */
+  notAText: (what, given) => `${what} is ${given}, not a text`,
+
+  /** A part of a node, as the messages above call it. @param {string} part @param {string} where */
+  partOf: (part, where) => `${part} of ${where}`,
+
+  parts: {
+    data: "the data",
+    gradient: "the gradient",
+    label: "the label",
+    symbol: "the symbol",
+    line: "the line",
+    file: "the file",
+    text: "the text",
+    operand: "an operand",
+    partial: "a partial",
+    constant: "a constant",
+  },
+
+  /** @param {string} name @param {boolean} byHand */
+  madeByHand: (name, byHand) =>
+    `${name} was made ${byHand ? "by hand" : "with its derivatives"}: nothing is known of how it is computed, so what it was made from cannot be changed`,
+};
+
+const CALLS = "call functions by their bare names, as in exp(x)";
+
+/** @typedef {{ problem: string, hint?: string }} Said */
+
+/** Expressions. Python's expression.py says the same. Each has the problem and, where there is one, a hint. */
+export const expressionErrors = {
+  syntax: {
+    empty: { problem: "the expression is empty", hint: "write one such as tanh(x*w + b)" },
+    unused: {
+      problem: "the result of this part is not used",
+      hint: "give it a name, as in e = a + b, and use that",
+    },
+    tooLarge: { problem: "this integer is too large for a float" },
+    chained: {
+      problem: "comparisons cannot be chained",
+      hint: "compare twice and multiply, as in (0 < x) * (x < 1)",
+    },
+    comma: { problem: "syntax error: a comma can only stand between arguments" },
+    unmatched: { problem: "syntax error: unmatched ')'" },
+    neverClosed: { problem: "syntax error: '(' was never closed" },
+    notArithmetic: {
+      problem: "this is not arithmetic",
+      hint: "there are numbers, names, + - * / // % **, one of < <= > >=, brackets and functions such as exp(x)",
+    },
+    star: { problem: "* cannot stand before an argument here" },
+    noOperand: { problem: "syntax error: a number or a name is missing" },
+    noOperator: {
+      problem: "syntax error: an operator is missing",
+      hint: "for a product write *, and for a function brackets, as in 2*exp(x)",
+    },
+    caret: { problem: "^ is not an operation here", hint: "for powers write **" },
+    notAFunction: {
+      problem: "only functions called by name are part of an expression",
+      hint: `${CALLS}; for a product write *`,
+    },
+    noName: { problem: "syntax error: only a part can be given a name", hint: "as in e = a + b; f = e*c" },
+  },
+
+  /** @param {string} attribute with its point @returns {Said} */
+  attribute: (attribute) => ({
+    problem: `attributes such as ${attribute} are not part of an expression`,
+    hint: CALLS,
+  }),
+
+  /** @param {string} text @returns {Said} */
+  notReal: (text) => ({ problem: `${text} is not a real number` }),
+
+  /** @param {string} name @param {string | null} close @param {readonly string[]} known @returns {Said} */
+  unknownFunction: (name, close, known) => ({
+    problem: `unknown function '${name}'`,
+    hint: `${close ? `did you mean ${close}? ` : ""}known: ${known.join(", ")}`,
+  }),
+
+  /** @param {string} name @param {number} takes @param {number} given @param {boolean} canNest @returns {Said} */
+  arity: (name, takes, given, canNest) => ({
+    problem: `${name}() takes ${takes} ${takes === 1 ? "argument" : "arguments"}, not ${given}`,
+    hint: canNest && given > 2 ? `of more, nest calls: ${name}(${name}(x, y), z)` : undefined,
+  }),
+
+  /** @param {string} name @returns {Said} */
+  namedArgument: (name) => ({ problem: `${name}() takes no named arguments` }),
+
+  /** @param {string} name @returns {Said} */
+  madeTwice: (name) => ({ problem: `'${name}' is made twice`, hint: "give one of the two another name" }),
+
+  /** @param {string} name @returns {Said} */
+  usedBefore: (name) => ({
+    problem: `'${name}' is used before it is made`,
+    hint: "a name is made once, before it is used",
+  }),
+
+  /** @param {string} name @returns {Said} */
+  numbersAlone: (name) => ({
+    problem: `'${name}' is made from numbers alone`,
+    hint: `leave this part out, and give ${name} its value as you do for other names`,
+  }),
+
+  /** @param {string} name @param {string} other @returns {Said} */
+  anotherName: (name, other) => ({
+    problem: `'${name}' would be another name of '${other}'`,
+    hint: `use ${other} itself`,
+  }),
+
+  /** @param {string} name @param {string} suggested @returns {Said} */
+  noValue: (name, suggested) => ({
+    problem: `no value is given for the name '${name}'`,
+    hint: `give it one: ${name}=${suggested}`,
+  }),
+
+  /** @param {string} name @param {string} value @returns {Said} */
+  madeItself: (name, value) => ({
+    problem: `${name}=${value} is given, but the program makes ${name} itself`,
+  }),
+
+  /** @param {string} name @param {string} value @param {readonly string[]} known @returns {Said} */
+  noSuchName: (name, value, known) => ({
+    problem: `${name}=${value} is given, but the expression has no '${name}'; it has: ${known.join(", ") || "none"}`,
+  }),
+};
+
+export const training = {
+  title: "Gradient descent",
+  /** @param {string} root */
+  intro: (root) => `A step is a forward pass, a backward pass, and for every parameter p: p = p − rate · p.grad. It makes ${root} smaller.`,
+  /** @param {string} root */
+  noLoss: (root) => `By its name ${root} is no loss. It is made smaller all the same, below 0 if it can be.`,
+  /** @param {string} root @param {number} count */
+  introOver: (root, count) => `The loss is the mean of ${root} over ${count} points; the graph shows one of them. A step: p = p − rate · p.grad for every parameter p.`,
+  subject: "Learn from",
+  subjects: {
+    graph: "the graph on the stage",
+    chain: "a chain of six tanh, too steep",
+    moons: "two moons",
+    circles: "circles",
+    xor: "four squares (xor)",
+    blobs: "two blobs",
+    own: "your own points",
+  },
+  rate: "Learning rate",
+  smaller: "÷3: a third of the rate",
+  larger: "×3: three times the rate",
+  /** @param {string} text */
+  noRate: (text) => `“${text}” is not a learning rate: write a positive number such as 0.1.`,
+  step: "Step",
+  run: "Run",
+  pause: "Pause",
+  reset: "Reset",
+  speed: "Speed of training",
+  speeds: { slow: "slow", normal: "normal", fast: "fast", fastest: "fastest" },
+  zeroed: "zero_grad before each pass",
+  zeroedNote: "Each pass begins at gradient 0.",
+  keptNote: "Nothing zeroes the gradients: each pass adds to what the last one left.",
+  start: "No step has been taken.",
+  /** @param {number} count @param {string} root @param {string} before @param {string} after */
+  stepped: (count, root, before, after) => `Step ${count}: ${root} goes from ${before} to ${after}.`,
+  /** @param {string} root @param {number} count */
+  meanOf: (root, count) => `the mean of ${root} over ${count} points`,
+  /** @param {string} name @param {string} before @param {string} rate @param {string} gradient @param {string} after */
+  moved: (name, before, rate, gradient, after) => `${name}: ${before} − ${rate} · ${gradient} = ${after}`,
+  /** @param {string} name @param {string} stored @param {string} fresh @param {string} gradient */
+  added: (name, stored, fresh, gradient) => `${name}.grad held ${stored}, the pass adds ${fresh}: ${gradient}`,
+  /** @param {number} count */
+  others: (count) => `and ${count} more, below`,
+  /** @param {string} stored @param {string} gradient */
+  onTop: (stored, gradient) => `Earlier passes left ${stored} there: ${gradient} in all.`,
+  /** @param {string} root */
+  lost: (root) => `${root} is no longer a number that can be made smaller: the learning rate is too large. Reset, and try a smaller one.`,
+  noParameters: "No parameter is chosen: a step changes nothing.",
+  noPoints: "There are no points yet: click into the field, or paste some.",
+
+  parameters: "Parameters",
+  columns: ["learn", "value", "gradient"],
+  /** @param {string} name */
+  learn: (name) => `learn ${name}`,
+  /** @param {number} count */
+  more: (count) => `And ${count.toLocaleString("en")} more leaves.`,
+  all: "All",
+  none: "None",
+  usual: "The usual ones",
+
+  curve: {
+    title: "Loss by step",
+    log: "logarithmic",
+    steps: "step",
+    empty: "The loss by step will stand here.",
+    /** @param {number} step @param {string} loss */
+    at: (step, loss) => `step ${step}: ${loss}`,
+    /** @param {number} first @param {number} last @param {string} before @param {string} after */
+    summary: (first, last, before, after) => `Loss from step ${first} to ${last}: from ${before} to ${after}`,
+    /** @param {number} step @param {string} rate */
+    changed: (step, rate) => `rate ${rate} from step ${step}`,
+  },
+
+  flow: {
+    title: "How much gradient arrives",
+    intro: "The mean size of the gradients, by how many functions they pass through on the way back. Bars are logarithmic.",
+    /** @param {number} count @param {readonly string[]} names @param {number} more */
+    layer: (count, names, more) =>
+      `${names.join(", ")}${more ? ` and ${more} more` : ""}: ${count === 0 ? "before any function" : `behind ${count} function${count === 1 ? "" : "s"}`}`,
+    /** @param {string} local */
+    local: (local) => `the last of them passes on ${local} of it`,
+    /** @param {string} ratio */
+    vanishes: (ratio) => `The farthest layer gets ${ratio} times as much as the nearest.`,
+  },
+
+  points: {
+    title: "Points",
+    network: "Network",
+    /** @param {readonly number[]} hidden */
+    sizes: (hidden) => `2-${[...hidden, 1].join("-")}${hidden.length ? "" : " (no hidden layer)"}`,
+    activation: "Function",
+    loss: "Loss",
+    losses: { square: "square", hinge: "hinge" },
+    own: "a graph of your own",
+    others: "Other points and weights",
+    /** @param {number} right @param {number} count @param {string} share @param {string} loss */
+    accuracy: (right, count, share, loss) => `Accuracy ${share} (${right} of ${count}), loss ${loss}`,
+    /** @param {number} right @param {number} count */
+    field: (right, count) => `The plane of x1 and x2 with ${count} points, ${right} of them on the right side of the line where the output is 0`,
+    classes: { one: "class 1", other: "class -1" },
+    click: "A click",
+    clicks: { show: "shows a point", one: "adds class 1", other: "adds class -1" },
+    shown: "Point on the graph",
+    /** @param {string} x1 @param {string} x2 @param {string} y @param {string} output */
+    point: (x1, x2, y, output) => `x1 = ${x1}, x2 = ${x2}, class ${y}; output ${output}`,
+    none: "Select a point: it stands on the graph then, to be walked.",
+    byHand: "Your own points",
+    hint: "Lines of x1,x2,y with y = 1 or -1 (or 1 and 0). Commas, semicolons or tabs; a header if you like.",
+    text: "Points as text",
+    use: "Use these points",
+    open: "Open a CSV file",
+    add: "Add",
+    class: "class",
+    undo: "Take the last one back",
+    clear: "Take all away",
+    scale: "Scale them to mean 0 and deviation 1",
+    scaleNote: "Some coordinates are large: a small network learns better from scaled ones.",
+    /** @param {number} count */
+    used: (count) => `${count} points are read.`,
+    /** @param {number} most */
+    full: (most) => `There are ${most} points, and no more are taken.`,
+    /** @param {number} most */
+    unlinked: (most) => `A link has room for ${most} points: these stay on this page only.`,
+    /** @param {string} name @param {string} text */
+    noCoordinate: (name, text) => `“${text}” is no number for ${name}: write one such as -0.5.`,
+  },
+
+  csv: {
+    empty: "There are no points in the text: write lines such as 0.5,-1.2,1.",
+    /** @param {number} line @param {number} width */
+    width: (line, width) => `Line ${line} has ${width} ${width === 1 ? "value" : "values"}, and 3 were expected: x1, x2, y.`,
+    /** @param {number} line @param {string} name @param {string} text */
+    noNumber: (line, name, text) => `Line ${line}: ${name} is “${text.slice(0, 40)}”, and a number was expected, such as -0.5.`,
+    /** @param {number} line @param {string} text */
+    noClass: (line, text) => `Line ${line}: y is “${text.slice(0, 40)}”, and 1 or -1 was expected, or 1 or 0.`,
+    /** @param {readonly string[]} names */
+    header: (names) => `The header has ${names.map((name) => `“${name.slice(0, 40)}”`).join(", ")}, and x1, x2 and y were expected.`,
+    threeClasses: "The column y has 1, 0 and -1, and two classes were expected: 1 and -1, or 1 and 0.",
+    /** @param {number} count @param {number} most */
+    tooMany: (count, most) => `These are ${count.toLocaleString("en")} points, and at most ${most.toLocaleString("en")} are taken.`,
+    /** @param {number} count */
+    more: (count) => `And ${count.toLocaleString("en")} more lines with problems.`,
+  },
+};

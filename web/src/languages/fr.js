@@ -1,0 +1,1337 @@
+// Ce que dit la page, en français. On vouvoie ; les nombres ont un point décimal, car on les tape aussi dans les expressions.
+// Les espaces devant : ; ! ? et dans les guillemets sont insécables : tests/languages.test.js y veille.
+
+/** @import * as en from "./en.js" */
+
+/** @param {number | bigint} number */
+const grouped = (number) => number.toLocaleString("fr");
+
+/** @param {number} count @param {string} one @param {string} several */
+const counted = (count, one, several) => `${grouped(count)} ${Math.abs(count) < 2 ? one : several}`;
+
+/** @param {readonly string[]} items */
+const listed = (items) => items.join(" et ");
+
+/** @type {typeof en.language} */
+export const language = {
+  code: "fr",
+  name: "Français",
+  choose: "Langue",
+  page: "gradwalk : comment naissent les gradients",
+};
+
+/** @type {typeof en.presets} */
+export const presets = {
+  own: "votre propre expression",
+  product: {
+    title: "(a + b)·c",
+    lesson: "Une somme copie son gradient vers ses deux opérandes. Un produit échange : chaque opérande reçoit la valeur de l’autre.",
+  },
+  neuron: {
+    title: "un neurone avec tanh",
+    lesson: "Un neurone à deux entrées. Son biais est choisi pour que les nombres tombent juste : observez le gradient qui revient derrière tanh.",
+  },
+  square: {
+    title: "a·a",
+    lesson: "Un même nœud est les deux opérandes : deux arêtes y ramènent, et deux contributions aussi.",
+  },
+  double: {
+    title: "a + a",
+    lesson: "Le plus petit graphe qui échoue sans += : avec =, la seconde contribution écrase la première.",
+  },
+  twice: {
+    title: "(a·b)·(a + b)",
+    lesson: "Les deux feuilles servent deux fois. Passez à = et voyez quelle moitié de chaque gradient se perd.",
+  },
+  loss: {
+    title: "(a·b + c)·f",
+    lesson: "Le premier graphe classique. Sous Vérification, décalez un nœud de 0.0001 et comparez avec ce que dit la rétropropagation.",
+  },
+  reuse: {
+    title: "(a·b + a)²",
+    lesson: "a sert au produit et à la somme : son gradient doit attendre les deux.",
+  },
+  diamond: {
+    title: "le losange",
+    lesson: "Deux chemins mènent de a à d. Sous Ordre, visitez a trop tôt, et la contribution d’un chemin se perd.",
+  },
+  network: {
+    title: "un réseau à deux couches",
+    lesson: "Deux entrées, deux neurones cachés avec tanh, une sortie, et le carré de son erreur.",
+  },
+  softmax: {
+    title: "softmax et entropie croisée",
+    lesson: "Le premier score est celui de la bonne classe. Quel rapport y a-t-il entre les gradients des scores et leurs probabilités ?",
+  },
+};
+
+/** @type {typeof en.afterwards} */
+export const afterwards = {
+  neuron: "C’est bien cela : o = 0.7071, et le gradient derrière tanh est 0.5.",
+  square: "Les deux contributions s’additionnent en 2a.",
+  softmax: "Les gradients sont les probabilités, moins 1 pour la bonne classe : -0.341, 0.242, 0.099.",
+};
+
+/** @type {typeof en.header} */
+export const header = {
+  name: "gradwalk",
+  presets: "Graphes de la leçon",
+  expression: "Expression, comme tanh(x*w + b), ou plusieurs, comme dans e = a + b; f = e*c",
+  draw: "Dessiner",
+  menu: "Menu",
+  share: "Partager",
+  print: "Imprimer",
+  present: "Présenter",
+  presentKey: "Présenter (f)",
+  file: "Ouvrir un fichier",
+  home: "Fermer le fichier",
+  theme: "Couleurs",
+  themes: { auto: "auto", light: "clair", dark: "sombre" },
+  help: "Aide",
+  close: "Fermer",
+  letters: "Les lettres seules sont des touches",
+  signs: [
+    "Une boîte est une valeur : son nom, son nombre et son gradient. Ce qui n’est pas encore connu est pâle.",
+    "Le signe devant un nom est l’opération qui a produit la valeur. Chaque arête qui entre dans sa boîte est un opérande : sélectionnez-la pour voir sa dérivée locale.",
+    "Faites glisser le nombre d’une feuille vers la gauche ou la droite, comme un curseur : tout ce qui en découle change, et le parcours reste où il est.",
+    "Dans la passe arrière, un nœud transmet à chaque opérande une contribution : son propre gradient, appelé là gradient amont, multiplié par la dérivée locale. Ce qu’un opérande reçoit s’additionne pour former son gradient.",
+    "Pointez une boîte, ou sélectionnez-la : ses chemins vers la racine s’allument, chacun avec le produit de ses dérivées locales. Leur somme est le gradient.",
+    "Le halo montre où en est le parcours ; une coche marque ce que la passe arrière a visité ; un fanion est une contribution en chemin.",
+    "Les couleurs des arêtes sont les contributions qui remontent : bleu pour positif, orange pour négatif, plus épais pour plus grand. Une arête barrée, en tirets, est une contribution perdue.",
+  ],
+  keys: [
+    ["n", "étape suivante (aussi → hors du graphe)"],
+    ["b", "une étape en arrière (aussi ←)"],
+    ["Pg suiv, Pg préc", "une étape en avant, une en arrière, comme les envoient les télécommandes : partout sauf dans les champs de texte"],
+    ["s", "au début"],
+    ["e", "à la fin"],
+    ["p", "lecture ou pause"],
+    ["g", "vers le graphe"],
+    ["flèches", "dans le graphe : de boîte en boîte, le long des arêtes"],
+    ["Entrée", "dans le graphe : sélectionner une boîte ou une arête, ouvrir une partie"],
+    ["d", "dans le graphe : vers les arêtes d’une boîte, puis d’arête en arête"],
+    ["[ ]", "dans le graphe : un nombre plus petit ou plus grand pour une feuille (aussi Alt avec les flèches haut et bas ; avec Maj par pas plus fins)"],
+    ["+ - 0", "dans le graphe : plus près, plus loin, tout le graphe"],
+    ["f", "présenter : le graphe et la phrase remplissent l’écran (Échap pour quitter)"],
+    ["?", "cette aide"],
+  ],
+};
+
+/** @type {typeof en.tabs} */
+export const tabs = {
+  title: "Que faire",
+  names: { walk: "Parcours", order: "Ordre", check: "Vérification", train: "Entraînement", exercises: "Exercices" },
+};
+
+/** @type {typeof en.transport} */
+export const transport = {
+  title: "Parcours",
+  start: "Au début",
+  startKey: "Au début (s)",
+  back: "Une étape en arrière",
+  backKey: "Une étape en arrière (b)",
+  next: "Étape suivante",
+  nextKey: "Étape suivante (n)",
+  end: "Jusqu’à la fin",
+  endKey: "Jusqu’à la fin (e)",
+  play: "Lecture",
+  playKey: "Lecture ou pause (p)",
+  pause: "Pause",
+  whole: "En entier",
+  shortened: "En bref",
+  timeline: "Étape du parcours",
+  speed: "Vitesse",
+  speeds: { slow: "lente", normal: "normale", fast: "rapide", fastest: "très rapide" },
+  nothing: "Rien n’est encore connu. L’étape suivante donne son nombre à la première feuille.",
+  phase(phase, position, forward, backward) {
+    if (phase === "start") return "Avant la première étape";
+    if (phase === "forward") return `Passe avant : étape ${position} sur ${forward}`;
+    if (phase === "seed") return "Graine : la passe arrière commence";
+    const at = `Passe arrière : étape ${position - forward - 1} sur ${backward}`;
+    return phase === "end" ? `${at}, terminé` : at;
+  },
+};
+
+/** @type {typeof en.values} */
+export const values = {
+  title: "Valeurs à modifier",
+  more: (count) =>
+    count === 1
+      ? "Et 1 autre feuille : sélectionnez-la dans le graphe pour la modifier."
+      : `Et ${grouped(count)} autres feuilles : sélectionnez-en une dans le graphe pour la modifier.`,
+  noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 2e3, inf ou nan.`,
+};
+
+/** @type {typeof en.writing} */
+export const writing = {
+  title: "Une contribution s’écrit avec",
+  accumulate: "s’ajoute à ce qui est là",
+  overwrite: "l’écrase",
+};
+
+/** @type {typeof en.twin} */
+export const twin = {
+  title: "Toutes les valeurs",
+  columns: ["nœud", "obtenu par", "valeur", "gradient", "état"],
+  leaf: "donné",
+  unknown: "?",
+  active: "cette étape",
+  visited: "visité",
+  nodes: (count) => `${counted(count, "nœud", "nœuds")} : ouvrez la partie pour voir`,
+};
+
+/** @type {typeof en.source} */
+export const source = { title: "Programme" };
+
+/** @type {typeof en.timeline} */
+export const timeline = {
+  title: "Passes",
+  slider: "Passe du programme",
+  back: "La passe précédente",
+  next: "La passe suivante",
+  pass: (number, count, line) => `Passe ${number} sur ${count}${line === null ? "" : ` : backward() à la ligne ${line}`}`,
+  range: (name, here, first, last) => `${name} = ${here} ; de ${first} à ${last} au fil des passes`,
+  curve: (name, count, first, last, least) =>
+    `${name} au fil de ${counted(count, "passe", "passes")} : d’abord ${first}, enfin ${last}, au plus bas ${least}. Le curseur au-dessus mène à une passe.`,
+  point: (number, name, data) => `passe ${number} : ${name} = ${data}`,
+  notKept: (number, data) =>
+    `La passe ${number} a donné ${data}. Son graphe n’est pas dans ce fichier : pour le voir, gradwalk walk --pass ${number}.`,
+};
+
+/** @type {typeof en.earlier} */
+export const earlier = {
+  title: "Ce que contient .grad",
+  intro: (count) =>
+    `${count === 1 ? "Une feuille avait" : `${grouped(count)} feuilles avaient`} déjà avant cette passe un gradient que rien n’avait remis à 0. backward() s’y ajoute : .grad n’est donc pas le gradient de cette seule passe.`,
+  columns: ["feuille", "cette passe", "avant", ".grad", "depuis"],
+  since: (since) => (since ? `passe ${since}` : "donné ainsi"),
+  more: (count) => `et ${grouped(count)} de plus`,
+  told(own, grad, now, since) {
+    const because = since ? `pas remis à 0 depuis la passe ${since}` : "donné par le programme";
+    return `Cette passe : ${own}. C’était ${grad} avant : ${because}. Donc .grad est maintenant ${now}.`;
+  },
+};
+
+/** @type {typeof en.parts} */
+export const parts = {
+  path: "Où dans le graphe",
+  whole: "graphe entier",
+};
+
+/** @type {typeof en.stage} */
+export const stage = {
+  title: "Graphe",
+  zoomIn: "Plus près",
+  zoomOut: "Plus loin",
+  fit: "Tout montrer",
+  node: (name, data, gradient, status) =>
+    [name, data && `valeur ${data}`, gradient && `gradient ${gradient}`, status].filter(Boolean).join(", "),
+  unknown: "pas encore connue",
+  active: "cette étape",
+  visited: "visité",
+  asked: "objet de la question",
+  data: "val.",
+  gradient: "grad",
+  edge: (from, to, position, local, contribution) =>
+    [
+      `arête de ${from} vers ${to}, opérande ${position + 1}`,
+      local && `dérivée locale ${local}`,
+      contribution && `contribution ${contribution}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+  part: (name, count, known, visited) =>
+    `${name} : ${counted(count, "nœud", "nœuds")}, ${counted(known, "connu", "connus")}, ${counted(visited, "visité", "visités")} ; ouvrir`,
+  bundle: (from, to, count) => `${counted(count, "arête", "arêtes")} de ${from} vers ${to}`,
+  count: (count) => counted(count, "nœud", "nœuds"),
+  progress: (done, total) => `${done} sur ${total}`,
+  largest: (gradient) => `plus grand gradient ${gradient}`,
+};
+
+/** @type {typeof en.motion} */
+export const motion = {
+  factor: (local) => `× ${local}`,
+  landed: {
+    added: (before, amount, after) => `${before} + ${amount} = ${after}`,
+    overwrites: (before, amount) => `${amount} à la place de ${before}`,
+    late: "trop tard",
+  },
+};
+
+/** @type {typeof en.paths} */
+export const paths = {
+  title: (count) => (count === 1 ? "Le chemin vers la racine" : `Les ${grouped(count)} chemins vers la racine`),
+  product: (path, locals, product) => `${path} : ${locals.length > 1 ? `${locals.join(" · ")} = ${product}` : product}`,
+  sum: (products, sum) => `${products.map((product) => (product.startsWith("-") ? `(${product})` : product)).join(" + ")} = ${sum}`,
+  end: (product) => `= ${product}`,
+  more: (count) => `Et ${grouped(count)} de plus.`,
+  early: "Leurs produits sont connus une fois la passe avant terminée.",
+};
+
+/** @type {typeof en.diagnoses} */
+export const diagnoses = {
+  general: (answer) =>
+    `Pas ${answer}. Suivez chaque chemin en remontant depuis la racine ; multipliez le long d’un chemin, additionnez là où des chemins se rejoignent.`,
+  sign: (answer) => `Pas ${answer}. Regardez le signe.`,
+  brings: (path, product) => `${path} (${product})`,
+  missing: (answer, kept, missed, isOverwritten) =>
+    `${answer} est ce qui vient par ${listed(kept)}. Il manque : ${listed(missed)}. Additionnez ce qui vient par chaque chemin${isOverwritten ? " ; = au lieu de += ne laisse que le dernier" : ""}.`,
+  overwritten: (answer) =>
+    `${answer} est ce que laisse = : une contribution en a écrasé une autre. Additionnez-les, comme le fait +=.`,
+  swapped: (answer, node) =>
+    `${answer} vient de la propre valeur d’un opérande, en ${node}. Un produit échange : chaque opérande reçoit la valeur de l’autre.`,
+  sumAsProduct: (answer, node, symbol) =>
+    `${answer} prend ${node} pour un produit. Son ${symbol} ne multiplie par aucune valeur : ses dérivées locales sont 1 ou -1.`,
+  oneSign: (answer, node) =>
+    `${answer} a un signe faux : ${node} soustrait son opérande, et la dérivée locale est donc -1.`,
+  upstream: (answer, user, by) =>
+    `${answer} n’est que la dérivée locale ∂${user}/∂${by}. Multipliez-la par ce qui revient à ${user}.`,
+  factor: (answer, user, operand, local) => `${answer} oublie un facteur : la dérivée locale ∂${user}/∂${operand} = ${local}.`,
+  along: (answer) =>
+    `${answer} additionne des dérivées locales le long d’un chemin. Le long d’un chemin, multipliez ; n’additionnez que là où des chemins se rejoignent.`,
+  between: (answer) => `${answer} multiplie les chemins entre eux. Multipliez le long de chaque chemin, puis additionnez.`,
+  data: (answer, node) => `${answer} est la valeur de ${node}. On demande à quelle vitesse la racine change.`,
+  reciprocal: (answer) => `${answer} est à l’envers : 1 divisé par la dérivée.`,
+  quotient: (answer, root, by, step) =>
+    `${answer} est la variation de ${root} pour 1 de ${by}, sur un pas de ${step}. C’est proche ; la dérivée est la pente pour des pas toujours plus petits.`,
+};
+
+/** @type {typeof en.inspector} */
+export const inspector = {
+  title: "Ici",
+  nothing: "Sélectionnez une boîte ou une arête dans le graphe. Sans sélection, ce panneau suit le parcours.",
+  made: "obtenu par",
+  operation: "c’est-à-dire",
+  data: "valeur",
+  source: "créé à",
+  sum: "Règle de dérivation en chaîne",
+  local: "dérivée locale",
+  formula: "règle",
+  rule: (operand, formula) => (operand ? `∂out/∂${operand} = ${formula}` : formula),
+  contribution: "contribution",
+  open: "pas encore connu",
+  total: (gradient) => `en tout ${gradient}`,
+  wrongTotal: (gradient, right) => `en tout ${gradient}, alors que ce devrait être ${right}`,
+  more: (count) => `… ${grouped(count)} de plus …`,
+  whole: "tous",
+  less: "moins",
+  stored: (gradient) => `${gradient} était là avant cette passe`,
+  root: "C’est la racine : son gradient vaut 1 par définition.",
+  unused: "Aucun gradient n’y parvient : rien de ce qui mène à la racine n’en dépend, ou bien cette valeur ne fait que décider.",
+  inert: "Aucun gradient ne passe ici : l’opérande ne fait que décider.",
+  lost: (because) => `perdue : ${because}`,
+  back: (name) => `Tout sur ${name}`,
+};
+
+/** @type {typeof en.orders} */
+export const orders = {
+  title: "Le puzzle de l’ordre",
+  intro: "Dans quel ordre la passe arrière doit-elle visiter les nœuds ? Cliquez dessus, ici ou dans le graphe, faites-les glisser, ou utilisez les touches. Puis lancez-la.",
+  pool: "Nœuds à placer",
+  list: "Votre ordre",
+  run: "Lancer cet ordre",
+  right: "Montrer un bon ordre",
+  clear: "Vider",
+  handle: "Faites glisser à la souris ou au doigt, ou déplacez avec les flèches ; Suppr retire le nœud",
+  placed: (name, at) => `${name}, visité en position ${at}`,
+  up: (name) => `Visiter ${name} plus tôt`,
+  down: (name) => `Visiter ${name} plus tard`,
+  remove: (name) => `Retirer ${name}`,
+  left: (count) =>
+    count ? `Encore ${count} à placer.` : "Tous sont placés : lancez la passe, ou regardez-la avec « Étape suivante ».",
+  tooMany: (count, most) => `Le puzzle est fait pour des graphes d’au plus ${most} nœuds, et celui-ci en a ${grouped(count)}.`,
+  unknown: (names) => `Le graphe n’a pas ${names.join(", ")} : laissé de côté.`,
+};
+
+/** @type {typeof en.outcomes} */
+export const outcomes = {
+  gradients: "Gradients de ce parcours",
+  right: "juste",
+  allRight: "Tous les gradients sont justes.",
+  uncounted: "Il y a trop d’ordres valides pour les compter.",
+  overwriting: "Les contributions s’écrivent avec =, si bien qu’un ordre valide peut en perdre aussi.",
+  derivative: (root, by) => `∂${root}/∂${by}`,
+  wrong: (right) => `faux : c’est ${right}`,
+  someWrong: (count) => (count === 1 ? "Un gradient est faux." : `${grouped(count)} gradients sont faux.`),
+  legal(count, isLegal) {
+    const isOne = count === 1n;
+    if (isLegal) return isOne ? "C’est le seul ordre valide." : `C’est l’un des ${grouped(count)} ordres valides.`;
+    const there = isOne ? "Il y a un seul ordre valide." : `Il y a ${grouped(count)} ordres valides.`;
+    return `Cet ordre n’est pas valide : un nœud doit venir après tous les nœuds qui l’utilisent. ${there}`;
+  },
+  more: (count) => `Et ${grouped(count)} de plus.`,
+};
+
+/** @type {typeof en.checks} */
+export const checks = {
+  title: "Vérification numérique",
+  intro: "Décalez un nœud de h, recalculez tout ce qui en dépend, et divisez par h la variation de la racine : ce doit être son gradient.",
+  step: "h",
+  found: "cherché pour chaque nœud",
+  method: "Différence",
+  methods: { central: "centrée", forward: "avant" },
+  columns: ["nœud", "verdict", "rétroprop.", "quotient", "erreur"],
+  select: "Sélectionnez un nœud pour voir ce que fait son décalage.",
+  none: "–",
+  secret: "?",
+  slider: "Pas h, de 1e-10 à 1e-1",
+  error: "erreur",
+  sides: { rounding: "arrondi", bending: "courbure" },
+  curve: (error, step) => `Erreur du quotient selon le pas h : la plus petite est ${error}, vers h = ${step}`,
+  traces: {
+    own: (data, step) => `décalé de ${step}, à partir de ${data}`,
+    moved: (data, change) => `avec le décalage ${data}, varie de ${change}`,
+    still: (data, change) => `avec le décalage ${data}, varie de ${change}`,
+  },
+  quotient: (quotient, gradient, verdict) => [`taux d’accroissement ${quotient}`, `gradient à comparer ${gradient}`, verdict].filter(Boolean).join(", "),
+  notNudged: (name, verdict) => `${name} ne peut pas être décalé : ${verdict}.`,
+  verdicts: {
+    agrees: "concorde",
+    differs: "diffère",
+    kink: "point anguleux",
+    "not finite": "non fini",
+    "by hand": "fait à la main",
+    stored: "dérivées enregistrées, sans règle",
+    stopped: "arrêté",
+    rounding: "perdu dans l’arrondi",
+    jump: "saut",
+    coarse: "h est trop grand",
+    stale: "périmé",
+  },
+  nudged: (root, name, step, up, down, quotient, backprop) =>
+    [
+      `avec ${name} + ${step}, ${root} devient ${up}`,
+      down === null ? "" : `avec ${name} - ${step}, ${down}`,
+      `le quotient est ${quotient} ; la rétropropagation dit ${backprop}`,
+    ]
+      .filter(Boolean)
+      .join(" ; "),
+  noStep: (text) => `« ${text} » n’est pas un pas : écrivez un nombre positif comme 0.0001, ou rien.`,
+  others: (count) =>
+    count === 1
+      ? "1 autre nœud se trouve dans une partie fermée du graphe."
+      : `${grouped(count)} autres nœuds se trouvent dans des parties fermées du graphe.`,
+};
+
+/** @type {typeof en.exercises} */
+export const exercises = {
+  title: "Exercices",
+  how: "Toutes les valeurs sont connues. Calculez le gradient par la règle de dérivation en chaîne ; un pour cent d’écart est accepté. Vous pouvez écrire des produits comme 3*2.",
+  answer: "Votre réponse",
+  check: "Vérifier",
+  hint: "Indice : une étape",
+  next: "Question suivante",
+  previous: "Précédente",
+  forget: "Oublier mes progrès",
+  file: "Résultats dans un fichier",
+  code: "Code à remettre : ",
+  noProof: ". Il dit, pour les exercices et la leçon ensemble : les questions, les réponses justes, celles du premier essai, celles sans indice, et les essais. Sa fin révèle les fautes de frappe ; il ne prouve rien.",
+  question: (number, root, by) => `${number}. Que vaut ∂${root}/∂${by} ?`,
+  noNumber: (text) =>
+    text.trim() ? `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 1/3 ou 3*2.` : "Écrivez d’abord un nombre.",
+  right: (root, by, gradient) => `Juste : ∂${root}/∂${by} = ${gradient}.`,
+  score(alone, isOne) {
+    if (!alone.length) return "Aucune question résolue pour l’instant.";
+    const solved = `Questions résolues : ${alone.length}, dont ${alone.filter(Boolean).length} sans indice.`;
+    return isOne ? `${solved} Celle-ci en fait partie.` : solved;
+  },
+};
+
+/** @type {typeof en.links} */
+export const links = {
+  tooLong: (length, most) => `Le lien compte ${grouped(length)} caractères, et au plus ${grouped(most)} sont lus.`,
+  senseless: (key, text) => `Le lien dit ${key}=${text.slice(0, 80)}, ce qui n’a pas de sens ici : laissé de côté.`,
+  noNode: (name) => `Le lien sélectionne ${name}, et il n’y a pas de tel nœud.`,
+};
+
+/** @type {typeof en.share} */
+export const share = {
+  title: "Partager",
+  link: "Lien",
+  copy: "Copier le lien",
+  copied: "Copié.",
+  notCopied: "Le texte est sélectionné : copiez-le avec le clavier.",
+  ofFile: "Cette page est un fichier sur cette machine. Pour les autres, mettez le fichier sur un site ou envoyez-le, et remplacez ce qui précède le # par l’endroit où il sera.",
+  start: "Commence",
+  here: "là où tout en est",
+  begin: "avec ce graphe, rien de connu",
+  theirs: "au choix du lecteur",
+  presented: "pour une salle : le graphe et la phrase remplissent l’écran",
+  note: "Note au-dessus du graphe",
+  question: "Votre propre question",
+  answer: "Bonne réponse ; les autres après un point-virgule",
+  noQuestion: "La question apparaît avec le graphe. Si une bonne réponse est donnée, la page juge ce que tapent les élèves.",
+  noAnswer: "Sans réponse, la question est montrée, pour en discuter.",
+  keptAnswer: "La réponse du lien qui a mené ici reste.",
+  counts: (ways) => `Juste : ${ways.join(" ; ")}. Le lien ne la montre pas, mais qui essaie toutes les réponses probables la trouve.`,
+  exactly: (number) => `exactement ${number}`,
+  rounded: (number) => `ce qui s’arrondit à ${number}`,
+  word: (word) => `le texte « ${word} »`,
+  embed: "Intégrer dans une page",
+  snippet: "HTML",
+  copySnippet: "Copier le HTML",
+  src: "src doit dire où est la page : son fichier à côté de la page qui l’intègre, ou son adresse sur un site.",
+};
+
+/** @type {typeof en.ask} */
+export const ask = {
+  title: "Question",
+  answer: "Réponse à la question",
+  check: "Vérifier",
+  nothing: "Écrivez d’abord une réponse.",
+  noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un comme -1.5, 1/3 ou 3*2.`,
+  right: "Juste.",
+  wrong: "Ce n’est pas juste. Essayez encore.",
+};
+
+/** @type {typeof en.paper} */
+export const paper = { name: "Nom", answer: "Réponse" };
+
+/** @type {typeof en.present} */
+export const present = { leave: "Quitter (Échap)" };
+
+/** @type {typeof en.files} */
+export const files = {
+  notJson: (reason) => `Ce n’est pas du JSON : ${reason}`,
+  noVersion: "absente",
+  version: (version, known) => `La version de ce parcours est ${version} ; seule la version ${known} peut être lue.`,
+  noOrder: "L’ordre de ce parcours ne contient pas, une fois chacun, les nœuds que le gradient atteint.",
+  refused: (problem) =>
+    `Le fichier ne peut pas être montré. ${problem}\nLes fichiers à ouvrir sont écrits par gradwalk walk --json, Walk.to_json() et Graph.to_json() ; d’un script, gradwalk walk --page fait une page.`,
+};
+
+// La leçon. Dans ses textes, `x` est du code, *x* est mis en relief, et $…$ est une formule, où [a/b] est une fraction et ^2
+// un carré.
+
+/** @type {typeof en.lesson} */
+export const lesson = {
+  title: "Leçon",
+  lab: "Labo",
+  views: "Leçon ou labo",
+  chapters: {
+    nudge: {
+      title: "Ce que promet un gradient",
+      goal: "Dire ce qu’est un gradient, en décalant un nombre.",
+      beats: {
+        meet: "Un programme transforme des nombres en un résultat. Celui-ci prend `a`, `b` et `c`, et calcule `f = (a + b)·c`. Avec les nombres des boîtes, `f` vaut −10.",
+        predict: {
+          text: "Avant de regarder : augmentez `a` d’un rien, disons de 2 à 2.001. *Combien de fois plus que `a` varie `f` ?*",
+          right: "Oui. `e` varie autant que `a`, et `f` varie `c` = 10 fois plus.",
+          mistakes: {
+            one: "`e` varie bien autant que `a`. Mais ensuite, `e` est multiplié par `c`.",
+            own: "C’est la valeur de `a`. Peu importe la taille de `a` : ce qui compte est l’effet d’une variation.",
+            root: "C’est la valeur de `f`. La question est à quelle vitesse elle change.",
+          },
+        },
+        see: "Déplacez le curseur : le point court le long de `f`. Près de l’endroit où nous sommes, `f` varie *10 fois plus* que `a`. Ce nombre est le *gradient de `f` par rapport à `a`* : $[df/da] = 10$. C’est la pente de la droite.",
+        promise: {
+          text: "Le gradient de `f` par rapport à `c` est −1. *Que fera `f` quand `c` passe de 10 à 10.1 ?*",
+          options: ["Il baisse d’environ 0.1.", "Il monte d’environ 0.1.", "Il tombe à −1."],
+          feedback: [
+            "Oui : 0.1 fois −1.",
+            "La grandeur est juste. Mais regardez le signe : avec un gradient négatif, quand `c` monte, `f` descend.",
+            "−1 n’est pas la valeur où va `f`. C’est le rapport entre la variation de `f` et celle de `c`.",
+          ],
+        },
+        kept: "Voyez vous-même : la droite descend. Un gradient est une promesse sur de petites variations, une par entrée, et chacune peut se vérifier ainsi.",
+      },
+      recap: "Changez un peu une entrée : le résultat change d’autant, multiplié par le gradient.",
+    },
+    forward: {
+      title: "Passe avant : un graphe se souvient",
+      goal: "Voir comment une formule devient un graphe pendant qu’on la calcule.",
+      beats: {
+        remember: "Décaler chaque entrée à la main est fastidieux. Pour trouver les gradients par le raisonnement, un programme doit *se souvenir de la façon dont il est arrivé à son résultat*. Chaque valeur devient une boîte. Rien n’est encore connu.",
+        leaves: "`a` et `b` sont donnés : rien ne les a calculés. De telles boîtes s’appellent des *feuilles*.",
+        product: "Leur produit est une nouvelle boîte, `e = a·b`. Elle connaît sa valeur, −6, et se souvient de ses *opérandes* : les arêtes mènent à `a` et à `b`.",
+        sum: {
+          text: "`c` est donné, lui aussi. La boîte suivante est `d = e + c`. *Quelle sera sa valeur ?*",
+          right: "Oui : −6 + 10.",
+          mistakes: {
+            product: "C’est le produit. Le signe dans `d` est un plus.",
+            sign: "Attention au signe de `e` : il vaut −6.",
+          },
+        },
+        summed: "`d` vaut 4, et se souvient de `e` et de `c`. Le graphe grandit des entrées vers le résultat, les opérandes toujours d’abord.",
+        last: {
+          text: "La dernière boîte est `L = d·f`, et `f` vaut −2. *Que vaut `L` ?*",
+          right: "Oui : 4 fois −2.",
+          mistakes: { sum: "C’est la somme. Le signe dans `L` est une multiplication." },
+        },
+        done: "C’était la *passe avant*. Aucune boîte ne vient après `L` : c’est la *racine*, le résultat qui nous intéresse.",
+        reach: {
+          text: "Supposons que `a` change. *Quelles autres boîtes changent avec lui ?*",
+          options: ["Seulement `e`", "`e`, `d` et `L`", "Toutes"],
+          feedback: [
+            "`e` est la première à changer. Mais `d` est fait à partir de `e`.",
+            "Oui : tout ce où mènent les arêtes, sur le chemin de `a` à la racine. Les gradients prendront le même chemin, en sens inverse.",
+            "`b`, `c` et `f` sont donnés : aucune arête n’y mène.",
+          ],
+        },
+      },
+      recap: "La passe avant calcule chaque boîte et se souvient de ses opérandes.",
+    },
+    seed: {
+      title: "La graine : un premier gradient",
+      goal: "Connaître le premier gradient, sans aucune règle.",
+      beats: {
+        turn: "Maintenant, demi-tour. Nous voulons le gradient de `L` par rapport à *chaque* boîte : $[dL/da]$, $[dL/db]$ et ainsi de suite. On les trouve depuis la racine, à rebours, chacun à partir de ceux qui sont derrière lui. Il en faut donc un premier.",
+        self: {
+          text: "*Quel est le gradient de `L` par rapport à `L` lui-même,* $[dL/dL]$ ?",
+          right: "Oui : ce qui change `L` de 0.001 change `L` de 0.001.",
+          mistakes: {
+            zero: "0 voudrait dire : changez `L`, et `L` ne change pas.",
+            value: "C’est la valeur de `L`. Demandez-vous combien de fois plus `L` varie quand `L` varie.",
+          },
+        },
+        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, c’est la ligne `self.grad = 1`. Tout le reste commence à 0, et tout ce qui remonte vient d’ici.",
+        other: {
+          text: "*Qu’obtiendrait-on avec 2 comme graine ?*",
+          options: ["Les mêmes gradients", "Seul `L` aurait un autre gradient", "Tous les gradients seraient doublés"],
+          feedback: [
+            "Chaque gradient se fait par multiplication à partir de celui qui est derrière. S’il entre deux fois plus…",
+            "Les autres en sont faits : ils changeraient aussi.",
+            "Oui. Avec la graine 2, ce sont les gradients de 2·`L`. Et avec 0, tous seraient 0.",
+          ],
+        },
+      },
+      recap: "Le gradient de la racine vaut 1 : $[dL/dL] = 1$. C’est la graine de la passe arrière.",
+    },
+    rule: {
+      title: "L’unique règle",
+      goal: "Faire passer un gradient à travers un produit et une somme.",
+      beats: {
+        rule: "Chaque boîte transmet maintenant du gradient à ses opérandes, selon une seule règle : `operand.grad += local · this.grad`. `local` est la *dérivée locale* : combien de fois plus *cette boîte* varie que son opérande, tout le reste étant inchangé.",
+        local: {
+          text: "`L = d·f`, avec `d` = 4 et `f` = −2. Regardez l’arête de `d` à `L`. *Quelle est sa dérivée locale,* $[∂L/∂d]$ ?",
+          right: "Oui. Dans un produit, une variation d’un facteur compte autant de fois que le dit l’*autre*.",
+          mistakes: {
+            own: "4 est la valeur de `d` lui-même. Si `d` augmente de 1, combien de fois ajoute-t-on `f` ?",
+            whole: "C’est la valeur de `L`, non la vitesse à laquelle il change.",
+            one: "Ce serait la règle d’une somme. Ici, une variation de `d` est multipliée par `f`.",
+          },
+        },
+        other: {
+          text: "Et dans l’autre sens : *que reçoit `f` ?* Multipliez la dérivée locale par le gradient de `L`, qui vaut 1.",
+          right: "Oui : 4, la valeur de `d`, fois 1.",
+          mistakes: { own: "−2 est la valeur de `f` lui-même. Échangez : `f` est multiplié par `d`." },
+        },
+        swapped: "*Un produit échange* : chaque opérande reçoit la valeur de l’autre, fois le gradient arrivé. `d` a maintenant −2, et `f` a 4.",
+        sum: {
+          text: "Ensuite vient `d = e + c`. Son gradient est −2. *Que reçoit `e` ?*",
+          right: "Oui. Si `e` augmente de 0.001, `d` aussi : la dérivée locale d’une somme est 1.",
+          mistakes: {
+            beside: "10 est la valeur de `c` : ce serait la règle d’un produit. Que fait `d` quand `e` augmente de 1 ?",
+            local: "1 est la dérivée locale. Multipliez-la maintenant par le gradient de `d`.",
+            own: "−6 est la valeur de `e`. Dans une somme, les valeurs n’importent pas.",
+          },
+        },
+        copied: "*Une somme copie* : `e` et `c` reçoivent tous deux −2, tel quel.",
+        through: {
+          text: "Maintenant `e = a·b`, avec `a` = 2 et `b` = −3 ; son gradient est −2. *Que reçoit `a` ?*",
+          right: "Oui : −3, la valeur de `b`, fois −2. C’est la règle de dérivation en chaîne : $[dL/da] = [dL/de]·[∂e/∂a]$.",
+          mistakes: {
+            local: "−3 est la dérivée locale. Le gradient de `e` est venu avec : multipliez par −2.",
+            unswapped: "C’est ce que reçoit `b`. Un produit échange : `a` reçoit la valeur de `b`.",
+          },
+        },
+        all: "C’est fait. Chaque boîte a maintenant $[dL/d•]$, et aucune n’a eu besoin que de ses opérandes et de son propre gradient.",
+      },
+      recap: "`operand.grad += local · this.grad`. Les sommes copient, les produits échangent.",
+    },
+    neuron: {
+      title: "Un neurone",
+      goal: "Voir ce que tanh fait à un gradient.",
+      beats: {
+        meet: "Voici un neurone : des entrées fois des poids, un biais `b`, et tanh de leur somme `n`. Les produits et les sommes, vous les connaissez. La nouveauté est tanh.",
+        curve: "tanh comprime tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe là où se trouve `n`. Déplacez `n` et regardez la tangente à la courbe.",
+        steepest: {
+          text: "*Où la pente est-elle la plus grande, et combien y vaut-elle ?*",
+          options: ["Loin à droite : presque 1", "Au milieu : 1", "Elle est la même partout"],
+          feedback: [
+            "Là, c’est la *valeur* qui est presque 1. La courbe y est plate : sa pente est presque 0.",
+            "Oui. En 0 la pente vaut 1, et de part et d’autre elle tend vers 0.",
+            "Ce serait une droite.",
+          ],
+        },
+        slope: {
+          text: "Il existe une formule où figure le résultat lui-même : la pente est $1 − o^2$. Ici, `o` = 0.7071. *Que vaut la pente ?*",
+          right: "Oui : 1 − 0.5.",
+          mistakes: {
+            value: "C’est `o`. Élevez-le au carré, et retranchez cela de 1.",
+            unsquared: "C’est 1 − `o`. Le `o` est au carré.",
+          },
+        },
+        passed: "Du 1 arrivé à `o`, la moitié passe donc jusqu’à `n` : 0.5 · 1. Les sommes qui précèdent copient 0.5 vers tous leurs opérandes.",
+        weight: {
+          text: "`x1w1 = x1·w1` a le gradient 0.5. *Que reçoit le poids `w1` ?*",
+          right: "Oui : `x1` = 2, fois 0.5.",
+          mistakes: {
+            upstream: "0.5 est ce qui est arrivé. Multipliez-le par la dérivée locale.",
+            local: "2 est la dérivée locale. Multipliez-la par ce qui est arrivé, 0.5.",
+            unswapped: "C’est ce que reçoit `x1`. Un produit échange.",
+          },
+        },
+        zero: {
+          text: "L’autre poids, `w2`, recevra 0. *Pourquoi ?*",
+          options: ["Son entrée `x2` vaut 0", "Sa valeur est trop petite", "tanh ne laisse rien passer"],
+          feedback: [
+            "Oui. Tant que `x2` vaut 0, rien de ce que fait `w2` ne change le résultat.",
+            "La valeur de `w2` ne joue aucun rôle : un produit échange.",
+            "tanh a laissé passer la moitié, pour les deux poids.",
+          ],
+        },
+        all: "Voilà tous les gradients du neurone. Ceux de `w1`, `w2` et `b` disent comment le changer.",
+        saturated: "Le biais est maintenant 12. `o` vaut 0.99999, la courbe est plate, et *presque rien ne passe* : tous les gradients sont presque 0. Un tel neurone est dit saturé. Il ne peut pas apprendre.",
+      },
+      recap: "D’un gradient, tanh laisse passer $1 − o^2$ : tout au milieu, rien là où la courbe est plate.",
+    },
+    twice: {
+      title: "Une valeur utilisée deux fois",
+      goal: "Savoir pourquoi c’est += et non =.",
+      beats: {
+        meet: "`b = a + a` : une valeur peut servir plus d’une fois. Deux arêtes mènent de `a` à `b`, et chacune ramène quelque chose.",
+        both: {
+          text: "*Quel est le gradient de `a` ?* Pensez à ce que fait `b` quand `a` augmente de 0.001.",
+          right: "Oui. `b` augmente deux fois plus.",
+          mistakes: {
+            one: "1 est ce que ramène *une* des arêtes. Il y en a deux.",
+            own: "3 est la valeur de `a`. Dans une somme, les valeurs n’importent pas.",
+            value: "6 est la valeur de `b`.",
+          },
+        },
+        added: "Chaque arête ramène 1, l’une après l’autre, et ce qui arrive *s’ajoute* à ce qui est là. À gauche, `+=` le fait. À droite, `=` oublierait.",
+        equals: {
+          text: "Supposons que la règle soit `operand.grad = local · this.grad`. *Quel serait le gradient de `a` ?*",
+          right: "Oui. Le second 1 prend la place du premier.",
+          mistakes: {
+            right: "C’est avec `+=`. Avec `=`, le second ne s’ajoute pas.",
+            zero: "Le dernier arrivé reste.",
+          },
+        },
+        lost: "Voici ce que fait `=` : le 1 de l’arête barrée a été écrasé. Le gradient est *la moitié de ce qu’il devrait être*, et aucune erreur ne vous le dit.",
+        paths: {
+          text: "Ici, `a` sert à `d = a·b` et à `e = a + b`, et `f = d·e`. `a` = −2, `b` = 3 ; `d` a le gradient 1 et `e` a −6. *Quel est le gradient de `a` ?*",
+          right: "Oui : 3 · 1 en passant par `d`, et 1 · (−6) en passant par `e`. Multipliez le long d’un chemin, additionnez là où des chemins se rejoignent.",
+          mistakes: {
+            first: "3 est le chemin par `d`. Il manque le −6 du chemin par `e`.",
+            second: "−6 est le chemin par `e`. Il manque le 3 du chemin par `d`.",
+          },
+        },
+        met: "Deux chemins mènent de `a` à la racine : `a` reçoit donc deux contributions, et son gradient est leur somme.",
+      },
+      recap: "Un gradient est une somme sur tous les chemins ; ce qui arrive s’ajoute donc : `+=`.",
+    },
+    order: {
+      title: "À qui le tour ?",
+      goal: "Savoir pourquoi l’ordre est topologique, et comment en trouver un.",
+      beats: {
+        question: "`a` sert à `b` et à `c`, et tous deux à `d`. Les boîtes ont leur tour l’une après l’autre, et chacune transmet le gradient qu’elle a *à ce moment-là*.",
+        puzzle: {
+          text: "*Dans quel ordre devraient-elles avoir leur tour ?* Choisissez les boîtes l’une après l’autre, dans le graphe ou dans la liste, puis lancez la passe.",
+          right: "Oui : aucun gradient n’est faux.",
+          wrong: "Quelque chose se perd. Lisez quoi, et changez l’ordre.",
+        },
+        why: "Une boîte ne peut transmettre son gradient que lorsque *tout ce qui l’utilise lui a remis sa part*. Alors son gradient est complet. Un ordre où il en est ainsi est dit *topologique* (ici à rebours : les résultats avant les opérandes).",
+        early: "Ici, `a` a eu son tour avant `c`. Ce que `c` apporte arrive trop tard : qui a utilisé le gradient de `a` entre-temps a utilisé 6 au lieu de 15.",
+        which: {
+          text: "Maintenant `d = c + a` et `c = a·b`. *Lequel de ces ordres échoue ?*",
+          options: ["`e`, `d`, `c`, `b`, `a`", "`e`, `d`, `c`, `a`, `b`", "`e`, `c`, `d`, `a`, `b`"],
+          feedback: [
+            "Ici, chaque boîte vient après toutes celles qui l’utilisent : `c` après `d`, `b` et `a` après `c`. C’est un bon ordre.",
+            "`a` vient après `d` et `c`, qui l’utilisent. C’est un bon ordre : il peut y en avoir plusieurs.",
+            "Oui. `c` sert à `d` ; si son tour vient avant celui de `d`, il n’a rien à transmettre.",
+          ],
+        },
+        search: "Comment un programme trouve-t-il un tel ordre ? Par un *parcours en profondeur*. Voici `backward()` de micrograd. Suivez-le pas à pas : une boîte entre dans la liste *après* ses opérandes ; les nombres sur les boîtes sont leurs places dans la liste.",
+        append: {
+          text: "*Quand `build_topo` ajoute-t-il une boîte à la liste ?*",
+          options: ["Quand elle est vue pour la première fois", "Quand tous ses opérandes y sont", "Quand il ne reste rien à faire"],
+          feedback: [
+            "Regardez le code : la boucle sur les opérandes précède `append`.",
+            "Oui. Les opérandes viennent donc avant les résultats, et dans la liste renversée, les résultats avant les opérandes.",
+            "Il ajoute les boîtes l’une après l’autre, dès que les opérandes de chacune y sont.",
+          ],
+        },
+        reversed: "`reversed(topo)` est l’ordre de la passe arrière. Il commence à la racine, et n’arrive à `a` que lorsque toutes ses contributions y sont.",
+      },
+      recap: "Chaque boîte a son tour après toutes celles qui l’utilisent. Un parcours en profondeur trouve un tel ordre.",
+    },
+    check: {
+      title: "Faire confiance, et vérifier",
+      goal: "Vérifier un gradient avec le programme lui-même, et rien d’autre.",
+      beats: {
+        doubt: "Vous savez maintenant calculer tout gradient. Mais pouvez-vous lui *faire confiance*, ainsi qu’au programme qui le calcule pour vous ? Un gradient est une promesse sur de petits décalages : *décalez* donc, et comparez. La passe avant suffit.",
+        quotient: {
+          text: "`a` est décalé de `h` = 0.0001, et les boîtes éclairées l’ont suivi jusqu’à `L`. Avec `a` + `h`, `L` vaut −7.9994 ; avec `a` − `h`, il vaut −8.0006. *Divisez la variation de `L` par celle de `a` : que trouvez-vous ?*",
+          right: "Oui : 0.0012 / 0.0002. C’est le *taux d’accroissement*.",
+          mistakes: {
+            change: "C’est la variation de `L` d’un bout à l’autre. Divisez-la par celle de `a`.",
+            half: "Pensez aux deux bouts : de −8.0006 à −7.9994.",
+            step: "`a` est allé de 2 − `h` à 2 + `h` : il a varié de 2 fois `h`.",
+            up: "C’est la variation de `L` d’un seul côté. Divisez-la par celle de `a`.",
+          },
+        },
+        drawn: "Maintenant la rétropropagation a eu lieu aussi : dans la boîte de la racine, le quotient se trouve *à côté du gradient*, et ils concordent. Choisissez une autre boîte, et c’est elle qui est décalée. Changez `h` : ce graphe est une droite pour chacune de ses boîtes, donc presque rien ne change.",
+        notice: {
+          text: "Supposez que quelqu’un écrive `=` au lieu de `+=`. Ici `a` sert deux fois, donc son gradient sera faux. *Le quotient le remarquera-t-il ?*",
+          options: ["Non : il sera faux de la même façon", "Seulement si `h` est assez petit", "Oui : il différera du gradient"],
+          feedback: [
+            "De quoi le quotient est-il fait ? De passes avant seulement : aucun `+=` ne s’y trouve.",
+            "Il manque au gradient une contribution entière. Aucun `h` ne le cache.",
+            "Oui. Le quotient vient de la passe avant seule, donc l’erreur n’y est pas.",
+          ],
+        },
+        caught: "Pris sur le fait : le gradient dit 3, le quotient −3. La contribution −6 a été écrasée. Aucune erreur n’a été signalée, et sans la vérification personne ne l’aurait su. Changez `h` : cela reste faux.",
+        bent: "Ici `tanh` courbe le chemin de `x1` à `o`, et avec `h` = 0.1 le quotient est à côté. Diminuez `h`, et regardez-le se rapprocher du gradient, −1.5.",
+        small: {
+          text: "Chaque fois que `h` est 10 fois plus petit, le quotient s’améliore. *Le plus petit `h` est-il donc le meilleur ?*",
+          options: ["Oui, plus il est petit, mieux c’est", "Non : avec un `h` minuscule, c’est faux à nouveau", "À partir d’un certain point, `h` ne change plus rien"],
+          feedback: [
+            "Sur le papier, oui. Mais l’ordinateur garde environ 16 chiffres. Que reste-t-il de la différence de deux nombres presque égaux ?",
+            "Oui. L’ordinateur garde environ 16 chiffres. De la différence de deux nombres presque égaux, il ne reste que les tout derniers.",
+            "Ce serait vrai si les nombres n’avaient pas de fin. L’ordinateur garde environ 16 chiffres.",
+          ],
+        },
+        rounded: "Voyez : à `h` = 1e-10 les derniers chiffres sont du bruit. La courbe montre l’erreur pour chaque `h`. À droite elle vient de la *courbure* de la fonction, à gauche de l’*arrondi* des chiffres, et le meilleur `h` est entre les deux.",
+      },
+      recap: "Le taux d’accroissement vérifie un gradient. Il est lent et inexact ; la rétropropagation n’est ni l’un ni l’autre.",
+    },
+    training: {
+      title: "Apprendre",
+      goal: "Utiliser les gradients pour réduire une erreur, et voir ce qui peut mal tourner.",
+      beats: {
+        loss: "Un neurone dit `o`. Il aurait dû dire `y`. Le carré de l’erreur est la *perte* `L` (en anglais *loss*) : apprendre, c’est la réduire. Les gradients disent comment.",
+        which: {
+          text: "$[dL/dw]$ est négatif. *Pour réduire `L`, que doit faire `w` ?*",
+          options: ["Augmenter", "Diminuer", "Rester"],
+          feedback: [
+            "Oui. Avec un gradient négatif, quand `w` monte, `L` descend. Nous allons donc *contre* le gradient.",
+            "Alors `L` augmenterait : un gradient négatif dit qu’ils vont en sens contraires.",
+            "Seul un gradient de 0 dirait cela.",
+          ],
+        },
+        descend: "`w −= rate · w.grad`, pour chaque paramètre : c’est la *descente de gradient*. Faites quelques pas et regardez la courbe de la perte.",
+        rate: {
+          text: "*Et si le taux d’apprentissage est 25 fois plus grand ?*",
+          options: ["Il apprend 25 fois plus vite", "Cela ne change rien", "Il peut sauter par-dessus la vallée"],
+          feedback: [
+            "Un gradient est une promesse sur de *petites* variations.",
+            "Chaque pas serait 25 fois plus long.",
+            "Oui. La promesse d’un gradient ne tient que pour de petites variations.",
+          ],
+        },
+        large: "Voyez : la perte bondit, et peut finir sur la partie plate de tanh, où plus rien ne passe.",
+        again: {
+          text: "`w.grad` contient encore le gradient de la dernière passe. *Que se passe-t-il si la passe arrière suivante commence sans le remettre à 0 ?*",
+          options: ["Le nouveau gradient prend sa place", "Le nouveau gradient s’y ajoute", "Python signale une erreur"],
+          feedback: [
+            "Ce serait `=`. La règle dit `+=`.",
+            "Oui : c’est `+=`, pour de bonnes raisons. Les gradients des anciennes passes s’accumulent donc, sauf si `zero_grad()` les efface.",
+            "Non, et c’est pourquoi cette erreur est si fréquente.",
+          ],
+        },
+        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là* : il prend de la vitesse, dépasse le but, et oscille. Activez-le et désactivez-le, et recommencez.",
+        vanished: "Et ici, le neurone est saturé : la perte est aussi grande que possible, mais $1 − o^2$ est presque 0, et rien ne parvient à `w` ni à `b`. Dans les réseaux profonds, beaucoup de tels facteurs se multiplient : le gradient *s’évanouit*.",
+      },
+      recap: "Passe avant, `zero_grad`, passe arrière, un petit pas contre le gradient ; et on recommence.",
+    },
+    passes: {
+      title: "Pourquoi à rebours ?",
+      goal: "Compter ce que coûtent tous les gradients, dans les deux sens.",
+      beats: {
+        many: "Un réseau à deux couches. Douze feuilles ; nous voulons un gradient pour chacune.",
+        runs: {
+          text: "*En décalant : combien de fois au moins le programme doit-il s’exécuter pour donner les douze gradients ?*",
+          right: "Oui : une fois tel quel, et une fois par feuille décalée.",
+          mistakes: {
+            plain: "Presque : et une fois de plus, sans décalage, pour comparer.",
+            one: "Une exécution décale une feuille, et ne parle que de celle-là.",
+            central: "Cela suffirait, avec deux décalages par feuille. Le minimum est plus petit.",
+          },
+        },
+        count: "Faites-le des deux façons et comptez. Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte.",
+        million: {
+          text: "*Un réseau a un million de poids. Combien de passes arrière faut-il pour tous leurs gradients ?*",
+          options: ["Une", "Mille", "Un million"],
+          feedback: [
+            "Oui. C’est pour cela que l’on peut entraîner des réseaux.",
+            "Chaque boîte est visitée une fois, quel que soit le nombre de feuilles.",
+            "Cela, c’est décaler : une exécution par poids.",
+          ],
+        },
+        end: "Vous avez tout vu : un graphe qui se souvient, une graine, une règle, `+=`, un ordre, et une vérification. Cela tient en une centaine de lignes de Python, et c’est ce qui entraîne tous les réseaux de neurones.",
+      },
+      recap: "Une passe arrière donne le gradient d’un résultat par rapport à tout.",
+    },
+  },
+  number: (number, count) => `Chapitre ${number} sur ${count}`,
+  goal: "But",
+  recap: "En bref",
+  contents: "Chapitres",
+  next: "Continuer",
+  nextChapter: "Chapitre suivant",
+  back: "Retour",
+  check: "Vérifier",
+  show: "Montrez-moi",
+  handIn: "Remettre vos réponses",
+  answer: "Votre réponse",
+  shown: (answer) => `C’est ${answer}.`,
+  shownChoice: "C’est la réponse marquée.",
+  beat: (beat, count) => `Étape ${beat} sur ${count}`,
+  noNumber: exercises.noNumber,
+  wrong: (answer) => `Pas ${answer}. Regardez encore le graphe, ou demandez la réponse.`,
+  sign: "La grandeur est juste ; regardez le signe.",
+  after: {
+    title: "Pour aller plus loin",
+    ways: [
+      ["Votre propre expression", "Ouvrez le labo, et tapez-en une."],
+      ["Votre propre programme", "`gradwalk walk --page script.py` fait une page comme celle-ci de chaque `backward()` d’un script."],
+      ["Le tutoriel", "`docs/tutorial.md` continue en Python, d’une Value jusqu’à un réseau."],
+      ["La bibliothèque", "`pip install gradwalk` : la même règle, en rapide, avec les noms de JAX."],
+    ],
+  },
+};
+
+/** @type {typeof en.figures} */
+export const figures = {
+  plot: (root, node) => `${root} en fonction de ${node}`,
+  nudge: "Décalage",
+  moved: (node, from, to) => `${node} : ${from} → ${to}`,
+  quotient: (root, node, quotient) => `variation de ${root} / variation de ${node} = ${quotient}`,
+  gradient: (gradient) => `gradient ${gradient}`,
+  noQuotient: "aucune variation : pas de quotient",
+  value: (name, number) => `${name} = ${number}`,
+  slope: (slope) => `pente ${slope}`,
+  adds: "avec +=",
+  overwrites: "avec =",
+  from: (giver) => `de ${giver}`,
+  start: "d’abord",
+  comes: (name) => `Ce qui arrive à ${name}`,
+  stepSearch: "Ligne suivante",
+  restartSearch: "Depuis le début",
+  code: "backward() de micrograd",
+  visited: "visités",
+  list: "topo",
+  calls: "appels en cours",
+  searched: "Le parcours est terminé : renversée, cette liste est l’ordre de la passe arrière.",
+  step: "Un pas",
+  steps: "Dix pas",
+  restart: "Recommencer",
+  zeroes: "zero_grad() avant chaque passe",
+  rate: "taux",
+  taken: (count) => `${grouped(count)} pas`,
+  runNudges: "Tout décaler",
+  runBackward: "Lancer la passe arrière",
+  nudges: "par décalages",
+  backward: "à rebours",
+  runs: (runs) => `${counted(runs, "exécution", "exécutions")} du programme`,
+  oneBackward: "1 exécution, et 1 passe arrière",
+};
+
+// Ce qui se passe dans un parcours.
+
+const ORDINALS = ["premier", "deuxième", "troisième"];
+
+/** Une énumération devant laquelle « à » se répète. @param {readonly string[]} items */
+const toEach = (items) => items.map((item) => `à ${item}`).join(" et ");
+
+/** @type {typeof en.sentences} */
+export const sentences = {
+  unnamed: "?",
+  forward: {
+    given: (name, number) => `${name} est donné : ${number}`,
+    counted: (name, symbol, operands, number) => `${name} = ${symbol} de ${counted(operands, "opérande", "opérandes")} = ${number}`,
+  },
+  seeded: (derivative) =>
+    `${derivative} = 1 : le gradient de la racine par rapport à elle-même vaut 1. C’est la graine de la passe arrière.`,
+  visited: {
+    root: (name) => `${name} est la racine : son gradient vaut 1.`,
+    leaf: (name, gradient) => `${name} est une feuille : elle garde son gradient ${gradient}.`,
+    inner: (name, gradient) => `${name} a le gradient ${gradient}.`,
+  },
+  rules: {
+    byHand: (symbol) => `${symbol} suit une règle faite à la main`,
+    madeWith: (symbol) => `${symbol} a les dérivées locales données à sa création`,
+    copiesToStart: (symbol) => `${symbol} copie vers sa valeur de départ`,
+    copies: (symbol) => `${symbol} copie`,
+    flips: (symbol) => `${symbol} change le signe`,
+    swaps: (symbol) => `${symbol} échange et multiplie`,
+    scales: (symbol) => `${symbol} multiplie`,
+    holdsBack: (symbol) => `${symbol} retient`,
+    letsThrough: (symbol) => `${symbol} laisse passer`,
+    splits: (symbol) => `${symbol} est à égalité et partage`,
+    hasGotNothing: (symbol) => `${symbol} n’a lui-même rien reçu`,
+  },
+  gets: {
+    all: (name, upstream) => `${name} reçoit le gradient amont ${upstream} tel quel`,
+    nothing: (name, upstream) => `${name} ne reçoit rien du gradient amont ${upstream}`,
+    nothingAtAll: (name) => `${name} ne reçoit rien`,
+    scaled: (name, upstream, factor, amount) =>
+      `${name} reçoit le gradient amont ${upstream} multiplié par ${factor}, soit ${amount}`,
+  },
+  kept: {
+    stopped: (symbol, names) => `${symbol} ne transmet rien ${toEach(names)}.`,
+    flat: (symbol, positions, names) => {
+      const ordinals = listed(positions.map((i) => ORDINALS[i]));
+      const where = positions.length ? ` en son ${ordinals} opérande` : "";
+      return `${symbol} est constant par morceaux${where} : rien n’est transmis ${toEach(names)}.`;
+    },
+  },
+  factors: {
+    constant: (number) => `la constante ${number}`,
+    valueOf: (name, number) => `la valeur ${number} de ${name}`,
+    ownValue: (name, number) => `la valeur ${number} de ${name} même`,
+    formula: (formula, number) => `${formula} (${number})`,
+    beside: (operand) => `le facteur voisin, opérande numéro ${operand}`,
+  },
+  received: {
+    late: ", mais trop tard : ce nœud a déjà été visité",
+    overwrites: (before) => `, qui écrase ${before}`,
+    onTop: (before, after) => `, qui s’ajoute à ${before} : ${after} en tout`,
+  },
+  others: (count) => `… ${grouped(count)} de plus …`,
+  applied: (rule, clauses) => `${rule} : ${clauses.join(" ; ")}`,
+  losses: {
+    wrong: (name, got, right) => `${name} reçoit ${got} et devrait recevoir ${right}.`,
+    late: (giver, amount, taker, because) =>
+      `La contribution ${amount} de ${giver} à ${taker} est arrivée trop tard : ${because}`,
+    lost: (giver, amount, taker, because) => `La contribution ${amount} de ${giver} à ${taker} a été perdue : ${because}`,
+    visitedAfter: (giver, taker) => `${giver} a été visité après ${taker}`,
+    writtenOver: (giver, amount) => `la contribution ${amount} de ${giver} l’a écrasée`,
+    passedOn: (name, amount, derivative, number, missing) =>
+      ` ; il manque donc au gradient de ${name} la part ${amount} fois ${derivative} ${number} = ${missing}`,
+    more: (count) => ` Et ${grouped(count)} de plus.`,
+  },
+};
+
+/** @type {typeof en.modules} */
+export const modules = {
+  whole: "le graphe entier",
+  nodes: (first, last) => `nœuds ${first} à ${last}`,
+  modules: (first, last) => `${first} à ${last}`,
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const OPERATIONS = {
+  add: "somme",
+  sub: "différence",
+  mul: "produit",
+  div: "quotient",
+  pow: "puissance",
+  neg: "opposé",
+  abs: "valeur absolue",
+  exp: "exponentielle",
+  expm1: "exp(x) - 1, précis près de 0",
+  exp2: "2 à la puissance x",
+  log: "logarithme naturel",
+  log2: "logarithme de base 2",
+  log10: "logarithme de base 10",
+  log1p: "log(1 + x), précis près de 0",
+  sqrt: "racine carrée",
+  cbrt: "racine cubique, aussi des nombres négatifs",
+  log1mexp: "log(1 - exp(x)), précis pour tout x < 0",
+  sin: "sinus d’un angle en radians",
+  cos: "cosinus d’un angle en radians",
+  tan: "tangente d’un angle en radians",
+  asin: "arc sinus, en radians",
+  acos: "arc cosinus, en radians",
+  atan: "arc tangente, en radians",
+  sinh: "sinus hyperbolique",
+  cosh: "cosinus hyperbolique",
+  tanh: "tangente hyperbolique",
+  asinh: "argument sinus hyperbolique",
+  acosh: "argument cosinus hyperbolique",
+  atanh: "argument tangente hyperbolique",
+  sinc: "sin(π · x) / (π · x), et 1 en 0",
+  sigmoid: "1 / (1 + exp(-x))",
+  relu: "x là où il est positif, sinon 0",
+  softplus: "log(1 + exp(x))",
+  silu: "x · sigmoid(x), aussi appelé swish",
+  gelu: "x · norm_cdf(x), exact et non par tanh",
+  erf: "fonction d’erreur",
+  erfc: "1 - erf(x), précis pour les grands x",
+  erfcx: "exp(x²) · erfc(x), sans soupassement",
+  norm_pdf: "densité de la loi normale",
+  norm_cdf: "fonction de répartition de la loi normale",
+  norm_ppf: "quantile de la loi normale : la réciproque de norm_cdf",
+  gamma: "fonction gamma",
+  lgamma: "logarithme de la valeur absolue de la fonction gamma",
+  digamma: "dérivée de lgamma",
+  trigamma: "dérivée de digamma",
+  atan2: "angle du point d’ordonnée x et d’abscisse y, en radians",
+  hypot: "longueur du vecteur (x, y)",
+  maximum: "le plus grand des deux ; nan si l’un l’est",
+  minimum: "le plus petit des deux ; nan si l’un l’est",
+  where: "y là où x n’est pas nul, sinon z",
+  sign: "-1, 0 ou 1 selon le signe de x",
+  floor: "plus grand entier jusqu’à x",
+  ceil: "plus petit entier à partir de x",
+  trunc: "x sans sa partie fractionnaire",
+  rint: "entier le plus proche ; de deux, celui qui est pair",
+  less: "1 là où x < y, sinon 0",
+  less_equal: "1 là où x <= y, sinon 0",
+  equal: "1 là où x et y sont égaux, sinon 0",
+  floor_divide: "quotient arrondi vers le bas",
+  mod: "reste de x / y arrondi vers le bas, avec le signe de y",
+  fmod: "reste de x / y arrondi vers 0, avec le signe de x",
+  remainder: "reste de x / y arrondi à l’entier le plus proche (de deux, celui qui est pair)",
+  fmax: "le plus grand des deux ; l’autre si l’un est nan",
+  fmin: "le plus petit des deux ; l’autre si l’un est nan",
+  copysign: "valeur absolue de x avec le signe de y",
+  logaddexp: "log(exp(x) + exp(y))",
+  stop_gradient: "x lui-même, et aucun gradient ne passe",
+  sumprod: "départ + p[0]·q[0] + p[1]·q[1] + ..., additionnés dans cet ordre",
+  take: "le nombre d’un tableau que désigne un indice",
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const TAKES = { "an odd number of": "un nombre impair", "at least two": "au moins deux" };
+
+/** @type {typeof en.operations} */
+export const operations = {
+  words: (name) => OPERATIONS[name],
+  takes: (words) => TAKES[words],
+};
+
+// Ce qui est dit d’un graphe ou d’une expression qui n’a pas de sens : ce qui était donné, ce qui était attendu, et comment
+// y remédier.
+
+/** @type {typeof en.graphErrors} */
+export const graphErrors = {
+  notAGraph: 'ce n’est pas un graphe : il n’a pas "gradwalk": "graph"',
+  noOutput: "le graphe n’a pas de sortie",
+  theGraph: "le graphe",
+  anOutput: "une sortie",
+  aList: (length) => `une liste de longueur ${length}`,
+  missing: "non indiqué",
+  otherVersion: (given, known) => `la version de ce graphe est ${given} ; seule la version ${known} peut être lue`,
+  severalOutputs: (names) => `il faut ici un graphe à une racine, et celui-ci en a ${names.length} : ${names.join(", ")}`,
+  outputOutside: (place, count) => `une sortie est celle du nœud ${place}, et il n’y a que ${counted(count, "nœud", "nœuds")}`,
+  unknownKey: (where, key, known) => `${where} a « ${key} » ; sont connus : ${known.join(", ")}`,
+  noList: (where, key) => `${where} n’a pas de liste « ${key} »`,
+  nodeAt: (place) => `le nœud ${place}`,
+  notAnObject: (where, given) => `${where} est ${given}, et non un objet`,
+  operationAndSymbol: (where) =>
+    `${where} a à la fois une opération de la table et le symbole d’une opération faite à la main`,
+  unknownOperation: (where, given) => `${where} a l’opération inconnue ${given}`,
+  unequalLists: (where, operands, partials) =>
+    `${where} a ${counted(operands, "opérande", "opérandes")} et ${counted(partials, "dérivée partielle", "dérivées partielles")}`,
+  miscounted: (where, operation, takes, given) =>
+    `${where} (${operation}) prend ${takes} ${takes === "un nombre impair" ? "d’opérandes" : takes === 1 ? "opérande" : "opérandes"}, et non ${given}`,
+  noOperation: (where, given) => `${where} a des opérandes (${given}) mais pas d’opération`,
+  notEarlier: (where, operand) => `${where} a pour opérande le nœud ${operand}, qui ne le précède pas`,
+  constantWithPartial: (where, given) => `dans ${where}, une constante a la dérivée partielle ${given}, et non null`,
+  badByHand: (where, given) => `dans ${where}, by_hand est ${given}, et ne peut être que true`,
+  emptyLabel: (where) => `dans ${where}, le nom est vide : supprimez-le`,
+  badSource: (where, given) => `dans ${where}, la source est ${given}, et non un fichier et une ligne`,
+  longText: (where, letters, most) => `dans ${where}, le texte a ${letters} caractères, et au plus ${most} sont lus`,
+  notAPlace: (what, given) => `${what} est ${given}, et non le numéro d’un nœud`,
+  notANumber: (what, given) => `${what} est ${given}, et non un nombre`,
+  tooLarge: (what) => `${what} : trop grand pour un nombre à virgule flottante`,
+  notAText: (what, given) => `${what} est ${given}, et non un texte`,
+  partOf: (part, where) => `dans ${where}, ${part}`,
+  parts: {
+    data: "la valeur",
+    gradient: "le gradient",
+    label: "le nom",
+    symbol: "le symbole",
+    line: "la ligne",
+    file: "le fichier",
+    text: "le texte",
+    operand: "un opérande",
+    partial: "une dérivée partielle",
+    constant: "une constante",
+  },
+  madeByHand: (name, byHand) =>
+    `${name} a été fait ${byHand ? "à la main" : "avec ses dérivées"} : on ne sait pas comment il se calcule, et ce dont il est fait ne peut donc pas changer`,
+};
+
+const CALLS = "appelez les fonctions par leur seul nom, comme dans exp(x)";
+
+/** @type {typeof en.expressionErrors} */
+export const expressionErrors = {
+  syntax: {
+    empty: { problem: "l’expression est vide", hint: "écrivez-en une, comme tanh(x*w + b)" },
+    unused: {
+      problem: "le résultat de cette partie n’est pas utilisé",
+      hint: "donnez-lui un nom, comme dans e = a + b, et utilisez-le",
+    },
+    tooLarge: { problem: "cet entier est trop grand pour un nombre à virgule flottante" },
+    chained: {
+      problem: "les comparaisons ne s’enchaînent pas",
+      hint: "comparez deux fois et multipliez, comme dans (0 < x) * (x < 1)",
+    },
+    comma: { problem: "erreur de syntaxe : une virgule ne peut être qu’entre des arguments" },
+    unmatched: { problem: "erreur de syntaxe : cette « ) » ne ferme rien" },
+    neverClosed: { problem: "erreur de syntaxe : cette « ( » n’est jamais fermée" },
+    notArithmetic: {
+      problem: "ce n’est pas de l’arithmétique",
+      hint: "il y a des nombres, des noms, + - * / // % **, un de < <= > >=, des parenthèses et des fonctions comme exp(x)",
+    },
+    star: { problem: "* ne peut pas précéder un argument ici" },
+    noOperand: { problem: "erreur de syntaxe : il manque un nombre ou un nom" },
+    noOperator: {
+      problem: "erreur de syntaxe : il manque un opérateur",
+      hint: "écrivez * pour un produit, et des parenthèses pour une fonction, comme dans 2*exp(x)",
+    },
+    caret: { problem: "^ n’est pas une opération ici", hint: "pour une puissance, écrivez **" },
+    notAFunction: {
+      problem: "dans une expression, seules les fonctions s’appellent, par leur nom",
+      hint: `${CALLS} ; pour un produit, écrivez *`,
+    },
+    noName: {
+      problem: "erreur de syntaxe : seule une partie peut recevoir un nom",
+      hint: "comme dans e = a + b; f = e*c",
+    },
+  },
+  attribute: (attribute) => ({
+    problem: `les attributs comme ${attribute} n’ont pas leur place dans une expression`,
+    hint: CALLS,
+  }),
+  notReal: (text) => ({ problem: `${text} n’est pas un nombre réel` }),
+  unknownFunction: (name, close, known) => ({
+    problem: `fonction inconnue « ${name} »`,
+    hint: `${close ? `vouliez-vous dire ${close} ? ` : ""}sont connues : ${known.join(", ")}`,
+  }),
+  arity: (name, takes, given, canNest) => ({
+    problem: `${name}() prend ${takes} ${takes === 1 ? "argument" : "arguments"}, et non ${given}`,
+    hint: canNest && given > 2 ? `pour davantage, imbriquez les appels : ${name}(${name}(x, y), z)` : undefined,
+  }),
+  namedArgument: (name) => ({ problem: `${name}() ne prend pas d’arguments nommés` }),
+  madeTwice: (name) => ({ problem: `« ${name} » est défini deux fois`, hint: "donnez un autre nom à l’un des deux" }),
+  usedBefore: (name) => ({
+    problem: `« ${name} » est utilisé avant d’être défini`,
+    hint: "un nom se définit une fois, avant de servir",
+  }),
+  numbersAlone: (name) => ({
+    problem: `« ${name} » n’est fait que de nombres`,
+    hint: `supprimez cette partie, et donnez sa valeur à ${name} comme aux autres noms`,
+  }),
+  anotherName: (name, other) => ({
+    problem: `« ${name} » ne serait qu’un autre nom de « ${other} »`,
+    hint: `utilisez ${other} directement`,
+  }),
+  noValue: (name, suggested) => ({
+    problem: `aucune valeur n’est donnée pour le nom « ${name} »`,
+    hint: `donnez-lui-en une : ${name}=${suggested}`,
+  }),
+  madeItself: (name, value) => ({ problem: `${name}=${value} est donné, mais le programme calcule ${name} lui-même` }),
+  noSuchName: (name, value, known) => ({
+    problem: `${name}=${value} est donné, mais l’expression n’a pas « ${name} » ; elle a : ${known.join(", ") || "aucun nom"}`,
+  }),
+};
+
+/** @type {typeof en.training} */
+export const training = {
+  title: "Descente de gradient",
+  intro: (root) =>
+    `Un pas est une passe avant, une passe arrière, et pour chaque paramètre p : p = p − taux · p.grad. Il fait baisser ${root}.`,
+  noLoss: (root) => `D’après son nom, ${root} n’est pas une perte. Il est réduit quand même, sous 0 si c’est possible.`,
+  introOver: (root, count) =>
+    `La perte est la moyenne de ${root} sur ${counted(count, "point", "points")} ; le graphe en montre un. Un pas : p = p − taux · p.grad pour chaque paramètre p.`,
+  subject: "Apprendre de",
+  subjects: {
+    graph: "du graphe affiché",
+    chain: "une chaîne de six tanh, trop raide",
+    moons: "deux lunes",
+    circles: "des cercles",
+    xor: "quatre carrés (xor)",
+    blobs: "deux nuages",
+    own: "vos propres points",
+  },
+  rate: "Taux d’apprentissage",
+  smaller: "÷3 : un tiers du taux",
+  larger: "×3 : trois fois le taux",
+  noRate: (text) => `« ${text} » n’est pas un taux d’apprentissage : écrivez un nombre positif comme 0.1.`,
+  step: "Un pas",
+  run: "Lancer",
+  pause: "Pause",
+  reset: "Réinitialiser",
+  speed: "Vitesse de l’entraînement",
+  speeds: transport.speeds,
+  zeroed: "zero_grad avant chaque passe",
+  zeroedNote: "Chaque passe commence au gradient 0.",
+  keptNote: "Rien ne remet les gradients à 0 : chaque passe ajoute à ce que la dernière a laissé.",
+  start: "Aucun pas n’a été fait.",
+  stepped: (count, root, before, after) => `Pas ${count} : ${root} passe de ${before} à ${after}.`,
+  meanOf: (root, count) => `la moyenne de ${root} sur ${counted(count, "point", "points")}`,
+  moved: (name, before, rate, gradient, after) => `${name} : ${before} − ${rate} · ${gradient} = ${after}`,
+  added: (name, stored, fresh, gradient) => `${name}.grad contenait ${stored}, la passe ajoute ${fresh} : ${gradient}`,
+  others: (count) => `et ${grouped(count)} de plus, ci-dessous`,
+  onTop: (stored, gradient) => `Des passes antérieures y ont laissé ${stored} : ${gradient} en tout.`,
+  lost: (root) =>
+    `${root} n’est plus un nombre qui puisse baisser : le taux d’apprentissage est trop grand. Réinitialisez, et essayez-en un plus petit.`,
+  noParameters: "Aucun paramètre n’est choisi : un pas ne change rien.",
+  noPoints: "Il n’y a pas encore de points : cliquez dans le champ, ou collez-en.",
+  parameters: "Paramètres",
+  columns: ["apprendre", "valeur", "gradient"],
+  learn: (name) => `apprendre ${name}`,
+  more: (count) => (count === 1 ? "Et 1 autre feuille." : `Et ${grouped(count)} autres feuilles.`),
+  all: "Tous",
+  none: "Aucun",
+  usual: "Les habituels",
+  curve: {
+    title: "Perte par pas",
+    log: "logarithmique",
+    steps: "pas",
+    empty: "La perte par pas s’affichera ici.",
+    at: (step, loss) => `pas ${step} : ${loss}`,
+    summary: (first, last, before, after) => `Perte du pas ${first} au pas ${last} : de ${before} à ${after}`,
+    changed: (step, rate) => `taux ${rate} à partir du pas ${step}`,
+  },
+  flow: {
+    title: "Combien de gradient arrive",
+    intro: "La grandeur moyenne des gradients, selon le nombre de fonctions qu’ils traversent en remontant. Les barres sont logarithmiques.",
+    layer: (count, names, more) =>
+      `${names.join(", ")}${more ? ` et ${more} de plus` : ""} : ${count === 0 ? "avant toute fonction" : `derrière ${counted(count, "fonction", "fonctions")}`}`,
+    local: (local) => `la dernière en laisse passer ${local}`,
+    vanishes: (ratio) => `La couche la plus éloignée reçoit ${ratio} fois autant que la plus proche.`,
+  },
+  points: {
+    title: "Points",
+    network: "Réseau",
+    sizes: (hidden) => `2-${[...hidden, 1].join("-")}${hidden.length ? "" : " (sans couche cachée)"}`,
+    activation: "Fonction",
+    loss: "Perte",
+    losses: { square: "quadratique", hinge: "charnière" },
+    own: "un graphe à vous",
+    others: "D’autres points et poids",
+    accuracy: (right, count, share, loss) => `Exactitude ${share} (${right} sur ${count}), perte ${loss}`,
+    field: (right, count) =>
+      `Le plan de x1 et x2 avec ${counted(count, "point", "points")}, dont ${right} du bon côté de la ligne où la sortie vaut 0`,
+    classes: { one: "classe 1", other: "classe -1" },
+    click: "Un clic",
+    clicks: { show: "montre un point", one: "ajoute la classe 1", other: "ajoute la classe -1" },
+    shown: "Point dans le graphe",
+    point: (x1, x2, y, output) => `x1 = ${x1}, x2 = ${x2}, classe ${y} ; sortie ${output}`,
+    none: "Sélectionnez un point : il apparaît alors dans le graphe, pour être parcouru.",
+    byHand: "Vos propres points",
+    hint: "Des lignes x1,x2,y avec y = 1 ou -1 (ou 1 et 0). Virgules, points-virgules ou tabulations ; un en-tête si vous voulez.",
+    text: "Points sous forme de texte",
+    use: "Utiliser ces points",
+    open: "Ouvrir un fichier CSV",
+    add: "Ajouter",
+    class: "classe",
+    undo: "Retirer le dernier",
+    clear: "Tout retirer",
+    scale: "Les ramener à une moyenne de 0 et un écart type de 1",
+    scaleNote: "Certaines coordonnées sont grandes : un petit réseau apprend mieux de points ramenés à l’échelle.",
+    used: (count) => (count === 1 ? "1 point est lu." : `${grouped(count)} points sont lus.`),
+    full: (most) => `Il y a ${most} points, et on n’en prend pas plus.`,
+    unlinked: (most) => `Un lien a de la place pour ${most} points : ceux-ci restent sur cette page seulement.`,
+    noCoordinate: (name, text) => `« ${text} » n’est pas un nombre pour ${name} : écrivez-en un, comme -0.5.`,
+  },
+  csv: {
+    empty: "Il n’y a pas de points dans le texte : écrivez des lignes comme 0.5,-1.2,1.",
+    width: (line, width) => `La ligne ${line} a ${counted(width, "valeur", "valeurs")}, et il en fallait 3 : x1, x2, y.`,
+    noNumber: (line, name, text) => `Ligne ${line} : ${name} est « ${text.slice(0, 40)} », et il fallait un nombre, comme -0.5.`,
+    noClass: (line, text) => `Ligne ${line} : y est « ${text.slice(0, 40)} », et il fallait 1 ou -1, ou bien 1 ou 0.`,
+    header: (names) =>
+      `L’en-tête a ${names.map((name) => `« ${name.slice(0, 40)} »`).join(", ")}, et il fallait x1, x2 et y.`,
+    threeClasses: "La colonne y a 1, 0 et -1, et il fallait deux classes : 1 et -1, ou 1 et 0.",
+    tooMany: (count, most) => `Cela fait ${grouped(count)} points, et on en prend au plus ${grouped(most)}.`,
+    more: (count) =>
+      count === 1 ? "Et 1 autre ligne à problème." : `Et ${grouped(count)} autres lignes à problème.`,
+  },
+};

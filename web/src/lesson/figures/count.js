@@ -1,0 +1,69 @@
+// What all gradients cost: a run of the program for every leaf nudged, or one backward pass.
+
+import { button, element, write } from "../../dom.js";
+import { figures as say } from "../../languages/languages.js";
+
+/** @typedef {import("../../model/model.js").Model} Model */
+
+const TICK = 260; // milliseconds a run
+
+export class Count {
+  /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    this.runs = 0;
+    this.timer = 0;
+    /** @type {Model | null} */
+    this.model = null;
+    this.nudges = row(say.nudges, say.runNudges, () => this.#nudge());
+    this.backward = row(say.backward, say.runBackward, () => this.#sweep());
+    this.element = element("div", { class: "figure count" }, this.nudges.element, this.backward.element);
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    this.model = model;
+    write(this.nudges.told, this.runs ? say.runs(this.runs) : "–");
+    const isBack = model.state.position > model.walk.forward.length;
+    write(this.backward.told, isBack ? say.oneBackward : "–");
+    const leaves = this.#leaves().length;
+    this.nudges.bar.style.setProperty("--share", String(this.runs / (leaves + 1)));
+    this.backward.bar.style.setProperty("--share", String(isBack ? 2 / (leaves + 1) : 0));
+  }
+
+  /** Stop what runs by itself. */
+  close() {
+    window.clearInterval(this.timer);
+  }
+
+  #leaves() {
+    return /** @type {Model} */ (this.model).graph.nodes.filter(({ operands }) => !operands.length);
+  }
+
+  #nudge() {
+    this.close();
+    this.runs = 0;
+    const leaves = this.#leaves();
+    const known = /** @type {Model} */ (this.model).walk.forward.length;
+    const run = () => {
+      const leaf = leaves[this.runs - 1]; // the first run is without a nudge
+      this.runs += 1;
+      this.act({ position: known, selected: leaf?.name ?? "", operand: -1 });
+      if (this.runs > leaves.length) this.close();
+    };
+    this.timer = window.setInterval(run, TICK);
+    run();
+  }
+
+  #sweep() {
+    this.close();
+    this.act({ position: /** @type {Model} */ (this.model).last, selected: "" });
+  }
+}
+
+/** @param {string} title @param {string} face @param {() => void} onclick */
+function row(title, face, onclick) {
+  const told = element("span", { role: "status" });
+  const bar = element("div", { class: "bar" });
+  return { told, bar, element: element("div", { class: "cost" }, element("h4", {}, title), button(face, onclick), bar, told) };
+}

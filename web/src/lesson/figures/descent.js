@@ -1,0 +1,103 @@
+// Gradient descent on the graph of the stage, step by step, with its loss curve; with zero_grad or without.
+
+import { button, element, fill, set, write } from "../../dom.js";
+import { short } from "../../core/numbers.js";
+import { figures as say, training } from "../../languages/languages.js";
+import { descend, descended, NONE } from "../../learn/descent.js";
+import { LossCurve } from "../../panels/curve.js";
+
+/** @typedef {import("../../model/model.js").Model} Model */
+
+const MANY = 10; // steps at a time
+
+export class Descent {
+  /**
+   * @param {Extract<import("../../model/chapters.js").Figure, { kind: "descent" }>} figure
+   * @param {(change: Partial<import("../../model/state.js").State>) => void} act
+   */
+  constructor({ parameters, rate, isZeroed }, act) {
+    this.act = act;
+    this.parameters = parameters;
+    this.rate = rate;
+    /** @type {Model | null} */
+    this.model = null;
+    /** @type {ReadonlyMap<string, number>} the values that it began with */
+    this.start = NONE;
+    /** @type {ReadonlyMap<string, number>} what the last pass left in the gradients */
+    this.stored = NONE;
+    this.steps = 0;
+    this.curve = new LossCurve();
+    this.moves = element("ul", { class: "moves" });
+    this.taken = element("p", { class: "note", role: "status" });
+    this.zeroes = element("input", { type: "checkbox", checked: isZeroed });
+    const buttons = [
+      button(say.step, () => this.#step(1), { class: "main" }),
+      button(say.steps, () => this.#step(MANY)),
+      button(say.restart, () => this.#restart()),
+    ];
+    this.element = element(
+      "div",
+      { class: "figure descent" },
+      element("label", {}, this.zeroes, ` ${say.zeroes}`),
+      element("p", { class: "note" }, `${say.rate} ${rate}`),
+      element("div", { class: "buttons" }, ...buttons),
+      this.curve.element,
+      this.moves,
+      this.taken,
+    );
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    if (!this.model) {
+      this.start = model.state.values;
+      this.curve.put(0, lossOf(model));
+    }
+    if (this.steps === 0) set(this.moves, "hidden", true);
+    this.model = model;
+    write(this.taken, say.taken(this.steps));
+  }
+
+  /** Take so many steps: only the last is told. @param {number} count */
+  #step(count) {
+    const { rate, parameters } = this;
+    let { graph, state } = /** @type {Model} */ (this.model);
+    let values = state.values;
+    for (let i = 0; i < count; i += 1) {
+      const done = descend(graph, { parameters, rate, isZeroed: this.zeroes.checked, stored: this.stored });
+      values = new Map([...values, ...done.values]);
+      graph = descended(graph, done);
+      this.stored = done.gradients;
+      this.steps += 1;
+      this.curve.put(this.steps, graph.nodes[graph.root].data);
+      if (i === count - 1) this.#tell(done.moves.filter(({ isParameter }) => isParameter));
+    }
+    this.act({ values });
+  }
+
+  /** @param {readonly import("../../learn/descent.js").Move[]} moves */
+  #tell(moves) {
+    const lines = moves.map(({ name, before, gradient, after }) => training.moved(name, ...bracketed(before, this.rate, gradient, after)));
+    set(this.moves, "hidden", null);
+    fill(this.moves, ...lines.map((line) => element("li", {}, line)));
+  }
+
+  #restart() {
+    this.stored = NONE;
+    this.steps = 0;
+    this.curve.clear();
+    this.act({ values: this.start });
+    this.curve.put(0, lossOf(/** @type {Model} */ (this.model)));
+  }
+}
+
+/** @param {Model} model */
+function lossOf({ graph }) {
+  return graph.nodes[graph.root].data;
+}
+
+/** Numbers as text, a negative gradient in brackets. @param {number} before @param {number} rate @param {number} gradient @param {number} after @returns {[string, string, string, string]} */
+function bracketed(before, rate, gradient, after) {
+  const factor = gradient < 0 ? `(${short(gradient)})` : short(gradient);
+  return [short(before), short(rate), factor, short(after)];
+}

@@ -1,0 +1,26 @@
+// The nudge that stands on the graph, by a step that one chooses: in a sentence, and with its error by the step.
+
+import { element, write } from "../../dom.js";
+import { ErrorCurve } from "../../panels/error_curve.js";
+import { nudgeSentence } from "../../panels/nudged.js";
+import { StepSlider } from "../../panels/step.js";
+
+export class Quotient {
+  /**
+   * @param {Extract<import("../../model/chapters.js").Figure, { kind: "quotient" }>} figure
+   * @param {(change: Partial<import("../../model/state.js").State>) => void} act
+   */
+  constructor({ isCurved }, act) {
+    this.step = new StepSlider(act);
+    this.told = element("p", { class: "readout", "aria-live": "polite" });
+    this.curve = isCurved ? new ErrorCurve() : null;
+    this.element = element("div", { class: "figure" }, this.step.element, this.told, this.curve?.element ?? null);
+  }
+
+  /** @param {import("../../model/model.js").Model} model */
+  update(model) {
+    this.step.update(model);
+    this.curve?.update(model);
+    write(this.told, nudgeSentence(model));
+  }
+}

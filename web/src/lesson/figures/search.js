@@ -1,0 +1,79 @@
+// micrograd's backward() beside the stage, line by line: depth-first search for the order, the seed, and the visits.
+
+import { button, element, fill, set, write } from "../../dom.js";
+import { figures as say } from "../../languages/languages.js";
+import { CODE, search, SEEDED, STEPPED } from "../../walk/search.js";
+
+/** @typedef {import("../../model/model.js").Model} Model */
+
+export class Search {
+  /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    this.at = 0;
+    /** @type {Model | null} */
+    this.model = null;
+    /** @type {readonly import("../../walk/search.js").Event[]} */
+    this.events = [];
+    this.lines = CODE.map((line) => element("li", {}, element("code", {}, line)));
+    this.next = button(say.stepSearch, () => this.#go(this.at + 1), { class: "main" });
+    this.again = button(say.restartSearch, () => this.#go(0));
+    this.calls = element("dd");
+    this.visited = element("dd");
+    this.topo = element("dd");
+    this.told = element("p", { class: "note", role: "status" });
+    const facts = [
+      [say.calls, this.calls],
+      [say.visited, this.visited],
+      [say.list, this.topo],
+    ].flatMap(([term, what]) => [element("dt", {}, term), what]);
+    this.element = element(
+      "div",
+      { class: "figure search" },
+      element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
+      element("div", { class: "buttons" }, this.next, this.again),
+      element("dl", {}, ...facts),
+      this.told,
+    );
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    const isNew = model.graph !== this.model?.graph;
+    this.model = model;
+    if (isNew) this.events = search(model.graph);
+    if (isNew) this.at = 0;
+    this.#show();
+  }
+
+  /** What it marks on the stage: the places in the list so far, and the node that a line is about. */
+  get marks() {
+    const event = this.events[Math.min(this.at, this.events.length - 1)];
+    const isSearching = this.at < this.events.length;
+    return { badges: new Map(event?.topo.map((place, i) => [place, i + 1])), active: isSearching ? (event?.place ?? null) : null };
+  }
+
+  /** @param {number} at an event of the search, and after those the seed and the visits */
+  #go(at) {
+    const { walk } = /** @type {Model} */ (this.model);
+    this.at = Math.min(at, this.events.length + walk.backward.length);
+    const known = walk.forward.length;
+    const seeds = walk.steps.length - known - walk.backward.length;
+    const beyond = this.at - this.events.length;
+    this.act({ position: beyond < 0 ? known : known + seeds + beyond });
+  }
+
+  #show() {
+    const { graph, walk } = /** @type {Model} */ (this.model);
+    const event = this.events[Math.min(this.at, this.events.length - 1)];
+    const beyond = this.at - this.events.length;
+    const line = beyond < 0 ? event.line : beyond === 0 ? SEEDED : STEPPED;
+    const names = (/** @type {Iterable<number>} */ places) => [...places].map((place) => graph.nodes[place].name).join(", ") || "–";
+    this.lines.forEach((item, i) => set(item, "aria-current", i === line && "step"));
+    fill(this.calls, event.calls.map((place) => `build_topo(${graph.nodes[place].name})`).join(" → ") || "–");
+    write(this.visited, names(event.visited));
+    write(this.topo, names(event.topo));
+    write(this.told, beyond >= 0 ? say.searched : "");
+    set(this.next, "aria-disabled", beyond === walk.backward.length && "true");
+  }
+}

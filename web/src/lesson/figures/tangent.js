@@ -1,0 +1,55 @@
+// The curve of a function of one operand, with the line that touches it where the operand stands: its local derivative.
+
+import { element, set, write } from "../../dom.js";
+import { short } from "../../core/numbers.js";
+import { figures as say } from "../../languages/languages.js";
+import { Plot } from "../plot.js";
+
+/** @typedef {import("../../model/model.js").Model} Model */
+/** @typedef {import("../../types.js").Row} Row */
+
+const REACH = 4; // of the plot, to both sides of 0, at least
+
+export class Tangent {
+  /** @param {Extract<import("../../model/chapters.js").Figure, { kind: "tangent" }>} figure */
+  constructor({ node }) {
+    this.node = node;
+    /** @type {Model | null} */
+    this.model = null;
+    this.reach = REACH;
+    this.plot = new Plot();
+    this.slider = element("input", { type: "range", step: "any", oninput: () => this.#draw(Number(this.slider.value)) });
+    this.told = element("p", { class: "readout", "aria-live": "polite" });
+    this.element = element("div", { class: "figure tangent" }, this.plot.element, this.slider, this.told);
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    if (model.graph === this.model?.graph) return;
+    this.model = model;
+    const { operand } = this.#parts();
+    this.reach = Math.max(REACH, Math.ceil(Math.abs(operand.data)) + 1);
+    set(this.slider, "min", -this.reach);
+    set(this.slider, "max", this.reach);
+    this.slider.value = String(operand.data);
+    set(this.slider, "aria-label", operand.name);
+    this.#draw(operand.data);
+  }
+
+  #parts() {
+    const { nodes } = /** @type {Model} */ (this.model).graph;
+    const node = /** @type {import("../../types.js").Node} */ (nodes.find(({ name }) => name === this.node));
+    return { node, operand: nodes[node.operands[0]], row: /** @type {Row} */ (node.row) };
+  }
+
+  /** @param {number} at */
+  #draw(at) {
+    const { node, operand, row } = this.#parts();
+    const out = row.forward(at, NaN, NaN);
+    const slope = row.partials[0](at, NaN, NaN, out);
+    this.plot.show(say.plot(node.name, operand.name), { f: (x) => row.forward(x, NaN, NaN), over: [-this.reach, this.reach], at, slope });
+    const values = [say.value(operand.name, short(at)), say.value(node.name, short(out)), say.slope(short(slope))];
+    set(this.slider, "aria-valuetext", short(at));
+    write(this.told, values.join("; "));
+  }
+}

@@ -1,0 +1,68 @@
+// A chapter of the lesson on paper: its questions, each with room for the answer, and the graph wherever it has changed.
+
+import { element } from "../dom.js";
+import { lesson as say } from "../languages/languages.js";
+import { CHAPTERS, stageOf } from "../model/chapters.js";
+import { modeller } from "../model/model.js";
+import { bare } from "../model/state.js";
+import { veiled } from "../model/veil.js";
+import { line } from "../panels/paper.js";
+import { rich } from "../rich.js";
+import { wordsOf } from "./guide.js";
+
+/** @typedef {import("../model/chapters.js").Chapter} Chapter */
+/** @typedef {import("../model/model.js").Model} Model */
+
+/** @param {Chapter} chapter */
+export function titleOf(chapter) {
+  return `${CHAPTERS.indexOf(chapter) + 1}. ${say.chapters[chapter.key].title}`;
+}
+
+/**
+ * The pages of a chapter: how it begins, and what it asks.
+ * @param {Chapter} chapter @param {ReadonlyMap<number, Element>} pictures of its beats, by their number
+ */
+export function handout(chapter, pictures) {
+  const { goal } = say.chapters[chapter.key];
+  /** @type {HTMLElement[]} */
+  const scenes = []; // each a picture, and the words of all beats up to the next
+  for (const i of onPaper(chapter)) {
+    const beat = chapter.beats[i];
+    const words = wordsOf(chapter, beat.key);
+    const text = typeof words === "string" ? words : words.text;
+    if (!scenes.length || pictures.has(i)) scenes.push(element("section", { class: "scene" }, pictures.get(i), element("div")));
+    scenes.at(-1)?.lastElementChild?.append(element("p", {}, ...rich(text)), ...answerTo(words, beat.ask !== undefined));
+  }
+  return [element("p", { class: "goal" }, goal), ...scenes];
+}
+
+/** The numbers of the beats that are printed: those up to the first question, and questions. Others tell answers. @param {Chapter} chapter */
+function onPaper({ beats }) {
+  const first = beats.findIndex(({ ask }) => ask);
+  return [...beats.keys()].filter((i) => i <= first || beats[i].ask);
+}
+
+/**
+ * The graph at each printed beat where it is another one than before.
+ * @param {Chapter} chapter @param {(model: Model) => Promise<Element | null>} draw
+ */
+export async function picturesOf(chapter, draw) {
+  const modelOf = modeller(null);
+  /** @type {Map<number, Element>} */
+  const found = new Map();
+  let before = "";
+  for (const i of onPaper(chapter)) {
+    const model = modelOf({ ...bare(), ...stageOf(chapter, i) });
+    const picture = await draw(veiled(model, chapter.beats[i].ask ?? null));
+    if (picture && picture.outerHTML !== before) found.set(i, picture);
+    before = picture?.outerHTML ?? before;
+  }
+  return found;
+}
+
+/** Where an answer is written, or chosen. @param {import("./guide.js").Words} words @param {boolean} isAsked */
+function answerTo(words, isAsked) {
+  if (!isAsked) return [];
+  if (typeof words === "string" || !("options" in words)) return [line()];
+  return [element("ul", { class: "options" }, ...words.options.map((option) => element("li", {}, ...rich(option))))];
+}

@@ -1,0 +1,129 @@
+// A question of the lesson: a number to work out, or a choice. An answer gets told what is wrong with it, not only that.
+
+import { button, element, fill, set } from "../dom.js";
+import { short } from "../core/numbers.js";
+import { lesson as say } from "../languages/languages.js";
+import { numberIn } from "../model/answers.js";
+import { quantityIn } from "../model/chapters.js";
+import { isRight } from "../model/exercises.js";
+import { rich } from "../rich.js";
+import { mistakeIn } from "../walk/diagnosis.js";
+
+/** @typedef {import("../core/graph.js").Graph} Graph */
+/** @typedef {Extract<import("../model/chapters.js").Question, { kind: "number" }>} NumberQuestion */
+/** @typedef {Extract<import("../model/chapters.js").Question, { kind: "choice" }>} ChoiceQuestion */
+
+/**
+ * What the catalogue has for a question about a number, and for a choice.
+ * @typedef {{ text: string, right: string, mistakes: Readonly<Record<string, string>> }} NumberWords
+ * @typedef {{ text: string, options: readonly string[], feedback: readonly string[] }} ChoiceWords
+ */
+
+/**
+ * A question in the panel. Every answer is reported: `(answer: string, isRight: boolean) => void`.
+ * @typedef {object} Asked
+ * @property {HTMLElement} element
+ * @property {(graph: Graph) => void} update
+ * @property {() => void} show give the answer away
+ * @property {() => void} focus
+ */
+
+/** A form for a number. @implements {Asked} */
+export class NumberForm {
+  /**
+   * @param {NumberQuestion} question @param {NumberWords} words @param {boolean} diagnoses whether mistakes along paths are told
+   * @param {(answer: string, isRight: boolean) => void} onAnswer
+   */
+  constructor(question, words, diagnoses, onAnswer) {
+    this.question = question;
+    this.words = words;
+    this.diagnoses = diagnoses;
+    this.onAnswer = onAnswer;
+    /** @type {Graph | null} */
+    this.graph = null;
+    this.input = element("input", { type: "text", inputmode: "text", autocomplete: "off", spellcheck: "false", "aria-label": say.answer });
+    this.feedback = element("p", { class: "feedback", role: "status" });
+    const onsubmit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      this.#judge();
+    };
+    const form = element("form", { onsubmit }, this.input, element("button", { class: "main" }, say.check));
+    this.element = element("div", { class: "ask" }, form, this.feedback);
+  }
+
+  /** @param {Graph} graph */
+  update(graph) {
+    this.graph = graph;
+  }
+
+  show() {
+    this.#tell(say.shown(short(this.#right)), "right");
+  }
+
+  focus() {
+    this.input.focus();
+  }
+
+  get #right() {
+    return quantityIn(this.question.answer, /** @type {Graph} */ (this.graph));
+  }
+
+  #judge() {
+    const answer = numberIn(this.input.value);
+    set(this.input, "aria-invalid", answer === null && "true");
+    if (answer === null) return this.#tell(say.noNumber(this.input.value), "");
+    const isDone = isRight(answer, this.#right);
+    this.#tell(isDone ? this.words.right : this.#mistake(answer), isDone ? "right" : "wrong");
+    return this.onAnswer(this.input.value, isDone);
+  }
+
+  /** What is to be said to a wrong number. @param {number} answer */
+  #mistake(answer) {
+    const graph = /** @type {Graph} */ (this.graph);
+    const known = Object.entries(this.question.mistakes ?? {}).find(([, quantity]) => isRight(answer, quantityIn(quantity, graph)));
+    if (known) return this.words.mistakes[known[0]];
+    if (isRight(-answer, this.#right)) return say.sign;
+    const { answer: asked } = this.question;
+    const by = "gradient" in asked && this.diagnoses ? graph.nodes.findIndex(({ name }) => name === asked.gradient) : -1;
+    return (by >= 0 && mistakeIn(graph, graph.root, by, answer)?.told(short(answer))) || say.wrong(short(answer));
+  }
+
+  /** @param {string} text @param {string} verdict */
+  #tell(text, verdict) {
+    set(this.feedback, "data-verdict", verdict);
+    fill(this.feedback, element("span", {}, ...rich(text)));
+  }
+}
+
+/** A list of answers, each with what is to be said to it. @implements {Asked} */
+export class Choice {
+  /** @param {ChoiceQuestion} question @param {ChoiceWords} words @param {(answer: string, isRight: boolean) => void} onAnswer */
+  constructor({ right }, { options, feedback }, onAnswer) {
+    this.right = right;
+    this.told = element("p", { class: "feedback", role: "status" });
+    const choose = (/** @type {number} */ i) => {
+      set(this.buttons[i], "data-verdict", i === right ? "right" : "wrong");
+      set(this.told, "data-verdict", i === right ? "right" : "wrong");
+      fill(this.told, element("span", {}, ...rich(feedback[i])));
+      onAnswer(`${i + 1}: ${options[i]}`, i === right);
+    };
+    this.buttons = options.map((option, i) => {
+      const face = button("", () => choose(i), { class: "option" });
+      fill(face, ...rich(option));
+      return face;
+    });
+    this.element = element("div", { class: "ask" }, element("div", { class: "options" }, ...this.buttons), this.told);
+  }
+
+  update() {}
+
+  show() {
+    set(this.buttons[this.right], "data-verdict", "right");
+    set(this.told, "data-verdict", "right");
+    fill(this.told, say.shownChoice);
+  }
+
+  focus() {
+    this.buttons[0].focus();
+  }
+}

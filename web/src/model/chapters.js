@@ -1,0 +1,294 @@
+// The lesson: chapters of beats. A beat is what stands on the stage, and what is asked or shown beside it; its words are
+// those of its key in the catalogue. The state is changed by beats as it is by hand, so that the lab can take it over.
+
+import { evaluate, parse } from "../core/expression.js";
+import { Walk, swept } from "../walk/steps.js";
+import { presetOf } from "./presets.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("../core/graph.js").Graph} Graph */
+
+/**
+ * A number that follows from the graph: of a node its data or its gradient; of an edge, as in "L.0" for the first operand
+ * of L, the local derivative; or one that is the same whatever the values.
+ * @typedef {{ data: string } | { gradient: string } | { local: string } | { number: number } | { overwritten: string }} Quantity
+ */
+
+/**
+ * A question. Numbers have known mistakes, by the key of what is said to them; of choices the first is right in `right`.
+ * @typedef {{ kind: "number", answer: Quantity, mistakes?: Readonly<Record<string, Quantity>> }
+ *   | { kind: "choice", right: number }
+ *   | { kind: "order" }} Question
+ */
+
+/**
+ * What stands beside a beat's words: the root plotted over a node that one nudges; the step of the nudge that stands on
+ * the graph, and its error by the step; an operation's curve with its tangent; what came to a node, with += and with =;
+ * micrograd's backward() as it searches; descent; and passes counted.
+ * @typedef {{ kind: "nudge", node: string }
+ *   | { kind: "quotient", isCurved?: boolean }
+ *   | { kind: "tangent", node: string }
+ *   | { kind: "beside", node: string }
+ *   | { kind: "search" }
+ *   | { kind: "descent", parameters: readonly string[], rate: number, isZeroed: boolean }
+ *   | { kind: "count" }} Figure
+ */
+
+/**
+ * @typedef {object} Beat
+ * @property {string} key of its words
+ * @property {string} at where the walk stands: "start", "end", "seed", "known", or "known e" and "visited e" for a node
+ * @property {string} [preset] the graph from here on
+ * @property {Readonly<Record<string, number>>} [values] in place of the preset's
+ * @property {boolean} [overwrite]
+ * @property {readonly string[]} [order] of the visits
+ * @property {string} [select] a node, or an edge as in "L.0"
+ * @property {number} [h] have the selected node nudged on the graph, by this step
+ * @property {Question} [ask]
+ * @property {Figure} [figure]
+ */
+
+/** @typedef {{ key: keyof typeof import("../languages/en.js").lesson.chapters, beats: readonly Beat[] }} Chapter */
+
+/** A neuron that has one input and is to say y: what the chapter on training descends on. */
+const LEARNER = "o = tanh(w*x + b); L = (o - y)**2";
+
+/** @type {readonly Chapter[]} */
+export const CHAPTERS = [
+  {
+    key: "nudge",
+    beats: [
+      { key: "meet", preset: "product", at: "known" },
+      {
+        key: "predict",
+        at: "known",
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, root: { data: "f" } } },
+      },
+      { key: "see", at: "known", select: "a", figure: { kind: "nudge", node: "a" } },
+      { key: "promise", at: "known", ask: { kind: "choice", right: 0 } },
+      { key: "kept", at: "known", select: "c", figure: { kind: "nudge", node: "c" } },
+    ],
+  },
+  {
+    key: "forward",
+    beats: [
+      { key: "remember", preset: "loss", at: "start" },
+      { key: "leaves", at: "known b" },
+      { key: "product", at: "known e" },
+      {
+        key: "sum",
+        at: "known c",
+        ask: { kind: "number", answer: { data: "d" }, mistakes: { product: { number: -60 }, sign: { number: 16 } } },
+      },
+      { key: "summed", at: "known d" },
+      { key: "last", at: "known f", ask: { kind: "number", answer: { data: "L" }, mistakes: { sum: { number: 2 } } } },
+      { key: "done", at: "known" },
+      { key: "reach", at: "known", ask: { kind: "choice", right: 1 } },
+    ],
+  },
+  {
+    key: "seed",
+    beats: [
+      { key: "turn", preset: "loss", at: "known" },
+      {
+        key: "self",
+        at: "known",
+        ask: { kind: "number", answer: { number: 1 }, mistakes: { zero: { number: 0 }, value: { data: "L" } } },
+      },
+      { key: "planted", at: "seed", select: "L" },
+      { key: "other", at: "seed", ask: { kind: "choice", right: 2 } },
+    ],
+  },
+  {
+    key: "rule",
+    beats: [
+      { key: "rule", preset: "loss", at: "seed" },
+      {
+        key: "local",
+        at: "seed",
+        select: "L.0",
+        ask: { kind: "number", answer: { local: "L.0" }, mistakes: { own: { data: "d" }, whole: { data: "L" }, one: { number: 1 } } },
+      },
+      { key: "other", at: "seed", select: "L.1", ask: { kind: "number", answer: { gradient: "f" }, mistakes: { own: { data: "f" } } } },
+      { key: "swapped", at: "visited L" },
+      {
+        key: "sum",
+        at: "visited L",
+        select: "d.0",
+        ask: { kind: "number", answer: { gradient: "e" }, mistakes: { beside: { data: "c" }, local: { number: 1 }, own: { data: "e" } } },
+      },
+      { key: "copied", at: "visited d" },
+      {
+        key: "through",
+        at: "visited d",
+        select: "e.0",
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { local: { local: "e.0" }, unswapped: { gradient: "b" } } },
+      },
+      { key: "all", at: "end" },
+    ],
+  },
+  {
+    key: "neuron",
+    beats: [
+      { key: "meet", preset: "neuron", at: "known" },
+      { key: "curve", at: "known", select: "o", figure: { kind: "tangent", node: "o" } },
+      { key: "steepest", at: "known", select: "o", figure: { kind: "tangent", node: "o" }, ask: { kind: "choice", right: 1 } },
+      {
+        key: "slope",
+        at: "seed",
+        select: "o.0",
+        ask: { kind: "number", answer: { local: "o.0" }, mistakes: { value: { data: "o" }, unsquared: { number: 0.2929 } } },
+      },
+      { key: "passed", at: "visited o", figure: { kind: "tangent", node: "o" } },
+      {
+        key: "weight",
+        at: "visited x1w1x2w2",
+        select: "x1w1.1",
+        ask: { kind: "number", answer: { gradient: "w1" }, mistakes: { upstream: { gradient: "x1w1" }, local: { data: "x1" }, unswapped: { gradient: "x1" } } },
+      },
+      { key: "zero", at: "visited x1w1", ask: { kind: "choice", right: 0 } },
+      { key: "all", at: "end" },
+      { key: "saturated", at: "end", values: { b: 12 }, select: "o", figure: { kind: "tangent", node: "o" } },
+    ],
+  },
+  {
+    key: "twice",
+    beats: [
+      { key: "meet", preset: "double", at: "seed" },
+      { key: "both", at: "seed", ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, value: { data: "b" } } } },
+      { key: "added", at: "visited b", figure: { kind: "beside", node: "a" } },
+      { key: "equals", at: "seed", ask: { kind: "number", answer: { overwritten: "a" }, mistakes: { right: { gradient: "a" }, zero: { number: 0 } } } },
+      { key: "lost", at: "end", overwrite: true, figure: { kind: "beside", node: "a" } },
+      {
+        key: "paths",
+        preset: "twice",
+        at: "visited f",
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { first: { number: 3 }, second: { number: -6 } } },
+      },
+      { key: "met", at: "end", select: "a", figure: { kind: "beside", node: "a" } },
+    ],
+  },
+  {
+    key: "order",
+    beats: [
+      { key: "question", preset: "diamond", at: "seed" },
+      { key: "puzzle", at: "seed", ask: { kind: "order" } },
+      { key: "why", at: "end", select: "a" },
+      { key: "early", at: "end", order: ["d", "b", "a", "c"], figure: { kind: "beside", node: "a" } },
+      { key: "which", preset: "reuse", at: "seed", ask: { kind: "choice", right: 2 } },
+      { key: "search", at: "known", figure: { kind: "search" } },
+      { key: "append", at: "known", ask: { kind: "choice", right: 1 } },
+      { key: "reversed", at: "end" },
+    ],
+  },
+  {
+    key: "check",
+    beats: [
+      { key: "doubt", preset: "loss", at: "known" },
+      {
+        key: "quotient",
+        at: "known",
+        select: "a",
+        h: 1e-4,
+        ask: {
+          kind: "number",
+          answer: { gradient: "a" },
+          mistakes: { change: { number: 0.0012 }, half: { number: 3 }, step: { number: 12 }, up: { number: 0.0006 } },
+        },
+      },
+      { key: "drawn", at: "end", select: "a", h: 1e-4, figure: { kind: "quotient" } },
+      { key: "notice", preset: "twice", at: "seed", select: "a", h: 1e-4, ask: { kind: "choice", right: 2 } },
+      { key: "caught", at: "end", overwrite: true, select: "a", h: 1e-4, figure: { kind: "quotient" } },
+      { key: "bent", preset: "neuron", at: "end", select: "x1", h: 0.1, figure: { kind: "quotient" } },
+      { key: "small", at: "end", select: "x1", h: 0.1, ask: { kind: "choice", right: 1 } },
+      { key: "rounded", at: "end", select: "x1", h: 1e-10, figure: { kind: "quotient", isCurved: true } },
+    ],
+  },
+  {
+    key: "training",
+    beats: [
+      { key: "loss", preset: LEARNER, values: { w: -0.6, x: 1.5, b: 0.2, y: 0.2 }, at: "end" },
+      { key: "which", at: "end", select: "w", ask: { kind: "choice", right: 0 } },
+      { key: "descend", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
+      { key: "rate", at: "end", ask: { kind: "choice", right: 2 } },
+      { key: "large", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 2.5, isZeroed: true } },
+      { key: "again", at: "end", select: "w", ask: { kind: "choice", right: 1 } },
+      { key: "unzeroed", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.3, isZeroed: false } },
+      { key: "vanished", at: "end", values: { w: 4, x: 1.5, b: 2, y: -0.8 }, figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
+    ],
+  },
+  {
+    key: "passes",
+    beats: [
+      { key: "many", preset: "network", at: "known" },
+      { key: "runs", at: "known", ask: { kind: "number", answer: { number: 13 }, mistakes: { plain: { number: 12 }, one: { number: 1 }, central: { number: 24 } } } },
+      { key: "count", at: "known", figure: { kind: "count" } },
+      { key: "million", at: "end", ask: { kind: "choice", right: 0 } },
+      { key: "end", at: "end" },
+    ],
+  },
+];
+
+/** @param {string} key @returns {Chapter | undefined} */
+export function chapterOf(key) {
+  return CHAPTERS.find((chapter) => chapter.key === key);
+}
+
+/** The program, and the values, that a chapter has come to at a beat. @param {Chapter} chapter @param {number} number of the beat */
+function given({ beats }, number) {
+  const since = beats.slice(0, number + 1).findLastIndex(({ preset }) => preset);
+  const { preset: key = "", values = {} } = beats[since];
+  const preset = presetOf(key) ?? { program: key, values: {} };
+  return { program: preset.program, values: { ...preset.values, ...values, ...beats[number].values } };
+}
+
+/**
+ * What a beat makes of the state.
+ * @param {Chapter} chapter @param {number} number of the beat, from 0
+ * @returns {Pick<State, "chapter" | "beat" | "program" | "values" | "mode" | "position" | "order" | "overwrite" | "selected" | "operand" | "open" | "h" | "method">}
+ */
+export function stageOf(chapter, number) {
+  const beat = chapter.beats[number];
+  const { program, values } = given(chapter, number);
+  const graph = evaluate(parse(program), new Map(Object.entries(values)));
+  const [selected, operand] = (beat.select ?? "").split(".");
+  const isPuzzle = beat.ask?.kind === "order" || beat.order !== undefined;
+  return {
+    chapter: chapter.key,
+    beat: number,
+    program,
+    values: new Map(Object.entries(values)),
+    mode: isPuzzle ? "order" : beat.h ? "check" : "walk",
+    position: positionAt(graph, beat.at),
+    order: beat.order ?? [],
+    overwrite: beat.overwrite ?? false,
+    selected,
+    operand: operand === undefined ? -1 : Number(operand),
+    open: "",
+    h: beat.h ?? 0,
+    method: "central",
+  };
+}
+
+/** How many steps have been taken at a place of the walk. @param {Graph} graph @param {string} at as in a beat */
+function positionAt(graph, at) {
+  const [what, name] = at.split(" ");
+  const { forward, steps } = new Walk(graph);
+  if (what === "start") return 0;
+  if (what === "end") return steps.length;
+  if (what === "known" && !name) return forward.length;
+  const kind = { known: "forward", visited: "backward", seed: "seed" }[what];
+  return steps.findIndex((step) => step.kind === kind && (!name || graph.nodes[step.place].name === name)) + 1;
+}
+
+/** The number that a quantity is in a graph. @param {Quantity} quantity @param {Graph} graph */
+export function quantityIn(quantity, graph) {
+  if ("number" in quantity) return quantity.number;
+  const walk = new Walk(graph);
+  const placeOf = (/** @type {string} */ name) => graph.nodes.findIndex((node) => node.name === name);
+  if ("data" in quantity) return graph.nodes[placeOf(quantity.data)].data;
+  if ("gradient" in quantity) return walk.right[placeOf(quantity.gradient)];
+  if ("overwritten" in quantity) return Number(new Walk(graph, swept(graph), true).gradients[placeOf(quantity.overwritten)]);
+  const [name, position] = quantity.local.split(".");
+  return graph.nodes[placeOf(name)].partials[Number(position)];
+}

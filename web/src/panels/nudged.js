@@ -1,0 +1,13 @@
+// The selected node's nudge in a sentence.
+
+import { checks as say } from "../languages/languages.js";
+import { digits, short } from "../core/numbers.js";
+
+/** @param {import("../model/model.js").Model} model */
+export function nudgeSentence({ nudge, graph, selected }) {
+  if (!nudge || !selected) return say.select;
+  if (Number.isNaN(nudge.quotient)) return say.notNudged(selected.name, say.verdicts[nudge.verdict]);
+  const [up, down, quotient, backprop] = [nudge.up, nudge.down ?? NaN, nudge.quotient, nudge.backprop].map((number) => digits(number));
+  const root = graph.nodes[graph.root].name;
+  return say.nudged(root, selected.name, short(nudge.h), up, nudge.down === null ? null : down, quotient, backprop);
+}

@@ -1,0 +1,54 @@
+// What moves where a step lands: numbers on their way along edges, for the stage to show.
+
+import { motion } from "../languages/languages.js";
+import { short } from "../core/numbers.js";
+import { edgeKey } from "./passes.js";
+
+/** @typedef {import("../types.js").Flight} Flight */
+/** @typedef {import("../types.js").Contribution} Contribution */
+
+/**
+ * What moves in a step: for each landing the flights that come together. Forward, the operands' numbers fly into a node
+ * at once; backward, the contributions come one after the other.
+ * @param {import("./steps.js").Walk} walk @param {import("../types.js").Step} step
+ * @returns {readonly (readonly Flight[])[]}
+ */
+export function flightsOf({ graph, overwrite }, step) {
+  if (step.kind === "backward") return step.contributions.map((given) => [contributed(given, overwrite)]);
+  const { place, data, operands } = graph.nodes[step.place];
+  if (step.kind === "seed") return [[{ ...PLAIN, edge: null, place, carries: short(1), becomes: short(1), amount: 1 }]];
+  const given = short(data);
+  if (!operands.length) return [[{ ...PLAIN, edge: null, place, carries: given, becomes: given }]];
+  const flights = operands.flatMap((operand, position) => {
+    if (operand < 0) return [];
+    const number = short(graph.nodes[operand].data);
+    return [{ ...PLAIN, edge: edgeKey(place, position), place, carries: number, becomes: number }];
+  });
+  return [flights];
+}
+
+const PLAIN = { isBackward: false, factor: "", told: "", amount: null, isLost: false, harms: false };
+
+/** @param {Contribution} given @param {boolean} overwrite @returns {Flight} */
+function contributed(given, overwrite) {
+  const [before, amount, after] = [given.before, given.amount, given.after].map(short);
+  const isAgain = given.again && !given.late;
+  const told = given.late ? motion.landed.late : isAgain ? (overwrite ? motion.landed.overwrites(before, amount) : motion.landed.added(before, bracketed(amount), after)) : "";
+  return {
+    edge: edgeKey(given.giver, given.position),
+    place: given.place,
+    isBackward: true,
+    carries: short(given.upstream),
+    factor: given.ofNothing ? "" : motion.factor(bracketed(short(given.local))),
+    becomes: amount,
+    told,
+    amount: given.amount,
+    isLost: given.late,
+    harms: isAgain && overwrite,
+  };
+}
+
+/** A number behind a sign. @param {string} number */
+function bracketed(number) {
+  return number.startsWith("-") ? `(${number})` : number;
+}

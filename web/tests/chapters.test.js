@@ -1,0 +1,80 @@
+// The lesson: every beat has its words in every language, every question an answer that is none of its mistakes.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { evaluate, parse } from "../src/core/expression.js";
+import { LANGUAGES } from "../src/languages/languages.js";
+import { CHAPTERS, quantityIn, stageOf } from "../src/model/chapters.js";
+import { unframed } from "../src/model/framing.js";
+import { isRight } from "../src/model/exercises.js";
+import { modeller } from "../src/model/model.js";
+import { PRESETS } from "../src/model/presets.js";
+import { bare, decoded, encoded, stateOf } from "../src/model/state.js";
+
+const START = stateOf(PRESETS[0]);
+
+/** Every beat, with its chapter. @type {[import("../src/model/chapters.js").Chapter, import("../src/model/chapters.js").Beat, number][]} */
+const BEATS = CHAPTERS.flatMap((chapter) => chapter.beats.map((beat, i) => /** @type {[typeof chapter, typeof beat, number]} */ ([chapter, beat, i])));
+
+test("every beat has its words, in every language", () => {
+  for (const [code, { lesson }] of Object.entries(LANGUAGES)) {
+    assert.deepEqual(Object.keys(lesson.chapters), CHAPTERS.map(({ key }) => key), code);
+    for (const chapter of CHAPTERS) {
+      const { beats } = /** @type {{ beats: Record<string, any> }} */ (lesson.chapters[chapter.key]);
+      assert.deepEqual(Object.keys(beats), chapter.beats.map(({ key }) => key), `${code} ${chapter.key}`);
+      for (const { key, ask } of chapter.beats) {
+        const where = `${code} ${chapter.key} ${key}`;
+        const words = beats[key];
+        assert.equal(typeof words, ask ? "object" : "string", where);
+        if (ask?.kind === "number") assert.deepEqual(Object.keys(words.mistakes).sort(), Object.keys(ask.mistakes ?? {}).sort(), where);
+        if (ask?.kind === "choice") assert.equal(words.options.length, words.feedback.length, where);
+        if (ask?.kind === "choice") assert(ask.right < words.options.length, where);
+      }
+    }
+  }
+});
+
+test("the answers are not among the mistakes, and no mistake is another", () => {
+  for (const [chapter, { key, ask }, i] of BEATS) {
+    if (ask?.kind !== "number") continue;
+    const { program, values } = stageOf(chapter, i);
+    const graph = evaluate(parse(program), values);
+    const numbers = [ask.answer, ...Object.values(ask.mistakes ?? {})].map((quantity) => quantityIn(quantity, graph));
+    numbers.forEach((number, at) => {
+      assert(Number.isFinite(number), `${chapter.key} ${key}`);
+      for (const other of numbers.slice(0, at)) assert(!isRight(number, other) && !isRight(other, number), `${chapter.key} ${key}: ${number}`);
+    });
+  }
+});
+
+test("every beat has a stage: its nodes are there, and its step is one of the walk", () => {
+  const modelOf = modeller(null);
+  for (const [chapter, { key, at, select }, i] of BEATS) {
+    const stage = stageOf(chapter, i);
+    const { state, selected } = modelOf({ ...bare(), ...stage });
+    if (select) assert.equal(selected?.name, select.split(".")[0], `${chapter.key} ${key}`);
+    if (stage.mode !== "order") assert.equal(state.position, stage.position, `${chapter.key} ${key}`);
+    if (at !== "start") assert(stage.position > 0, `${chapter.key} ${key}`);
+  }
+});
+
+test("a link leads to the beat", () => {
+  for (const [chapter, , i] of BEATS) {
+    const state = { ...bare(), ...stageOf(chapter, i), done: CHAPTERS.slice(0, 2).map(({ key }) => key) };
+    const link = encoded(state);
+    assert.deepEqual(decoded(link, START), { state, framing: unframed(), problems: [] }, link);
+  }
+});
+
+test("a link keeps the values that were changed in a beat", () => {
+  const stage = stageOf(CHAPTERS[0], 2);
+  const state = { ...bare(), ...stage, values: new Map([...stage.values, ["a", 7]]) };
+  assert.match(encoded(state), /at=/);
+  assert.deepEqual(decoded(encoded(state), START).state, state);
+});
+
+test("links to chapters and beats that are none are told", () => {
+  for (const link of ["chapter=nothing", "chapter=rule&beat=99", "beat=1", "done=x"]) {
+    assert.equal(decoded(link, START).problems.length, 1, link);
+  }
+});

@@ -1,0 +1,218 @@
+"""The lesson: every chapter from its start to its end, by mouse, by keyboard and by touch; what is said to mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pages
+import pytest
+from lesson import LAB, Lesson
+from playwright.sync_api import Browser, Locator, Page, expect
+
+CHAPTERS = 10
+
+# What every number question of the lesson asks for, by chapter and beat: worked out by hand.
+ANSWERS = {
+    ("What a gradient promises", 2): "10",
+    ("Forward: a graph remembers", 4): "4",
+    ("Forward: a graph remembers", 6): "-8",
+    ("The seed: a gradient to start from", 2): "1",
+    ("The one rule", 2): "-2",
+    ("The one rule", 3): "4",
+    ("The one rule", 5): "-2",
+    ("The one rule", 7): "6",
+    ("A neuron", 4): "0.5",
+    ("A neuron", 6): "1",
+    ("A value used twice", 2): "2",
+    ("A value used twice", 4): "1",
+    ("A value used twice", 6): "-3",
+    ("Trust, and check", 2): "6",
+    ("Why backward?", 2): "13",
+}
+ORDER = ["d", "c", "b", "a"]
+
+
+class Guide:
+    """The lesson's panel, as a learner uses it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.panel = page.locator(".guide")
+        self.title = self.panel.locator("h2").first
+        self.at = self.panel.locator(".at")
+        self.next = self.panel.locator(".foot button").last
+        self.back = self.panel.locator(".foot button").first
+        self.field = self.panel.get_by_label("Your answer")
+        self.feedback = self.panel.locator(".feedback")
+        self.options = self.panel.locator(".option")
+        self.recap = self.panel.locator(".recap")
+        self.pool = page.locator(".pool")
+
+    @property
+    def here(self) -> tuple[str, int]:
+        """The chapter's title, and the number of the beat, from 1."""
+        beat = re.search(r"\d+", self.at.inner_text())
+        assert beat
+        return self.title.inner_text(), int(beat[0])
+
+    def follow(self, press: Callable[[Locator], None]) -> None:
+        """Answer the question of a beat, if it asks one, as `press` presses buttons."""
+        if self.field.is_visible():
+            self.field.fill(ANSWERS[self.here])
+            press(self.panel.get_by_role("button", name="Check", exact=True))
+        elif self.options.count():
+            for option in self.options.all():
+                press(option)
+                if option.get_attribute("data-verdict") == "right":
+                    break
+                expect(self.feedback).to_have_attribute("data-verdict", "wrong")
+        elif self.pool.is_visible():
+            for name in ORDER:
+                press(self.pool.get_by_role("button", name=name, exact=True))
+            press(self.page.get_by_role("button", name="Run this order"))
+        if self.feedback.count() and self.feedback.first.is_visible():
+            expect(self.feedback.first).to_have_attribute("data-verdict", "right")
+
+    def walk(self, press: Callable[[Locator], None]) -> list[tuple[str, int]]:
+        """Go through the whole lesson, and list where it led."""
+        seen = []
+        while True:
+            here = self.here
+            seen.append(here)
+            self.follow(press)
+            if not self.next.is_visible():
+                return seen
+            expect(self.next).not_to_have_text("Show me")
+            press(self.next)
+            assert self.here != here
+
+
+@pytest.fixture
+def guide(guided: Lesson) -> Guide:
+    return Guide(guided.page)
+
+
+def by_mouse(target: Locator) -> None:
+    target.click()
+
+
+def by_keyboard(target: Locator) -> None:
+    target.focus()
+    target.press("Enter")
+
+
+def by_touch(target: Locator) -> None:
+    target.tap()
+
+
+@pytest.mark.parametrize("press", [by_mouse, by_keyboard])
+def test_the_whole_lesson(guide: Guide, press: Callable[[Locator], None]) -> None:
+    seen = guide.walk(press)
+    assert len({title for title, _ in seen}) == CHAPTERS
+    assert [here for here in seen if here in ANSWERS] == list(ANSWERS)
+    expect(guide.recap).to_contain_text("Where to go from here")
+
+
+def test_the_whole_lesson_by_touch_on_a_phone(browser: Browser, lesson_file: Path) -> None:
+    with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce") as phone:
+        page = phone.new_page()
+        page.goto(lesson_file.as_uri())
+        guide = Guide(page)
+        expect(guide.title).to_be_visible()
+        assert len({title for title, _ in guide.walk(by_touch)}) == CHAPTERS
+
+
+def test_keys_lead_through_the_lesson(guide: Guide) -> None:
+    guide.page.keyboard.press("n")
+    assert guide.here[1] == 2
+    guide.page.keyboard.press("n")  # it asks: the first press gives the answer, the second goes on
+    assert guide.here[1] == 2
+    guide.page.keyboard.press("ArrowRight")
+    assert guide.here[1] == 3
+    guide.page.keyboard.press("b")
+    assert guide.here[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("1", "multiplied by c"),
+        ("2", "value of a"),
+        ("-10", "how fast it changes"),
+        ("5", "Not 5"),
+        ("x", "not a number"),
+    ],
+)
+def test_a_mistake_is_told_what_it_is(guide: Guide, answer: str, said: str) -> None:
+    guide.next.click()
+    guide.field.fill(answer)
+    guide.field.press("Enter")
+    expect(guide.feedback).to_contain_text(said)
+    expect(guide.next).to_have_text("Show me")
+    guide.field.fill("10")
+    guide.field.press("Enter")
+    expect(guide.feedback).to_have_attribute("data-verdict", "right")
+
+
+def test_a_wrong_order_is_told_what_it_loses(visit: Callable[..., Lesson]) -> None:
+    guide = Guide(visit("chapter=order&beat=1").page)
+    for name in ("d", "b", "a", "c"):
+        guide.pool.get_by_role("button", name=name, exact=True).click()
+    guide.page.get_by_role("button", name="Run this order").click()
+    expect(guide.feedback.first).to_have_attribute("data-verdict", "wrong")
+    expect(guide.panel).to_contain_text("c's contribution 9 to a came too late")
+
+
+def test_the_lab_has_the_same_graph_and_leads_back(guided: Lesson) -> None:
+    guide = Guide(guided.page)
+    for _ in range(2):
+        guide.next.click()
+        guide.next.click()
+    here = guide.here
+    guided.button("Lab").click()
+    expect(guided.tab("Walk")).to_be_visible()
+    expect(guided.program).to_have_value("e = a + b; f = e*c")
+    guided.button("Lesson").click()
+    assert guide.here == here
+
+
+def test_the_address_keeps_the_beat_and_what_is_done(guided: Lesson) -> None:
+    guide = Guide(guided.page)
+    while guide.here[0] == "What a gradient promises":
+        guide.follow(by_mouse)
+        guide.next.click()
+    expect(guided.page).to_have_url(re.compile("done=nudge"))
+    guided.page.reload()
+    expect(guide.title).to_have_text("Forward: a graph remembers")
+    expect(guide.panel.locator(".chapter[data-done]")).to_have_count(1)
+
+
+def test_the_search_is_micrograds(visit: Callable[..., Lesson]) -> None:
+    """Line by line, to micrograd's own list: this graph's depth-first order is a, b, c, d, e."""
+    lesson = visit("chapter=order&beat=5")
+    step = lesson.button("Next line")
+    while "self.grad" not in lesson.page.locator(".code [aria-current]").inner_text():
+        step.click()
+    expect(lesson.page.locator(".search dd").last).to_have_text("a, b, c, d, e")
+    while step.get_attribute("aria-disabled") is None:
+        step.click()
+    expect(lesson.phase).to_contain_text("done")
+
+
+def test_passes_are_counted(visit: Callable[..., Lesson]) -> None:
+    lesson = visit("chapter=passes&beat=2")
+    lesson.button("Nudge them all").click()
+    expect(lesson.page.locator(".cost").first).to_contain_text("13 runs", timeout=10_000)
+    lesson.button("Run backward").click()
+    expect(lesson.page.locator(".cost").last).to_contain_text("1 backward pass")
+
+
+def test_programs_of_ones_own_have_no_lesson(visit: Callable[..., Lesson], tmp_path: Path) -> None:
+    lesson = visit("", pages.program(tmp_path))
+    expect(lesson.button("Lesson")).to_be_hidden()
+
+
+def test_the_lab_is_where_links_of_before_lead(visit: Callable[..., Lesson]) -> None:
+    expect(visit(LAB).tab("Walk")).to_be_visible()

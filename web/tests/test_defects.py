@@ -1,0 +1,190 @@
+"""Small things that once went wrong: what is told too early or too briefly, keys that go astray, what is covered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pages
+import pytest
+from lesson import Lesson
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from gradwalk import Value, walk
+from gradwalk.value.value import sumprod
+
+Visit = Callable[..., Lesson]
+
+SUM = " + ".join(f"x*{i}" for i in range(3, 63))
+NEXT = ("n", "ArrowRight", "PageDown")
+BACK = ("b", "ArrowLeft", "PageUp")
+
+
+# What is still to be found out
+
+
+@pytest.mark.parametrize(("preset", "answer"), [("neuron", "0.5."), ("softmax", "-0.341"), ("square", "2a")])
+def test_a_note_tells_results_at_the_end_only(visit: Visit, preset: str, answer: str) -> None:
+    lesson = visit(f"show={preset}")
+    note = lesson.page.locator("header > .note")
+    expect(note).not_to_be_empty()
+    expect(note).not_to_contain_text(answer)
+    lesson.end()
+    expect(note).to_contain_text(answer)
+    lesson.button("A step back").click()
+    expect(note).not_to_contain_text(answer)
+
+
+def test_local_derivatives_wait_for_the_forward_pass(visit: Visit) -> None:
+    lesson = visit("show=neuron&node=n&operand=0")  # from x1w1x2w2
+    lesson.page.evaluate("(hash) => { location.hash = hash; }", "show=neuron&node=o&operand=0")
+    expect(lesson.inspector.locator("dd math").first).to_have_attribute("alttext", "∂o/∂n = 1 - o²")
+    lesson.inspect("n")
+    expect(lesson.inspector.locator(".numbers")).to_have_text(" = ? · ?")
+    lesson.end()
+    expect(lesson.inspector.locator(".numbers")).to_contain_text("1 · 0.5 = 0.5")
+
+
+# Keys
+
+
+@pytest.mark.parametrize("place", ["Graphs of the lesson", "Speed", "Colours", "Step of the walk"])
+def test_stepping_keys_step_wherever_the_focus_is(lesson: Lesson, place: str) -> None:
+    control = lesson.colours() if place == "Colours" else lesson.page.get_by_label(place, exact=True)
+    control.focus()
+    chosen = control.input_value()
+    for i, key in enumerate(NEXT, start=1):
+        lesson.press(key)
+        assert lesson.position == i, key
+    for i, key in enumerate(BACK, start=1):
+        lesson.press(key)
+        assert lesson.position == len(NEXT) - i, key
+    assert control.input_value() == chosen
+    assert list(lesson.rows) == ["a", "b", "e", "c", "f"]
+
+
+def test_stepping_keys_in_the_graph_on_switches_and_in_text(lesson: Lesson) -> None:
+    lesson.press("g", "PageDown", "PageDown", "PageUp")
+    assert lesson.position == 1
+    lesson.press("ArrowRight")  # to another box
+    assert lesson.position == 1
+    lesson.page.locator(".switch input").first.focus()
+    lesson.press("PageDown", "ArrowRight")
+    assert lesson.position == 3
+    expect(lesson.page.locator(".switch input").first).to_be_checked()
+    lesson.page.locator(".twin .scroll").focus()
+    lesson.press("PageDown")
+    assert lesson.position == 4
+    lesson.program.focus()
+    lesson.press("PageDown", "n", "ArrowLeft")
+    assert lesson.position == 4
+    assert "n" in lesson.program.input_value()
+
+
+# Much of something
+
+
+def test_sums_of_sixty_terms_are_folded(visit: Visit) -> None:
+    lesson = visit("f=" + SUM.replace("+", "%2B") + "&node=x&step=999")
+    terms = lesson.inspector.locator(".sum li:not(.total, .between)")
+    expect(terms).to_have_count(5)
+    expect(lesson.inspector.locator(".symbolic math")).to_have_attribute("alttext", re.compile("… 55 more …"))
+    more = lesson.inspector.get_by_role("button", name="… 55 more …", exact=True)
+    more.focus()
+    lesson.press("Enter")
+    expect(terms).to_have_count(60)
+    lesson.inspector.get_by_role("button", name="fewer", exact=True).click()
+    expect(terms).to_have_count(5)
+    expect(lesson.inspector.locator(".total")).to_have_text("in all 1950")
+
+
+def test_operands_of_one_node_are_folded(visit: Visit, tmp_path: Path) -> None:
+    """A sum of 30 products in one node."""
+    left = [Value(float(i), label=f"a{i}") for i in range(30)]
+    right = [Value(1.0, label=f"b{i}") for i in range(30)]
+    root = sumprod(left, right)
+    root.label = "s"
+    lesson = visit("node=s", pages.written(tmp_path / "sum.html", pages.page(walk(root).essence(), "a sum")))
+    made = lesson.inspector.locator("dd").first
+    expect(made).to_contain_text("… 56 more …")
+    made.get_by_role("button", name="all of them").click()
+    expect(made).to_contain_text("a17")
+    lesson.timeline.fill("63")
+    expect(lesson.sentence).to_contain_text(" more …")
+    lesson.button("All of it").click()
+    expect(lesson.sentence).to_contain_text("a17")
+    lesson.press("b", "n")
+    expect(lesson.sentence).not_to_contain_text("a17")
+    lesson.press("n")
+    expect(lesson.button("All of it")).to_be_hidden()
+
+
+# What stands where
+
+
+@pytest.mark.parametrize("preset", ["loss", "neuron", "softmax", "network"])
+def test_verdicts_are_in_view(visit: Visit, preset: str) -> None:
+    lesson = visit(f"show={preset}&mode=check&step=999")
+    verdicts = lesson.panel.locator("td[data-verdict]")
+    expect(verdicts.first).to_be_visible()
+    right = "(cells) => Math.max(...cells.map((cell) => cell.getBoundingClientRect().right))"
+    assert verdicts.evaluate_all(right) <= 1280
+
+
+@pytest.mark.parametrize("size", [(844, 390), (667, 375), (932, 430)])
+@pytest.mark.parametrize("mode", ["walk", "order", "exercises"])
+def test_nothing_covers_the_graph_on_a_phone_on_its_side(
+    browser: Browser, lesson_file: Path, size: tuple[int, int], mode: str
+) -> None:
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True)
+    lesson = Lesson(context.new_page())
+    lesson.visit(lesson_file, f"show=neuron&step=3&mode={mode}")
+    graph, controls = lesson.graph.bounding_box(), lesson.page.locator(".transport").bounding_box()
+    assert graph
+    assert controls
+    beside = controls["x"] >= graph["x"] + graph["width"] - 1
+    below = controls["y"] >= graph["y"] + graph["height"] - 1
+    assert beside or below
+    assert graph["height"] >= 200
+    assert graph["width"] >= 300
+    assert min(size[1], graph["y"] + graph["height"]) - graph["y"] >= 200  # in view without scrolling
+    context.close()
+
+
+# What lasts
+
+
+def test_the_theme_lasts(visit: Visit) -> None:
+    lesson = visit()
+    lesson.colours().select_option("dark")
+    shown = "document.querySelector('[data-gradwalk]').dataset.theme"
+    again = visit()
+    assert again.page.evaluate(shown) == "dark"
+    expect(again.page.locator(".menu").get_by_label("Colours")).to_have_value("dark")
+    linked = visit("theme=light&show=neuron")
+    assert linked.page.evaluate(shown) == "light"
+    expect(linked.problem).to_have_text("")
+    linked.colours().select_option("auto")  # the reader has the last word
+    assert linked.page.evaluate(shown) is None
+    linked.settled("show=neuron")
+    assert visit().page.evaluate(shown) is None
+
+
+def test_the_theme_without_storage(context: BrowserContext, visit: Visit) -> None:
+    context.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })")
+    lesson = visit()
+    lesson.colours().select_option("dark")
+    assert lesson.page.evaluate("document.querySelector('[data-gradwalk]').dataset.theme") == "dark"
+
+
+def test_the_node_that_is_asked_about_is_marked(visit: Visit) -> None:
+    lesson = visit("mode=exercises")
+    marked = lesson.graph.locator(".node.asked")
+    expect(marked).to_have_count(1)
+    expect(marked.locator(".badge text")).to_have_text("?")
+    expect(marked.locator(".hit")).to_have_attribute("aria-label", "a, value 2, asked about")
+    lesson.button("Next question").click()
+    expect(lesson.graph.locator(".node.asked .hit")).to_have_attribute("aria-label", "b, value -3, asked about")
+    lesson.tab("Walk").click()
+    expect(marked).to_have_count(0)

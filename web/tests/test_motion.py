@@ -1,0 +1,160 @@
+"""Steps in motion: what travels and lands, and that at rest the picture is what it is without motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from lesson import Lesson
+from playwright.sync_api import BrowserContext, expect
+
+Visit = Callable[..., Lesson]
+
+OBSERVE = """(layer) => {
+  window.seen = [];
+  const note = ({ addedNodes }) => addedNodes.forEach((token) => window.seen.push(token.textContent));
+  new MutationObserver((changes) => changes.forEach(note)).observe(layer, { childList: true });
+}"""
+PICTURE = """(world) => {
+  const copy = world.cloneNode(true);
+  copy.querySelectorAll(".motion, .tag:not(.shown)").forEach((unseen) => unseen.remove());
+  return copy.innerHTML.replaceAll(/tabindex="-?\\d"/g, "").replaceAll(/fill-opacity: [\\d.]+/g, "");
+}"""
+TIMES = "\N{MULTIPLICATION SIGN}"
+MOST = 20_000  # milliseconds that a walk may play, on a busy machine
+
+
+@pytest.fixture
+def moving(context: BrowserContext, visit: Visit) -> Visit:
+    """Open the lesson as one who has nothing against motion, with a list of what moves in `window.seen`."""
+
+    def moving(fragment: str = "", reduced_motion: str = "no-preference") -> Lesson:
+        lesson = visit(fragment)
+        lesson.page.emulate_media(reduced_motion=reduced_motion)
+        lesson.page.reload()
+        lesson.drawn()
+        lesson.graph.locator(".motion").evaluate(OBSERVE)
+        return lesson
+
+    return moving
+
+
+def seen(lesson: Lesson) -> list[str]:
+    """What has moved so far, in order."""
+    found: list[str] = lesson.page.evaluate("window.seen")
+    return found
+
+
+def at_rest(lesson: Lesson) -> str:
+    """The picture when nothing moves any more."""
+    expect(lesson.graph.locator(".motion > *")).to_have_count(0)
+    lesson.page.wait_for_timeout(50)
+    picture: str = lesson.world.evaluate(PICTURE)
+    return picture
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        *("show=product", "show=product&step=2", "show=product&step=5", "show=product&step=6", "show=square&step=3"),
+        *("show=twice&step=8&write=%3D", "show=twice&step=8", "f=log(a)*b&at=a:0,b:0&step=5"),
+        'show=diamond&mode=order&step=8&order=["d","b","a","c"]',
+    ],
+)
+def test_at_rest_the_picture_is_as_without_motion(moving: Visit, fragment: str) -> None:
+    lesson = moving(fragment)
+    lesson.page.get_by_label("Speed").select_option("fast")
+    lesson.button("Next step").click()
+    expect(lesson.graph.locator(".motion > *").first).to_be_attached()
+    picture = at_rest(lesson)
+    assert seen(lesson)
+    assert picture == at_rest(moving(lesson.fragment, "reduce"))
+
+
+def test_what_moves(moving: Visit) -> None:
+    """Operands into the node; the seed; then for both operands of a*a the gradient, times the other one's value."""
+    lesson = moving("show=square")
+    lesson.page.get_by_label("Speed").select_option("fast")
+    for moved in (["33"], ["33", "33"], ["11"], [f"31{TIMES} 3", f"31{TIMES} 3", "3 + 3 = 6"], []):
+        lesson.page.evaluate("window.seen.length = 0")
+        lesson.button("Next step").click()
+        expect(lesson.graph.locator(".motion > *")).to_have_count(0, timeout=MOST)
+        assert seen(lesson) == moved
+
+
+def test_contributions_land_one_after_the_other(moving: Visit) -> None:
+    lesson = moving("show=square&step=3")
+    lesson.graph.locator(".node").first.evaluate(
+        """(box) => {
+          const number = [...box.querySelectorAll(".number")].at(-1);
+          window.gradients = [number.textContent];
+          const note = () => {
+            if (window.gradients.at(-1) !== number.textContent) window.gradients.push(number.textContent);
+          };
+          new MutationObserver(note).observe(number, { childList: true, characterData: true, subtree: true });
+        }"""
+    )
+    lesson.button("Next step").click()
+    lesson.page.wait_for_function("() => window.gradients.length === 3", timeout=MOST)
+    assert lesson.page.evaluate("window.gradients") == ["", "3", "6"]
+    assert lesson.rows["a"].gradient == "6"
+
+
+def test_quick_steps(moving: Visit) -> None:
+    lesson = moving("show=product&step=5")
+    for _ in range(2):
+        lesson.button("Next step").click()
+    assert lesson.position == 7
+    expect(lesson.graph.locator(".motion > *").first).to_be_attached()
+    expect(lesson.box("f")).to_have_attribute("aria-label", "f, value -10, gradient 1, this step")
+    lesson.press("n", "n", "n", "n")
+    assert lesson.position == 11
+    assert lesson.gradients == {"a": 10, "b": 10, "c": -1, "e": 10, "f": 1}
+    assert at_rest(lesson) == at_rest(moving("show=product&step=11", "reduce"))
+
+
+def test_back_and_jumps_do_not_move(moving: Visit) -> None:
+    lesson = moving("show=product&step=7")
+    for name in ("A step back", "To the start", "Run to the end"):
+        lesson.button(name).click()
+    lesson.page.evaluate("location.hash = 'show=product&step=6'")
+    expect(lesson.timeline).to_have_value("6")
+    lesson.show("the diamond")
+    assert seen(lesson) == []
+    lesson.button("Next step").click()
+    assert seen(lesson)
+    lesson.button("A step back").click()
+    expect(lesson.graph.locator(".motion > *")).to_have_count(0)
+    expect(lesson.graph.locator(".node:not(.unknown)")).to_have_count(0)
+
+
+def test_what_is_selected_meanwhile_is_shown_and_the_motion_goes_on(moving: Visit) -> None:
+    lesson = moving("show=square&step=3")
+    lesson.button("Next step").click()
+    lesson.inspect("f")
+    expect(lesson.graph.locator(".node.selected")).to_have_count(1)
+    expect(lesson.graph.locator(".motion > *").first).to_be_attached()
+    assert lesson.graph.locator(".motion").get_attribute("aria-hidden") == "true"
+
+
+def test_playing_through(moving: Visit) -> None:
+    lesson = moving("show=double")
+    lesson.page.get_by_label("Speed").select_option("fast")
+    lesson.button("Play").click()
+    expect(lesson.timeline).to_have_value("5", timeout=MOST)
+    expect(lesson.button("Play")).to_have_attribute("aria-disabled", "true")
+    assert seen(lesson) == ["33", "33", "33", "11", f"11{TIMES} 1", f"11{TIMES} 1", "1 + 1 = 2"]
+
+
+@pytest.mark.parametrize("how", ["reduced", "fastest"])
+def test_nothing_moves(moving: Visit, how: str) -> None:
+    lesson = moving("show=product", "reduce" if how == "reduced" else "no-preference")
+    lesson.page.get_by_label("Speed").select_option("fastest")
+    if how == "reduced":
+        lesson.page.get_by_label("Speed").select_option("normal")
+        for _ in range(11):
+            lesson.button("Next step").click()
+    else:
+        lesson.button("Play").click()
+    expect(lesson.timeline).to_have_value("11", timeout=MOST)
+    assert seen(lesson) == []

@@ -1,0 +1,230 @@
+"""The page at the front of a room, on a phone's first screen, and on paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from lesson import Lesson
+from playwright.sync_api import Browser, Page, expect
+from test_legibility import TEXTS
+
+Visit = Callable[..., Lesson]
+
+ROOMS = [(800, 600), (1280, 800), (1920, 1080)]
+
+
+def opened(browser: Browser, file: Path, size: tuple[int, int], fragment: str) -> Lesson:
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce")
+    lesson = Lesson(page)
+    lesson.visit(file, fragment)
+    page.wait_for_timeout(100)
+    return lesson
+
+
+# Presenting
+
+
+def test_presenting_begins_and_ends(visit: Visit) -> None:
+    lesson = visit("show=product&step=2")
+    header, leave = lesson.page.locator("header"), lesson.button("Leave (Escape)")
+    expect(leave).to_be_hidden()
+    lesson.open_menu()
+    lesson.button("Present").click()
+    for _ in range(2):
+        expect(header).to_be_hidden()
+        expect(lesson.panel).to_be_hidden()
+        lesson.settled("show=product&step=2&present=1")
+        lesson.press("PageDown", "PageUp", "PageDown")  # what clickers send
+        assert lesson.position == 3
+        lesson.press("PageUp")
+        lesson.page.reload()  # the link has it
+        lesson.drawn()
+        expect(leave).to_be_visible()
+        lesson.press("Escape")
+        expect(header).to_be_visible()
+        lesson.settled("show=product&step=2")
+        lesson.press("f")
+    leave.click()
+    expect(lesson.panel).to_be_visible()
+    assert lesson.focused == "Menu"
+
+
+@pytest.mark.parametrize("size", ROOMS)
+@pytest.mark.parametrize("preset", ["product", "neuron", "network"])
+def test_a_room_can_read_it(browser: Browser, lesson_file: Path, size: tuple[int, int], preset: str) -> None:
+    lesson = opened(browser, lesson_file, size, f"show={preset}&step=12&present=1")
+    stage = lesson.graph.locator("svg.stage").bounding_box()
+    assert stage
+    assert stage["width"] == size[0]
+    assert stage["height"] >= 0.65 * size[1]
+    sizes = {text: size_ for size_, text in lesson.page.evaluate(TEXTS)}
+    assert sizes[lesson.sentence.inner_text()] >= 22
+    numbers = [size_ for text, size_ in sizes.items() if re.fullmatch(r"-?\d+(\.\d+)?", text)]
+    assert numbers
+    assert min(numbers) >= 15.9
+    card = lesson.graph.locator(".node.active .card").bounding_box()
+    assert card
+    assert card["x"] >= 0
+    assert card["x"] + card["width"] <= size[0]
+    assert card["y"] + card["height"] <= stage["y"] + stage["height"]
+    lesson.page.close()
+
+
+def test_a_small_graph_grows_beyond_what_one_reader_needs(browser: Browser, lesson_file: Path) -> None:
+    lesson = opened(browser, lesson_file, (1920, 1080), "show=square&present=1")
+    large = lesson.view[2]
+    lesson.press("Escape")
+    lesson.page.wait_for_timeout(100)
+    assert large > 1.3 * lesson.view[2]
+    lesson.page.close()
+
+
+@pytest.mark.parametrize("size", ROOMS)
+@pytest.mark.parametrize("fragment", ["chapter=nudge", "chapter=rule&beat=1", "chapter=neuron&beat=2"])
+def test_the_lesson_for_a_room(browser: Browser, lesson_file: Path, size: tuple[int, int], fragment: str) -> None:
+    lesson = opened(browser, lesson_file, size, f"{fragment}&present=1")
+    words = lesson.page.locator(".guide .words")
+    expect(words).to_be_visible()
+    assert float(words.evaluate("(words) => parseFloat(getComputedStyle(words).fontSize)")) >= 22
+    stage = lesson.graph.locator("svg.stage").bounding_box()
+    assert stage
+    assert stage["width"] * stage["height"] >= 0.45 * size[0] * size[1]
+    leave, on = lesson.button("Leave (Escape)").bounding_box(), lesson.page.locator(".foot button").last.bounding_box()
+    assert leave
+    assert on
+    assert on["x"] + on["width"] <= leave["x"]
+    assert lesson.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    lesson.page.close()
+
+
+def test_clickers_lead_through_the_lesson(visit: Visit) -> None:
+    lesson = visit("chapter=rule&present=1")
+    lesson.press("PageDown")
+    lesson.settled("chapter=rule&beat=1&present=1")
+    lesson.press("PageUp")
+    lesson.settled("chapter=rule&present=1")
+    lesson.press("Escape")
+    lesson.settled("chapter=rule")
+
+
+# A phone
+
+
+def test_a_phone_shows_the_walk_on_its_first_screen(browser: Browser, lesson_file: Path) -> None:
+    for preset in ("product", "neuron", "network"):
+        lesson = opened(browser, lesson_file, (390, 844), f"show={preset}&step=9")
+        header = lesson.page.locator("header").bounding_box()
+        stage = lesson.graph.locator("svg.stage").bounding_box()
+        controls = lesson.page.locator(".transport").bounding_box()
+        assert header
+        assert stage
+        assert controls
+        assert header["height"] <= 180
+        assert stage["height"] >= 360
+        assert stage["y"] + stage["height"] <= controls["y"] + 1
+        assert controls["y"] + controls["height"] <= 844
+        lesson.page.close()
+
+
+# Whether one rectangle lies over another.
+OVER = """([one, other]) => {
+  const [a, b] = [one, other].map((element) => element.getBoundingClientRect());
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}"""
+
+
+@pytest.mark.parametrize("preset", ["neuron", "network", "softmax"])
+def test_nothing_covers_where_the_walk_is_on_a_phone(browser: Browser, lesson_file: Path, preset: str) -> None:
+    lesson = opened(browser, lesson_file, (390, 844), f"show={preset}")
+    minimap, zoom = lesson.graph.locator(".minimap"), lesson.page.locator(".zoom")
+    for _ in range(int(lesson.timeline.get_attribute("max") or 0)):
+        lesson.button("Next step").click()
+        card = lesson.graph.locator(".node.active .card").element_handle()
+        for other in (minimap, zoom):
+            assert not lesson.page.evaluate(OVER, [card, other.element_handle()]), lesson.sentence.inner_text()
+    lesson.page.set_viewport_size({"width": 844, "height": 390})
+    expect(minimap).to_be_hidden()
+    lesson.page.close()
+
+
+# Paper
+
+
+def printed(lesson: Lesson, by: Literal["menu", "key"]) -> None:
+    """Ask for a print, which the test takes for the browser's."""
+    lesson.page.evaluate("() => { window.prints = 0; window.print = () => { window.prints += 1; }; }")
+    if by == "menu":
+        lesson.open_menu()
+        lesson.button("Print").click()
+    else:
+        lesson.press("Control+p")
+    lesson.page.wait_for_function("() => window.prints === 1")
+    lesson.page.emulate_media(media="print", color_scheme="dark")
+
+
+def fits(page: Page, width: int) -> None:
+    """Nothing is wider than a sheet of paper, and nothing is cut."""
+    page.set_viewport_size({"width": width, "height": 1000})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    cut = """(all) => all.filter(({ scrollWidth, clientWidth }) => clientWidth && scrollWidth > clientWidth + 1)
+      .map((element) => element.outerHTML.slice(0, 80))"""
+    assert page.locator(".paper :not(svg *)").evaluate_all(cut) == []
+
+
+PAPER = [703, 725]  # what is left of A4 and Letter between their margins, in pixels
+
+
+@pytest.mark.parametrize("by", ["menu", "key"])
+def test_the_lab_on_paper(visit: Visit, by: Literal["menu", "key"]) -> None:
+    lesson = visit("show=neuron&step=14&theme=dark&note=Read&ask=How+much%3F&answer=2.0123456789abc")
+    sentence = lesson.sentence.inner_text()
+    printed(lesson, by)
+    paper = lesson.page.locator(".paper")
+    expect(lesson.page.locator(".app")).to_be_hidden()
+    expect(paper.locator("svg.stage .node")).to_have_count(10)
+    for text in ("a neuron with tanh", "Read", "How much?", sentence):
+        expect(paper).to_contain_text(text)
+    expect(paper.locator("tbody tr")).to_have_count(10)
+    assert paper.locator("button, input, [tabindex], [role=button]").count() == 0
+    colours = "(paper) => [getComputedStyle(paper).color, getComputedStyle(paper.getRootNode().host).backgroundColor]"
+    assert paper.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    for width in PAPER:
+        fits(lesson.page, width)
+    assert pages_in(lesson.page) == 1
+    lesson.page.emulate_media(media="screen")
+    expect(lesson.page.locator(".app")).to_be_visible()
+    expect(paper.locator("*")).to_have_count(0)  # the browser says that it has printed
+
+
+def pages_in(page: Page) -> int:
+    return page.pdf(format="A4").count(b"/Type /Page\n")
+
+
+@pytest.mark.parametrize("chapter", ["nudge", "twice", "order", "training"])
+def test_a_chapter_on_paper(guided: Lesson, chapter: str) -> None:
+    guided.page.evaluate("(hash) => { location.hash = hash; }", f"chapter={chapter}&beat=1")
+    expect(guided.page.locator(".guide .at")).to_contain_text("2")
+    beats = int(guided.page.locator(".guide .at").inner_text().split()[-1])
+    printed(guided, "menu")
+    paper = guided.page.locator(".paper")
+    assert paper.locator(".scene > div > p:not(.line)").count() == beats
+    assert paper.locator("svg.stage").count() >= 1
+    assert paper.locator(".line, .options").count() >= 2
+    assert "Yes" not in paper.inner_text()
+    for width in PAPER:
+        fits(guided.page, width)
+    assert 1 <= pages_in(guided.page) <= 5
+    assert guided.page.locator(".unseen").count() == 0
+
+
+def test_a_print_from_the_browsers_own_menu(visit: Visit) -> None:
+    lesson = visit("show=product&step=3")
+    assert pages_in(lesson.page) == 1
+    lesson.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    expect(lesson.page.locator(".paper tbody tr")).to_have_count(5)
+    lesson.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    expect(lesson.page.locator(".paper *")).to_have_count(0)

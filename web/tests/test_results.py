@@ -1,0 +1,93 @@
+"""Results of exercises and of the lesson: a file to save, and a code to hand in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from lesson import Lesson
+from playwright.sync_api import Locator, expect
+
+Visit = Callable[..., Lesson]
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "results.schema.json"
+
+
+def handed_in(lesson: Lesson, by: Locator) -> dict[str, Any]:
+    """The file that a button saves, as its schema says it is."""
+    with lesson.page.expect_download() as saved:
+        by.click()
+    assert saved.value.suggested_filename == "gradwalk-results.json"
+    found: dict[str, Any] = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    jsonschema.validate(found, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return found
+
+
+def test_results_as_a_file_and_as_a_code(visit: Visit) -> None:
+    lesson = visit("mode=exercises")
+    code = lesson.panel.locator(".exercise code")
+    expect(code).to_contain_text("0-0-0-0-0-")
+    for answer in ("9", "10"):
+        lesson.page.get_by_label("Your answer").fill(answer)
+        lesson.panel.get_by_role("button", name="Check", exact=True).click()
+    expect(code).to_contain_text("1-1-0-1-2-")
+    found = handed_in(lesson, lesson.button("Results as a file"))
+    assert found["summary"] == {"asked": 1, "right": 1, "first": 0, "alone": 1, "tries": 2}
+    assert found["code"] == code.inner_text()
+    assert [(given["answer"], given["right"]) for given in found["questions"][0]["answers"]] == [
+        ("9", False),
+        ("10", True),
+    ]
+    lesson.page.reload()
+    lesson.drawn()
+    expect(code).to_contain_text("1-1-0-1-2-")
+    lesson.button("Forget my progress").click()
+    expect(code).to_contain_text("0-0-0-0-0-")
+
+
+def test_the_lessons_answers_are_among_them(visit: Visit) -> None:
+    lesson = visit("chapter=nudge&beat=1")
+    guide = lesson.page.locator(".guide")
+    for answer in ("x", "1", "10", "10"):  # no number is no try, and what comes after the right one is none
+        guide.get_by_label("Your answer").fill(answer)
+        lesson.press("Enter")
+    lesson.button("Continue").click()
+    lesson.button("Continue").click()
+    guide.locator(".option").nth(0).click()  # right at the first try
+    guide.locator(".option").nth(1).click()  # to see what is said to it
+    expect(guide.locator(".handing")).to_be_hidden()  # it stands at the end of a chapter
+    lesson.page.evaluate("location.hash = 'chapter=forward&beat=3'")
+    lesson.button("Show me").click()
+    for _ in range(4):
+        lesson.button("Continue").click() if lesson.button("Continue").is_visible() else lesson.button(
+            "Show me"
+        ).click()
+    lesson.page.evaluate("location.hash = 'chapter=order&beat=1'")
+    for order in ("dbac", "dcba"):
+        for name in order:
+            guide.locator(".pool").get_by_role("button", name=name, exact=True).click()
+        lesson.button("Run this order").click()
+        expect(guide.locator(".feedback").first).not_to_be_empty()
+        if order == "dbac":
+            lesson.button("Clear").click()
+    lesson.page.evaluate("location.hash = 'chapter=nudge&beat=4'")
+    expect(guide.locator("h2").first).to_have_text("What a gradient promises")
+    guide.get_by_text("Hand in your answers").click()
+    found = handed_in(lesson, lesson.button("Results as a file"))
+    asked = {question["key"]: question for question in found["questions"]}
+    assert all(question["kind"] == "lesson" for question in asked.values())
+    assert [given["answer"] for given in asked["nudge.predict"]["answers"]] == ["1", "10"]
+    assert (asked["nudge.predict"]["first"], asked["nudge.predict"]["tries"]) == (False, 2)
+    assert (asked["nudge.promise"]["first"], asked["nudge.promise"]["tries"]) == (True, 1)
+    assert asked["nudge.promise"]["answers"][0]["answer"] == "1: It falls by about 0.1."
+    assert (asked["forward.sum"]["shown"], asked["forward.sum"]["right"], asked["forward.sum"]["tries"]) == (
+        True,
+        False,
+        0,
+    )
+    assert [given["answer"] for given in asked["order.puzzle"]["answers"]] == ["d, b, a, c", "d, c, b, a"]
+    assert found["code"] == guide.locator(".handing code").inner_text()
+    assert found["summary"]["first"] == 1

@@ -1,0 +1,116 @@
+// While a question is open, nothing on the stage tells its answer: not the moment, not a name, not the end of a path.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { short } from "../src/core/numbers.js";
+import { edgeCaption, nodeCaption } from "../src/model/captions.js";
+import { CHAPTERS, quantityIn, stageOf } from "../src/model/chapters.js";
+import { modeller } from "../src/model/model.js";
+import { nudgeMarks } from "../src/model/nudges.js";
+import { PRESETS } from "../src/model/presets.js";
+import { bare, stateOf } from "../src/model/state.js";
+import { veiled, withoutAnswer } from "../src/model/veil.js";
+import { waysOf } from "../src/panels/paths.js";
+import { edgeKey } from "../src/walk/passes.js";
+
+/** @typedef {import("../src/model/model.js").Model} Model */
+
+const modelOf = modeller(null);
+
+/** Every beat that asks, as it is while the question is open, and once it is answered. */
+const ASKED = CHAPTERS.flatMap((chapter) =>
+  chapter.beats.flatMap(({ key, ask }, i) => {
+    if (!ask) return [];
+    const model = modelOf({ ...bare(), ...stageOf(chapter, i) });
+    return [{ where: `${chapter.key} ${key}`, ask, answered: model, open: veiled(model, ask) }];
+  }),
+);
+
+/** All that is heard of the boxes and lines. @param {Model} model */
+function heard(model) {
+  const { graph } = model;
+  const edges = graph.nodes.flatMap(({ place, operands }) => operands.flatMap((operand, i) => (operand < 0 ? [] : [edgeCaption(model, edgeKey(place, i))])));
+  return { nodes: graph.nodes.map(({ place }) => nodeCaption(model, place)), edges };
+}
+
+test("no path has its product at its end while a question is open", () => {
+  for (const { where, open, ask } of ASKED) {
+    for (const { place } of open.graph.nodes) {
+      const ways = waysOf(open, place);
+      assert(ways.every(({ end }) => end === ""), where);
+      if (ask.kind === "choice") assert.deepEqual(ways, [], where);
+    }
+  }
+});
+
+test("products are there once it is answered", () => {
+  const { answered } = /** @type {typeof ASKED[number]} */ (ASKED.find(({ where }) => where === "nudge predict"));
+  assert.deepEqual(waysOf(answered, 0).map(({ end }) => end), ["= 10"]);
+});
+
+test("the number that is asked for is in no box and in no name", () => {
+  for (const { where, open, ask } of ASKED) {
+    if (ask.kind !== "number" || "number" in ask.answer) continue;
+    const [asked] = Object.values(ask.answer);
+    const { graph, moment } = open;
+    const node = graph.nodes.find(({ name }) => name === asked.split(".")[0]);
+    assert(node, where);
+    if ("gradient" in ask.answer || "overwritten" in ask.answer) assert.equal(moment.gradients[node.place], null, where);
+    if ("data" in ask.answer) assert.equal(moment.known[node.place], false, where);
+    const { nodes, edges } = heard(open);
+    if (!("local" in ask.answer)) assert.doesNotMatch(nodes[node.place], /gradient -?\d/, where);
+    const isBackward = [...moment.contributions.keys()].length;
+    assert.equal(edges.filter((name) => name.includes("local derivative")).length, isBackward, where);
+  }
+});
+
+test("names tell local derivatives again once it is answered", () => {
+  const { answered, open } = /** @type {typeof ASKED[number]} */ (ASKED.find(({ where }) => where === "rule local"));
+  assert(heard(answered).edges.includes("line from d to L, operand 1, local derivative f = -2"));
+  assert(heard(open).edges.includes("line from d to L, operand 1"));
+});
+
+test("a gradient that is asked for at the end of the walk is taken out of it, with what came together to it", () => {
+  const model = modelOf({ ...bare(), ...stageOf(CHAPTERS[3], 7) });
+  const place = model.graph.nodes.findIndex(({ name }) => name === "a");
+  assert.equal(model.moment.gradients[place], 6);
+  const moment = withoutAnswer(model.moment, model, { kind: "number", answer: { gradient: "a" } });
+  assert.equal(moment.gradients[place], null);
+  assert(!moment.visited[place]);
+  assert([...moment.contributions.values()].every((contribution) => contribution.place !== place));
+  assert.equal(moment.contributions.size, model.moment.contributions.size - 1);
+});
+
+test("the quotient is not told while it is asked for", () => {
+  for (const { where, open, answered } of ASKED.filter(({ open }) => open.nudge)) {
+    const quotient = nudgeMarks(open)?.quotient;
+    assert.deepEqual([quotient?.value, quotient?.gradient, quotient?.verdict, quotient?.kind], ["?", "?", "", ""], where);
+    assert.notEqual(nudgeMarks(answered)?.quotient.value, "?", where);
+  }
+  assert(ASKED.some(({ open }) => open.nudge));
+});
+
+test("an exercise tells local derivatives only of what a hint has walked", () => {
+  const start = modelOf({ ...stateOf(PRESETS[0]), mode: "exercises", exercise: 2 });
+  assert(start.isAsking);
+  assert(!heard(start).edges.some((name) => name.includes("local derivative")));
+  const hinted = modelOf({ ...stateOf(PRESETS[0]), mode: "exercises", exercise: 2, position: start.moment.position + 2 });
+  assert.equal(heard(hinted).edges.filter((name) => name.includes("local derivative")).length, hinted.moment.contributions.size);
+  assert(!modelOf({ ...stateOf(PRESETS[0]), mode: "exercises", exercise: 2, position: Infinity }).isAsking);
+});
+
+test("numbers that the lesson's texts about checks tell are those of the stage", () => {
+  const chapter = /** @type {import("../src/model/chapters.js").Chapter} */ (CHAPTERS.find(({ key }) => key === "check"));
+  const told = (/** @type {string} */ key) => {
+    const model = modelOf({ ...bare(), ...stageOf(chapter, chapter.beats.findIndex((beat) => beat.key === key)) });
+    return { model, quotient: nudgeMarks(model)?.quotient };
+  };
+  const { nudge } = told("quotient").model;
+  assert.deepEqual([nudge?.up, nudge?.down].map((number) => short(Number(number))), ["-7.9994", "-8.0006"]);
+  assert.deepEqual([told("drawn").quotient?.kind, told("drawn").quotient?.value], ["agrees", "6"]);
+  assert.deepEqual([told("caught").quotient?.kind, told("caught").quotient?.value, told("caught").quotient?.gradient], ["differs", "-3", "3"]);
+  assert.deepEqual([told("bent").quotient?.kind, told("bent").model.nudge?.backprop.toFixed(6)], ["unclear", "-1.500000"]);
+  const { ask } = chapter.beats[1];
+  assert(ask?.kind === "number");
+  assert.equal(quantityIn(ask.answer, told("quotient").model.graph), 6);
+});
