@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import io
 import multiprocessing
 import os
@@ -263,6 +264,8 @@ def _start_ray() -> None:
         ray.init(**options)
     except Exception:  # it raises no other kind
         ray.shutdown()
+    if not ray.is_initialized():
+        gc.collect()  # the servers that it gave up, which would be told of in the middle of another test
         ray.init(**options)
 
 
@@ -288,6 +291,7 @@ ray_warnings = pytest.mark.filterwarnings(
     "ignore::FutureWarning:ray",
     "ignore:os.fork.. was called:RuntimeWarning",  # by JAX, when Ray starts its servers after other tests
     "ignore:.*multi-threaded, use of fork:DeprecationWarning",
+    "ignore:subprocess .* is still running:ResourceWarning",  # a server of a start that took too long
 )
 
 

@@ -580,7 +580,7 @@ export const lesson = {
             value: "Das ist der Wert von `L`. Frag dich, wievielmal so stark sich `L` ändert, wenn sich `L` ändert.",
           },
         },
-        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd ist es die Zeile `self.grad = 1`. Alles andere beginnt bei 0, und alles, was rückwärts fließt, kommt von hier.",
+        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd, der kleinen Python-Bibliothek, an die sich dieser Kurs hält, ist es die Zeile `self.grad = 1`. Alles andere beginnt bei 0, und alles, was rückwärts fließt, kommt von hier.",
         other: {
           text: "*Was käme mit 2 als Startwert heraus?*",
           options: ["Dieselben Gradienten", "Nur `L` hätte einen anderen Gradienten", "Alle Gradienten wären verdoppelt"],
@@ -597,7 +597,7 @@ export const lesson = {
       title: "Die eine Regel",
       goal: "Einen Gradienten durch ein Produkt und eine Summe weitergeben.",
       beats: {
-        rule: "Jetzt gibt jeder Kasten Gradient an seine Operanden weiter, nach einer einzigen Regel: `operand.grad += local · this.grad`. `local` ist die *lokale Ableitung*: wievielmal so stark sich *dieser Kasten* ändert wie sein Operand, wenn alles andere bleibt, wie es ist.",
+        rule: "Jetzt gibt jeder Kasten Gradient an seine Operanden weiter, nach einer einzigen Regel: `operand.grad += local · this.grad`. `local` ist die *lokale Ableitung*: wievielmal so stark sich *dieser Kasten* ändert wie sein Operand, wenn alles andere bleibt, wie es ist. `this.grad` ist der *ankommende Gradient*: der, den dieser Kasten selbst bekommen hat. Und `+=` addiert zu dem, was da ist: Warum addiert wird, zeigt Kapitel 6.",
         local: {
           text: "`L = d·f`, mit `d` = 4 und `f` = −2. Sieh dir die Kante von `d` nach `L` an. *Was ist ihre lokale Ableitung,* $[∂L/∂d]$?",
           right: "Ja. In einem Produkt zählt eine Änderung des einen Faktors so oft, wie der *andere* angibt.",
@@ -666,6 +666,7 @@ export const lesson = {
             upstream: "0.5 kam an. Multipliziere es mit der lokalen Ableitung.",
             local: "2 ist die lokale Ableitung. Multipliziere sie mit dem, was ankam: 0.5.",
             unswapped: "Das bekommt `x1`. Ein Produkt vertauscht.",
+            own: "−3 ist der Wert von `w1` selbst. Ein Produkt vertauscht: `w1` bekommt den Wert von `x1`, mal dem, was ankam.",
           },
         },
         zero: {
@@ -696,7 +697,7 @@ export const lesson = {
             value: "6 ist der Wert von `b`.",
           },
         },
-        added: "Jede Kante bringt 1, eine nach der anderen, und was kommt, wird zu dem *addiert*, was da ist. Links tut `+=` genau das. Rechts würde `=` vergessen.",
+        added: "Jede Kante bringt 1, eine nach der anderen, und was kommt, wird zu dem *addiert*, was da ist. Das ist das `+` in `+=`.",
         equals: {
           text: "Angenommen, die Regel hieße `operand.grad = local · this.grad`. *Was wäre der Gradient von `a`?*",
           right: "Ja. Die zweite 1 tritt an die Stelle der ersten.",
@@ -705,7 +706,7 @@ export const lesson = {
             zero: "Was zuletzt kommt, bleibt stehen.",
           },
         },
-        lost: "Das macht `=`: Die 1 der durchgestrichenen Kante wurde überschrieben. Der Gradient ist *halb so groß, wie er sein müsste*, und keine Fehlermeldung sagt es dir.",
+        lost: "Das macht `=`, neben `+=`: Die 1 der durchgestrichenen Kante wurde überschrieben. Der Gradient ist *halb so groß, wie er sein müsste*, und keine Fehlermeldung sagt es dir.",
         paths: {
           text: "Hier wird `a` von `d = a·b` und von `e = a + b` benutzt, und `f = d·e`. `a` = −2, `b` = 3; `d` hat den Gradienten 1 und `e` hat −6. *Was ist der Gradient von `a`?*",
           right: "Ja: 3 · 1 über `d` und 1 · (−6) über `e`. Multipliziere entlang eines Pfades, addiere, wo Pfade zusammenkommen.",
@@ -729,26 +730,26 @@ export const lesson = {
           wrong: "Etwas geht verloren. Lies, was, und ändere die Reihenfolge.",
         },
         why: "Ein Kasten darf seinen Gradienten erst weitergeben, wenn *alles, was ihn benutzt, bei ihm abgeliefert hat*. Dann ist sein Gradient vollständig. Eine Reihenfolge, in der das so ist, heißt *topologisch* (hier rückwärts: Ergebnisse vor Operanden).",
-        early: "Hier kam `a` vor `c` an die Reihe. Was `c` bringt, kommt zu spät: Wer den Gradienten von `a` bis dahin benutzt hat, hat 6 statt 15 benutzt.",
+        early: "Hier ist `d = c + a` und `c = a·b`, und `c` kam vor `d` an die Reihe. Bis dahin war bei `c` nichts angekommen, also gab es 0 an `a` und `b` weiter. Was `d` zu `c` bringt, kommt *zu spät, um weitergegeben zu werden*: `a` hat 16 statt 64.",
         which: {
-          text: "Jetzt ist `d = c + a` und `c = a·b`. *Welche dieser Reihenfolgen geht schief?*",
-          options: ["`e`, `d`, `c`, `b`, `a`", "`e`, `d`, `c`, `a`, `b`", "`e`, `c`, `d`, `a`, `b`"],
+          text: "Zurück zu `L = d·f`, `d = e + c`, `e = a·b`. *Welche dieser Reihenfolgen geht schief?*",
+          options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Hier kommt jeder Kasten nach allen, die ihn benutzen: `c` nach `d`, `b` und `a` nach `c`. Sie ist in Ordnung.",
-            "`a` kommt nach `d` und `c`, die es benutzen. Sie ist in Ordnung: Es kann mehrere geben.",
-            "Ja. `c` wird von `d` benutzt; kommt es vor `d` an die Reihe, hat es nichts weiterzugeben.",
+            "Hier kommt jeder Kasten nach allen, die ihn benutzen. Blätter wie `f` geben nichts weiter: Sie können irgendwann nach denen kommen, die sie benutzen.",
+            "Jeder Kasten kommt nach allen, die ihn benutzen: `d` nach `L`, `e` nach `d`. Sie ist in Ordnung: Es kann mehrere geben.",
+            "Ja. `e` wird von `d` benutzt; kommt es vor `d` an die Reihe, hat es nichts weiterzugeben.",
           ],
         },
-        search: "Wie findet ein Programm so eine Reihenfolge? Durch *Tiefensuche*. Das ist `backward()` aus micrograd. Geh es Schritt für Schritt durch: Ein Kasten kommt *nach* seinen Operanden in die Liste; die Zahlen an den Kästen sind ihre Plätze darin.",
         append: {
-          text: "*Wann hängt `build_topo` einen Kasten an die Liste an?*",
+          text: "Wie findet ein Programm so eine Reihenfolge? Durch *Tiefensuche*: Es geht von der Wurzel zu einem Operanden, weiter zu dessen Operanden und so fort, und nimmt jeden Kasten in eine Liste auf. *Wann muss ein Kasten hinein, damit in der Liste Operanden vor Ergebnissen stehen?*",
           options: ["Wenn er zum ersten Mal gesehen wird", "Wenn alle seine Operanden darin sind", "Wenn nichts mehr zu tun ist"],
           feedback: [
-            "Sieh in den Code: Die Schleife über die Operanden steht vor `append`.",
-            "Ja. Also stehen Operanden vor Ergebnissen, und in der umgedrehten Liste Ergebnisse vor Operanden.",
-            "Es hängt einen Kasten nach dem anderen an, sobald dessen Operanden darin sind.",
+            "Die Wurzel wird als Erste gesehen: Sie stünde vor allem, woraus sie entsteht.",
+            "Ja. Also stehen Operanden vor Ergebnissen; und vom Ende zum Anfang gelesen hat die Liste Ergebnisse vor Operanden.",
+            "Dann kämen alle auf einmal hinein, und nichts sagte, was zuerst kommt.",
           ],
         },
+        search: "Das ist `backward()` aus micrograd. Geh es Schritt für Schritt durch: `append` steht nach der Schleife, also kommt ein Kasten *nach* seinen Operanden in die Liste. Die Zahlen an den Kästen sind ihre Plätze darin; und `visited` sorgt dafür, dass ein zweimal benutzter Kasten nur einmal hineinkommt.",
         reversed: "`reversed(topo)` ist die Reihenfolge des Rückwärtsdurchlaufs. Sie beginnt bei der Wurzel und kommt erst zu `a`, wenn alle Beiträge dort angekommen sind.",
       },
       recap: "Jeder Kasten kommt nach allen an die Reihe, die ihn benutzen. Tiefensuche findet so eine Reihenfolge.",
@@ -846,7 +847,7 @@ export const lesson = {
             central: "Das würde reichen, mit zwei Stupsern je Blatt. Mindestens sind es weniger.",
           },
         },
-        count: "Lass es auf beide Arten laufen und zähle. Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten.",
+        count: "Lass es auf beide Arten laufen und zähle. Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten. Einmal genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten sammelt alles, was bei ihm ankommt, und gibt die Summe ein einziges Mal weiter. Kein Stück eines Weges wird zweimal gegangen.",
         million: {
           text: "*Ein Netz hat eine Million Gewichte. Wie viele Rückwärtsdurchläufe braucht es für alle ihre Gradienten?*",
           options: ["Einen", "Tausend", "Eine Million"],

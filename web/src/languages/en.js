@@ -630,7 +630,7 @@ export const lesson = {
             value: "That is the value of `L`. Ask how many times as much `L` changes when `L` changes.",
           },
         },
-        planted: "This 1 is the *seed*. In micrograd it is the line `self.grad = 1`. Everything else starts at 0, and all that flows backward comes from here.",
+        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson goes by, it is the line `self.grad = 1`. Everything else starts at 0, and all that flows backward comes from here.",
         other: {
           text: "*What would come out with 2 as the seed?*",
           options: ["The same gradients", "Only `L` would have another gradient", "All gradients would be doubled"],
@@ -647,7 +647,7 @@ export const lesson = {
       title: "The one rule",
       goal: "Pass a gradient through a product and a sum.",
       beats: {
-        rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, all else left alone.",
+        rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, all else left alone. `this.grad` is the *upstream gradient*: what this box itself has got. And `+=` adds to what is there: why it adds, you will see in chapter 6.",
         local: {
           text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$?",
           right: "Yes. In a product, a change of one factor counts as often as the *other* factor says.",
@@ -716,6 +716,7 @@ export const lesson = {
             upstream: "0.5 is what came. Multiply it by the local derivative.",
             local: "2 is the local derivative. Multiply it by what came, 0.5.",
             unswapped: "That is what `x1` gets. A product swaps.",
+            own: "−3 is the value of `w1` itself. A product swaps: `w1` gets the value of `x1`, times what came.",
           },
         },
         zero: {
@@ -746,7 +747,7 @@ export const lesson = {
             value: "6 is the value of `b`.",
           },
         },
-        added: "Each line brings 1, one after the other, and what comes is *added* to what is there. On the left, `+=` does so. On the right, `=` would forget.",
+        added: "Each line brings 1, one after the other, and what comes is *added* to what is there. That is the `+` in `+=`.",
         equals: {
           text: "Suppose that the rule said `operand.grad = local · this.grad`. *What would the gradient of `a` be?*",
           right: "Yes. The second 1 takes the place of the first.",
@@ -755,7 +756,7 @@ export const lesson = {
             zero: "The last one to come stays.",
           },
         },
-        lost: "This is what `=` does: the crossed line's 1 was overwritten. The gradient is *half of what it should be*, and no error tells you so.",
+        lost: "This is what `=` does, beside `+=`: the crossed line's 1 was overwritten. The gradient is *half of what it should be*, and no error tells you so.",
         paths: {
           text: "Here `a` is used by `d = a·b` and by `e = a + b`, and `f = d·e`. `a` = −2, `b` = 3; `d` has gradient 1 and `e` has −6. *What is the gradient of `a`?*",
           right: "Yes: 3 · 1 by way of `d`, and 1 · (−6) by way of `e`. Multiply along a path, add where paths meet.",
@@ -779,26 +780,26 @@ export const lesson = {
           wrong: "Something is lost. Read what, and change the order.",
         },
         why: "A box may hand on its gradient only when *everything that uses it has handed in*. Then its gradient is complete. An order in which this is so is called *topological* (here, in reverse: results before operands).",
-        early: "Here `a` had its turn before `c`. What `c` brings comes too late: whoever has used the gradient of `a` by then has used 6 in place of 15.",
+        early: "Here `d = c + a` and `c = a·b`, and `c` had its turn before `d`. By then nothing had come to `c`, so it handed 0 on to `a` and `b`. What `d` brings to `c` comes *too late to be handed on*: `a` has 16 in place of 64.",
         which: {
-          text: "Now `d = c + a` and `c = a·b`. *Which of these orders goes wrong?*",
-          options: ["`e`, `d`, `c`, `b`, `a`", "`e`, `d`, `c`, `a`, `b`", "`e`, `c`, `d`, `a`, `b`"],
+          text: "Back to `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders goes wrong?*",
+          options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Here each box comes after all that use it: `c` after `d`, `b` and `a` after `c`. It is a good one.",
-            "`a` comes after `d` and `c`, which use it. It is a good one: there can be several.",
-            "Yes. `c` is used by `d`, so with its turn before `d` it has nothing to hand on.",
+            "Here each box comes after all that use it. Leaves such as `f` hand nothing on: any time after their users will do.",
+            "Each box comes after all that use it: `d` after `L`, `e` after `d`. It is a good one: there can be several.",
+            "Yes. `e` is used by `d`, so with its turn before `d` it has nothing to hand on.",
           ],
         },
-        search: "How does a program find such an order? By *depth-first search*. This is `backward()` of micrograd. Step through it: a box goes into the list *after* its operands; the numbers on the boxes are their places in it.",
         append: {
-          text: "*When does `build_topo` append a box to the list?*",
+          text: "How does a program find such an order? By *depth-first search*: it goes from the root to an operand, on to the operand's operands, and so on, and puts each box into a list. *When must a box go in, so that the list has operands before results?*",
           options: ["When it is first seen", "After all its operands are in", "When nothing is left to do"],
           feedback: [
-            "Look at the code: the loop over the operands comes before `append`.",
-            "Yes. So operands come before results, and the reversed list has results before operands.",
-            "It appends one box after the other, as soon as the operands of each are in.",
+            "The root is the first to be seen: it would stand before all that it is made from.",
+            "Yes. So operands stand before results; and from its end to its start, the list has results before operands.",
+            "Then all would go in at once, and nothing would say which comes first.",
           ],
         },
+        search: "This is `backward()` of micrograd. Step through it: `append` stands after the loop, so a box goes into the list *after* its operands. The numbers on the boxes are their places in it; and `visited` sees to it that a box used twice goes in once.",
         reversed: "`reversed(topo)` is the order of the backward pass. It starts at the root, and comes to `a` only when all its contributions are in.",
       },
       recap: "Each box has its turn after all boxes that use it. Depth-first search finds such an order.",
@@ -896,7 +897,7 @@ export const lesson = {
             central: "That would do, with two nudges for each leaf. At least it is fewer.",
           },
         },
-        count: "Run it both ways and count. Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box.",
+        count: "Run it both ways and count. Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box gathers all that comes to it, and hands on the sum, one time. No part of a way is gone twice.",
         million: {
           text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
           options: ["One", "A thousand", "A million"],
@@ -981,7 +982,6 @@ export const figures = {
   rate: "rate",
   /** @param {number} count */
   taken: (count) => (count === 1 ? "1 step" : `${count} steps`),
-  /** @param {string} name @param {string} before @param {string} rate @param {string} gradient @param {string} after */
   runNudges: "Nudge them all",
   runBackward: "Run backward",
   nudges: "by nudging",

@@ -584,7 +584,7 @@ export const lesson = {
             value: "C’est la valeur de `L`. Demandez-vous combien de fois plus `L` varie quand `L` varie.",
           },
         },
-        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, c’est la ligne `self.grad = 1`. Tout le reste commence à 0, et tout ce qui remonte vient d’ici.",
+        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, la petite bibliothèque Python que suit ce cours, c’est la ligne `self.grad = 1`. Tout le reste commence à 0, et tout ce qui remonte vient d’ici.",
         other: {
           text: "*Qu’obtiendrait-on avec 2 comme graine ?*",
           options: ["Les mêmes gradients", "Seul `L` aurait un autre gradient", "Tous les gradients seraient doublés"],
@@ -601,7 +601,7 @@ export const lesson = {
       title: "L’unique règle",
       goal: "Faire passer un gradient à travers un produit et une somme.",
       beats: {
-        rule: "Chaque boîte transmet maintenant du gradient à ses opérandes, selon une seule règle : `operand.grad += local · this.grad`. `local` est la *dérivée locale* : combien de fois plus *cette boîte* varie que son opérande, tout le reste étant inchangé.",
+        rule: "Chaque boîte transmet maintenant du gradient à ses opérandes, selon une seule règle : `operand.grad += local · this.grad`. `local` est la *dérivée locale* : combien de fois plus *cette boîte* varie que son opérande, tout le reste étant inchangé. `this.grad` est le *gradient amont* : ce que cette boîte elle-même a reçu. Et `+=` ajoute à ce qui est là : pourquoi on ajoute, vous le verrez au chapitre 6.",
         local: {
           text: "`L = d·f`, avec `d` = 4 et `f` = −2. Regardez l’arête de `d` à `L`. *Quelle est sa dérivée locale,* $[∂L/∂d]$ ?",
           right: "Oui. Dans un produit, une variation d’un facteur compte autant de fois que le dit l’*autre*.",
@@ -670,6 +670,7 @@ export const lesson = {
             upstream: "0.5 est ce qui est arrivé. Multipliez-le par la dérivée locale.",
             local: "2 est la dérivée locale. Multipliez-la par ce qui est arrivé, 0.5.",
             unswapped: "C’est ce que reçoit `x1`. Un produit échange.",
+            own: "−3 est la valeur de `w1` lui-même. Un produit échange : `w1` reçoit la valeur de `x1`, fois ce qui est arrivé.",
           },
         },
         zero: {
@@ -700,7 +701,7 @@ export const lesson = {
             value: "6 est la valeur de `b`.",
           },
         },
-        added: "Chaque arête ramène 1, l’une après l’autre, et ce qui arrive *s’ajoute* à ce qui est là. À gauche, `+=` le fait. À droite, `=` oublierait.",
+        added: "Chaque arête ramène 1, l’une après l’autre, et ce qui arrive *s’ajoute* à ce qui est là. C’est le `+` de `+=`.",
         equals: {
           text: "Supposons que la règle soit `operand.grad = local · this.grad`. *Quel serait le gradient de `a` ?*",
           right: "Oui. Le second 1 prend la place du premier.",
@@ -709,7 +710,7 @@ export const lesson = {
             zero: "Le dernier arrivé reste.",
           },
         },
-        lost: "Voici ce que fait `=` : le 1 de l’arête barrée a été écrasé. Le gradient est *la moitié de ce qu’il devrait être*, et aucune erreur ne vous le dit.",
+        lost: "Voici ce que fait `=`, à côté de `+=` : le 1 de l’arête barrée a été écrasé. Le gradient est *la moitié de ce qu’il devrait être*, et aucune erreur ne vous le dit.",
         paths: {
           text: "Ici, `a` sert à `d = a·b` et à `e = a + b`, et `f = d·e`. `a` = −2, `b` = 3 ; `d` a le gradient 1 et `e` a −6. *Quel est le gradient de `a` ?*",
           right: "Oui : 3 · 1 en passant par `d`, et 1 · (−6) en passant par `e`. Multipliez le long d’un chemin, additionnez là où des chemins se rejoignent.",
@@ -733,26 +734,26 @@ export const lesson = {
           wrong: "Quelque chose se perd. Lisez quoi, et changez l’ordre.",
         },
         why: "Une boîte ne peut transmettre son gradient que lorsque *tout ce qui l’utilise lui a remis sa part*. Alors son gradient est complet. Un ordre où il en est ainsi est dit *topologique* (ici à rebours : les résultats avant les opérandes).",
-        early: "Ici, `a` a eu son tour avant `c`. Ce que `c` apporte arrive trop tard : qui a utilisé le gradient de `a` entre-temps a utilisé 6 au lieu de 15.",
+        early: "Ici `d = c + a` et `c = a·b`, et `c` a eu son tour avant `d`. Rien n’était encore arrivé à `c`, qui a donc transmis 0 à `a` et à `b`. Ce que `d` apporte à `c` arrive *trop tard pour être transmis* : `a` a 16 au lieu de 64.",
         which: {
-          text: "Maintenant `d = c + a` et `c = a·b`. *Lequel de ces ordres échoue ?*",
-          options: ["`e`, `d`, `c`, `b`, `a`", "`e`, `d`, `c`, `a`, `b`", "`e`, `c`, `d`, `a`, `b`"],
+          text: "Revenons à `L = d·f`, `d = e + c`, `e = a·b`. *Lequel de ces ordres échoue ?*",
+          options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
-            "Ici, chaque boîte vient après toutes celles qui l’utilisent : `c` après `d`, `b` et `a` après `c`. C’est un bon ordre.",
-            "`a` vient après `d` et `c`, qui l’utilisent. C’est un bon ordre : il peut y en avoir plusieurs.",
-            "Oui. `c` sert à `d` ; si son tour vient avant celui de `d`, il n’a rien à transmettre.",
+            "Ici, chaque boîte vient après toutes celles qui l’utilisent. Les feuilles comme `f` ne transmettent rien : n’importe quand après celles qui les utilisent convient.",
+            "Chaque boîte vient après toutes celles qui l’utilisent : `d` après `L`, `e` après `d`. C’est un bon ordre : il peut y en avoir plusieurs.",
+            "Oui. `e` sert à `d` ; si son tour vient avant celui de `d`, il n’a rien à transmettre.",
           ],
         },
-        search: "Comment un programme trouve-t-il un tel ordre ? Par un *parcours en profondeur*. Voici `backward()` de micrograd. Suivez-le pas à pas : une boîte entre dans la liste *après* ses opérandes ; les nombres sur les boîtes sont leurs places dans la liste.",
         append: {
-          text: "*Quand `build_topo` ajoute-t-il une boîte à la liste ?*",
+          text: "Comment un programme trouve-t-il un tel ordre ? Par un *parcours en profondeur* : il va de la racine à un opérande, puis aux opérandes de celui-ci, et ainsi de suite, et met chaque boîte dans une liste. *Quand une boîte doit-elle y entrer, pour que la liste ait les opérandes avant les résultats ?*",
           options: ["Quand elle est vue pour la première fois", "Quand tous ses opérandes y sont", "Quand il ne reste rien à faire"],
           feedback: [
-            "Regardez le code : la boucle sur les opérandes précède `append`.",
-            "Oui. Les opérandes viennent donc avant les résultats, et dans la liste renversée, les résultats avant les opérandes.",
-            "Il ajoute les boîtes l’une après l’autre, dès que les opérandes de chacune y sont.",
+            "La racine est vue la première : elle viendrait avant tout ce dont elle est faite.",
+            "Oui. Les opérandes viennent donc avant les résultats ; et, lue de la fin au début, la liste a les résultats avant les opérandes.",
+            "Tout y entrerait alors d’un coup, et rien ne dirait ce qui vient d’abord.",
           ],
         },
+        search: "Voici `backward()` de micrograd. Suivez-le pas à pas : `append` vient après la boucle, donc une boîte entre dans la liste *après* ses opérandes. Les nombres sur les boîtes sont leurs places dans la liste ; et `visited` veille à ce qu’une boîte utilisée deux fois n’y entre qu’une fois.",
         reversed: "`reversed(topo)` est l’ordre de la passe arrière. Il commence à la racine, et n’arrive à `a` que lorsque toutes ses contributions y sont.",
       },
       recap: "Chaque boîte a son tour après toutes celles qui l’utilisent. Un parcours en profondeur trouve un tel ordre.",
@@ -850,7 +851,7 @@ export const lesson = {
             central: "Cela suffirait, avec deux décalages par feuille. Le minimum est plus petit.",
           },
         },
-        count: "Faites-le des deux façons et comptez. Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte.",
+        count: "Faites-le des deux façons et comptez. Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte. Une fois suffit parce que *les chemins partagent des boîtes* : chaque boîte rassemble tout ce qui lui arrive et n’en transmet la somme qu’une fois. Aucun tronçon n’est parcouru deux fois.",
         million: {
           text: "*Un réseau a un million de poids. Combien de passes arrière faut-il pour tous leurs gradients ?*",
           options: ["Une", "Mille", "Un million"],
