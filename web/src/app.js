@@ -33,6 +33,7 @@ import { chapterPictures, sheetOf } from "./printing.js";
 import { Stage } from "./stage/stage.js";
 import { bare, decoded, encoded, MODES, STARTS, stateOf, within } from "./model/state.js";
 import { isFraming, unframed } from "./model/framing.js";
+import { keeps } from "./keys.js";
 import { keepTheme, keptTheme } from "./model/preferences.js";
 import { read } from "./model/document.js";
 import { nudgeMarks } from "./model/nudges.js";
@@ -91,21 +92,7 @@ export class App {
     this.#modelOf = modeller(null);
     this.#state = startOf(null);
 
-    this.header = new Header(act, {
-      open: (text) => this.#openFile(text),
-      close: () => this.#closeFile(),
-      theme: (theme) => {
-        [this.theme, this.framing] = [theme, { ...this.framing, theme: null }]; // the reader's choice holds from now on
-        if (isPage) keepTheme(theme);
-        this.#frame();
-        if (!this.home) surroundings.remember(this.fragment);
-      },
-      speak: surroundings.speak,
-      share: () => this.share.open(this.framing, { isLesson: this.#state.chapter !== "", hasLesson: !this.document }),
-      print: () => this.print(),
-      present: () => this.present(true),
-      isPage,
-    });
+    this.header = new Header(act, this.#headerActions);
     this.share = new Share((start, framing) => within(encoded(this.#startingAt(start), startOf(this.document)), framing));
     this.asked = new Ask();
     this.paper = new Paper();
@@ -137,24 +124,7 @@ export class App {
     const drawing = element("div", { class: "stage" });
     this.note = element("p", { class: "teacher" });
     this.leave = button("✕", () => this.present(false), { class: "leave", "aria-label": present.leave, title: present.leave });
-    this.frame = element(
-      "div",
-      { class: "frame" },
-      this.header.element,
-      this.source.element,
-      this.asked.element,
-      element("section", { class: "graph", "aria-label": stageWords.title }, this.note, drawing, this.path, this.#zoom()),
-      this.transport.element,
-      element(
-        "aside",
-        { class: "panel", "aria-label": tabs.title },
-        this.tablist,
-        this.panel,
-        this.guide.element,
-      ),
-      this.leave,
-      this.share.element,
-    );
+    this.frame = this.#frameAround(drawing);
     this.element = /** @type {HTMLElement} */ (element("div", { class: "app" }, this.frame));
     host.append(this.element, this.paper.element);
     this.texts = {
@@ -176,17 +146,33 @@ export class App {
       onValue: (place, number, isFinal) => this.#setValue(place, number, isFinal),
       onPoint: (place) => this.#point(place),
     });
-    const keys = isPage ? host.ownerDocument : this.frame;
-    const onkeydown = (/** @type {Event} */ event) => this.#onKey(/** @type {KeyboardEvent} */ (event));
-    const { signal } = this.#ends;
-    keys.addEventListener("keydown", onkeydown, { signal });
-    if (isPage) {
-      window.addEventListener("beforeprint", () => this.paper.isFilled || this.#fillPaper(new Map()), { signal });
-      window.addEventListener("afterprint", () => this.paper.clear(), { signal });
-    }
+    this.#listen(isPage ? host.ownerDocument : this.frame);
     if (before) this.#follow(before);
     else if (text === null) this.go(fragment);
     else this.open(text, fragment);
+  }
+
+  /** What the header's controls do. @returns {ConstructorParameters<typeof Header>[1]} */
+  get #headerActions() {
+    return {
+      open: (text) => this.#openFile(text),
+      close: () => this.#closeFile(),
+      theme: (theme) => this.#chooseTheme(theme),
+      speak: this.surroundings.speak,
+      share: () => this.share.open(this.framing, { isLesson: this.#state.chapter !== "", hasLesson: !this.document }),
+      print: () => this.print(),
+      present: () => this.present(true),
+      isPage: this.surroundings.kind === "page",
+    };
+  }
+
+  /** @param {EventTarget} keys where keys are heard */
+  #listen(keys) {
+    const { signal } = this.#ends;
+    keys.addEventListener("keydown", (event) => this.#onKey(/** @type {KeyboardEvent} */ (event)), { signal });
+    if (this.surroundings.kind !== "page") return;
+    window.addEventListener("beforeprint", () => this.paper.isFilled || this.#fillPaper(new Map()), { signal });
+    window.addEventListener("afterprint", () => this.paper.clear(), { signal });
   }
 
   /** Change what the reader has chosen, and show it. Where that makes no graph, say so and leave all as it was. @param {Partial<State>} change */
@@ -245,6 +231,14 @@ export class App {
     this.frame.toggleAttribute("data-embedded", this.framing.isEmbedded);
     this.frame.toggleAttribute("data-presented", this.framing.isPresented);
     this.stage.enlarge(this.framing.isPresented);
+  }
+
+  /** The reader's choice holds from now on, whatever the link says. @param {import("./model/framing.js").Theme} theme */
+  #chooseTheme(theme) {
+    [this.theme, this.framing] = [theme, { ...this.framing, theme: null }];
+    if (this.surroundings.kind === "page") keepTheme(theme);
+    this.#frame();
+    this.#remember();
   }
 
   /** Show the graph and the sentence alone, large, for the front of a room; or all again. @param {boolean} isPresented */
@@ -309,7 +303,7 @@ export class App {
     [this.framing, this.theme] = [before.framing, before.theme];
     this.#frame();
     this.lessonAt = before.lessonAt;
-    this.guide.answered = before.guide.answered;
+    this.guide.follow(before.guide);
     const { model } = this.#attempt(before.#state);
     if (model) this.#show(model);
     this.header.follow(before.header);
@@ -368,6 +362,28 @@ export class App {
   }
 
   // What there is on the page
+
+  /** All that stands on the page. @param {HTMLElement} drawing of the graph */
+  #frameAround(drawing) {
+    return element(
+      "div",
+      { class: "frame" },
+      this.header.element,
+      this.source.element,
+      this.asked.element,
+      element("section", { class: "graph", "aria-label": stageWords.title }, this.note, drawing, this.path, this.#zoom()),
+      this.transport.element,
+      element(
+        "aside",
+        { class: "panel", "aria-label": tabs.title },
+        this.tablist,
+        this.panel,
+        this.guide.element,
+      ),
+      this.leave,
+      this.share.element,
+    );
+  }
 
   #zoom() {
     const { zoomIn, zoomOut, fit } = stageWords;
@@ -583,22 +599,6 @@ export class App {
     const moment = (/** @type {number} */ landed) => withoutAnswer(shown.moment(position, landed), model, asks);
     return { flights: flightsOf(shown, shown.steps[position - 1]), moment, pace: this.transport.pace };
   }
-}
-
-const STEPS = ["n", "b", "ArrowLeft", "ArrowRight", "PageDown", "PageUp"]; // those of presenters among them
-
-/**
- * Whether a control needs a key itself. A list to choose from, a switch and a slider have the arrows up and down: what
- * steps through the walk does so there, too, so that a presenter's click never shows another graph.
- * @param {HTMLElement} target @param {string} key
- */
-function keeps(target, key) {
-  if (target.matches("dialog *, textarea, input:not([type=radio], [type=checkbox], [type=range])")) return true;
-  if (target.matches("input[type=range]:not(.timeline)")) return key !== "PageDown" && key !== "PageUp";
-  if (target.matches("input, select")) return !STEPS.includes(key);
-  const isAcross = key === "ArrowLeft" || key === "ArrowRight";
-  if (!target.matches(".scroll, .told")) return false;
-  return isAcross ? target.scrollWidth > target.clientWidth : key.startsWith("Arrow");
 }
 
 /** What is wrong with what the reader gave. Other errors are not the reader's. @param {unknown} error */

@@ -44,7 +44,7 @@ STATES = {
     "lesson-plot": ("lesson", "chapter=check&beat=3"),
     "lesson-beside": ("lesson", "chapter=twice&beat=4"),
     "lesson-puzzle": ("lesson", "chapter=order&beat=1"),
-    "lesson-search": ("lesson", "chapter=order&beat=5"),
+    "lesson-search": ("lesson", "chapter=order&beat=6"),
     "lesson-descent": ("lesson", "chapter=training&beat=2"),
     "lesson-end": ("lesson", "chapter=passes&beat=4"),
     "start": ("lesson", "show=product"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -165,6 +166,54 @@ def test_a_wrong_order_is_told_what_it_loses(visit: Callable[..., Lesson]) -> No
     expect(guide.panel).to_contain_text("c's contribution 9 to a came too late")
 
 
+def test_what_was_typed_is_there_when_the_learner_comes_back(guide: Guide) -> None:
+    guide.next.click()
+    guide.field.fill("1")
+    guide.field.press("Enter")
+    guide.field.fill("12")
+    guide.back.click()
+    guide.next.click()
+    expect(guide.field).to_have_value("12")
+    expect(guide.next).to_have_text("Show me")  # and it was not taken for an answer
+
+
+def test_an_answered_question_stays_answered(guide: Guide) -> None:
+    guide.next.click()
+    guide.follow(by_mouse)
+    guide.next.click()
+    guide.back.click()
+    expect(guide.field).to_have_value("10")
+    expect(guide.next).to_have_text("Continue")
+
+
+def test_the_end_of_the_lesson_counts_as_gone_through(visit: Callable[..., Lesson]) -> None:
+    lesson = visit("chapter=passes&beat=3")
+    guide = Guide(lesson.page)
+    guide.options.first.click()
+    guide.next.click()
+    expect(lesson.page).to_have_url(re.compile("done=passes"))
+    expect(guide.panel.locator(".chapter[data-done]")).to_have_count(1)
+
+
+@pytest.mark.parametrize("fragment", ["chapter=foo", "chapter=rule&beat=99", "chapter="])
+def test_a_link_to_no_chapter_leads_to_the_lesson(visit: Callable[..., Lesson], fragment: str) -> None:
+    lesson = visit(fragment)
+    expect(Guide(lesson.page).title).to_be_visible()
+    expect(lesson.problem).to_contain_text(fragment.rpartition("=")[0].rpartition("&")[2])
+
+
+def test_a_tangent_has_the_numbers_of_tanh(visit: Callable[..., Lesson]) -> None:
+    """At every place the slope that Python's math.tanh leads to, in six digits."""
+    figure = visit("chapter=neuron&beat=1").page.locator(".tangent")
+    for n in (0.8813735870195432, -2.0, 0.0, 3.5):
+        figure.locator("input").evaluate(
+            "(slider, n) => { slider.value = n; slider.dispatchEvent(new Event('input')); }", str(n)
+        )
+        out = math.tanh(n)
+        numbers = [float(found) for found in re.findall(r"-?\d[\d.e-]*", figure.locator(".readout").inner_text())]
+        assert numbers == pytest.approx([n, out, 1 - out * out], rel=1e-5)
+
+
 def test_the_lab_has_the_same_graph_and_leads_back(guided: Lesson) -> None:
     guide = Guide(guided.page)
     for _ in range(2):
@@ -191,7 +240,7 @@ def test_the_address_keeps_the_beat_and_what_is_done(guided: Lesson) -> None:
 
 def test_the_search_is_micrograds(visit: Callable[..., Lesson]) -> None:
     """Line by line, to micrograd's own list: this graph's depth-first order is a, b, c, d, e."""
-    lesson = visit("chapter=order&beat=5")
+    lesson = visit("chapter=order&beat=6")
     step = lesson.button("Next line")
     while "self.grad" not in lesson.page.locator(".code [aria-current]").inner_text():
         step.click()

@@ -40,7 +40,7 @@ STATES = {
     "plot": "chapter=check&beat=3",
     "beside": "chapter=twice&beat=4",
     "puzzle": "chapter=order&beat=1",
-    "search": "chapter=order&beat=5",
+    "search": "chapter=order&beat=6",
     "descent": "chapter=training&beat=2",
     "end": "chapter=passes&beat=4",
     "training": "show=reuse&mode=train",

@@ -44,6 +44,8 @@ export class Guide {
     this.answered = new Set();
     /** @type {import("./question.js").Asked | null} */
     this.asked = null;
+    /** @type {Map<string, string>} what stands in the fields of beats that were left */
+    this.drafts = new Map();
     /** @type {(Panel & { close?: () => void, marks?: Search["marks"] }) | null} */
     this.figure = null;
     this.number = element("p", { class: "number" });
@@ -122,6 +124,13 @@ export class Guide {
     else if (before) this.#enter(before, before.beats.length - 1);
   }
 
+  /** Go on with what was answered, and begun, in another language. @param {Guide} before */
+  follow({ answered, drafts, shown, asked }) {
+    this.answered = answered;
+    this.drafts = drafts;
+    if (asked) drafts.set(shown, asked.draft);
+  }
+
   /** Stop what runs by itself. */
   close() {
     this.figure?.close?.();
@@ -147,6 +156,7 @@ export class Guide {
   /** @param {Chapter} chapter @param {number} number of the beat */
   #show(chapter, number) {
     this.close();
+    if (this.asked) this.drafts.set(this.shown, this.asked.draft);
     this.shown = `${chapter.key}.${number}`;
     const { ask, key, figure } = chapter.beats[number];
     const { title, goal } = say.chapters[chapter.key];
@@ -157,6 +167,7 @@ export class Guide {
     fill(this.words, element("p", {}, ...rich(typeof words === "string" ? words : words.text)));
     this.figure = figure ? this.#figure(figure) : null;
     this.asked = this.#ask(ask, words, isPathKnown(chapter));
+    if (this.asked) this.asked.draft = this.drafts.get(this.shown) ?? "";
     fill(this.verdict);
     const puzzle = ask?.kind === "order" ? [this.verdict, ...this.puzzle.map((panel) => panel.element)] : [];
     fill(this.beside, this.asked?.element, ...puzzle, this.figure?.element);

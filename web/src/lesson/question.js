@@ -26,6 +26,7 @@ import { mistakeIn } from "../walk/diagnosis.js";
  * @property {(graph: Graph) => void} update
  * @property {() => void} show give the answer away
  * @property {() => void} focus
+ * @property {string} draft what stands in its field, if it has one
  */
 
 /** A form for a number. @implements {Asked} */
@@ -64,6 +65,14 @@ export class NumberForm {
     this.input.focus();
   }
 
+  get draft() {
+    return this.input.value;
+  }
+
+  set draft(text) {
+    this.input.value = text;
+  }
+
   get #right() {
     return quantityIn(this.question.answer, /** @type {Graph} */ (this.graph));
   }
@@ -100,6 +109,7 @@ export class Choice {
   /** @param {ChoiceQuestion} question @param {ChoiceWords} words @param {(answer: string, isRight: boolean) => void} onAnswer */
   constructor({ right }, { options, feedback }, onAnswer) {
     this.right = right;
+    this.draft = "";
     this.told = element("p", { class: "feedback", role: "status" });
     const choose = (/** @type {number} */ i) => {
       set(this.buttons[i], "data-verdict", i === right ? "right" : "wrong");
