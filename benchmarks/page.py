@@ -182,7 +182,7 @@ def rows(browser: Browser, quick: bool) -> list[Row]:
     _, collapsed = browser.paints(large, 3 * turns)
     openings = browser.times(turns, large, OPENINGS, parts)
     found = [
-        at_most("page of the lesson, with all in it", "MB", lesson.stat().st_size / 1e6, 1.5),
+        at_most("page of the lesson, with all in it", "MB", lesson.stat().st_size / 1e6, 0.6),
         at_most("lesson from disk, first paint", "ms", first, 300),
         at_most("lesson from disk, graph painted", "ms", drawn, 300),
     ]

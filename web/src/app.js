@@ -52,6 +52,8 @@ import { restarted } from "./model/training.js";
  * @property {(code: string) => void} speak another language from now on
  */
 
+const APART = 10; // pixels between buttons that lie over the graph and what must be seen of it
+
 export class App {
   /** @type {Model | null} */
   #model = null;
@@ -124,6 +126,7 @@ export class App {
     const drawing = element("div", { class: "stage" });
     this.note = element("p", { class: "teacher" });
     this.leave = button("✕", () => this.present(false), { class: "leave", "aria-label": present.leave, title: present.leave });
+    this.zooming = this.#zoom();
     this.frame = this.#frameAround(drawing);
     this.element = /** @type {HTMLElement} */ (element("div", { class: "app" }, this.frame));
     host.append(this.element, this.paper.element);
@@ -145,6 +148,7 @@ export class App {
       onPart: (key) => act({ open: key }),
       onValue: (place, number, isFinal) => this.#setValue(place, number, isFinal),
       onPoint: (place) => this.#point(place),
+      corner: () => ({ width: this.zooming.offsetWidth + 2 * APART, height: this.zooming.offsetHeight + 2 * APART }),
     });
     this.#listen(isPage ? host.ownerDocument : this.frame);
     if (before) this.#follow(before);
@@ -371,7 +375,7 @@ export class App {
       this.header.element,
       this.source.element,
       this.asked.element,
-      element("section", { class: "graph", "aria-label": stageWords.title }, this.note, drawing, this.path, this.#zoom()),
+      element("section", { class: "graph", "aria-label": stageWords.title }, this.note, drawing, this.path, this.zooming),
       this.transport.element,
       element(
         "aside",

@@ -156,7 +156,7 @@ export const CHAPTERS = [
     beats: [
       { key: "meet", preset: "double", at: "seed" },
       { key: "both", at: "seed", ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, value: { data: "b" } } } },
-      { key: "added", at: "visited b", select: "a" },
+      { key: "added", at: "visited b" },
       { key: "equals", at: "seed", ask: { kind: "number", answer: { overwritten: "a" }, mistakes: { right: { gradient: "a" }, zero: { number: 0 } } } },
       { key: "lost", at: "end", overwrite: true, figure: { kind: "beside", node: "a" } },
       {

@@ -11,7 +11,7 @@ import { arrowhead, curve, drawn, headLength, exceeds } from "./svg.js";
 /** @typedef {import("../types.js").Moment} Moment */
 /** @typedef {import("../types.js").Contribution} Contribution */
 
-const TAG = 20; // the height of a contribution's tag
+export const TAG = 20; // the height of a contribution's tag
 const POINT = 9; // the length of its tip
 const FONT = 12;
 const DIGITS = 4; // of a contribution: the sentence below the stage has all
@@ -43,6 +43,7 @@ export class Line {
     set(this.button, "role", edge.operand === null ? "img" : "button");
     set(this.button, "tabindex", edge.operand === null ? null : -1);
     this.tag = drawn("g", { class: "tag" }, drawn("path"), drawn("text"));
+    this.tagWidth = 0;
     this.count = edge.operand === null && edge.count > 1 ? this.#counted(edge.count) : null;
   }
 
@@ -151,6 +152,7 @@ export class Line {
     const [outline, text] = /** @type {any} */ (this.tag.children);
     const words = `${amount > 0 ? "+" : ""}${general(amount + 0, DIGITS)}`;
     const width = Math.ceil(this.ruler.width(words, FONT, 600));
+    this.tagWidth = width + 10;
     write(text, words);
     const half = TAG / 2;
     set(text, "x", this.isDown ? 0 : POINT + 2 + width / 2);

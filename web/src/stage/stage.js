@@ -4,7 +4,7 @@ import { cardWidth, NodeBox, PartBox, symbolOf } from "./boxes.js";
 import { set } from "../dom.js";
 import { MARGIN } from "./fit.js";
 import { Layouter } from "./layout.js";
-import { Line } from "./lines.js";
+import { Line, TAG } from "./lines.js";
 import { Minimap } from "./minimap.js";
 import { Slider } from "./slider.js";
 import { Motion } from "./motion.js";
@@ -29,6 +29,7 @@ import { Ways } from "./ways.js";
  * @property {(key: string) => void} onPart
  * @property {(place: number, number: number, isFinal: boolean) => void} onValue a leaf gets another number; the last of
  *   those that come while it is dragged is final
+ * @property {() => import("./fit.js").Size} corner how much of the lower right corner has buttons over it
  * @property {(place: number | null) => void} onPoint at a node, with the mouse or the keyboard; null: no more
  */
 
@@ -36,7 +37,8 @@ const ZOOM = 1.25;
 const MOST_FLIGHTS = 40; // of a step that anybody would watch; one with more is shown at once
 const NEARLY_STRAIGHT = 12; // a line that would rise or fall by less leaves its box where it can be straight
 const SHORT = 12; // a straight end would be hidden by its arrowhead
-const NEAR_TAGS = { x: 80, y: 22 }; // tags that are closer to each other are moved apart
+const TAGS_APART = 2;
+const WIDEST_TAG = 80;
 const RESIZED = 0.08; // a room so much larger or smaller may want another layout
 
 // In a drawing that runs downwards, what leads to a box is above it.
@@ -95,6 +97,7 @@ export class Stage {
     this.#view = new View(this.#svg, world, {
       onMove: (seen, fits) => this.#minimap.look(seen, fits),
       onResize: () => this.#adapt(),
+      corner: callbacks.corner,
     });
     this.#slider = new Slider(this.#svg, (target) => this.#leafAt(target), callbacks.onValue);
     this.#svg.addEventListener("click", ({ target }) => this.#activate(this.#thingAt(target)));
@@ -554,22 +557,26 @@ const NOWHERE = { x: 0, y: 0 };
 /** Hang the tags at their lines' ends, apart from each other. @param {readonly Line[]} lines @param {boolean} isDown */
 function hangTags(lines, isDown) {
   const { along, aside } = axes(isDown);
-  const near = isDown ? { along: NEAR_TAGS.y, aside: NEAR_TAGS.x } : { along: NEAR_TAGS.x, aside: NEAR_TAGS.y };
-  /** @type {{ along: number, aside: number, lines: Line[] }[]} tags that would overlap hang in one row */
+  const sizeOf = (/** @type {Line} */ { tagWidth }) => (isDown ? tagWidth + TAGS_APART : TAG + TAGS_APART);
+  const near = isDown ? TAG + TAGS_APART : WIDEST_TAG;
+  /** @type {{ along: number, start: number, size: number, lines: Line[] }[]} tags that would overlap hang in one row */
   const rows = [];
   const endOf = (/** @type {Line} */ { points }) => points[0] ?? NOWHERE;
   const inTurn = [...lines].sort((a, b) => aside(endOf(a)) - aside(endOf(b)));
   for (const line of inTurn) {
-    const end = endOf(line);
-    const row = rows.find((other) => {
-      return Math.abs(other.along - along(end)) < near.along && aside(end) < other.aside + near.aside * other.lines.length;
-    });
+    const [end, size] = [endOf(line), sizeOf(line)];
+    const start = aside(end) - size / 2;
+    const row = rows.find((other) => Math.abs(other.along - along(end)) < near && start < other.start + other.size);
     if (row) row.lines.push(line);
-    else rows.push({ along: along(end), aside: aside(end), lines: [line] });
+    else rows.push({ along: along(end), start, size: 0, lines: [line] });
+    /** @type {{ size: number }} */ (row ?? rows.at(-1)).size += size;
   }
-  for (const { aside: first, lines: hung } of rows) {
-    const middle = (first + aside(endOf(/** @type {Line} */ (hung.at(-1))))) / 2;
-    hung.forEach((line, i) => line.hang(middle + (i - (hung.length - 1) / 2) * near.aside));
+  for (const { lines: hung, size } of rows) {
+    let at = (aside(endOf(hung[0])) + aside(endOf(/** @type {Line} */ (hung.at(-1)))) - size) / 2;
+    for (const line of hung) {
+      line.hang(at + sizeOf(line) / 2);
+      at += sizeOf(line);
+    }
   }
 }
 

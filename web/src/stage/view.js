@@ -3,12 +3,12 @@
 import { AFAR, fittedScale, MARGIN, NEAR } from "./fit.js";
 
 /** @typedef {import("./svg.js").Point} Point */
+/** @typedef {import("./fit.js").Size} Size */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle */
 
 const LEAST = 0.05;
 const MOST = 4;
 const SLACK = 60; // how much of the drawing stays in view however far it is dragged
-const CORNER = { width: 140, height: 54 }; // the lower right one has buttons over it
 const CLICK = 4; // how far a pointer may move in a click
 
 /** The part in view. One finger up or down still scrolls the page, and so does the wheel. */
@@ -30,8 +30,9 @@ export class View {
 
   /**
    * @param {SVGSVGElement} svg @param {SVGGElement} world the group that is moved
-   * @param {{ onMove: (seen: Rectangle, fits: boolean) => void, onResize: () => void }} callbacks which part of the
-   *   drawing is seen, and whether all of it could be; and that the room for it has changed
+   * @param {{ onMove: (seen: Rectangle, fits: boolean) => void, onResize: () => void, corner: () => Size }} callbacks
+   *   which part of the drawing is seen, and whether all of it could be; that the room for it has changed; and how much of
+   *   the lower right corner has buttons over it
    */
   constructor(svg, world, callbacks) {
     this.#svg = svg;
@@ -91,7 +92,7 @@ export class View {
     const size = { width: part.width * this.#scale, height: part.height * this.#scale };
     const before = { x: this.#x + part.x * this.#scale, y: this.#y + part.y * this.#scale };
     const after = { x: before.x + shift(before.x, size.width, width), y: before.y + shift(before.y, size.height, height) };
-    const place = this.#fits ? after : clear({ ...after, ...size }, this.size);
+    const place = this.#fits ? after : clear({ ...after, ...size }, this.size, this.#callbacks.corner());
     const [x, y] = [this.#x + place.x - before.x, this.#y + place.y - before.y];
     if (x === this.#x && y === this.#y) return;
     this.#fitted = null;
@@ -114,7 +115,8 @@ export class View {
     const { width, height } = this.size;
     const scale = Math.max(least, fittedScale(this.#content, this.size, this.#limits.most));
     const found = this.#placed(scale);
-    const smaller = fittedScale(this.#content, { width, height: height - CORNER.height + MARGIN }, this.#limits.most);
+    const above = { width, height: height - this.#callbacks.corner().height + MARGIN };
+    const smaller = fittedScale(this.#content, above, this.#limits.most);
     const isSmaller = !found.isClear && smaller >= least;
     const { x, y } = isSmaller ? this.#placed(smaller) : found;
     this.#move(Math.round(x), Math.round(y), isSmaller ? smaller : scale);
@@ -126,7 +128,7 @@ export class View {
     const drawing = { width: this.#content.width * scale, height: this.#content.height * scale };
     const x = drawing.width > width - MARGIN ? MARGIN : (width - drawing.width) / 2;
     const y = drawing.height > height - MARGIN ? MARGIN : (height - drawing.height) / 2;
-    return clear({ x, y, ...drawing }, this.size);
+    return clear({ x, y, ...drawing }, this.size, this.#callbacks.corner());
   }
 
   /** @param {number} factor @param {Point} at what stays in its place on the screen */
@@ -245,10 +247,10 @@ function shift(start, length, room) {
 
 /**
  * Where to put what would lie under the buttons in the corner: above them or beside them, where there is room.
- * @param {Rectangle} part @param {{ width: number, height: number }} room
+ * @param {Rectangle} part @param {Size} room @param {Size} corner
  */
-function clear({ x, y, width, height }, room) {
-  const [over, aside] = [y + height - (room.height - CORNER.height), x + width - (room.width - CORNER.width)];
+function clear({ x, y, width, height }, room, corner) {
+  const [over, aside] = [y + height - (room.height - corner.height), x + width - (room.width - corner.width)];
   if (over <= 0 || aside <= 0) return { x, y, isClear: true };
   if (y - over >= MARGIN / 2) return { x, y: y - over, isClear: true };
   const isRoom = x - aside >= MARGIN / 2;

@@ -27,6 +27,7 @@ const stage = new Stage(frame, {
   onPart: (key) => said.push(["part", key]),
   onValue: (place, number, isFinal) => said.push(["value", place, number, isFinal]),
   onPoint: () => {},
+  corner: () => ({ width: 140, height: 54 }),
   data: "data",
   gradient: "grad",
   nameOfNode: (place) => `${graph.nodes[place].name} = ${graph.nodes[place].data}, ${moment.gradients[place]}`,
