@@ -23,12 +23,12 @@ import { presetOf } from "./presets.js";
 
 /**
  * What stands beside a beat's words: the root plotted over a node that one nudges; the step of the nudge that stands on
- * the graph, and its error by the step; an operation's curve with its tangent; what came to a node, with += and with =;
- * micrograd's backward() as it searches; descent; and passes counted.
+ * the graph, and its error by the step; an operation's curve with its tangent; what came to a node, with += and, where
+ * that is not alone, with =; micrograd's backward() as it searches; descent; and passes counted.
  * @typedef {{ kind: "nudge", node: string }
  *   | { kind: "quotient", isCurved?: boolean }
  *   | { kind: "tangent", node: string }
- *   | { kind: "beside", node: string }
+ *   | { kind: "beside", node: string, isAlone?: boolean }
  *   | { kind: "search" }
  *   | { kind: "descent", parameters: readonly string[], rate: number, isZeroed: boolean }
  *   | { kind: "count" }} Figure
@@ -156,7 +156,7 @@ export const CHAPTERS = [
     beats: [
       { key: "meet", preset: "double", at: "seed" },
       { key: "both", at: "seed", ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, value: { data: "b" } } } },
-      { key: "added", at: "visited b" },
+      { key: "added", at: "visited b", figure: { kind: "beside", node: "a", isAlone: true } },
       { key: "equals", at: "seed", ask: { kind: "number", answer: { overwritten: "a" }, mistakes: { right: { gradient: "a" }, zero: { number: 0 } } } },
       { key: "lost", at: "end", overwrite: true, figure: { kind: "beside", node: "a" } },
       {
@@ -174,7 +174,7 @@ export const CHAPTERS = [
       { key: "question", preset: "diamond", at: "seed" },
       { key: "puzzle", at: "seed", ask: { kind: "order" } },
       { key: "why", at: "end", select: "a" },
-      { key: "early", preset: "reuse", at: "end", order: ["e", "c", "d", "a", "b"], select: "a" },
+      { key: "early", preset: "reuse", at: "end", order: ["e", "c", "d", "a", "b"], figure: { kind: "beside", node: "c", isAlone: true } },
       { key: "which", preset: "loss", at: "seed", ask: { kind: "choice", right: 2 } },
       { key: "append", preset: "reuse", at: "known", ask: { kind: "choice", right: 1 } },
       { key: "search", at: "known", figure: { kind: "search" } },

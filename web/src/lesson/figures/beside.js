@@ -1,4 +1,4 @@
-// What comes to a node in the backward pass, contribution by contribution: with += on the left, with = on the right.
+// What comes to a node in the backward pass, contribution by contribution: with +=, and with = beside it.
 
 import { element, fill } from "../../dom.js";
 import { short } from "../../core/numbers.js";
@@ -10,9 +10,9 @@ import { Walk } from "../../walk/steps.js";
 
 export class Beside {
   /** @param {Extract<import("../../model/chapters.js").Figure, { kind: "beside" }>} figure */
-  constructor({ node }) {
+  constructor({ node, isAlone }) {
     this.node = node;
-    this.ledgers = [false, true].map((overwrite) => {
+    this.ledgers = (isAlone ? [false] : [false, true]).map((overwrite) => {
       const list = element("ol", { class: "ledger" });
       const heading = element("h4", {}, overwrite ? say.overwrites : say.adds);
       return { overwrite, list, element: element("div", { class: overwrite ? "overwrites" : "adds" }, heading, list) };
