@@ -187,6 +187,8 @@ test("what is said of wrong answers", () => {
   assert.equal(at(18), "18 is the value of d. Asked is how fast the root changes.");
   assert.equal(at(54), "54 multiplies the paths with each other. Multiply along each path, then add them.");
   assert.equal(at(123), diagnoses.general("123"));
+  assert.equal(at(4), "4 adds up the local derivatives of what uses a. First multiply each by what comes back to that user.");
+  assert.equal(at(0), diagnoses.general("0"));
   const chain = evaluate(parse("e = a + b; f = e*c"), new Map([["a", 2], ["b", -3], ["c", 10]]));
   assert.equal(diagnose(chain, 4, 0, 1), "1 is only the local derivative ∂e/∂a. Multiply it by what comes back to e.");
   assert.match(diagnose(chain, 4, 0, -30), /^-30 takes e for a product/);

@@ -283,6 +283,8 @@ export const diagnoses = {
     `Bei ${answer} ist ein Vorzeichen falsch: ${node} zieht seinen Operanden ab, also ist die lokale Ableitung -1.`,
   upstream: (answer, user, by) =>
     `${answer} ist nur die lokale Ableitung ∂${user}/∂${by}. Multipliziere sie mit dem, was bei ${user} ankommt.`,
+  upstreams: (answer, by) =>
+    `${answer} ist die Summe der lokalen Ableitungen von allem, was ${by} benutzt. Multipliziere zuerst jede mit dem, was dort ankommt.`,
   factor: (answer, user, operand, local) => `Bei ${answer} fehlt ein Faktor: die lokale Ableitung ∂${user}/∂${operand} = ${local}.`,
   along: (answer) =>
     `${answer} addiert lokale Ableitungen entlang eines Pfades. Entlang eines Pfades wird multipliziert; addiert wird nur, wo Pfade zusammenkommen.`,
@@ -290,7 +292,7 @@ export const diagnoses = {
   data: (answer, node) => `${answer} ist der Wert von ${node}. Gefragt ist, wie schnell sich die Wurzel ändert.`,
   reciprocal: (answer) => `${answer} steht auf dem Kopf: 1 geteilt durch die Ableitung.`,
   quotient: (answer, root, by, step) =>
-    `Um ${answer} ändert sich ${root} je 1 von ${by}, wenn der Schritt ${step} ist. Das ist nahe dran; die Ableitung ist die Steigung für immer kleinere Schritte.`,
+    `Um ${answer} ändert sich ${root} je 1 von ${by}, wenn der Schritt ${step} ist. Die Ableitung ist das, was daraus bei immer kleineren Schritten wird.`,
 };
 
 /** @type {typeof en.inspector} */

@@ -293,6 +293,8 @@ export const diagnoses = {
   oneSign: (answer, node) => `${answer} has one sign wrong: ${node} takes its operand away, so the local derivative is -1.`,
   /** @param {string} answer @param {string} user @param {string} by */
   upstream: (answer, user, by) => `${answer} is only the local derivative ∂${user}/∂${by}. Multiply it by what comes back to ${user}.`,
+  /** @param {string} answer @param {string} by */
+  upstreams: (answer, by) => `${answer} adds up the local derivatives of what uses ${by}. First multiply each by what comes back to that user.`,
   /** @param {string} answer @param {string} user @param {string} operand @param {string} local */
   factor: (answer, user, operand, local) => `${answer} leaves out a factor: the local derivative ∂${user}/∂${operand} = ${local}.`,
   /** @param {string} answer */
@@ -305,7 +307,7 @@ export const diagnoses = {
   reciprocal: (answer) => `${answer} is upside down: one divided by the derivative.`,
   /** @param {string} answer @param {string} root @param {string} by @param {string} step */
   quotient: (answer, root, by, step) =>
-    `${answer} is how much ${root} changes for each 1 of ${by} over a step of ${step}. That is near it; the derivative is the slope for ever smaller steps.`,
+    `${answer} is how much ${root} changes for each 1 of ${by} over a step of ${step}. The derivative is what that becomes as the steps get smaller and smaller.`,
 };
 
 export const inspector = {

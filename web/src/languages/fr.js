@@ -286,6 +286,8 @@ export const diagnoses = {
     `${answer} a un signe faux : ${node} soustrait son opérande, et la dérivée locale est donc -1.`,
   upstream: (answer, user, by) =>
     `${answer} n’est que la dérivée locale ∂${user}/∂${by}. Multipliez-la par ce qui revient à ${user}.`,
+  upstreams: (answer, by) =>
+    `${answer} additionne les dérivées locales de tout ce qui utilise ${by}. Multipliez d’abord chacune par ce qui y revient.`,
   factor: (answer, user, operand, local) => `${answer} oublie un facteur : la dérivée locale ∂${user}/∂${operand} = ${local}.`,
   along: (answer) =>
     `${answer} additionne des dérivées locales le long d’un chemin. Le long d’un chemin, multipliez ; n’additionnez que là où des chemins se rejoignent.`,
@@ -293,7 +295,7 @@ export const diagnoses = {
   data: (answer, node) => `${answer} est la valeur de ${node}. On demande à quelle vitesse la racine change.`,
   reciprocal: (answer) => `${answer} est à l’envers : 1 divisé par la dérivée.`,
   quotient: (answer, root, by, step) =>
-    `${answer} est la variation de ${root} pour 1 de ${by}, sur un pas de ${step}. C’est proche ; la dérivée est la pente pour des pas toujours plus petits.`,
+    `${answer} est la variation de ${root} pour 1 de ${by}, sur un pas de ${step}. La dérivée est ce que cela devient pour des pas de plus en plus petits.`,
 };
 
 /** @type {typeof en.inspector} */

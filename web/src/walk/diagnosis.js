@@ -39,7 +39,10 @@ export function diagnose(graph, root, by, answer) {
  */
 export function mistakeIn(graph, root, by, answer) {
   const part = root === graph.root ? graph : new Graph(graph.nodes.slice(0, root + 1), root);
-  for (const mistake of mistakes(new Question(part, by))) if (isClose(answer, mistake.value)) return mistake;
+  for (const mistake of mistakes(new Question(part, by))) {
+    const isGuess = answer === 0 && mistake.kind !== "missing"; // many mistakes make 0, and so does not knowing
+    if (!isGuess && isClose(answer, mistake.value)) return mistake;
+  }
   return null;
 }
 
@@ -140,8 +143,9 @@ function* upstreamForgotten({ graph, by, users }) {
   if (!first || first.user === graph.root) return;
   const named = (/** @type {number} */ place) => said(graph.nodes[place].name);
   const told = (/** @type {string} */ answer) => say.upstream(answer, named(first.user), named(by));
-  yield { kind: "upstream", value: locals.reduce((sum, local) => sum + local, 0), told };
-  if (locals.length > 1) yield { kind: "upstream", value: locals[0], told };
+  yield { kind: "upstream", value: locals[0], told };
+  const sum = locals.reduce((all, local) => all + local, 0);
+  if (locals.length > 1) yield { kind: "upstream", value: sum, told: (answer) => say.upstreams(answer, named(by)) };
 }
 
 /** One local derivative left out of the products. @param {Question} asked @returns {Generator<Mistake>} */
