@@ -263,14 +263,15 @@ export class App {
     window.print();
   }
 
-  /** What is printed. @param {ReadonlyMap<number, Element>} pictures of a chapter's beats; without any, the graph stands once, as it is on the screen */
+  /** What is printed. @param {ReadonlyMap<number, Element>} pictures of a chapter's beats; without any, that of the first one is as it is on the screen */
   #fillPaper(pictures) {
     if (!this.#model) return;
     const { state } = this.#model;
     const picture = this.stage.picture();
     const chapter = chapterOf(state.chapter);
     if (chapter) {
-      const known = pictures.size || !picture ? pictures : new Map([[0, picture]]);
+      const isUntold = state.beat === 0; // later the graph on the screen may tell what is asked
+      const known = pictures.size || !picture || !isUntold ? pictures : new Map([[0, picture]]);
       return this.paper.fill(this.framing, titleOf(chapter), ...handout(chapter, known));
     }
     const question = (state.mode === "exercises" && this.exercise.question.textContent) || "";
@@ -308,6 +309,7 @@ export class App {
     this.#frame();
     this.lessonAt = before.lessonAt;
     this.guide.follow(before.guide);
+    this.asked.follow(before.asked);
     const { model } = this.#attempt(before.#state);
     if (model) this.#show(model);
     this.header.follow(before.header);

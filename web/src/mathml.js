@@ -1,5 +1,7 @@
 // Formulas, typeset by the browser itself (MathML): fractions, exponents, roots. Each says itself as text, too.
 
+import { bracketed as operand } from "./core/names.js";
+
 /** @typedef {import("./types.js").Formula} Formula */
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
@@ -54,7 +56,7 @@ export function row(...parts) {
 
 /** d of / d by. @param {"d" | "∂"} d @param {string} of @param {string} by */
 export function derivative(d, of, by) {
-  return fraction(row(made("mi", d), name(of)), row(made("mi", d), name(by)));
+  return fraction(row(made("mi", d), name(operand(of))), row(made("mi", d), name(operand(by))));
 }
 
 /** Parts with a sign between each two. @param {readonly Element[]} parts @param {string} between */

@@ -177,6 +177,20 @@ def test_what_was_typed_is_there_when_the_learner_comes_back(guide: Guide) -> No
     expect(guide.next).to_have_text("Show me")  # and it was not taken for an answer
 
 
+def test_a_comma_is_a_point(guide: Guide) -> None:
+    guide.next.click()
+    guide.field.fill("10,0")
+    guide.field.press("Enter")
+    expect(guide.feedback).to_have_attribute("data-verdict", "right")
+
+
+def test_what_is_shown_was_not_right(guide: Guide) -> None:
+    guide.next.click()
+    guide.next.click()
+    expect(guide.feedback).to_have_text("It is 10.")
+    expect(guide.feedback).not_to_have_attribute("data-verdict", "right")
+
+
 def test_an_answered_question_stays_answered(guide: Guide) -> None:
     guide.next.click()
     guide.follow(by_mouse)

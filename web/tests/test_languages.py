@@ -238,15 +238,17 @@ def test_an_opened_file_stays_open(reader: Callable[..., Lesson], tmp_path: Path
 
 
 def test_the_lesson_goes_on_in_another_language(reader: Callable[..., Lesson]) -> None:
-    lesson = reader("en-US", "chapter=forward&beat=3")
-    lesson.page.get_by_label("Your answer").fill("4")
-    lesson.button("Check").click()
+    lesson = reader("en-US", "chapter=forward&beat=3&ask=Why%3F&answer=2.0123456789abc")
+    lesson.page.locator(".asked input").fill("because")
+    lesson.page.locator(".guide").get_by_label("Your answer").fill("4")
+    lesson.page.locator(".guide").get_by_role("button", name="Check", exact=True).click()
     expect(lesson.button("Continue")).to_be_visible()
     choose(lesson.page, "de")
     expect(lesson.page.get_by_text("Kapitel 2 von 10", exact=True)).to_be_visible()
+    expect(lesson.page.locator(".asked input")).to_have_value("because")
     lesson.button("Weiter").click()  # the question has been answered
     expect(lesson.page.get_by_text("Schritt 5 von 8", exact=True)).to_be_visible()
-    lesson.settled("chapter=forward&beat=4&lang=de")
+    expect(lesson.page).to_have_url(re.compile("#chapter=forward&beat=4&lang=de&"))
 
 
 def test_errors_are_in_the_language_of_the_page(reader: Callable[..., Lesson]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -219,6 +220,17 @@ def test_a_chapter_on_paper(guided: Lesson, chapter: str, passages: int) -> None
         fits(guided.page, width)
     assert 1 <= pages_in(guided.page) <= 5
     assert guided.page.locator(".unseen").count() == 0
+
+
+def test_a_handout_tells_no_gradient_that_it_asks_for(guided: Lesson) -> None:
+    guided.page.evaluate("() => { location.hash = 'chapter=rule&beat=7'; }")
+    expect(guided.page.locator(".guide .recap")).to_be_visible()
+    printed(guided, "menu")
+    pictures = guided.page.locator(".paper svg.stage")
+    assert pictures.count() == 1
+    assert pictures.locator(".tag.shown").count() == 0
+    texts = pictures.locator(".node text").all_text_contents()
+    assert [after for before, after in itertools.pairwise(texts) if before == "grad" and after] == ["1"]
 
 
 def test_a_print_from_the_browsers_own_menu(visit: Visit) -> None:

@@ -43,7 +43,7 @@ function onPaper({ beats }) {
 }
 
 /**
- * The graph at each printed beat where it is another one than before.
+ * The graphs of the printed beats, each as it stands where it comes first: later it would tell what was asked before.
  * @param {Chapter} chapter @param {(model: Model) => Promise<Element | null>} draw
  */
 export async function picturesOf(chapter, draw) {
@@ -52,10 +52,12 @@ export async function picturesOf(chapter, draw) {
   const found = new Map();
   let before = "";
   for (const i of onPaper(chapter)) {
-    const model = modelOf({ ...bare(), ...stageOf(chapter, i) });
-    const picture = await draw(veiled(model, chapter.beats[i].ask ?? null));
-    if (picture && picture.outerHTML !== before) found.set(i, picture);
-    before = picture?.outerHTML ?? before;
+    const stage = stageOf(chapter, i);
+    const drawn = JSON.stringify([stage.program, ...stage.values, stage.mode]);
+    if (drawn === before) continue;
+    const picture = await draw(veiled(modelOf({ ...bare(), ...stage }), chapter.beats[i].ask ?? null));
+    if (picture) found.set(i, picture);
+    before = drawn;
   }
   return found;
 }

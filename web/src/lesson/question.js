@@ -58,7 +58,7 @@ export class NumberForm {
   }
 
   show() {
-    this.#tell(say.shown(short(this.#right)), "right");
+    this.#tell(say.shown(short(this.#right)), "");
   }
 
   focus() {
@@ -129,7 +129,7 @@ export class Choice {
 
   show() {
     set(this.buttons[this.right], "data-verdict", "right");
-    set(this.told, "data-verdict", "right");
+    set(this.told, "data-verdict", "");
     fill(this.told, say.shownChoice);
   }
 

@@ -3,10 +3,9 @@
 // That keeps it from being read in passing. It is no secret: whoever tries all likely answers finds it.
 
 import { readNumber } from "../core/numbers.js";
-import { numberIn } from "./answers.js";
+import { numberIn, pointed } from "./answers.js";
 
 const BETWEEN = ";"; // ways to give an answer, as a teacher types them
-const COMMA = /^\s*[-+\u2212\u2013]?\d+,\d+\s*$/; // as in 0,5
 const HALF = 1e-9; // relative: what is so near to the middle of two roundings counts as either
 const EXACT = 6; // places to which a whole number must be met
 const MOST_PLACES = 99;
@@ -47,7 +46,7 @@ export function isEncodedAnswer(text) {
 
 /** Whether what a learner has typed is a right answer. @param {string} given @param {string} question @param {string} encoded */
 export function isRightAnswer(given, question, encoded) {
-  const number = numberGiven(given);
+  const number = numberIn(given);
   return encoded.split("~").some((way) => {
     const [places, code] = way.split(".");
     if (places === WORD) return code === hash(question, WORD, plainWord(pointed(given)));
@@ -60,16 +59,6 @@ export function isRightAnswer(given, question, encoded) {
 /** Whether an answer can only be a number. @param {string} encoded */
 export function isNumeric(encoded) {
   return encoded.split("~").every((way) => !way.startsWith(WORD));
-}
-
-/** The number that a learner has typed, with a point or a comma; null for anything else. @param {string} given */
-export function numberGiven(given) {
-  return numberIn(pointed(given));
-}
-
-/** With a point for a comma. @param {string} text */
-function pointed(text) {
-  return COMMA.test(text) ? text.replace(",", ".") : text;
 }
 
 /** @param {string} way */

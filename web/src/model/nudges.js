@@ -1,6 +1,7 @@
 // What the stage shows of a nudge: in each box what follows from it, and in the root's the quotient beside the gradient.
 
 import { checks as say, stage as stageWords } from "../languages/languages.js";
+import { bracketed } from "../core/names.js";
 import { digits, short } from "../core/numbers.js";
 
 /** @typedef {import("./model.js").Model} Model */
@@ -53,7 +54,7 @@ function tracesOf({ graph, state }, { place, h, follows }) {
 /** @param {Model} model @param {Nudged} nudge @returns {Quotient} */
 function quotientOf({ graph, moment, asks }, nudge) {
   const { place, quotient, backprop, verdict, follows } = nudge;
-  const [root, name] = [graph.nodes[graph.root].name, graph.nodes[place].name];
+  const [root, name] = [graph.root, place].map((index) => bracketed(graph.nodes[index].name));
   const isKnown = (moment.visited[place] || moment.phase === "end") && !asks;
   const isRun = follows.size > 0 || !Number.isNaN(quotient);
   const kind = verdict === "agrees" || verdict === "differs" ? verdict : "unclear";

@@ -2,7 +2,8 @@
 
 import { element, set, write } from "../dom.js";
 import { ask as say } from "../languages/languages.js";
-import { isNumeric, isRightAnswer, numberGiven } from "../model/ask.js";
+import { numberIn } from "../model/answers.js";
+import { isNumeric, isRightAnswer } from "../model/ask.js";
 import { record } from "../model/results.js";
 import { mistakeIn } from "../walk/diagnosis.js";
 import { gradients } from "../walk/steps.js";
@@ -47,9 +48,14 @@ export class Ask {
     this.model = model;
   }
 
+  /** Go on with what was begun in another language. @param {Ask} before */
+  follow({ input }) {
+    this.input.value = input.value;
+  }
+
   #judge() {
     const given = this.input.value;
-    const isUnclear = !given.trim() || (isNumeric(this.answer) && numberGiven(given) === null);
+    const isUnclear = !given.trim() || (isNumeric(this.answer) && numberIn(given) === null);
     set(this.input, "aria-invalid", isUnclear && "true");
     if (isUnclear) return this.#tell(given.trim() ? say.noNumber(given) : say.nothing, "");
     const isRight = this.#isRight(given);
@@ -65,7 +71,7 @@ export class Ask {
   /** The mistake in a wrong number, where the gradient of the selected node is what is asked for. @param {string} given */
   #mistake(given) {
     const { graph, selected } = /** @type {Model} */ (this.model);
-    const number = numberGiven(given);
+    const number = numberIn(given);
     if (number === null || !selected || !this.#isRight(plain(gradients(graph)[selected.place]))) return null;
     return mistakeIn(graph, graph.root, selected.place, number)?.told(short(number)) ?? null;
   }

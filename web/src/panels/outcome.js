@@ -2,6 +2,7 @@
 
 import { element, fill, set, write } from "../dom.js";
 import { outcomes as say } from "../languages/languages.js";
+import { bracketed } from "../core/names.js";
 import { short } from "../core/numbers.js";
 import { wrongSentence } from "../walk/words.js";
 
@@ -48,7 +49,7 @@ function row({ graph, gradients, right, wrong }, place) {
   return element(
     "tr",
     { "data-wrong": isWrong },
-    element("th", { scope: "row" }, say.derivative(root, name)),
+    element("th", { scope: "row" }, say.derivative(bracketed(root), bracketed(name))),
     element("td", {}, short(Number(gradients[place]))),
     element("td", {}, isWrong ? say.wrong(short(right[place])) : say.right),
   );

@@ -3,6 +3,7 @@
 import { element, fill, set, write } from "../dom.js";
 import { values as say } from "../languages/languages.js";
 import { plain, readNumber } from "../core/numbers.js";
+import { pointed } from "../model/answers.js";
 
 export const LISTED = 40; // leaves; those beyond are changed where they are selected
 const LONG = 6; // letters of a name that leaves no room for a second field beside it
@@ -72,7 +73,7 @@ export class LeafField {
 
   #change() {
     const leaf = /** @type {import("../types.js").Node} */ (this.#leaf);
-    const number = readNumber(this.input.value);
+    const number = readNumber(pointed(this.input.value));
     if (number === null) return this.#refuse(true, say.noNumber(this.input.value));
     this.act({ values: new Map([...this.values, [leaf.name, number]]) });
     return this.#refuse(leaf === this.#leaf, ""); // the page says why: a hand-made node depends on it

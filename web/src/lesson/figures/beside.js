@@ -36,7 +36,7 @@ export class Beside {
 
 /** @param {Contribution} contribution @param {string} giver @param {boolean} overwrite */
 function entry({ before, amount, after, late, again }, giver, overwrite) {
-  const sum = `${short(before)} ${amount < 0 ? "−" : "+"} ${short(Math.abs(amount))} = ${short(after)}`;
+  const sum = `${short(before)} ${amount < 0 ? "-" : "+"} ${short(Math.abs(amount))} = ${short(after)}`;
   const isLost = late || (overwrite && again);
   const told = late ? `${short(amount)}` : overwrite ? short(after) : sum;
   return element("li", { "data-lost": isLost, "data-late": late }, element("span", {}, say.from(giver)), element("b", {}, told));

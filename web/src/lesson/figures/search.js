@@ -30,8 +30,8 @@ export class Search {
     this.element = element(
       "div",
       { class: "figure search" },
-      element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
       element("div", { class: "buttons" }, this.next, this.again),
+      element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
       element("dl", {}, ...facts),
       this.told,
     );
