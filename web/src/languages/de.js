@@ -672,7 +672,7 @@ export const lesson = {
           },
         },
         zero: {
-          text: "Das andere Gewicht, `w2`, wird 0 bekommen. *Warum?*",
+          text: "Das andere Gewicht, `w2`, bekommt 0. *Warum?*",
           options: ["Sein Eingang `x2` ist 0", "Sein Wert ist zu klein", "tanh lässt nichts durch"],
           feedback: [
             "Ja. Solange `x2` gleich 0 ist, kann `w2` am Ergebnis nichts ändern.",
@@ -784,7 +784,7 @@ export const lesson = {
         caught: "Ertappt: Der Gradient sagt 3, der Quotient −3. Der Beitrag −6 wurde überschrieben. Es gab keine Fehlermeldung, und ohne die Probe hätte es niemand gemerkt. Verändere `h`: Es bleibt falsch.",
         bent: "Hier krümmt `tanh` den Weg von `x1` zu `o`, und mit `h` = 0.1 liegt der Quotient daneben. Mach `h` kleiner und sieh zu, wie er dem Gradienten näher kommt, der −1.5 ist.",
         small: {
-          text: "Mit jedem `h`, das 10 mal so klein ist, wird der Quotient besser. *Ist also das kleinste `h` das beste?*",
+          text: "Ein kleineres `h` hat den Quotienten besser gemacht. *Ist also das kleinste `h` das beste?*",
           options: ["Ja, je kleiner, desto besser", "Nein: Mit winzigem `h` wird es wieder falsch", "Ab irgendwann macht `h` keinen Unterschied mehr"],
           feedback: [
             "Auf dem Papier schon. Aber der Computer behält nur etwa 16 Stellen. Was bleibt von der Differenz zweier fast gleicher Zahlen?",
@@ -820,7 +820,7 @@ export const lesson = {
             "Ja. Das Versprechen eines Gradienten gilt nur für kleine Änderungen.",
           ],
         },
-        large: "Sieh hin: Der Verlust springt und kann auf dem flachen Teil von tanh landen, wo nichts mehr durchkommt.",
+        large: "Sieh hin: `w` springt über das Ziel hinaus, auf den flachen Teil von tanh. Dort kommt nichts mehr durch, und der Verlust bleibt, wie er ist.",
         again: {
           text: "In `w.grad` steht noch der Gradient des letzten Durchlaufs. *Was geschieht, wenn der nächste Rückwärtsdurchlauf läuft, ohne dass es auf 0 gesetzt wird?*",
           options: ["Der neue Gradient tritt an seine Stelle", "Der neue Gradient wird dazu addiert", "Python meldet einen Fehler"],

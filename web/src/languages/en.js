@@ -722,7 +722,7 @@ export const lesson = {
           },
         },
         zero: {
-          text: "The other weight, `w2`, will get 0. *Why?*",
+          text: "The other weight, `w2`, gets 0. *Why?*",
           options: ["Its input `x2` is 0", "Its value is too small", "tanh lets nothing through"],
           feedback: [
             "Yes. As long as `x2` is 0, nothing that `w2` does can change the result.",
@@ -834,7 +834,7 @@ export const lesson = {
         caught: "Caught: the gradient says 3, the quotient −3. The contribution −6 was overwritten. No error was raised, and without the check nobody would have known. Move `h`: it stays wrong.",
         bent: "Here `tanh` bends the way from `x1` to `o`, and with `h` = 0.1 the quotient is off. Make `h` smaller, and watch it come closer to the gradient, −1.5.",
         small: {
-          text: "Each time `h` is 10 times as small, the quotient gets better. *So is the smallest `h` the best?*",
+          text: "A smaller `h` made the quotient better. *So is the smallest `h` the best?*",
           options: ["Yes, the smaller the better", "No: with a tiny `h` it goes wrong again", "From some point on `h` makes no difference"],
           feedback: [
             "On paper it is. But the computer keeps some 16 digits. What is left of the difference of two nearly equal numbers?",
@@ -870,7 +870,7 @@ export const lesson = {
             "Yes. The promise of a gradient holds for small changes only.",
           ],
         },
-        large: "See: the loss leaps, and may end on the flat part of tanh, where nothing gets through.",
+        large: "See: `w` leaps past the goal, onto the flat part of tanh. Nothing gets through there, and the loss stays where it is.",
         again: {
           text: "`w.grad` still holds the gradient of the last pass. *What happens if the next backward pass runs without setting it to 0?*",
           options: ["The new gradient takes its place", "The new gradient is added to it", "Python raises an error"],

@@ -676,7 +676,7 @@ export const lesson = {
           },
         },
         zero: {
-          text: "L’autre poids, `w2`, recevra 0. *Pourquoi ?*",
+          text: "L’autre poids, `w2`, reçoit 0. *Pourquoi ?*",
           options: ["Son entrée `x2` vaut 0", "Sa valeur est trop petite", "tanh ne laisse rien passer"],
           feedback: [
             "Oui. Tant que `x2` vaut 0, rien de ce que fait `w2` ne change le résultat.",
@@ -788,7 +788,7 @@ export const lesson = {
         caught: "Pris sur le fait : le gradient dit 3, le quotient −3. La contribution −6 a été écrasée. Aucune erreur n’a été signalée, et sans la vérification personne ne l’aurait su. Changez `h` : cela reste faux.",
         bent: "Ici `tanh` courbe le chemin de `x1` à `o`, et avec `h` = 0.1 le quotient est à côté. Diminuez `h`, et regardez-le se rapprocher du gradient, −1.5.",
         small: {
-          text: "Chaque fois que `h` est 10 fois plus petit, le quotient s’améliore. *Le plus petit `h` est-il donc le meilleur ?*",
+          text: "Un `h` plus petit a amélioré le quotient. *Le plus petit `h` est-il donc le meilleur ?*",
           options: ["Oui, plus il est petit, mieux c’est", "Non : avec un `h` minuscule, c’est faux à nouveau", "À partir d’un certain point, `h` ne change plus rien"],
           feedback: [
             "Sur le papier, oui. Mais l’ordinateur garde environ 16 chiffres. Que reste-t-il de la différence de deux nombres presque égaux ?",
@@ -824,7 +824,7 @@ export const lesson = {
             "Oui. La promesse d’un gradient ne tient que pour de petites variations.",
           ],
         },
-        large: "Voyez : la perte bondit, et peut finir sur la partie plate de tanh, où plus rien ne passe.",
+        large: "Voyez : `w` saute au-delà du but, sur la partie plate de tanh. Plus rien n’y passe, et la perte reste où elle est.",
         again: {
           text: "`w.grad` contient encore le gradient de la dernière passe. *Que se passe-t-il si la passe arrière suivante commence sans le remettre à 0 ?*",
           options: ["Le nouveau gradient prend sa place", "Le nouveau gradient s’y ajoute", "Python signale une erreur"],
