@@ -191,6 +191,18 @@ def test_what_is_shown_was_not_right(guide: Guide) -> None:
     expect(guide.feedback).not_to_have_attribute("data-verdict", "right")
 
 
+@pytest.mark.parametrize("fragment", ["chapter=nudge&beat=1", "chapter=nudge&beat=3", "chapter=seed&beat=3"])
+def test_a_projector_shows_question_and_answers_at_once(visit: Callable[..., Lesson], fragment: str) -> None:
+    lesson = visit(fragment)
+    lesson.page.set_viewport_size({"width": 800, "height": 600})
+    guide = Guide(lesson.page)
+    asked = guide.panel.locator(".ask :is(input, button)").last.bounding_box()
+    foot = guide.panel.locator(".foot").bounding_box()
+    assert asked
+    assert foot
+    assert asked["y"] + asked["height"] <= foot["y"]
+
+
 def test_an_answered_question_stays_answered(guide: Guide) -> None:
     guide.next.click()
     guide.follow(by_mouse)

@@ -173,6 +173,11 @@ def quotient(lesson: Lesson) -> list[str]:
     return [text for text in lesson.graph.locator(".quotient text").all_text_contents() if text]
 
 
+def test_an_expression_is_in_brackets_where_it_is_differentiated(visit: Visit) -> None:
+    lesson = visit("f=a*b - c&at=a:2,b:3,c:1&step=99&mode=check&node=a&h=0.01")
+    assert "∂(a*b - c)/∂a" in quotient(lesson)
+
+
 def test_the_nudge_is_drawn(checks: Lesson) -> None:
     expect(checks.graph.locator(".quotient.blank")).to_have_count(1)
     step(checks).fill("0.0001")
