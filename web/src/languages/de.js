@@ -144,7 +144,7 @@ export const transport = {
   nothing: "Noch ist nichts bekannt. Der nächste Schritt gibt dem ersten Blatt seine Zahl.",
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Vor dem ersten Schritt";
-    if (phase === "forward") return `Vorwärts: Schritt ${position} von ${forward}`;
+    if (phase === "forward") return `Vorwärts: Schritt ${position} von ${forward}${position === forward ? ", fertig" : ""}`;
     if (phase === "seed") return "Startwert: Der Rückwärtsdurchlauf beginnt";
     const at = `Rückwärts: Schritt ${position - forward - 1} von ${backward}`;
     return phase === "end" ? `${at}, fertig` : at;
@@ -517,6 +517,7 @@ export const lesson = {
           right: "Ja. `e` ändert sich genauso stark wie `a`, und `f` dann `c` = 10 mal so stark.",
           mistakes: {
             one: "`e` ändert sich tatsächlich genauso stark wie `a`. Aber dann wird `e` mit `c` multipliziert.",
+            change: "Um so viel ändert sich `f`, wenn sich `a` um 0.001 ändert. Wievielmal 0.001 ist das?",
             own: "Das ist der Wert von `a`. Es kommt nicht darauf an, wie groß `a` ist, sondern was eine Änderung von `a` bewirkt.",
             root: "Das ist der Wert von `f`. Gefragt ist, wie schnell er sich ändert.",
           },
@@ -541,7 +542,7 @@ export const lesson = {
       beats: {
         remember: "Jeden Eingang von Hand anzustupsen ist mühsam. Um Gradienten stattdessen durch Nachdenken zu finden, muss sich ein Programm *merken, wie es zu seinem Ergebnis kam*. Jeder Wert wird ein Kasten. Noch ist nichts bekannt.",
         leaves: "`a` und `b` sind gegeben: Sie wurden nicht berechnet. Solche Kästen heißen *Blätter*.",
-        product: "Ihr Produkt ist ein neuer Kasten, `e = a·b`. Er kennt seinen Wert, −6, und er merkt sich seine *Operanden*: Die Kanten führen zu `a` und `b`.",
+        product: "Ihr Produkt ist ein neuer Kasten, `e = a·b`. Er kennt seinen Wert, −6, und er merkt sich seine *Operanden*, also die Kästen, aus denen er entstand: `a` und `b`.",
         sum: {
           text: "Auch `c` ist gegeben. Der nächste Kasten ist `d = e + c`. *Welchen Wert bekommt er?*",
           right: "Ja: −6 + 10.",
@@ -556,14 +557,14 @@ export const lesson = {
           right: "Ja: 4 mal −2.",
           mistakes: { sum: "Das ist die Summe. Das Zeichen in `L` ist ein Mal." },
         },
-        done: "Das war der *Vorwärtsdurchlauf*. Hinter `L` kommt kein Kasten mehr: Es ist die *Wurzel*, das Ergebnis, um das es uns geht.",
+        done: "Das war der *Vorwärtsdurchlauf*. Aus `L` entsteht kein Kasten mehr: Es ist die *Wurzel*, das Ergebnis, um das es uns geht.",
         reach: {
           text: "Angenommen, `a` ändert sich. *Welche anderen Kästen ändern sich mit?*",
           options: ["Nur `e`", "`e`, `d` und `L`", "Alle"],
           feedback: [
             "`e` ändert sich als Erstes. Aber `d` entsteht aus `e`.",
-            "Ja: alles, wohin die Kanten auf dem Weg von `a` zur Wurzel führen. Die Gradienten nehmen denselben Weg, nur rückwärts.",
-            "`b`, `c` und `f` sind gegeben: Zu ihnen führt keine Kante.",
+            "Ja: was aus `a` entsteht und was daraus entsteht, bis zur Wurzel. Die Gradienten nehmen denselben Weg, nur rückwärts.",
+            "`b`, `c` und `f` sind gegeben: Sie entstehen nicht aus `a`.",
           ],
         },
       },
@@ -573,7 +574,7 @@ export const lesson = {
       title: "Der Startwert: ein erster Gradient",
       goal: "Den ersten Gradienten kennen, ganz ohne Regel.",
       beats: {
-        turn: "Jetzt drehen wir um. Wir wollen den Gradienten von `L` nach *jedem* Kasten: $[dL/da]$, $[dL/db]$ und so weiter. Man findet sie von der Wurzel aus rückwärts, jeden aus denen dahinter. Also brauchen wir einen ersten.",
+        turn: "Jetzt drehen wir um. Wir wollen den Gradienten von `L` nach *jedem* Kasten: $[dL/da]$, $[dL/db]$ und so weiter. Man findet sie von der Wurzel aus rückwärts, jeden aus denen der Kästen, die mit ihm berechnet wurden. Also brauchen wir einen ersten.",
         self: {
           text: "*Was ist der Gradient von `L` nach `L` selbst,* $[dL/dL]$?",
           right: "Ja: Was `L` um 0.001 ändert, ändert `L` um 0.001.",
@@ -582,12 +583,12 @@ export const lesson = {
             value: "Das ist der Wert von `L`. Frag dich, wievielmal so stark sich `L` ändert, wenn sich `L` ändert.",
           },
         },
-        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd, der kleinen Python-Bibliothek, an die sich dieser Kurs hält, ist es die Zeile `self.grad = 1`. Alles andere beginnt bei 0, und alles, was rückwärts fließt, kommt von hier.",
+        planted: "Diese 1 ist der *Startwert* (englisch *seed*, Saatkorn). In micrograd, der kleinen Python-Bibliothek, an die sich dieser Kurs hält, ist es die Zeile `self.grad = 1`. Alle anderen Gradienten beginnen bei 0 (ein Kasten zeigt keinen, bis etwas angekommen ist), und alles, was rückwärts fließt, kommt von hier.",
         other: {
           text: "*Was käme mit 2 als Startwert heraus?*",
           options: ["Dieselben Gradienten", "Nur `L` hätte einen anderen Gradienten", "Alle Gradienten wären verdoppelt"],
           feedback: [
-            "Jeder Gradient entsteht durch Multiplizieren aus dem dahinter. Geht doppelt so viel hinein…",
+            "Alle Gradienten entstehen durch Multiplizieren und Addieren aus dem ersten. Geht doppelt so viel hinein…",
             "Die anderen entstehen daraus: Sie würden sich auch ändern.",
             "Ja. Mit Startwert 2 sind es die Gradienten von 2·`L`. Und mit 0 wären alle 0.",
           ],
@@ -601,10 +602,10 @@ export const lesson = {
       beats: {
         rule: "Jetzt gibt jeder Kasten Gradient an seine Operanden weiter, nach einer einzigen Regel: `operand.grad += local · this.grad`. `local` ist die *lokale Ableitung*: wievielmal so stark sich *dieser Kasten* ändert wie sein Operand, wenn alles andere bleibt, wie es ist. `this.grad` ist der *ankommende Gradient*: der, den dieser Kasten selbst bekommen hat. Und `+=` addiert zu dem, was da ist: Warum addiert wird, zeigt Kapitel 6.",
         local: {
-          text: "`L = d·f`, mit `d` = 4 und `f` = −2. Sieh dir die Kante von `d` nach `L` an. *Was ist ihre lokale Ableitung,* $[∂L/∂d]$?",
-          right: "Ja. In einem Produkt zählt eine Änderung des einen Faktors so oft, wie der *andere* angibt.",
+          text: "`L = d·f`, mit `d` = 4 und `f` = −2. Sieh dir die Kante von `d` nach `L` an. *Was ist ihre lokale Ableitung,* $[∂L/∂d]$? (Man schreibt ∂, wo alles andere bleibt, wie es ist.)",
+          right: "Ja. In einem Produkt wird eine Änderung des einen Faktors mit dem *anderen* multipliziert: 0.001 mehr bei `d` sind 0.001 · (−2) bei `L`.",
           mistakes: {
-            own: "4 ist der Wert von `d` selbst. Wenn `d` um 1 wächst: Wie oft kommt dann `f` dazu?",
+            own: "4 ist der Wert von `d` selbst. Wenn `d` um 0.001 wächst: Um wie viel ändert sich dann `d·f`?",
             whole: "Das ist der Wert von `L`, nicht, wie schnell er sich ändert.",
             one: "Das wäre die Regel für eine Summe. Hier wird eine Änderung von `d` mit `f` multipliziert.",
           },
@@ -642,7 +643,7 @@ export const lesson = {
       goal: "Sehen, was tanh mit einem Gradienten macht.",
       beats: {
         meet: "Das ist ein Neuron: Eingänge mal Gewichte, ein Bias `b`, und tanh auf ihre Summe `n`. Produkte und Summen kennst du. Neu ist tanh.",
-        curve: "tanh drückt jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve an der Stelle `n`. Bewege `n` und sieh dir die Tangente an die Kurve an.",
+        curve: "tanh drückt jede Zahl zwischen −1 und 1. Seine lokale Ableitung ist die *Steigung* der Kurve an der Stelle `n`. Bewege `n` und sieh dir die Tangente an die Kurve an. (Der Bias ist vorerst 5.)",
         steepest: {
           text: "*Wo ist die Steigung am größten, und wie groß ist sie dort?*",
           options: ["Weit rechts: fast 1", "In der Mitte: 1", "Sie ist überall gleich"],
@@ -653,7 +654,7 @@ export const lesson = {
           ],
         },
         slope: {
-          text: "Dafür gibt es eine Formel, in der das Ergebnis selbst steht: Die Steigung ist $1 − o^2$. Hier ist `o` = 0.7071. *Wie groß ist die Steigung?*",
+          text: "Dafür gibt es eine Formel, in der das Ergebnis selbst steht: Die Steigung ist $1 − o^2$. Der Bias ist wieder 6.88, und `o` = 0.7071. *Wie groß ist die Steigung?*",
           right: "Ja: 1 − 0.5.",
           mistakes: {
             value: "Das ist `o`. Quadriere es, und zieh das von 1 ab.",
@@ -697,6 +698,7 @@ export const lesson = {
             one: "1 bringt *eine* der Kanten. Es sind zwei.",
             own: "3 ist der Wert von `a`. In einer Summe kommt es auf die Werte nicht an.",
             value: "6 ist der Wert von `b`.",
+            change: "Um so viel wächst `b`. Wievielmal so viel wie `a` ist das?",
           },
         },
         added: "Jede Kante bringt 1, eine nach der anderen, und was kommt, wird zu dem *addiert*, was da ist. Das ist das `+` in `+=`.",
@@ -725,14 +727,14 @@ export const lesson = {
       title: "Wer ist an der Reihe?",
       goal: "Wissen, warum die Reihenfolge topologisch ist, und wie man eine findet.",
       beats: {
-        question: "`a` wird von `b` und von `c` benutzt, und beide von `d`. Ein Kasten nach dem anderen kommt an die Reihe und gibt den Gradienten weiter, den er *bis dahin* hat.",
+        question: "`a` wird von `b` und von `c` benutzt, und beide von `d`. Ein Kasten nach dem anderen kommt an die Reihe und gibt den Gradienten weiter, den er *bis dahin* hat. Was später zu ihm kommt, zählt nicht.",
         puzzle: {
           text: "*In welcher Reihenfolge sollten sie drankommen?* Wähle einen Kasten nach dem anderen, im Graphen oder in der Liste, und lass den Durchlauf dann laufen.",
           right: "Ja: Kein Gradient ist falsch.",
           wrong: "Etwas geht verloren. Lies, was, und ändere die Reihenfolge.",
         },
         why: "Ein Kasten darf seinen Gradienten erst weitergeben, wenn *alles, was ihn benutzt, bei ihm abgeliefert hat*. Dann ist sein Gradient vollständig. Eine Reihenfolge, in der das so ist, heißt *topologisch* (hier rückwärts: Ergebnisse vor Operanden).",
-        early: "Hier ist `d = c + a` und `c = a·b`, und `c` kam vor `d` an die Reihe. Bis dahin war bei `c` nichts angekommen, also gab es 0 an `a` und `b` weiter. Was `d` zu `c` bringt, kommt *zu spät, um weitergegeben zu werden*: `a` hat 16 statt 64.",
+        early: "Hier ist `c = a·b`, `d = c + a` und `e = d**2`, das Quadrat von `d`; und `c` kam vor `d` an die Reihe. Bis dahin war bei `c` nichts angekommen, also gab es 0 an `a` und `b` weiter. Was `d` zu `c` bringt, kommt *zu spät, um weitergegeben zu werden*: `a` hat 16 statt 64. (micrograd würde es trotzdem zu `c.grad` addieren: `c` sähe richtig aus, und `a` wäre falsch.)",
         which: {
           text: "Zurück zu `L = d·f`, `d = e + c`, `e = a·b`. *Welche dieser Reihenfolgen geht schief?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
@@ -792,7 +794,7 @@ export const lesson = {
             "So wäre es, wenn Zahlen unendlich viele Stellen hätten. Der Computer behält etwa 16.",
           ],
         },
-        rounded: "Sieh hin: Bei `h` = 1e-10 sind die letzten Stellen Rauschen. Die Kurve zeigt den Fehler für jedes `h`. Rechts macht ihn die *Krümmung* der Funktion, links das *Runden* der Stellen, und das beste `h` liegt dazwischen.",
+        rounded: "Sieh hin: Bei `h` = 1e-10 sind die letzten Stellen Rauschen (nicht mehr, als so ein Schritt macht, darum gilt es noch als Übereinstimmung). Die Kurve zeigt den Fehler für jedes `h`. Rechts macht ihn die *Krümmung* der Funktion, links das *Runden* der Stellen, und das beste `h` liegt dazwischen.",
       },
       recap: "Der Differenzenquotient überprüft einen Gradienten. Er ist langsam und ungenau; die Backpropagation ist beides nicht.",
     },
@@ -803,14 +805,14 @@ export const lesson = {
         loss: "Ein Neuron sagt `o`. Es hätte `y` sagen sollen. Das Quadrat des Fehlers ist der *Verlust* `L` (englisch *loss*): Lernen heißt, ihn kleiner zu machen. Die Gradienten sagen, wie.",
         which: {
           text: "$[dL/dw]$ ist negativ. *Was sollte `w` tun, damit `L` kleiner wird?*",
-          options: ["Wachsen", "Schrumpfen", "Bleiben"],
+          options: ["Steigen", "Sinken", "Bleiben"],
           feedback: [
             "Ja. Bei negativem Gradienten geht es mit `L` abwärts, wenn es mit `w` aufwärts geht. Also gehen wir *gegen* den Gradienten.",
-            "Dann würde `L` wachsen: Ein negativer Gradient sagt, dass sich die beiden gegenläufig bewegen.",
+            "Dann würde `L` steigen: Ein negativer Gradient sagt, dass sich die beiden gegenläufig bewegen.",
             "Das würde nur ein Gradient von 0 sagen.",
           ],
         },
-        descend: "`w −= rate · w.grad`, für jeden Parameter: Das ist *Gradientenabstieg*. Mach ein paar Schritte und sieh dir die Kurve des Verlusts an.",
+        descend: "`w −= rate · w.grad`, und so für jeden *Parameter*, also für jede Zahl, die geändert werden darf: hier `w` und `b`. Die *Lernrate* `rate` sagt, wie groß ein Schritt ist. Das ist *Gradientenabstieg*. Mach ein paar Schritte und sieh dir die Kurve des Verlusts an.",
         rate: {
           text: "*Und wenn die Lernrate 25 mal so groß ist?*",
           options: ["Es lernt 25 mal so schnell", "Es macht keinen Unterschied", "Es kann über das Tal hinwegspringen"],
@@ -830,7 +832,7 @@ export const lesson = {
             "Nein, und deshalb ist dieser Fehler so häufig.",
           ],
         },
-        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Er gewinnt an Fahrt, schießt über das Ziel hinaus und schwingt. Schalte es ein und aus, und fang neu an.",
+        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Er gewinnt an Fahrt, schießt über das Ziel hinaus und schwingt. Die Zeilen darunter zeigen, was summiert wird. Schalte es ein und aus, und fang neu an.",
         vanished: "Und hier ist das Neuron gesättigt: Der Verlust ist so groß wie möglich, aber $1 − o^2$ ist fast 0, also kommt bei `w` und `b` nichts an. In tiefen Netzen werden viele solche Faktoren multipliziert: Der Gradient *verschwindet*.",
       },
       recap: "Vorwärts, `zero_grad`, rückwärts, ein kleiner Schritt gegen den Gradienten; und wieder von vorn.",
@@ -839,9 +841,9 @@ export const lesson = {
       title: "Warum rückwärts?",
       goal: "Zählen, was alle Gradienten kosten, in beiden Richtungen.",
       beats: {
-        many: "Ein Netz mit zwei Schichten. Zwölf Blätter; für jedes wollen wir einen Gradienten.",
+        many: "Ein Netz mit zwei Schichten. Acht Blätter; für jedes wollen wir einen Gradienten.",
         runs: {
-          text: "*Durch Anstupsen: Wie oft muss das Programm mindestens laufen, um alle zwölf Gradienten zu bekommen?*",
+          text: "*Durch Anstupsen: Wie oft muss das Programm mindestens laufen, um alle acht Gradienten zu bekommen?*",
           right: "Ja: einmal so, wie es ist, und einmal für jedes angestupste Blatt.",
           mistakes: {
             plain: "Fast: und noch einmal ohne Stups, um vergleichen zu können.",
@@ -849,7 +851,8 @@ export const lesson = {
             central: "Das würde reichen, mit zwei Stupsern je Blatt. Mindestens sind es weniger.",
           },
         },
-        count: "Lass es auf beide Arten laufen und zähle. Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten. Einmal genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten sammelt alles, was bei ihm ankommt, und gibt die Summe ein einziges Mal weiter. Kein Stück eines Weges wird zweimal gegangen.",
+        count: "Lass es auf beide Arten laufen und zähle. Vergleiche auch, was herauskommt.",
+        once: "Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten. Einmal genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten sammelt alles, was bei ihm ankommt, und gibt die Summe ein einziges Mal weiter. Kein Stück eines Weges wird zweimal gegangen.",
         million: {
           text: "*Ein Netz hat eine Million Gewichte. Wie viele Rückwärtsdurchläufe braucht es für alle ihre Gradienten?*",
           options: ["Einen", "Tausend", "Eine Million"],
@@ -859,7 +862,7 @@ export const lesson = {
             "Das ist Anstupsen: ein Lauf für jedes Gewicht.",
           ],
         },
-        end: "Du hast alles gesehen: einen Graphen, der sich den Weg merkt, einen Startwert, eine Regel, `+=`, eine Reihenfolge und eine Probe. Das sind etwa hundert Zeilen Python, und damit wird jedes neuronale Netz trainiert.",
+        end: "Du hast alles gesehen: einen Graphen, der sich den Weg merkt, einen Startwert, eine Regel, `+=`, eine Reihenfolge und eine Probe. Das sind etwa hundert Zeilen Python, und damit wird fast jedes neuronale Netz trainiert.",
       },
       recap: "Ein Rückwärtsdurchlauf liefert den Gradienten eines Ergebnisses nach allem.",
     },

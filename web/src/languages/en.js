@@ -132,7 +132,7 @@ export const transport = {
   /** @param {"start" | "forward" | "seed" | "backward" | "end"} phase @param {number} position @param {number} forward steps @param {number} backward steps */
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Before the first step";
-    if (phase === "forward") return `Forward: step ${position} of ${forward}`;
+    if (phase === "forward") return `Forward: step ${position} of ${forward}${position === forward ? ", done" : ""}`;
     if (phase === "seed") return "Seed: the backward pass begins";
     const at = `Backward: step ${position - forward - 1} of ${backward}`;
     return phase === "end" ? `${at}, done` : at;
@@ -567,6 +567,7 @@ export const lesson = {
           right: "Yes. `e` changes by as much as `a`, and `f` by `c` = 10 times as much.",
           mistakes: {
             one: "`e` does change by as much as `a`. But then `e` is multiplied by `c`.",
+            change: "That is by how much `f` changes if `a` changes by 0.001. How many times 0.001 is that?",
             own: "That is the value of `a`. What counts is not how large `a` is, but what a change of it does.",
             root: "That is the value of `f`. The question is how fast it changes.",
           },
@@ -591,7 +592,7 @@ export const lesson = {
       beats: {
         remember: "Nudging every input by hand is tedious. To find gradients by thinking instead, a program has to *remember how it came to its result*. Each value becomes a box. Nothing is known yet.",
         leaves: "`a` and `b` are given: nothing made them. Such boxes are called *leaves*.",
-        product: "Their product is a new box, `e = a·b`. It knows its value, −6, and it remembers its *operands*: the lines lead to `a` and `b`.",
+        product: "Their product is a new box, `e = a·b`. It knows its value, −6, and it remembers its *operands*, the boxes that it was made from: `a` and `b`.",
         sum: {
           text: "`c` is given, too. The next box is `d = e + c`. *What will its value be?*",
           right: "Yes: −6 + 10.",
@@ -606,14 +607,14 @@ export const lesson = {
           right: "Yes: 4 times −2.",
           mistakes: { sum: "That is the sum. The sign in `L` is a product." },
         },
-        done: "This was the *forward pass*. `L` has no box behind it: it is the *root*, the result that we care about.",
+        done: "This was the *forward pass*. No box is made from `L`: it is the *root*, the result that we care about.",
         reach: {
           text: "Suppose `a` changes. *Which other boxes change with it?*",
           options: ["Only `e`", "`e`, `d` and `L`", "All of them"],
           feedback: [
             "`e` is the first to change. But `d` is made from `e`.",
-            "Yes: all that the lines lead to, on the way from `a` to the root. Gradients will take the same way, backward.",
-            "`b`, `c` and `f` are given: no line leads to them.",
+            "Yes: what is made from `a`, and what is made from that, up to the root. Gradients will take the same way, backward.",
+            "`b`, `c` and `f` are given: they are not made from `a`.",
           ],
         },
       },
@@ -623,7 +624,7 @@ export const lesson = {
       title: "The seed: a gradient to start from",
       goal: "Know the first gradient, without any rule.",
       beats: {
-        turn: "Now we turn around. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. They are found from the root backward, each from the ones behind it. So we need a first one.",
+        turn: "Now we turn around. We want the gradient of `L` with respect to *every* box: $[dL/da]$, $[dL/db]$ and so on. They are found from the root backward, each from those of the boxes that were made with it. So we need a first one.",
         self: {
           text: "*What is the gradient of `L` with respect to `L` itself,* $[dL/dL]$?",
           right: "Yes: whatever changes `L` by 0.001 changes `L` by 0.001.",
@@ -632,12 +633,12 @@ export const lesson = {
             value: "That is the value of `L`. Ask how many times as much `L` changes when `L` changes.",
           },
         },
-        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson goes by, it is the line `self.grad = 1`. Everything else starts at 0, and all that flows backward comes from here.",
+        planted: "This 1 is the *seed*. In micrograd, the small Python library that this lesson goes by, it is the line `self.grad = 1`. All other gradients start at 0 (a box shows none until something has come), and all that flows backward comes from here.",
         other: {
           text: "*What would come out with 2 as the seed?*",
           options: ["The same gradients", "Only `L` would have another gradient", "All gradients would be doubled"],
           feedback: [
-            "Every gradient is made from the one behind it, by multiplying. Twice as much goes in…",
+            "All gradients are made from the first one, by multiplying and adding. Twice as much goes in…",
             "The others are made from it: they would change, too.",
             "Yes. With seed 2 they are the gradients of 2·`L`. And with 0, all would be 0.",
           ],
@@ -651,10 +652,10 @@ export const lesson = {
       beats: {
         rule: "Now each box hands gradient on to its operands, by one rule: `operand.grad += local · this.grad`. *Local* is the local derivative: how many times as much *this box* changes as its operand does, all else left alone. `this.grad` is the *upstream gradient*: what this box itself has got. And `+=` adds to what is there: why it adds, you will see in chapter 6.",
         local: {
-          text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$?",
-          right: "Yes. In a product, a change of one factor counts as often as the *other* factor says.",
+          text: "`L = d·f`, with `d` = 4 and `f` = −2. Look at the line from `d` to `L`. *What is its local derivative,* $[∂L/∂d]$? (It is written with ∂ where all else is left alone.)",
+          right: "Yes. In a product, a change of one factor is multiplied by the *other*: 0.001 more for `d` is 0.001 · (−2) for `L`.",
           mistakes: {
-            own: "4 is the value of `d` itself. If `d` grows by 1, how many times do we add `f`?",
+            own: "4 is the value of `d` itself. If `d` grows by 0.001, by how much does `d·f` change?",
             whole: "That is the value of `L`, not how fast it changes.",
             one: "That would be the rule for a sum. Here a change of `d` is multiplied by `f`.",
           },
@@ -692,7 +693,7 @@ export const lesson = {
       goal: "See what tanh does to a gradient.",
       beats: {
         meet: "This is a neuron: inputs times weights, a bias `b`, and tanh over their sum `n`. Products and sums you know. What is new is tanh.",
-        curve: "tanh squeezes any number to between −1 and 1. Its local derivative is the *slope* of the curve where `n` stands. Move `n` and look at the line that touches the curve.",
+        curve: "tanh squeezes any number to between −1 and 1. Its local derivative is the *slope* of the curve where `n` stands. Move `n` and look at the line that touches the curve. (For now the bias is 5.)",
         steepest: {
           text: "*Where is the slope largest, and what is it there?*",
           options: ["Far to the right: nearly 1", "In the middle: 1", "It is the same everywhere"],
@@ -703,7 +704,7 @@ export const lesson = {
           ],
         },
         slope: {
-          text: "There is a formula for it in which the result itself stands: the slope is $1 − o^2$. Here `o` = 0.7071. *What is the slope?*",
+          text: "There is a formula for it in which the result itself stands: the slope is $1 − o^2$. The bias is 6.88 again, and `o` = 0.7071. *What is the slope?*",
           right: "Yes: 1 − 0.5.",
           mistakes: {
             value: "That is `o`. Square it, and take that from 1.",
@@ -747,6 +748,7 @@ export const lesson = {
             one: "1 is what *one* of the lines brings. There are two.",
             own: "3 is the value of `a`. In a sum the values do not matter.",
             value: "6 is the value of `b`.",
+            change: "That is by how much `b` grows. How many times as much as `a` is that?",
           },
         },
         added: "Each line brings 1, one after the other, and what comes is *added* to what is there. That is the `+` in `+=`.",
@@ -775,14 +777,14 @@ export const lesson = {
       title: "Whose turn is it?",
       goal: "Know why the order is topological, and how to find one.",
       beats: {
-        question: "`a` is used by `b` and by `c`, and both by `d`. One box after the other has its turn, and hands on the gradient that it has *by then*.",
+        question: "`a` is used by `b` and by `c`, and both by `d`. One box after the other has its turn, and hands on the gradient that it has *by then*. What comes to it later does not count.",
         puzzle: {
           text: "*In which order should they have their turns?* Choose one box after the other, on the graph or in the list, and then run it.",
           right: "Yes: no gradient is wrong.",
           wrong: "Something is lost. Read what, and change the order.",
         },
         why: "A box may hand on its gradient only when *everything that uses it has handed in*. Then its gradient is complete. An order in which this is so is called *topological* (here, in reverse: results before operands).",
-        early: "Here `d = c + a` and `c = a·b`, and `c` had its turn before `d`. By then nothing had come to `c`, so it handed 0 on to `a` and `b`. What `d` brings to `c` comes *too late to be handed on*: `a` has 16 in place of 64.",
+        early: "Here `c = a·b`, `d = c + a` and `e = d**2`, the square of `d`; and `c` had its turn before `d`. By then nothing had come to `c`, so it handed 0 on to `a` and `b`. What `d` brings to `c` comes *too late to be handed on*: `a` has 16 in place of 64. (micrograd would add it to `c.grad` all the same: `c` would look right, and `a` would be wrong.)",
         which: {
           text: "Back to `L = d·f`, `d = e + c`, `e = a·b`. *Which of these orders goes wrong?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
@@ -842,7 +844,7 @@ export const lesson = {
             "That would be so if numbers had no end. The computer keeps some 16 digits.",
           ],
         },
-        rounded: "See: at `h` = 1e-10 the last digits are noise. The curve has the error for every `h`. To the right the function *bends* away, to the left digits are *rounded* away, and the best `h` lies between.",
+        rounded: "See: at `h` = 1e-10 the last digits are noise (no more than such a step makes, so the verdict lets it pass). The curve has the error for every `h`. To the right the function *bends* away, to the left digits are *rounded* away, and the best `h` lies between.",
       },
       recap: "The difference quotient checks a gradient. It is slow and inexact; backpropagation is neither.",
     },
@@ -853,14 +855,14 @@ export const lesson = {
         loss: "A neuron says `o`. It should have said `y`. The square of the error is the *loss* `L`: to learn is to make it smaller. The gradients tell how.",
         which: {
           text: "$[dL/dw]$ is negative. *To make `L` smaller, what should `w` do?*",
-          options: ["Grow", "Shrink", "Stay"],
+          options: ["Go up", "Go down", "Stay"],
           feedback: [
             "Yes. With a negative gradient, up for `w` is down for `L`. So we go *against* the gradient.",
-            "Then `L` would grow: a negative gradient says that they move in opposite ways.",
+            "Then `L` would go up: a negative gradient says that they move in opposite ways.",
             "Only a gradient of 0 would say that.",
           ],
         },
-        descend: "`w −= rate · w.grad`, for every parameter: this is *gradient descent*. Step a few times and look at the curve of the loss.",
+        descend: "`w −= rate · w.grad`, and so for every *parameter*, which means for every number that may be changed: here `w` and `b`. The learning rate, `rate`, says how large a step is. This is *gradient descent*. Step a few times and look at the curve of the loss.",
         rate: {
           text: "*What if the rate is 25 times as large?*",
           options: ["It learns 25 times as fast", "It makes no difference", "It can jump over the valley"],
@@ -880,7 +882,7 @@ export const lesson = {
             "It does not, and that is why this mistake is so common.",
           ],
         },
-        unzeroed: "Without `zero_grad()` each step goes by the *sum of all gradients so far*: it gathers speed, overshoots, and swings. Switch it on and off, and start again.",
+        unzeroed: "Without `zero_grad()` each step goes by the *sum of all gradients so far*: it gathers speed, overshoots, and swings. The lines below show what is summed. Switch it on and off, and start again.",
         vanished: "And here the neuron is saturated: the loss is as large as can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
       },
       recap: "Forward, `zero_grad`, backward, a small step against the gradient; and again.",
@@ -889,9 +891,9 @@ export const lesson = {
       title: "Why backward?",
       goal: "Count what all gradients cost, in both directions.",
       beats: {
-        many: "A network with two layers. Twelve leaves; we want a gradient for each of them.",
+        many: "A network with two layers. Eight leaves; we want a gradient for each of them.",
         runs: {
-          text: "*By nudging: how many times does the program have to run, at least, to get all twelve gradients?*",
+          text: "*By nudging: how many times does the program have to run, at least, to get all eight gradients?*",
           right: "Yes: once as it is, and once for each leaf nudged.",
           mistakes: {
             plain: "Nearly: and once more, without a nudge, to compare with.",
@@ -899,7 +901,8 @@ export const lesson = {
             central: "That would do, with two nudges for each leaf. At least it is fewer.",
           },
         },
-        count: "Run it both ways and count. Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box gathers all that comes to it, and hands on the sum, one time. No part of a way is gone twice.",
+        count: "Run it both ways, and count. Compare what comes out, too.",
+        once: "Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box gathers all that comes to it, and hands on the sum, one time. No part of a way is gone twice.",
         million: {
           text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
           options: ["One", "A thousand", "A million"],
@@ -909,7 +912,7 @@ export const lesson = {
             "That is nudging: a run for every weight.",
           ],
         },
-        end: "You have seen all of it: a graph that remembers, a seed, one rule, `+=`, an order, and a check. It is about a hundred lines of Python, and it is what trains every neural network.",
+        end: "You have seen all of it: a graph that remembers, a seed, one rule, `+=`, an order, and a check. It is about a hundred lines of Python, and it is what trains nearly every neural network.",
       },
       recap: "One backward pass gives the gradient of one result with respect to everything.",
     },

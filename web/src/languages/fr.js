@@ -145,7 +145,7 @@ export const transport = {
   nothing: "Rien n’est encore connu. L’étape suivante donne son nombre à la première feuille.",
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Avant la première étape";
-    if (phase === "forward") return `Passe avant : étape ${position} sur ${forward}`;
+    if (phase === "forward") return `Passe avant : étape ${position} sur ${forward}${position === forward ? ", terminé" : ""}`;
     if (phase === "seed") return "Graine : la passe arrière commence";
     const at = `Passe arrière : étape ${position - forward - 1} sur ${backward}`;
     return phase === "end" ? `${at}, terminé` : at;
@@ -521,6 +521,7 @@ export const lesson = {
           right: "Oui. `e` varie autant que `a`, et `f` varie `c` = 10 fois plus.",
           mistakes: {
             one: "`e` varie bien autant que `a`. Mais ensuite, `e` est multiplié par `c`.",
+            change: "C’est la variation de `f` quand `a` varie de 0.001. Combien de fois 0.001 est-ce ?",
             own: "C’est la valeur de `a`. Peu importe la taille de `a` : ce qui compte est l’effet d’une variation.",
             root: "C’est la valeur de `f`. La question est à quelle vitesse elle change.",
           },
@@ -545,7 +546,7 @@ export const lesson = {
       beats: {
         remember: "Décaler chaque entrée à la main est fastidieux. Pour trouver les gradients par le raisonnement, un programme doit *se souvenir de la façon dont il est arrivé à son résultat*. Chaque valeur devient une boîte. Rien n’est encore connu.",
         leaves: "`a` et `b` sont donnés : rien ne les a calculés. De telles boîtes s’appellent des *feuilles*.",
-        product: "Leur produit est une nouvelle boîte, `e = a·b`. Elle connaît sa valeur, −6, et se souvient de ses *opérandes* : les arêtes mènent à `a` et à `b`.",
+        product: "Leur produit est une nouvelle boîte, `e = a·b`. Elle connaît sa valeur, −6, et se souvient de ses *opérandes*, les boîtes dont elle est faite : `a` et `b`.",
         sum: {
           text: "`c` est donné, lui aussi. La boîte suivante est `d = e + c`. *Quelle sera sa valeur ?*",
           right: "Oui : −6 + 10.",
@@ -560,14 +561,14 @@ export const lesson = {
           right: "Oui : 4 fois −2.",
           mistakes: { sum: "C’est la somme. Le signe dans `L` est une multiplication." },
         },
-        done: "C’était la *passe avant*. Aucune boîte ne vient après `L` : c’est la *racine*, le résultat qui nous intéresse.",
+        done: "C’était la *passe avant*. Aucune boîte n’est faite à partir de `L` : c’est la *racine*, le résultat qui nous intéresse.",
         reach: {
           text: "Supposons que `a` change. *Quelles autres boîtes changent avec lui ?*",
           options: ["Seulement `e`", "`e`, `d` et `L`", "Toutes"],
           feedback: [
             "`e` est la première à changer. Mais `d` est fait à partir de `e`.",
-            "Oui : tout ce où mènent les arêtes, sur le chemin de `a` à la racine. Les gradients prendront le même chemin, en sens inverse.",
-            "`b`, `c` et `f` sont donnés : aucune arête n’y mène.",
+            "Oui : ce qui est fait à partir de `a`, et ce qui en est fait à son tour, jusqu’à la racine. Les gradients prendront le même chemin, en sens inverse.",
+            "`b`, `c` et `f` sont donnés : ils ne sont pas faits à partir de `a`.",
           ],
         },
       },
@@ -577,7 +578,7 @@ export const lesson = {
       title: "La graine : un premier gradient",
       goal: "Connaître le premier gradient, sans aucune règle.",
       beats: {
-        turn: "Maintenant, demi-tour. Nous voulons le gradient de `L` par rapport à *chaque* boîte : $[dL/da]$, $[dL/db]$ et ainsi de suite. On les trouve depuis la racine, à rebours, chacun à partir de ceux qui sont derrière lui. Il en faut donc un premier.",
+        turn: "Maintenant, demi-tour. Nous voulons le gradient de `L` par rapport à *chaque* boîte : $[dL/da]$, $[dL/db]$ et ainsi de suite. On les trouve depuis la racine, à rebours, chacun à partir de ceux des boîtes qui l’utilisent. Il en faut donc un premier.",
         self: {
           text: "*Quel est le gradient de `L` par rapport à `L` lui-même,* $[dL/dL]$ ?",
           right: "Oui : ce qui change `L` de 0.001 change `L` de 0.001.",
@@ -586,12 +587,12 @@ export const lesson = {
             value: "C’est la valeur de `L`. Demandez-vous combien de fois plus `L` varie quand `L` varie.",
           },
         },
-        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, la petite bibliothèque Python que suit ce cours, c’est la ligne `self.grad = 1`. Tout le reste commence à 0, et tout ce qui remonte vient d’ici.",
+        planted: "Ce 1 est la *graine* (en anglais *seed*). Dans micrograd, la petite bibliothèque Python que suit ce cours, c’est la ligne `self.grad = 1`. Tous les autres gradients commencent à 0 (une boîte n’en montre aucun tant que rien n’est arrivé), et tout ce qui remonte vient d’ici.",
         other: {
           text: "*Qu’obtiendrait-on avec 2 comme graine ?*",
           options: ["Les mêmes gradients", "Seul `L` aurait un autre gradient", "Tous les gradients seraient doublés"],
           feedback: [
-            "Chaque gradient se fait par multiplication à partir de celui qui est derrière. S’il entre deux fois plus…",
+            "Tous les gradients se font à partir du premier, par multiplication et addition. S’il entre deux fois plus…",
             "Les autres en sont faits : ils changeraient aussi.",
             "Oui. Avec la graine 2, ce sont les gradients de 2·`L`. Et avec 0, tous seraient 0.",
           ],
@@ -605,10 +606,10 @@ export const lesson = {
       beats: {
         rule: "Chaque boîte transmet maintenant du gradient à ses opérandes, selon une seule règle : `operand.grad += local · this.grad`. `local` est la *dérivée locale* : combien de fois plus *cette boîte* varie que son opérande, tout le reste étant inchangé. `this.grad` est le *gradient amont* : ce que cette boîte elle-même a reçu. Et `+=` ajoute à ce qui est là : pourquoi on ajoute, vous le verrez au chapitre 6.",
         local: {
-          text: "`L = d·f`, avec `d` = 4 et `f` = −2. Regardez l’arête de `d` à `L`. *Quelle est sa dérivée locale,* $[∂L/∂d]$ ?",
-          right: "Oui. Dans un produit, une variation d’un facteur compte autant de fois que le dit l’*autre*.",
+          text: "`L = d·f`, avec `d` = 4 et `f` = −2. Regardez l’arête de `d` à `L`. *Quelle est sa dérivée locale,* $[∂L/∂d]$ ? (On écrit ∂ quand tout le reste est inchangé.)",
+          right: "Oui. Dans un produit, une variation d’un facteur est multipliée par l’*autre* : 0.001 de plus pour `d`, c’est 0.001 · (−2) pour `L`.",
           mistakes: {
-            own: "4 est la valeur de `d` lui-même. Si `d` augmente de 1, combien de fois ajoute-t-on `f` ?",
+            own: "4 est la valeur de `d` lui-même. Si `d` augmente de 0.001, de combien varie `d·f` ?",
             whole: "C’est la valeur de `L`, non la vitesse à laquelle il change.",
             one: "Ce serait la règle d’une somme. Ici, une variation de `d` est multipliée par `f`.",
           },
@@ -646,7 +647,7 @@ export const lesson = {
       goal: "Voir ce que tanh fait à un gradient.",
       beats: {
         meet: "Voici un neurone : des entrées fois des poids, un biais `b`, et tanh de leur somme `n`. Les produits et les sommes, vous les connaissez. La nouveauté est tanh.",
-        curve: "tanh comprime tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe là où se trouve `n`. Déplacez `n` et regardez la tangente à la courbe.",
+        curve: "tanh comprime tout nombre entre −1 et 1. Sa dérivée locale est la *pente* de la courbe là où se trouve `n`. Déplacez `n` et regardez la tangente à la courbe. (Pour l’instant, le biais est 5.)",
         steepest: {
           text: "*Où la pente est-elle la plus grande, et combien y vaut-elle ?*",
           options: ["Loin à droite : presque 1", "Au milieu : 1", "Elle est la même partout"],
@@ -657,7 +658,7 @@ export const lesson = {
           ],
         },
         slope: {
-          text: "Il existe une formule où figure le résultat lui-même : la pente est $1 − o^2$. Ici, `o` = 0.7071. *Que vaut la pente ?*",
+          text: "Il existe une formule où figure le résultat lui-même : la pente est $1 − o^2$. Le biais est de nouveau 6.88, et `o` = 0.7071. *Que vaut la pente ?*",
           right: "Oui : 1 − 0.5.",
           mistakes: {
             value: "C’est `o`. Élevez-le au carré, et retranchez cela de 1.",
@@ -701,6 +702,7 @@ export const lesson = {
             one: "1 est ce que ramène *une* des arêtes. Il y en a deux.",
             own: "3 est la valeur de `a`. Dans une somme, les valeurs n’importent pas.",
             value: "6 est la valeur de `b`.",
+            change: "C’est l’augmentation de `b`. Combien de fois celle de `a` est-ce ?",
           },
         },
         added: "Chaque arête ramène 1, l’une après l’autre, et ce qui arrive *s’ajoute* à ce qui est là. C’est le `+` de `+=`.",
@@ -729,14 +731,14 @@ export const lesson = {
       title: "À qui le tour ?",
       goal: "Savoir pourquoi l’ordre est topologique, et comment en trouver un.",
       beats: {
-        question: "`a` sert à `b` et à `c`, et tous deux à `d`. Les boîtes ont leur tour l’une après l’autre, et chacune transmet le gradient qu’elle a *à ce moment-là*.",
+        question: "`a` sert à `b` et à `c`, et tous deux à `d`. Les boîtes ont leur tour l’une après l’autre, et chacune transmet le gradient qu’elle a *à ce moment-là*. Ce qui lui arrive plus tard ne compte pas.",
         puzzle: {
           text: "*Dans quel ordre devraient-elles avoir leur tour ?* Choisissez les boîtes l’une après l’autre, dans le graphe ou dans la liste, puis lancez la passe.",
           right: "Oui : aucun gradient n’est faux.",
           wrong: "Quelque chose se perd. Lisez quoi, et changez l’ordre.",
         },
         why: "Une boîte ne peut transmettre son gradient que lorsque *tout ce qui l’utilise lui a remis sa part*. Alors son gradient est complet. Un ordre où il en est ainsi est dit *topologique* (ici à rebours : les résultats avant les opérandes).",
-        early: "Ici `d = c + a` et `c = a·b`, et `c` a eu son tour avant `d`. Rien n’était encore arrivé à `c`, qui a donc transmis 0 à `a` et à `b`. Ce que `d` apporte à `c` arrive *trop tard pour être transmis* : `a` a 16 au lieu de 64.",
+        early: "Ici `c = a·b`, `d = c + a` et `e = d**2`, le carré de `d` ; et `c` a eu son tour avant `d`. Rien n’était encore arrivé à `c`, qui a donc transmis 0 à `a` et à `b`. Ce que `d` apporte à `c` arrive *trop tard pour être transmis* : `a` a 16 au lieu de 64. (micrograd l’ajouterait tout de même à `c.grad` : `c` aurait l’air juste, et `a` serait faux.)",
         which: {
           text: "Revenons à `L = d·f`, `d = e + c`, `e = a·b`. *Lequel de ces ordres échoue ?*",
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
@@ -796,7 +798,7 @@ export const lesson = {
             "Ce serait vrai si les nombres n’avaient pas de fin. L’ordinateur garde environ 16 chiffres.",
           ],
         },
-        rounded: "Voyez : à `h` = 1e-10 les derniers chiffres sont du bruit. La courbe montre l’erreur pour chaque `h`. À droite elle vient de la *courbure* de la fonction, à gauche de l’*arrondi* des chiffres, et le meilleur `h` est entre les deux.",
+        rounded: "Voyez : à `h` = 1e-10 les derniers chiffres sont du bruit (pas plus que n’en fait un tel pas : le verdict le tolère). La courbe montre l’erreur pour chaque `h`. À droite elle vient de la *courbure* de la fonction, à gauche de l’*arrondi* des chiffres, et le meilleur `h` est entre les deux.",
       },
       recap: "Le taux d’accroissement vérifie un gradient. Il est lent et inexact ; la rétropropagation n’est ni l’un ni l’autre.",
     },
@@ -807,14 +809,14 @@ export const lesson = {
         loss: "Un neurone dit `o`. Il aurait dû dire `y`. Le carré de l’erreur est la *perte* `L` (en anglais *loss*) : apprendre, c’est la réduire. Les gradients disent comment.",
         which: {
           text: "$[dL/dw]$ est négatif. *Pour réduire `L`, que doit faire `w` ?*",
-          options: ["Augmenter", "Diminuer", "Rester"],
+          options: ["Monter", "Descendre", "Rester"],
           feedback: [
             "Oui. Avec un gradient négatif, quand `w` monte, `L` descend. Nous allons donc *contre* le gradient.",
-            "Alors `L` augmenterait : un gradient négatif dit qu’ils vont en sens contraires.",
+            "Alors `L` monterait : un gradient négatif dit qu’ils vont en sens contraires.",
             "Seul un gradient de 0 dirait cela.",
           ],
         },
-        descend: "`w −= rate · w.grad`, pour chaque paramètre : c’est la *descente de gradient*. Faites quelques pas et regardez la courbe de la perte.",
+        descend: "`w −= rate · w.grad`, et de même pour chaque *paramètre*, c’est-à-dire chaque nombre que l’on peut changer : ici `w` et `b`. Le *taux* `rate` dit la taille d’un pas. C’est la *descente de gradient*. Faites quelques pas et regardez la courbe de la perte.",
         rate: {
           text: "*Et si le taux d’apprentissage est 25 fois plus grand ?*",
           options: ["Il apprend 25 fois plus vite", "Cela ne change rien", "Il peut sauter par-dessus la vallée"],
@@ -834,7 +836,7 @@ export const lesson = {
             "Non, et c’est pourquoi cette erreur est si fréquente.",
           ],
         },
-        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là* : il prend de la vitesse, dépasse le but, et oscille. Activez-le et désactivez-le, et recommencez.",
+        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là* : il prend de la vitesse, dépasse le but, et oscille. Les lignes ci-dessous montrent ce qui est additionné. Activez-le et désactivez-le, et recommencez.",
         vanished: "Et ici, le neurone est saturé : la perte est aussi grande que possible, mais $1 − o^2$ est presque 0, et rien ne parvient à `w` ni à `b`. Dans les réseaux profonds, beaucoup de tels facteurs se multiplient : le gradient *s’évanouit*.",
       },
       recap: "Passe avant, `zero_grad`, passe arrière, un petit pas contre le gradient ; et on recommence.",
@@ -843,9 +845,9 @@ export const lesson = {
       title: "Pourquoi à rebours ?",
       goal: "Compter ce que coûtent tous les gradients, dans les deux sens.",
       beats: {
-        many: "Un réseau à deux couches. Douze feuilles ; nous voulons un gradient pour chacune.",
+        many: "Un réseau à deux couches. Huit feuilles ; nous voulons un gradient pour chacune.",
         runs: {
-          text: "*En décalant : combien de fois au moins le programme doit-il s’exécuter pour donner les douze gradients ?*",
+          text: "*En décalant : combien de fois au moins le programme doit-il s’exécuter pour donner les huit gradients ?*",
           right: "Oui : une fois tel quel, et une fois par feuille décalée.",
           mistakes: {
             plain: "Presque : et une fois de plus, sans décalage, pour comparer.",
@@ -853,7 +855,8 @@ export const lesson = {
             central: "Cela suffirait, avec deux décalages par feuille. Le minimum est plus petit.",
           },
         },
-        count: "Faites-le des deux façons et comptez. Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte. Une fois suffit parce que *les chemins partagent des boîtes* : chaque boîte rassemble tout ce qui lui arrive et n’en transmet la somme qu’une fois. Aucun tronçon n’est parcouru deux fois.",
+        count: "Faites-le des deux façons et comptez. Comparez aussi ce qui en sort.",
+        once: "Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte. Une fois suffit parce que *les chemins partagent des boîtes* : chaque boîte rassemble tout ce qui lui arrive et n’en transmet la somme qu’une fois. Aucun tronçon n’est parcouru deux fois.",
         million: {
           text: "*Un réseau a un million de poids. Combien de passes arrière faut-il pour tous leurs gradients ?*",
           options: ["Une", "Mille", "Un million"],
@@ -863,7 +866,7 @@ export const lesson = {
             "Cela, c’est décaler : une exécution par poids.",
           ],
         },
-        end: "Vous avez tout vu : un graphe qui se souvient, une graine, une règle, `+=`, un ordre, et une vérification. Cela tient en une centaine de lignes de Python, et c’est ce qui entraîne tous les réseaux de neurones.",
+        end: "Vous avez tout vu : un graphe qui se souvient, une graine, une règle, `+=`, un ordre, et une vérification. Cela tient en une centaine de lignes de Python, et c’est ce qui entraîne presque tous les réseaux de neurones.",
       },
       recap: "Une passe arrière donne le gradient d’un résultat par rapport à tout.",
     },

@@ -1,6 +1,6 @@
 // A function drawn over its argument: the curve, the point where one stands, and lines of a given slope through it.
 
-import { set } from "../dom.js";
+import { set, write } from "../dom.js";
 import { drawn, rounded } from "../stage/svg.js";
 
 const [WIDTH, HEIGHT, MARGIN] = [320, 190, 14];
@@ -8,6 +8,7 @@ const SAMPLES = 96;
 
 /**
  * @typedef {object} Drawing
+ * @property {readonly [up: string, across: string]} names of the axes
  * @property {(x: number) => number} f
  * @property {readonly [from: number, to: number]} over the arguments that are shown
  * @property {number} at the argument of the point
@@ -23,12 +24,14 @@ export class Plot {
     this.secant = drawn("path", { class: "secant" });
     this.point = drawn("circle", { class: "point", r: 5 });
     this.other = drawn("circle", { class: "point other", r: 5 });
-    const lines = [this.axes, this.curve, this.tangent, this.secant, this.other, this.point];
+    this.up = drawn("text", { class: "axis", x: 4, y: 14 });
+    this.across = drawn("text", { class: "axis across", x: WIDTH - 4, y: HEIGHT - 5 });
+    const lines = [this.axes, this.up, this.across, this.curve, this.tangent, this.secant, this.other, this.point];
     this.element = drawn("svg", { class: "plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, ...lines);
   }
 
   /** @param {string} name what is drawn, in words @param {Drawing} drawing */
-  show(name, { f, over: [from, to], at, slope, other }) {
+  show(name, { names: [up, across], f, over: [from, to], at, slope, other }) {
     const samples = Array.from({ length: SAMPLES + 1 }, (_, i) => from + ((to - from) * i) / SAMPLES);
     const points = samples.map((x) => ({ x, y: f(x) })).filter(({ y }) => Number.isFinite(y));
     const heights = [...points.map(({ y }) => y), f(at)].filter(Number.isFinite);
@@ -39,6 +42,8 @@ export class Plot {
       [x0, y0, x1, y1].every(Number.isFinite) ? `M${toX(x0)},${toY(y0)}L${toX(x1)},${toY(y1)}` : "";
     const y = f(at);
     set(this.element, "aria-label", name);
+    write(this.up, up);
+    write(this.across, across);
     set(this.axes, "d", [low <= 0 && high >= 0 ? line(from, 0, to, 0) : "", from <= 0 && to >= 0 ? line(0, low, 0, high) : ""].join(""));
     set(this.curve, "d", points.map((point, i) => `${i ? "L" : "M"}${toX(point.x)},${toY(point.y)}`).join(""));
     set(this.tangent, "d", line(from, y + slope * (from - at), to, y + slope * (to - at)));

@@ -4,6 +4,7 @@
 import { evaluate, parse } from "../core/expression.js";
 import { Walk, swept } from "../walk/steps.js";
 import { presetOf } from "./presets.js";
+import { UNTRAINED } from "./training.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("../core/graph.js").Graph} Graph */
@@ -23,14 +24,15 @@ import { presetOf } from "./presets.js";
 
 /**
  * What stands beside a beat's words: the root plotted over a node that one nudges; the step of the nudge that stands on
- * the graph, and its error by the step; an operation's curve with its tangent; what came to a node, with += and, where
- * that is not alone, with =; micrograd's backward() as it searches; descent; and passes counted.
+ * the graph, down to a finest power of ten, and its error by the step; an operation's curve with its tangent; what came to a node, with += and, where
+ * that is not alone, with =; micrograd's backward() as it searches; descent, with a switch for zero_grad where it is spoken
+ * of; and passes counted.
  * @typedef {{ kind: "nudge", node: string }
- *   | { kind: "quotient", isCurved?: boolean }
+ *   | { kind: "quotient", isCurved?: boolean, finest?: number }
  *   | { kind: "tangent", node: string }
  *   | { kind: "beside", node: string, isAlone?: boolean }
  *   | { kind: "search" }
- *   | { kind: "descent", parameters: readonly string[], rate: number, isZeroed: boolean }
+ *   | { kind: "descent", parameters: readonly string[], rate: number, isZeroed?: boolean }
  *   | { kind: "count" }} Figure
  */
 
@@ -53,6 +55,12 @@ import { presetOf } from "./presets.js";
 /** A neuron that has one input and is to say y: what the chapter on training descends on. */
 const LEARNER = "o = tanh(w*x + b); L = (o - y)**2";
 
+/** For the neuron, so that the slope that is asked for later is not told. */
+const ELSEWHERE = { b: 5 };
+
+/** A network of two layers that most stages have room for. */
+const SMALL_NETWORK = "h1 = tanh(w1*x + b1); h2 = tanh(w2*x + b2); o = v1*h1 + v2*h2 + c";
+
 /** @type {readonly Chapter[]} */
 export const CHAPTERS = [
   {
@@ -62,7 +70,7 @@ export const CHAPTERS = [
       {
         key: "predict",
         at: "known",
-        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, root: { data: "f" } } },
+        ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, change: { number: 0.01 }, own: { data: "a" }, root: { data: "f" } } },
       },
       { key: "see", at: "known", select: "a", figure: { kind: "nudge", node: "a" } },
       { key: "promise", at: "known", ask: { kind: "choice", right: 0 } },
@@ -131,8 +139,8 @@ export const CHAPTERS = [
     key: "neuron",
     beats: [
       { key: "meet", preset: "neuron", at: "known" },
-      { key: "curve", at: "known", select: "o", figure: { kind: "tangent", node: "o" } },
-      { key: "steepest", at: "known", select: "o", figure: { kind: "tangent", node: "o" }, ask: { kind: "choice", right: 1 } },
+      { key: "curve", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o" } },
+      { key: "steepest", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o" }, ask: { kind: "choice", right: 1 } },
       {
         key: "slope",
         at: "seed",
@@ -155,7 +163,7 @@ export const CHAPTERS = [
     key: "twice",
     beats: [
       { key: "meet", preset: "double", at: "seed" },
-      { key: "both", at: "seed", ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, value: { data: "b" } } } },
+      { key: "both", at: "seed", ask: { kind: "number", answer: { gradient: "a" }, mistakes: { one: { number: 1 }, own: { data: "a" }, value: { data: "b" }, change: { number: 0.002 } } } },
       { key: "added", at: "visited b", figure: { kind: "beside", node: "a", isAlone: true } },
       { key: "equals", at: "seed", ask: { kind: "number", answer: { overwritten: "a" }, mistakes: { right: { gradient: "a" }, zero: { number: 0 } } } },
       { key: "lost", at: "end", overwrite: true, figure: { kind: "beside", node: "a" } },
@@ -199,7 +207,7 @@ export const CHAPTERS = [
       { key: "drawn", at: "end", select: "a", h: 1e-4, figure: { kind: "quotient" } },
       { key: "notice", preset: "twice", at: "seed", select: "a", h: 1e-4, ask: { kind: "choice", right: 2 } },
       { key: "caught", at: "end", overwrite: true, select: "a", h: 1e-4, figure: { kind: "quotient" } },
-      { key: "bent", preset: "neuron", at: "end", select: "x1", h: 0.1, figure: { kind: "quotient" } },
+      { key: "bent", preset: "neuron", at: "end", select: "x1", h: 0.1, figure: { kind: "quotient", finest: -5 } },
       { key: "small", at: "end", select: "x1", h: 0.1, ask: { kind: "choice", right: 1 } },
       { key: "rounded", at: "end", select: "x1", h: 1e-10, figure: { kind: "quotient", isCurved: true } },
     ],
@@ -209,9 +217,9 @@ export const CHAPTERS = [
     beats: [
       { key: "loss", preset: LEARNER, values: { w: -0.6, x: 1.5, b: 0.2, y: 0.2 }, at: "end" },
       { key: "which", at: "end", select: "w", ask: { kind: "choice", right: 0 } },
-      { key: "descend", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
+      { key: "descend", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1 } },
       { key: "rate", at: "end", ask: { kind: "choice", right: 2 } },
-      { key: "large", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 2.5, isZeroed: true } },
+      { key: "large", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 2.5 } },
       { key: "again", at: "end", select: "w", ask: { kind: "choice", right: 1 } },
       { key: "unzeroed", at: "end", figure: { kind: "descent", parameters: ["w", "b"], rate: 0.3, isZeroed: false } },
       { key: "vanished", at: "end", values: { w: 4, x: 1.5, b: 2, y: -0.8 }, figure: { kind: "descent", parameters: ["w", "b"], rate: 0.1, isZeroed: true } },
@@ -220,9 +228,10 @@ export const CHAPTERS = [
   {
     key: "passes",
     beats: [
-      { key: "many", preset: "network", at: "known" },
-      { key: "runs", at: "known", ask: { kind: "number", answer: { number: 13 }, mistakes: { plain: { number: 12 }, one: { number: 1 }, central: { number: 24 } } } },
+      { key: "many", preset: SMALL_NETWORK, values: { w1: 0.8, x: 1, b1: 0.1, w2: -0.6, b2: 0.2, v1: 1.2, v2: -0.7, c: 0.05 }, at: "known" },
+      { key: "runs", at: "known", ask: { kind: "number", answer: { number: 9 }, mistakes: { plain: { number: 8 }, one: { number: 1 }, central: { number: 16 } } } },
       { key: "count", at: "known", figure: { kind: "count" } },
+      { key: "once", at: "end" },
       { key: "million", at: "end", ask: { kind: "choice", right: 0 } },
       { key: "end", at: "end" },
     ],
@@ -245,7 +254,7 @@ function given({ beats }, number) {
 /**
  * What a beat makes of the state.
  * @param {Chapter} chapter @param {number} number of the beat, from 0
- * @returns {Pick<State, "chapter" | "beat" | "program" | "values" | "mode" | "position" | "order" | "overwrite" | "selected" | "operand" | "open" | "h" | "method">}
+ * @returns {Pick<State, "chapter" | "beat" | "program" | "values" | "mode" | "position" | "order" | "overwrite" | "selected" | "operand" | "open" | "h" | "method" | "training">}
  */
 export function stageOf(chapter, number) {
   const beat = chapter.beats[number];
@@ -267,6 +276,7 @@ export function stageOf(chapter, number) {
     open: "",
     h: beat.h ?? 0,
     method: "central",
+    training: UNTRAINED,
   };
 }
 

@@ -112,8 +112,8 @@ export function modeller(document) {
 }
 
 /** The gradients that leaves held before the pass, by place. @param {Graph} graph @param {State} state */
-function storedOf(graph, { mode, training: { stored, data } }) {
-  const isShown = mode === "train" && !data; // of points the stage shows one, and the gradients are those of all
+function storedOf(graph, { chapter, mode, training: { stored, data } }) {
+  const isShown = (mode === "train" || chapter) && !data; // of points the stage shows one, and the gradients are those of all
   const places = isShown ? placesOf(graph, [...stored.keys()]) : [];
   return new Map(places.map((place) => [place, Number(stored.get(graph.nodes[place].name))]));
 }

@@ -37,7 +37,8 @@ export function pathList(model, place) {
 /** The paths of a node for the stage to light, those that it can tell apart with their products. @param {Model} model @param {number} place @returns {readonly Way[]} */
 export function waysOf(model, place) {
   if (model.asks?.kind === "choice") return []; // which boxes depend on a node may be what is asked
-  const isKnown = areKnown(model) && !model.nudge; // there the quotient is the matter
+  // Of a nudge the quotient is the matter; beside a wrong walk, what should come would read as what has come.
+  const isKnown = areKnown(model) && !model.nudge && !model.shown.wrong.length;
   const paths = pathsFrom(model.graph, place, undefined, model.shown.users);
   return paths.map(({ edges, product }) => ({ edges, end: isKnown ? say.end(short(product)) : "" }));
 }

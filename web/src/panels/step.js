@@ -7,12 +7,12 @@ import { short } from "../core/numbers.js";
 export const [FINEST, COARSEST] = [-10, -1]; // powers of ten
 
 export class StepSlider {
-  /** @param {(change: Partial<import("../model/state.js").State>) => void} act */
-  constructor(act) {
+  /** @param {(change: Partial<import("../model/state.js").State>) => void} act @param {number} [finest] power of ten */
+  constructor(act, finest = FINEST) {
     const oninput = () => act({ h: Number(`1e${this.slider.value}`) });
-    this.slider = element("input", { type: "range", min: FINEST, max: COARSEST, step: 1, "aria-label": say.slider, oninput });
+    this.slider = element("input", { type: "range", min: finest, max: COARSEST, step: 1, "aria-label": say.slider, oninput });
     this.number = element("output");
-    const ends = element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, `1e${FINEST}`), element("span", {}, `1e${COARSEST}`));
+    const ends = element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, `1e${finest}`), element("span", {}, `1e${COARSEST}`));
     this.element = element("div", { class: "step-slider" }, element("span", { class: "name", "aria-hidden": "true" }, "h ="), this.number, this.slider, ends);
   }
 

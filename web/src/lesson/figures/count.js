@@ -1,11 +1,15 @@
 // What all gradients cost: a run of the program for every leaf nudged, or one backward pass.
 
-import { button, element, write } from "../../dom.js";
-import { figures as say } from "../../languages/languages.js";
+import { button, element, fill, write } from "../../dom.js";
+import { general } from "../../core/numbers.js";
+import { figures as say, twin } from "../../languages/languages.js";
+import { Replay } from "../../walk/replay.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 
 const TICK = 260; // milliseconds a run
+const H = 1e-6; // of a nudge: its quotient is good to as many digits as are shown
+const DIGITS = 4;
 
 export class Count {
   /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
@@ -17,7 +21,10 @@ export class Count {
     this.model = null;
     this.nudges = row(say.nudges, say.runNudges, () => this.#nudge());
     this.backward = row(say.backward, say.runBackward, () => this.#sweep());
-    this.element = element("div", { class: "figure count" }, this.nudges.element, this.backward.element);
+    this.found = element("tbody");
+    const headings = [twin.columns[0], say.nudges, say.backward].map((heading) => element("th", { scope: "col" }, heading));
+    this.table = element("table", { hidden: true }, element("thead", {}, element("tr", {}, ...headings)), this.found);
+    this.element = element("div", { class: "figure count" }, this.nudges.element, this.backward.element, this.table);
   }
 
   /** @param {Model} model */
@@ -29,6 +36,22 @@ export class Count {
     const leaves = this.#leaves().length;
     this.nudges.bar.style.setProperty("--share", String(this.runs / (leaves + 1)));
     this.backward.bar.style.setProperty("--share", String(isBack ? 2 / (leaves + 1) : 0));
+    this.#compare(model, isBack);
+  }
+
+  /** Every leaf's gradient as it has been found: by a nudge, and backward. @param {Model} model @param {boolean} isBack */
+  #compare({ graph, walk }, isBack) {
+    this.table.hidden = !this.runs && !isBack;
+    const root = graph.nodes[graph.root].data;
+    const replay = new Replay(graph);
+    const rows = this.#leaves().map(({ name, place, data }, i) => {
+      replay.select(place);
+      const quotient = (replay.rootWith(data + H) - root) / H;
+      const numbers = [i + 1 < this.runs ? quotient : null, isBack ? walk.right[place] : null];
+      const cells = numbers.map((number) => element("td", {}, number === null ? "" : general(number, DIGITS)));
+      return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
+    });
+    fill(this.found, ...rows);
   }
 
   /** Stop what runs by itself. */

@@ -4,6 +4,7 @@ import { button, element, fill, set, write } from "../../dom.js";
 import { short } from "../../core/numbers.js";
 import { figures as say, training } from "../../languages/languages.js";
 import { descend, descended, NONE } from "../../learn/descent.js";
+import { UNTRAINED } from "../../model/training.js";
 import { LossCurve } from "../../panels/curve.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
@@ -29,7 +30,7 @@ export class Descent {
     this.curve = new LossCurve();
     this.moves = element("ul", { class: "moves" });
     this.taken = element("p", { class: "note", role: "status" });
-    this.zeroes = element("input", { type: "checkbox", checked: isZeroed });
+    this.zeroes = element("input", { type: "checkbox", checked: isZeroed ?? true });
     const buttons = [
       button(say.step, () => this.#step(1), { class: "main" }),
       button(say.steps, () => this.#step(MANY)),
@@ -38,11 +39,11 @@ export class Descent {
     this.element = element(
       "div",
       { class: "figure descent" },
-      element("label", {}, this.zeroes, ` ${say.zeroes}`),
+      isZeroed === undefined ? null : element("label", {}, this.zeroes, ` ${say.zeroes}`),
       element("p", { class: "note" }, `${say.rate} ${rate}`),
       element("div", { class: "buttons" }, ...buttons),
-      this.curve.element,
       this.moves,
+      this.curve.element,
       this.taken,
     );
   }
@@ -61,10 +62,11 @@ export class Descent {
   /** Take so many steps: only the last is told. @param {number} count */
   #step(count) {
     const { rate, parameters } = this;
+    const isZeroed = this.zeroes.checked;
     let { graph, state } = /** @type {Model} */ (this.model);
     let values = state.values;
     for (let i = 0; i < count; i += 1) {
-      const done = descend(graph, { parameters, rate, isZeroed: this.zeroes.checked, stored: this.stored });
+      const done = descend(graph, { parameters, rate, isZeroed, stored: this.stored });
       values = new Map([...values, ...done.values]);
       graph = descended(graph, done);
       this.stored = done.gradients;
@@ -72,12 +74,12 @@ export class Descent {
       this.curve.put(this.steps, graph.nodes[graph.root].data);
       if (i === count - 1) this.#tell(done.moves.filter(({ isParameter }) => isParameter));
     }
-    this.act({ values });
+    this.act({ values, training: { ...state.training, isZeroed, stored: this.stored } });
   }
 
   /** @param {readonly import("../../learn/descent.js").Move[]} moves */
   #tell(moves) {
-    const lines = moves.map(({ name, before, gradient, after }) => training.moved(name, ...bracketed(before, this.rate, gradient, after)));
+    const lines = moves.map((move) => training.moved(move.name, short(move.before), short(this.rate), factor(move), short(move.after)));
     set(this.moves, "hidden", null);
     fill(this.moves, ...lines.map((line) => element("li", {}, line)));
   }
@@ -86,7 +88,7 @@ export class Descent {
     this.stored = NONE;
     this.steps = 0;
     this.curve.clear();
-    this.act({ values: this.start });
+    this.act({ values: this.start, training: UNTRAINED });
     this.curve.put(0, lossOf(/** @type {Model} */ (this.model)));
   }
 }
@@ -96,8 +98,8 @@ function lossOf({ graph }) {
   return graph.nodes[graph.root].data;
 }
 
-/** Numbers as text, a negative gradient in brackets. @param {number} before @param {number} rate @param {number} gradient @param {number} after @returns {[string, string, string, string]} */
-function bracketed(before, rate, gradient, after) {
-  const factor = gradient < 0 ? `(${short(gradient)})` : short(gradient);
-  return [short(before), short(rate), factor, short(after)];
+/** The gradient that a step goes by, as the sum that it is; in brackets where it needs them. @param {import("../../learn/descent.js").Move} move */
+function factor({ stored, fresh, gradient }) {
+  if (stored) return `(${short(stored)} ${fresh < 0 ? "−" : "+"} ${short(Math.abs(fresh))})`;
+  return gradient < 0 ? `(${short(gradient)})` : short(gradient);
 }

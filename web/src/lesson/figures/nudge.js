@@ -44,7 +44,7 @@ export class Nudge {
     const [at, nudge, gradient] = [node.data, Number(this.slider.value), walk.right[node.place]];
     const other = at + nudge;
     const quotient = (f(other) - root.data) / (other - at);
-    this.plot.show(say.plot(root.name, node.name), { f, over: [at - REACH, at + REACH], at, slope: gradient, other });
+    this.plot.show(say.plot(root.name, node.name), { names: [root.name, node.name], f, over: [at - REACH, at + REACH], at, slope: gradient, other });
     set(this.slider, "aria-valuetext", short(nudge));
     const changes = [say.moved(node.name, digits(at), digits(other)), say.moved(root.name, digits(root.data), digits(f(other)))];
     write(this.moved, changes.join("; "));

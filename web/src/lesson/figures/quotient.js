@@ -10,8 +10,8 @@ export class Quotient {
    * @param {Extract<import("../../model/chapters.js").Figure, { kind: "quotient" }>} figure
    * @param {(change: Partial<import("../../model/state.js").State>) => void} act
    */
-  constructor({ isCurved }, act) {
-    this.step = new StepSlider(act);
+  constructor({ isCurved, finest }, act) {
+    this.step = new StepSlider(act, finest);
     this.told = element("p", { class: "readout", "aria-live": "polite" });
     this.curve = isCurved ? new ErrorCurve() : null;
     this.element = element("div", { class: "figure" }, this.step.element, this.told, this.curve?.element ?? null);

@@ -31,8 +31,8 @@ export class Search {
       "div",
       { class: "figure search" },
       element("div", { class: "buttons" }, this.next, this.again),
-      element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
       element("dl", {}, ...facts),
+      element("ol", { class: "code", "aria-label": say.code }, ...this.lines),
       this.told,
     );
   }
@@ -70,7 +70,8 @@ export class Search {
     const line = beyond < 0 ? event.line : beyond === 0 ? SEEDED : STEPPED;
     const names = (/** @type {Iterable<number>} */ places) => [...places].map((place) => graph.nodes[place].name).join(", ") || "–";
     this.lines.forEach((item, i) => set(item, "aria-current", i === line && "step"));
-    fill(this.calls, event.calls.map((place) => `build_topo(${graph.nodes[place].name})`).join(" → ") || "–");
+    const calls = beyond < 0 ? event.calls : [];
+    fill(this.calls, calls.map((place) => `build_topo(${graph.nodes[place].name})`).join(" → ") || "–");
     write(this.visited, names(event.visited));
     write(this.topo, names(event.topo));
     write(this.told, beyond >= 0 ? say.searched : "");

@@ -47,7 +47,7 @@ export class Tangent {
     const { node, operand, row } = this.#parts();
     const out = row.forward(at, NaN, NaN);
     const slope = row.partials[0](at, NaN, NaN, out);
-    this.plot.show(say.plot(node.name, operand.name), { f: (x) => row.forward(x, NaN, NaN), over: [-this.reach, this.reach], at, slope });
+    this.plot.show(say.plot(node.name, operand.name), { names: [node.name, operand.name], f: (x) => row.forward(x, NaN, NaN), over: [-this.reach, this.reach], at, slope });
     const values = [say.value(operand.name, short(at)), say.value(node.name, short(out)), say.slope(short(slope))];
     set(this.slider, "aria-valuetext", short(at));
     write(this.told, values.join("; "));
