@@ -25,6 +25,15 @@ test("a number is right to the places that were typed", () => {
   assert(isRight("2e-7", "0.00000024"));
 });
 
+test("what arithmetic makes is right to three figures", () => {
+  for (const given of ["0.333", "1/3", "0.3333", "2/6"]) assert(isRight("1/3", given), given);
+  for (const given of ["0.33", "0.34", "3"]) assert(!isRight("1/3", given), given);
+  for (const given of ["6", "3*2"]) assert(isRight("3*2", given), given);
+  assert(isRight("1/2000", "0.0005"));
+  assert.equal(isNumeric(encodedAnswer("1/3", "")), true);
+  assert.equal(isNumeric(encodedAnswer("e/d", "")), false);
+});
+
 test("a whole number has to be met", () => {
   for (const given of ["10", "10.0", "5*2", "30/3", "1e1"]) assert(isRight("10", given), given);
   for (const given of ["10.4", "9.99", "-10", "100"]) assert(!isRight("10", given), given);

@@ -30,7 +30,7 @@ ANSWERS = {
     ("A value used twice", 4): "1",
     ("A value used twice", 6): "-3",
     ("Trust, and check", 2): "6",
-    ("Why backward?", 2): "13",
+    ("Why backward?", 2): "9",
 }
 ORDER = ["d", "c", "b", "a"]
 
@@ -142,6 +142,7 @@ def test_keys_lead_through_the_lesson(guide: Guide) -> None:
         ("1", "multiplied by c"),
         ("2", "value of a"),
         ("-10", "how fast it changes"),
+        ("0.01", "How many times 0.001"),
         ("5", "Not 5"),
         ("x", "not a number"),
     ],
@@ -213,7 +214,7 @@ def test_an_answered_question_stays_answered(guide: Guide) -> None:
 
 
 def test_the_end_of_the_lesson_counts_as_gone_through(visit: Callable[..., Lesson]) -> None:
-    lesson = visit("chapter=passes&beat=3")
+    lesson = visit("chapter=passes&beat=4")
     guide = Guide(lesson.page)
     guide.options.first.click()
     guide.next.click()
@@ -229,8 +230,9 @@ def test_a_link_to_no_chapter_leads_to_the_lesson(visit: Callable[..., Lesson], 
 
 
 def test_a_tangent_has_the_numbers_of_tanh(visit: Callable[..., Lesson]) -> None:
-    """At every place the slope that Python's math.tanh leads to, in six digits."""
+    """At every place the slope that Python's math.tanh leads to; at first not the one that is asked for next."""
     figure = visit("chapter=neuron&beat=1").page.locator(".tangent")
+    expect(figure.locator(".readout")).to_have_text("n = -1; o = -0.761594; slope 0.419974")
     for n in (0.8813735870195432, -2.0, 0.0, 3.5):
         figure.locator("input").evaluate(
             "(slider, n) => { slider.value = n; slider.dispatchEvent(new Event('input')); }", str(n)
@@ -273,15 +275,53 @@ def test_the_search_is_micrograds(visit: Callable[..., Lesson]) -> None:
     expect(lesson.page.locator(".search dd").last).to_have_text("a, b, c, d, e")
     while step.get_attribute("aria-disabled") is None:
         step.click()
-    expect(lesson.phase).to_contain_text("done")
+    expect(lesson.phase).to_have_text("Backward: step 5 of 5, done")
 
 
-def test_passes_are_counted(visit: Callable[..., Lesson]) -> None:
+def test_passes_are_counted_and_find_the_same(visit: Callable[..., Lesson]) -> None:
+    """Both ways to the gradients of v1*tanh(w1*x + b1) + v2*tanh(w2*x + b2) + c, as a textbook has them."""
     lesson = visit("chapter=passes&beat=2")
     lesson.button("Nudge them all").click()
-    expect(lesson.page.locator(".cost").first).to_contain_text("13 runs", timeout=10_000)
+    expect(lesson.page.locator(".cost").first).to_contain_text("9 runs", timeout=10_000)
     lesson.button("Run backward").click()
     expect(lesson.page.locator(".cost").last).to_contain_text("1 backward pass")
+    h1, h2, v1, v2 = math.tanh(0.9), math.tanh(-0.4), 1.2, -0.7
+    s1, s2 = v1 * (1 - h1 * h1), v2 * (1 - h2 * h2)
+    right = {"w1": s1, "x": 0.8 * s1 - 0.6 * s2, "b1": s1, "w2": s2, "b2": s2, "v1": h1, "v2": h2, "c": 1}
+    rows = lesson.page.locator(".count tbody tr").all()
+    for row in rows:
+        numbers = [float(cell) for cell in row.locator("td").all_inner_texts()]
+        assert numbers == pytest.approx([right[row.locator("th").inner_text()]] * 2, abs=6e-5)
+    assert len(rows) == len(right)
+
+
+def gradient_in(box: Locator) -> float:
+    """What a box is said to have as its gradient."""
+    told = re.search(r"gradient (-?[\d.e-]+)", box.get_attribute("aria-label") or "")
+    assert told
+    return float(told[1])
+
+
+def test_without_zero_grad_the_stage_shows_the_sum_that_the_next_step_takes(visit: Callable[..., Lesson]) -> None:
+    lesson = visit("chapter=training&beat=6")
+    w, b, stored = -0.6, 0.2, 0.0
+
+    def gradient() -> float:
+        """Of (o - y)**2 with respect to what tanh is taken of."""
+        o = math.tanh(1.5 * w + b)
+        return 2 * (o - 0.2) * (1 - o * o)
+
+    for _ in range(3):
+        lesson.button("Step").click()
+        stored += gradient()
+        w, b = w - 0.3 * 1.5 * stored, b - 0.3 * stored
+    assert gradient_in(lesson.box("w")) == pytest.approx(1.5 * (stored + gradient()), rel=1e-5)
+    lesson.button("Step").click()
+    told = lesson.page.locator(".moves li").first.inner_text()
+    assert f"{1.5 * stored:.4f}"[:5] in told
+    guide = Guide(lesson.page)
+    guide.back.click()  # to a stage of its own
+    assert gradient_in(lesson.box("w")) == pytest.approx(-1.53169, rel=1e-5)
 
 
 def test_programs_of_ones_own_have_no_lesson(visit: Callable[..., Lesson], tmp_path: Path) -> None:

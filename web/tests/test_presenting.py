@@ -85,12 +85,18 @@ def test_a_small_graph_grows_beyond_what_one_reader_needs(browser: Browser, less
 
 
 @pytest.mark.parametrize("size", ROOMS)
-@pytest.mark.parametrize("fragment", ["chapter=nudge", "chapter=rule&beat=1", "chapter=neuron&beat=2"])
-def test_the_lesson_for_a_room(browser: Browser, lesson_file: Path, size: tuple[int, int], fragment: str) -> None:
+@pytest.mark.parametrize(
+    ("fragment", "least"), [("chapter=nudge", 22), ("chapter=rule&beat=1", 22), ("chapter=neuron&beat=2", 13)]
+)
+def test_the_lesson_for_a_room(
+    browser: Browser, lesson_file: Path, size: tuple[int, int], fragment: str, least: int
+) -> None:
+    """Large words, or as large as leaves everything in sight: a clicker does not scroll."""
     lesson = opened(browser, lesson_file, size, f"{fragment}&present=1")
     words = lesson.page.locator(".guide .words")
     expect(words).to_be_visible()
-    assert float(words.evaluate("(words) => parseFloat(getComputedStyle(words).fontSize)")) >= 22
+    assert float(words.evaluate("(words) => parseFloat(getComputedStyle(words).fontSize)")) >= least
+    assert lesson.page.locator(".guide .body").evaluate("(body) => body.scrollHeight <= body.clientHeight")
     stage = lesson.graph.locator("svg.stage").bounding_box()
     assert stage
     assert stage["width"] * stage["height"] >= 0.45 * size[0] * size[1]
@@ -99,6 +105,16 @@ def test_the_lesson_for_a_room(browser: Browser, lesson_file: Path, size: tuple[
     assert on
     assert on["x"] + on["width"] <= leave["x"]
     assert lesson.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    lesson.page.close()
+
+
+def test_clickers_bring_what_has_no_room(browser: Browser, lesson_file: Path) -> None:
+    lesson = opened(browser, lesson_file, (800, 600), "chapter=check&beat=7&present=1")
+    expect(lesson.page.locator(".recap")).not_to_be_in_viewport(ratio=0.9)
+    lesson.press("PageDown")
+    expect(lesson.page.locator(".recap")).to_be_in_viewport(ratio=0.9)
+    lesson.press("PageDown")
+    lesson.settled("chapter=training&done=check&present=1")
     lesson.page.close()
 
 
@@ -216,6 +232,8 @@ def test_a_chapter_on_paper(guided: Lesson, chapter: str, passages: int) -> None
     assert paper.locator("svg.stage").count() >= 1
     assert paper.locator(".line, .options").count() >= 2
     assert "Yes" not in paper.inner_text()
+    questions = paper.locator("p.line, ul.options").count() - 1  # the first line is for the name
+    assert paper.locator(".answers li").count() == questions
     for width in PAPER:
         fits(guided.page, width)
     assert 1 <= pages_in(guided.page) <= 5
@@ -231,6 +249,9 @@ def test_a_handout_tells_no_gradient_that_it_asks_for(guided: Lesson) -> None:
     assert pictures.locator(".tag.shown").count() == 0
     texts = pictures.locator(".node text").all_text_contents()
     assert [after for before, after in itertools.pairwise(texts) if before == "grad" and after] == ["1"]
+    answers = guided.page.locator(".paper .answers")
+    assert answers.locator("li").all_inner_texts() == ["-2", "4", "-2", "6"]
+    assert answers.evaluate("(part) => getComputedStyle(part).breakBefore") == "page"
 
 
 def test_a_print_from_the_browsers_own_menu(visit: Visit) -> None:

@@ -730,6 +730,7 @@ export const lesson = {
         question: "`a` wird von `b` und von `c` benutzt, und beide von `d`. Ein Kasten nach dem anderen kommt an die Reihe und gibt den Gradienten weiter, den er *bis dahin* hat. Was später zu ihm kommt, zählt nicht.",
         puzzle: {
           text: "*In welcher Reihenfolge sollten sie drankommen?* Wähle einen Kasten nach dem anderen, im Graphen oder in der Liste, und lass den Durchlauf dann laufen.",
+          paper: "*In welcher Reihenfolge sollten sie drankommen?* Schreib ihre Namen auf.",
           right: "Ja: Kein Gradient ist falsch.",
           wrong: "Etwas geht verloren. Lies, was, und ändere die Reihenfolge.",
         },
@@ -870,6 +871,7 @@ export const lesson = {
   number: (number, count) => `Kapitel ${number} von ${count}`,
   goal: "Ziel",
   recap: "Kurz gesagt",
+  answers: "Antworten",
   contents: "Kapitel",
   next: "Weiter",
   nextChapter: "Nächstes Kapitel",

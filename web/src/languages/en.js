@@ -780,6 +780,7 @@ export const lesson = {
         question: "`a` is used by `b` and by `c`, and both by `d`. One box after the other has its turn, and hands on the gradient that it has *by then*. What comes to it later does not count.",
         puzzle: {
           text: "*In which order should they have their turns?* Choose one box after the other, on the graph or in the list, and then run it.",
+          paper: "*In which order should they have their turns?* Write down their names.",
           right: "Yes: no gradient is wrong.",
           wrong: "Something is lost. Read what, and change the order.",
         },
@@ -921,6 +922,7 @@ export const lesson = {
   number: (number, count) => `Chapter ${number} of ${count}`,
   goal: "Goal",
   recap: "In short",
+  answers: "Answers",
   contents: "Chapters",
   next: "Continue",
   nextChapter: "Next chapter",

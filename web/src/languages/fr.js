@@ -734,6 +734,7 @@ export const lesson = {
         question: "`a` sert à `b` et à `c`, et tous deux à `d`. Les boîtes ont leur tour l’une après l’autre, et chacune transmet le gradient qu’elle a *à ce moment-là*. Ce qui lui arrive plus tard ne compte pas.",
         puzzle: {
           text: "*Dans quel ordre devraient-elles avoir leur tour ?* Choisissez les boîtes l’une après l’autre, dans le graphe ou dans la liste, puis lancez la passe.",
+          paper: "*Dans quel ordre devraient-elles avoir leur tour ?* Écrivez leurs noms.",
           right: "Oui : aucun gradient n’est faux.",
           wrong: "Quelque chose se perd. Lisez quoi, et changez l’ordre.",
         },
@@ -874,6 +875,7 @@ export const lesson = {
   number: (number, count) => `Chapitre ${number} sur ${count}`,
   goal: "But",
   recap: "En bref",
+  answers: "Réponses",
   contents: "Chapitres",
   next: "Continuer",
   nextChapter: "Chapitre suivant",

@@ -13,6 +13,7 @@ import { Nudge } from "./figures/nudge.js";
 import { Quotient } from "./figures/quotient.js";
 import { Search } from "./figures/search.js";
 import { Tangent } from "./figures/tangent.js";
+import { fitted, showsMore } from "./fit.js";
 import { Choice, NumberForm } from "./question.js";
 
 /** @typedef {import("../model/model.js").Model} Model */
@@ -25,7 +26,7 @@ import { Choice, NumberForm } from "./question.js";
 
 /**
  * What the catalogue has for a beat: its words, or those of its question.
- * @typedef {{ text: string, right: string, wrong: string }} OrderWords
+ * @typedef {{ text: string, paper: string, right: string, wrong: string }} OrderWords `paper`: the text where nothing can be run
  * @typedef {string | NumberWords | ChoiceWords | OrderWords} Words
  */
 
@@ -71,6 +72,7 @@ export class Guide {
     const foot = element("div", { class: "foot" }, this.back, this.at, this.next);
     this.element = element("section", { class: "guide", "aria-label": say.title }, chapters, body, foot);
     this.body = body;
+    fitted(body, [this.words, this.beside, this.recap]);
   }
 
   /** @param {Model} model */
@@ -104,8 +106,9 @@ export class Guide {
     return this.figure?.marks ?? null;
   }
 
-  /** To the next beat, or chapter; a question that has not been answered is answered first. */
+  /** To the next beat, or chapter; a question that has not been answered is answered first, and what no room was left for is shown. */
   goOn() {
+    if (showsMore(this.body)) return undefined;
     const { chapter, beat } = this.#here();
     if (!this.#isAnswered(chapter, beat)) return this.#reveal();
     if (beat + 1 < chapter.beats.length) return this.#enter(chapter, beat + 1);

@@ -1,8 +1,10 @@
-// A chapter of the lesson on paper: its questions, each with room for the answer, and the graph wherever it has changed.
+// A chapter of the lesson on paper: its questions, each with room for the answer, and the graph wherever it has changed; then
+// a page with the answers.
 
 import { element } from "../dom.js";
+import { short } from "../core/numbers.js";
 import { lesson as say } from "../languages/languages.js";
-import { CHAPTERS, stageOf } from "../model/chapters.js";
+import { CHAPTERS, quantityIn, stageOf } from "../model/chapters.js";
 import { modeller } from "../model/model.js";
 import { bare } from "../model/state.js";
 import { veiled } from "../model/veil.js";
@@ -19,7 +21,7 @@ export function titleOf(chapter) {
 }
 
 /**
- * The pages of a chapter: how it begins, and what it asks.
+ * The pages of a chapter: how it begins, what it asks, and on the last the answers.
  * @param {Chapter} chapter @param {ReadonlyMap<number, Element>} pictures of its beats, by their number
  */
 export function handout(chapter, pictures) {
@@ -29,11 +31,26 @@ export function handout(chapter, pictures) {
   for (const i of onPaper(chapter)) {
     const beat = chapter.beats[i];
     const words = wordsOf(chapter, beat.key);
-    const text = typeof words === "string" ? words : words.text;
+    const text = typeof words === "string" ? words : (("paper" in words && words.paper) || words.text);
     if (!scenes.length || pictures.has(i)) scenes.push(element("section", { class: "scene" }, pictures.get(i), element("div")));
     scenes.at(-1)?.lastElementChild?.append(element("p", {}, ...rich(text)), ...answerTo(words, beat.ask !== undefined));
   }
-  return [element("p", { class: "goal" }, goal), ...scenes];
+  return [element("p", { class: "goal" }, goal), ...scenes, answers(chapter)];
+}
+
+/** The right answers, for a page of their own. @param {Chapter} chapter */
+function answers(chapter) {
+  const modelOf = modeller(null);
+  const items = chapter.beats.flatMap(({ ask, key }, i) => {
+    if (!ask) return [];
+    const { graph, walk } = modelOf({ ...bare(), ...stageOf(chapter, i) });
+    const words = wordsOf(chapter, key);
+    if (ask.kind === "number") return [[short(quantityIn(ask.answer, graph))]];
+    if (ask.kind === "choice") return [rich(/** @type {import("./question.js").ChoiceWords} */ (words).options[ask.right])];
+    return [[walk.order.map((place) => graph.nodes[place].name).join(", ")]];
+  });
+  const list = element("ol", {}, ...items.map((item) => element("li", {}, ...item)));
+  return element("section", { class: "answers" }, element("h2", {}, say.answers), list);
 }
 
 /** The numbers of the beats that are printed: those up to the first question, and questions. Others tell answers. @param {Chapter} chapter */

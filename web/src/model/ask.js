@@ -10,11 +10,13 @@ const HALF = 1e-9; // relative: what is so near to the middle of two roundings c
 const EXACT = 6; // places to which a whole number must be met
 const MOST_PLACES = 99;
 const WORD = "w";
+const ARITHMETIC = /^[\d\s.()+*/-]*\d\s*[*/][\d\s.()+*/-]*$/; // as 1/3 and 3*2
+const FIGURES = 3; // of what is worked out, such as 1/3, that count
 const ENCODED = /^(?:(?:w|-?\d{1,3})\.[0-9a-z]{13}(?:~(?!$)|$))+$/;
 
 /**
- * What a teacher has typed, for a link: "" for no answer. Numbers count as right to the places that are typed, whole ones exactly;
- * anything else is a word.
+ * What a teacher has typed, for a link: "" for no answer. Numbers count as right to the places that are typed, whole ones exactly,
+ * and what arithmetic such as 1/3 makes to three figures; anything else is a word.
  * @param {string} typed one answer, or several with semicolons between them
  * @param {string} question that it answers: the same answer to another question is another code
  */
@@ -31,7 +33,7 @@ export function encodedAnswer(typed, question) {
  * @param {string} typed @returns {{ number: number | null, places: number, isExact: boolean, word: string }[]} `word`: where it is no number
  */
 export function waysIn(typed) {
-  const ways = typed.split(BETWEEN).map((way) => pointed(way.trim())).filter(Boolean);
+  const ways = typed.split(BETWEEN).map((way) => workedOut(pointed(way.trim()))).filter(Boolean);
   return ways.map((way) => {
     const number = readNumber(way);
     const isNumber = number !== null && Number.isFinite(number);
@@ -59,6 +61,13 @@ export function isRightAnswer(given, question, encoded) {
 /** Whether an answer can only be a number. @param {string} encoded */
 export function isNumeric(encoded) {
   return encoded.split("~").every((way) => !way.startsWith(WORD));
+}
+
+/** Arithmetic as the number that it makes; anything else as it is. @param {string} way */
+function workedOut(way) {
+  const number = ARITHMETIC.test(way) ? numberIn(way) : null;
+  if (number === null) return way;
+  return Number.isInteger(number) ? String(number) : number.toPrecision(FIGURES);
 }
 
 /** @param {string} way */
