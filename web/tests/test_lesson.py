@@ -146,7 +146,7 @@ def test_steps_by_mouse(lesson: Lesson) -> None:
         told.append((lesson.phase.inner_text().upper(), lesson.sentence.inner_text()))
     assert [phase.lstrip("←→↓ ") for phase, _ in told] == [
         "FORWARD: STEP 1 OF 2",
-        "FORWARD: STEP 2 OF 2",
+        "FORWARD: STEP 2 OF 2, DONE",
         "SEED: THE BACKWARD PASS BEGINS",
         "BACKWARD: STEP 1 OF 2",
         "BACKWARD: STEP 2 OF 2, DONE",

@@ -88,7 +88,7 @@ export class Checks {
   /** @param {string} name @param {import("../walk/check.js").Nudge} row */
   #row(name, { backprop, quotient, error, verdict }) {
     const select = button(name, () => this.act({ selected: name, operand: -1 }));
-    const off = Number.isFinite(error) ? (error ? error.toExponential(1) : "0") : say.none;
+    const off = Number.isFinite(error) ? (error ? error.toExponential(0) : "0") : say.none;
     const numbers = [short(backprop), digits(quotient), off].map((text) => element("td", {}, text));
     const told = element("td", { "data-verdict": verdict }, say.verdicts[verdict]);
     return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), told, ...numbers);

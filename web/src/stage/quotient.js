@@ -50,7 +50,7 @@ export class QuotientBlock {
     this.bar = drawn("path", { class: "over" });
     this.value = text("value", 26);
     this.name = text("key", 55);
-    this.gradient = text("value", 55);
+    this.gradient = text("value gradient", 55);
     this.verdict = text("verdict", 74);
     const rule = drawn("path", { class: "rule", d: `M1,${top + 0.5}H${width - 1}` });
     this.element = drawn("g", { class: "quotient" }, rule, this.above, this.bar, this.below, this.value, this.name, this.gradient, this.verdict);
