@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from gradwalk import math, nn, numpy
+from gradwalk import loops, math, nn, numpy
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
 from gradwalk.backend.thread_pool import threads
 from gradwalk.batching.stream import stream
@@ -66,6 +66,7 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "loops",
     "low_level_callable",
     "low_level_filter",
     "math",

@@ -339,6 +339,8 @@ def _cure(what: str) -> str:
             "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "
             "number that is to stay as it is, give a static argument: jit(f, static_argnums=...)."
         )
+    if "repeats" in what:
+        return "Give a bound, which the recording is made for: while_loop(cond_fun, body_fun, init_val, max_steps=n)."
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     if ".data" in what:
@@ -347,9 +349,10 @@ def _cure(what: str) -> str:
             "stop_gradient of the maximum. To choose, use gradwalk.math.where(condition, a, b), maximum or minimum."
         )
     return (
-        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, which are recorded. For arrays, on "
-        "which NumPy's own branch, gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a "
-        "static argument: jit(f, static_argnums=...)."
+        "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or repeat and branch with "
+        "gradwalk.loops.while_loop and cond, which are recorded. For arrays, on which NumPy's own branch, "
+        "gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a static argument: "
+        "jit(f, static_argnums=...)."
     )
 
 

@@ -1,0 +1,278 @@
+"""gradwalk.loops beside jax.lax: values and two derivatives in each way of running, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+import pytest
+from beside_jax import as_values, compare, numbers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from references import jax, jnp
+
+from gradwalk import RecordingError, Value, grad, hessian, jit, loops, math, stop_gradient, vmap, walk
+
+BOUND = 60  # steps, which recordings of loops by a condition are made for
+BOUNDED = SimpleNamespace(**{name: getattr(loops, name) for name in loops.__all__})
+BOUNDED.while_loop = functools.partial(loops.while_loop, max_steps=BOUND)
+
+
+def power(lax: Any, m: Any, x: Any) -> Any:
+    return lax.fori_loop(0, 4, lambda i, y: y * x[0] + i * x[1], x[2])
+
+
+def recurrence(lax: Any, m: Any, x: Any) -> Any:
+    def step(carry: Any, item: Any) -> Any:
+        position, speed = carry
+        speed = speed - 0.1 * m.sin(position) * item
+        return (position + 0.1 * speed, speed), position * speed
+
+    (position, speed), products = lax.scan(step, (x[0], x[1]), x)
+    return position + 2 * speed + (products * products).sum()
+
+
+def backwards(lax: Any, m: Any, x: Any) -> Any:
+    _, running = lax.scan(lambda total, item: (total * 0.5 + item, total * item), x[0], x, reverse=True)
+    return (running * numpy.arange(1.0, 4.0)).sum()
+
+
+def newton(lax: Any, m: Any, x: Any) -> Any:
+    root = lax.while_loop(lambda r: abs(r * r - x[0]) > 1e-13, lambda r: 0.5 * (r + x[0] / r), x[1])
+    return root * x[2]
+
+
+def collatz(lax: Any, m: Any, x: Any) -> Any:
+    """A carry of two, of which one decides alone."""
+    _, product = lax.while_loop(lambda c: c[0] < 20.0, lambda c: (c[0] * 2.0 + 1.0, c[1] * x[1] + x[2]), (x[0], x[1]))
+    return product
+
+
+def nested(lax: Any, m: Any, x: Any) -> Any:
+    def step(carry: Any, item: Any) -> Any:
+        inner = lax.fori_loop(0, 3, lambda i, y: m.sin(y * item) + carry, item)
+        return lax.while_loop(lambda r: r > 0.5, lambda r: r * 0.5 * m.cos(inner), carry + inner), inner
+
+    last, all_of_them = lax.scan(step, x[0], x)
+    return last + (all_of_them * all_of_them).sum()
+
+
+def branch(lax: Any, m: Any, x: Any) -> Any:
+    return lax.cond(x[0] > x[1], lambda a, b: m.sqrt(a - b), lambda a, b: a * b * b, x[0], x[1]) * x[2]
+
+
+def pieces(lax: Any, m: Any, x: Any) -> Any:
+    choices = [lambda a: a * a, m.sin, lambda a: 1.0 / a]
+    return sum(lax.switch(i, choices, x[i]) for i in range(3)) + lax.map(lambda a: a * a * a, x).sum()
+
+
+FUNCTIONS = [power, recurrence, backwards, newton, collatz, nested, branch, pieces]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("at", [(1.3, 0.7, 0.4), (0.6, 1.9, -1.1)])
+def test_beside_jax(f, at):
+    x = numpy.array(at)
+
+    def in_jax(x: Any) -> Any:
+        return f(jax.lax, jnp, x)
+
+    # Forward over forward: JAX has no reverse mode through while_loop.
+    value, first, second = (numpy.asarray(g(x)) for g in (in_jax, jax.jacfwd(in_jax), jax.jacfwd(jax.jacfwd(in_jax))))
+    values = as_values(x)
+    root = f(loops, math, values)
+    root.backward()
+    compare("eager", numpy.array([root.data]), numpy.array([value]), 1e-12)
+    compare("backward", numpy.array([v.grad for v in values]), first, 1e-10)
+    for name, transform, expected in (
+        ("value", lambda g: g, value),
+        ("grad", grad, first),
+        ("hessian", hessian, second),
+    ):
+        compare(name, numbers(transform(lambda x: f(loops, math, x))(x)), expected, 1e-9)
+        recorded = jit(transform(lambda x: f(BOUNDED, math, x)))
+        recorded(x + 0.25)  # for other numbers, so that nothing of these may be frozen
+        compare(f"jit {name}", numbers(recorded(x)), expected, 1e-9)
+        lanes = vmap(transform(lambda x: f(BOUNDED, math, x)))(numpy.stack([x + 0.25, x]))
+        compare(f"vmap {name}", numbers(lanes[1]), expected, 1e-9)
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 4)), min_size=1, max_size=4),
+    x=st.floats(-1.5, 1.5),
+    y=st.floats(-1.5, 1.5),
+)
+@settings(max_examples=40, deadline=None)
+def test_random_nests_of_counted_loops(steps, x, y):
+    """Loops in loops, empty ones too, in JAX and eagerly: the gradient of what comes out."""
+
+    def body(lax: Any, m: Any, level: int, carry: Any) -> Any:
+        if level == len(steps):
+            return carry[0] * 0.9 + m.sin(carry[1]), carry[1] - 0.2 * carry[0]
+        lower, upper = steps[level][0], steps[level][0] + steps[level][1]
+        return lax.fori_loop(lower, upper, lambda i, c: body(lax, m, level + 1, (c[0] + 0.01 * i, c[1])), carry)
+
+    expected = jax.grad(lambda x, y: sum(body(jax.lax, jnp, 0, (x, y))), argnums=(0, 1))(x, y)
+    for f in (grad, lambda g, argnums: jit(grad(g, argnums=argnums))):
+        found = f(lambda x, y: sum(body(loops, math, 0, (x, y))), argnums=(0, 1))(x, y)
+        assert found == pytest.approx(tuple(map(float, expected)), rel=1e-9, abs=1e-9)
+
+
+# Branches
+
+
+def test_the_branch_that_is_not_taken_is_not_run():
+    def never(x: Any) -> Any:
+        raise AssertionError
+
+    assert loops.cond(True, lambda x: x, never, 2.0) == 2.0
+    assert loops.cond(0.0, never, lambda x: x, 2.0) == 2.0
+    assert loops.cond(Value(3.0) > 2, lambda x: x, never, 2.0) == 2.0
+    assert loops.switch(1, [never, lambda: 5.0]) == 5.0
+
+
+def test_a_branch_left_out_passes_nothing_on_to_second_order():
+    """At 0, where sqrt has an infinite derivative."""
+
+    def f(x: Any) -> Any:
+        return loops.cond(x > 0, math.sqrt, lambda x: 0.0 * x, x)
+
+    for transformed, at_four in ((grad(f), 0.25), (grad(grad(f)), -1 / 32)):
+        for way in (transformed, jit(transformed), lambda x, g=transformed: vmap(g)(numpy.array([x]))[0]):
+            assert way(0.0) == 0.0
+            assert way(4.0) == pytest.approx(at_four, rel=1e-12)
+
+
+@pytest.mark.parametrize(("index", "expected"), [(-5, 1.0), (0, 1.0), (1, 2.0), (2, 3.0), (9, 3.0), (True, 2.0)])
+def test_an_index_is_clamped(index, expected):
+    branches = [lambda: 1.0, lambda: 2.0, lambda: 3.0]
+    assert loops.switch(index, branches) == expected
+    assert float(jax.lax.switch(int(index), branches)) == expected
+    assert jit(lambda i: loops.switch(i, branches))(float(index)) == expected
+    assert loops.switch(Value(float(index)), branches) == expected
+
+
+# Loops
+
+
+def test_nothing_is_done_where_there_is_nothing_to_do():
+    assert loops.fori_loop(3, 3, lambda i, y: y + 1, 1.0) == 1.0
+    assert loops.fori_loop(3, 1, lambda i, y: y + 1, 1.0) == 1.0
+    carry, outputs = loops.scan(lambda c, x: (c + x, (x, numpy.array([x, c]))), 1.0, numpy.zeros(0))
+    assert carry == 1.0
+    assert [part.shape for part in outputs] == [(0,), (0, 2)]
+    assert loops.map(lambda x: x, numpy.zeros((0, 3))).shape == (0, 3)
+
+
+def test_what_is_scanned_and_what_comes_out_are_trees():
+    xs = {"a": numpy.arange(3.0), "b": numpy.arange(6.0).reshape(3, 2)}
+
+    def step(carry: Any, x: Any) -> Any:
+        return carry + x["a"], {"sum": x["b"].sum() * carry, "row": x["b"] * 2.0}
+
+    carry, outputs = loops.scan(step, 1.0, xs)
+    in_jax, expected = jax.lax.scan(step, 1.0, {key: jnp.asarray(x) for key, x in xs.items()})
+    assert carry == float(in_jax)
+    for key, found in outputs.items():
+        assert numpy.array_equal(found, numpy.asarray(expected[key]))
+    assert loops.scan(lambda c, x: (c + 1.0, None), 0.0, length=5) == (5.0, None)
+
+
+def test_outputs_hold_values_where_there_are_any():
+    x = Value(2.0)
+    _, powers = loops.scan(lambda c, k: (c * x, c), 1.0, numpy.zeros(3))
+    assert powers.dtype == object
+    assert numbers(powers).tolist() == [1.0, 2.0, 4.0]
+
+
+def test_a_walk_sees_every_iteration():
+    x = Value(0.5, label="x")
+    found = walk(loops.fori_loop(0, 3, lambda i, y: y * x, x))
+    assert len(found.graph) == 4
+
+
+def test_the_derivative_of_a_loop_is_that_of_the_steps_taken():
+    """Newton's method from a constant: the derivative comes through the last steps."""
+
+    def root(x: Any) -> Any:
+        return loops.while_loop(lambda r: abs(r * r - x) > 1e-14 * x, lambda r: (r + x / r) / 2, stop_gradient(x))
+
+    assert grad(root)(9.0) == pytest.approx(1 / 6, rel=1e-12)
+
+
+def test_a_bound_that_is_too_small_is_told():
+    def halved(x: Any) -> Any:
+        return loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3)
+
+    assert halved(8.0) == 1.0
+    with pytest.raises(ValueError, match="still holds after max_steps=3 steps"):
+        halved(9.0)
+    recorded = jit(halved)
+    assert recorded(8.0) == 1.0
+    assert numpy.isnan(recorded(9.0))
+    assert numpy.isnan(jit(grad(halved))(9.0)) or jit(grad(halved))(9.0) == 0.0
+
+
+def test_steps_after_the_end_are_left_out():
+    """What they would compute is nan: the square root of a negative number."""
+
+    def f(x: Any) -> Any:
+        return loops.while_loop(lambda r: r > 0.3, lambda r: math.sqrt(r) - 0.5, x, max_steps=10)
+
+    for x in (0.9, 0.2, 0.7):
+        assert jit(f)(x) == pytest.approx(f(x), rel=1e-15)
+        assert jit(grad(f))(x) == pytest.approx(grad(f)(x), rel=1e-12)
+        assert jit(grad(grad(f)))(x) == pytest.approx(grad(grad(f))(x), rel=1e-12)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "said"),
+    [
+        (lambda: loops.fori_loop(0, 2.5, lambda i, y: y, 1.0), ValueError, "upper is 2.5, and not a whole number"),
+        (lambda: loops.fori_loop(0, float("nan"), lambda i, y: y, 1.0), ValueError, "not a whole number"),
+        (lambda: loops.fori_loop(0, float("inf"), lambda i, y: y, 1.0), ValueError, "not a whole number"),
+        (lambda: loops.fori_loop("0", 2, lambda i, y: y, 1.0), TypeError, "lower is '0', a str"),
+        (lambda: loops.fori_loop(0, 2, lambda i, y: (y, y), 1.0), TypeError, "has to return the structure"),
+        (lambda: loops.fori_loop(0, 2, lambda i, y: None, 1.0), TypeError, "returned a None as the next carry"),
+        (lambda: loops.fori_loop(0, 2, lambda i, y: y, "1"), TypeError, "init_val is a str"),
+        (lambda: loops.while_loop(lambda y: y < 3, lambda y: [y], 1.0), TypeError, "has to return the structure"),
+        (lambda: loops.scan(lambda c, x: c, 0.0, numpy.zeros(2)), TypeError, "scan takes a pair"),
+        (lambda: loops.scan(lambda c, x: (c, x), 0.0, [1.0, 2.0]), TypeError, "xs\\[0\\] is 1.0: what is gone through"),
+        (lambda: loops.scan(lambda c, x: (c, x), 0.0), ValueError, "neither xs nor length"),
+        (lambda: loops.scan(lambda c, x: (c, x), 0.0, numpy.zeros(2), length=3), ValueError, r"\[2, 3\] differ"),
+        (
+            lambda: loops.scan(lambda c, x: (c, x), 0.0, (numpy.zeros(2), numpy.zeros(3))),
+            ValueError,
+            r"\[2, 3\] differ",
+        ),
+        (
+            lambda: loops.scan(lambda c, x: (c + 1.0, x if c else (x, x)), 0.0, numpy.zeros(2)),
+            TypeError,
+            "at first and",
+        ),
+        (lambda: loops.cond("yes", abs, abs, 1.0), TypeError, "pred is 'yes'"),
+        (lambda: loops.switch(0, [], 1.0), ValueError, "at least one function"),
+        (lambda: loops.switch(0.5, [abs], 1.0), ValueError, "index is 0.5"),
+        (
+            lambda: jit(lambda x: loops.cond(x > 0, lambda: (x, x), lambda: x))(1.0),
+            TypeError,
+            "true_fun returned .* and false_fun",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, kind, said):
+    with pytest.raises(kind, match=said):
+        call()
+
+
+def test_recordings_have_a_fixed_number_of_steps():
+    with pytest.raises(RecordingError, match=r"repeats while .*\n.*max_steps=n"):
+        jit(lambda x: loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x))(3.0)
+    with pytest.raises(RecordingError, match="static argument"):
+        jit(lambda n: loops.fori_loop(0, n, lambda i, y: y + 1.0, 0.0))(3)
+    assert jit(lambda n: loops.fori_loop(0, n, lambda i, y: y + 1.0, 0.0), static_argnums=0)(3) == 3.0
