@@ -22,7 +22,7 @@ from typing import Any
 
 import expressions
 import numpy
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 from kernels import ALL, EXACT, Case, cases, on_lanes
@@ -90,6 +90,18 @@ def same(a: float, b: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
 
 
+def asks_nan_for_its_sign(program: Program) -> bool:
+    """Whether a number gets the sign of a nan, which IEEE 754 leaves to whatever computes it."""
+    found = []
+
+    def step(name: str, *operands: Any) -> Any:
+        found.append(name == "copysign" and math.isnan(operands[1]))
+        return applied(name, *operands)
+
+    program.run(lambda number: number, step)
+    return any(found)
+
+
 def with_derivatives(program: Program) -> Recorded:
     """The last result of a program and its gradient, as one recorded program."""
     tape = Tape()
@@ -103,6 +115,7 @@ def with_derivatives(program: Program) -> Recorded:
 @target(programs(EXTREME, EVERY, longest=20))
 def values_and_recordings_agree(program: Program) -> None:
     """What Values compute one at a time is what the recorded program computes, bit for bit."""
+    assume(not asks_nan_for_its_sign(program))
     _, root = as_values(program)
     recorded = as_recorded(program)
     assert same(root.data, recorded.run(program.leaves)[0])
@@ -212,6 +225,7 @@ def c_agrees(drawn: list[Program]) -> None:
     """The C source computes the same bits."""
     if not shutil.which("cc"):
         return
+    assume(not any(map(asks_nan_for_its_sign, drawn)))
     program = as_recorded(*drawn)
     numbers = [x for part in drawn for x in part.leaves]
     results = (ctypes.c_double * len(drawn))()

@@ -429,3 +429,50 @@ def loaded(graph: Graph) -> tuple[Tape, list[int]]:
     indices[graph.opcodes == 0] = [tape.input() for _ in range((graph.opcodes == 0).sum())]
     tape.load(graph.opcodes, graph.offsets, graph.operands, graph.partials, indices, {})
     return tape, indices.tolist()
+
+
+@pytest.mark.parametrize("operand", ["the one before", "one of few", "one of all"])
+def test_an_equal_instruction_is_found_however_far_back(operand):
+    """The second half repeats the first: whatever is looked up by its last operand, and whatever in the table."""
+    count = 100_000 if IS_COMPILED else 3_000
+    tape = Tape()
+    leaves = [tape.input() for _ in range(5)]
+
+    def appended() -> list[int]:
+        indices = list(leaves)
+        for i in range(count):
+            other = {
+                "the one before": indices[-1],
+                "one of few": leaves[i % 5],
+                "one of all": indices[i * 7 % len(indices)],
+            }
+            indices.append(tape.append("add", tape.append("mul", other[operand], tape.constant(i + 0.5)), leaves[0]))
+        return indices
+
+    first = appended()
+    length = len(tape)
+    assert appended() == first
+    assert len(tape) == length
+
+
+def test_the_expansion_of_a_determinant_shares_all_minors():
+    """Of n rows there are as many minors as there are sets of rows, each a product and a sum less than it has rows."""
+    n = 8
+    tape = Tape()
+    matrix = [[tape.input() for _ in range(n)] for _ in range(n)]
+
+    def minor(rows: tuple[int, ...], column: int) -> int:
+        if column == n - 1:
+            return matrix[rows[0]][column]
+        terms = [
+            tape.append("mul", matrix[row][column], minor(rows[:k] + rows[k + 1 :], column + 1))
+            for k, row in enumerate(rows)
+        ]
+        total = terms[0]
+        for k, term in enumerate(terms[1:]):
+            total = tape.append("add" if k % 2 else "sub", total, term)
+        return total
+
+    out = minor(tuple(range(n)), 0)
+    products = sum(math.comb(n, k) * k for k in range(2, n + 1))
+    assert len(tape.program([out])) == products  # each but the first is fused with a sum or a difference

@@ -13,9 +13,12 @@ cdef class InstructionStore:
     cdef int *y
     cdef int *z
     cdef int _capacity
+    cdef int *_first
+    cdef int *_next
     cdef list _columns
     cdef int *_table
     cdef int _mask
+    cdef int _filled
     cdef object _cells
 
     cdef int intern_take(self, int index, tuple table) except? -1
@@ -23,4 +26,5 @@ cdef class InstructionStore:
     cdef double number(self, int index) noexcept
     cdef int intern(self, int opcode, int x, int y, int z) except? -1
     cdef object reserve(self, int capacity)
-    cdef object _resize_table(self, int size)
+    cdef int _intern_by_hash(self, int opcode, int x, int y, int z) except? -1
+    cdef object _grow_table(self)

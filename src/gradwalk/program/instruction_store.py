@@ -1,7 +1,12 @@
 """`InstructionStore`: rows of instructions, in which equal instructions are stored once.
 
-An instruction is an opcode and up to three operands, the indices of earlier instructions. A hash table finds the
-instruction that equals a new one (hash-consing), so that a common subexpression is computed once.
+An instruction is an opcode and up to three operands, the indices of earlier instructions. The instruction that equals
+a new one is always found (hash-consing), so that a common subexpression is computed once.
+
+Where: equal instructions have the same last operand, and few others have it, which was often appended just before. So
+each instruction heads a list of those whose last operand it is, and only where such a list is long, as that of an input
+can be, and for constants, a hash table is asked. In a large program most of a table's cells are in no cache, and asking
+it takes longer than all else; lists are where work goes on.
 """
 
 from __future__ import annotations
@@ -30,10 +35,8 @@ _none = cython.declare(cython.int, NO_INDEX)
 _add = cython.declare(cython.int, evaluate.NAMES.index("add"))
 _mul = cython.declare(cython.int, evaluate.NAMES.index("mul"))
 
-_probes = cython.declare(cython.int, 4)  # how many cells are searched, from an instruction's own cell on
-# The largest table fits into a processor's cache, which makes work on a large graph several times faster. An
-# instruction more than about this many instructions back may then not be found again.
-_largest_table = cython.declare(cython.int, 1 << 16)
+_longest_list = cython.declare(cython.int, 6)
+_smallest_table = cython.declare(cython.int, 1024)
 
 
 @cython.cclass
@@ -58,9 +61,12 @@ class InstructionStore:
     y: cython.p_int
     z: cython.p_int
     _capacity: cython.int
-    _columns: list  # the arrays that these four point to
+    _first: cython.p_int  # of each instruction: the latest whose last operand it is, or NO_INDEX
+    _next: cython.p_int  # of each instruction: the one before it in the list that it is part of, or NO_INDEX
+    _columns: list  # the arrays that these six point to
     _table: cython.p_int  # two numbers a cell: a hash, and the index of an instruction or NO_INDEX
     _mask: cython.int  # one less than the number of cells, a power of two
+    _filled: cython.int  # how many cells have an instruction
     _cells: Any  # the array that _table points to
 
     def __init__(self, capacity: cython.int = 256) -> None:
@@ -72,7 +78,8 @@ class InstructionStore:
         self._capacity = 0
         self._columns = []
         self.reserve(max(capacity, 256))
-        self._resize_table(2 * self._capacity)
+        self._mask = 0
+        self._grow_table()
 
     def __len__(self) -> int:
         return self.length
@@ -139,21 +146,38 @@ class InstructionStore:
     @cython.exceptval(-1)
     def intern(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
         """Return the index of an instruction, which is appended if no equal one is found."""
-        if 2 * self.length > self._mask and self._mask < _largest_table - 1:
-            self._resize_table(2 * (self._mask + 1))
+        if opcode == _constant:
+            return self._intern_by_hash(opcode, x, y, z)
+        last: cython.int = max(x, y, z)
+        found: cython.int = self._first[last]
+        length: cython.int = 0
+        while found != _none:
+            if _is_equal(self, found, opcode, x, y, z):
+                return found
+            length += 1
+            if length == _longest_list:
+                return self._intern_by_hash(opcode, x, y, z)
+            found = self._next[found]
+        found = _append(self, opcode, x, y, z)
+        self._next[found] = self._first[last]
+        self._first[last] = found
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _intern_by_hash(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+        """Return the index of an instruction that is in no list, which is appended if it is not in the table."""
+        if 2 * self._filled > self._mask:
+            self._grow_table()
         hashed: cython.int = _hash(opcode, x, y, z)
-        probe: cython.int
-        cell: cython.int
-        for probe in range(_probes):
-            cell = 2 * ((hashed + probe) & self._mask)
-            if self._table[cell + 1] == _none:
-                break
+        cell: cython.int = 2 * (hashed & self._mask)
+        while self._table[cell + 1] != _none:
             if self._table[cell] == hashed and _is_equal(self, self._table[cell + 1], opcode, x, y, z):
                 return self._table[cell + 1]
-        else:  # all of these cells are occupied, so one of them is overwritten
-            cell = 2 * ((hashed + (self.length & 3)) & self._mask)
+            cell = (cell + 2) & (2 * self._mask + 1)
         self._table[cell] = hashed
         self._table[cell + 1] = _append(self, opcode, x, y, z)
+        self._filled += 1
         return self._table[cell + 1]
 
     @cython.cfunc
@@ -161,38 +185,37 @@ class InstructionStore:
         """Make room for `capacity` instructions, unless there is more already."""
         if capacity <= self._capacity:
             return None
-        columns = [numpy.empty(capacity, numpy.int32) for _ in range(4)]
+        columns = [numpy.empty(capacity, numpy.int32) for _ in range(6)]
         for column, earlier in zip(columns, self._columns, strict=False):
             column[: self.length] = earlier[: self.length]
         self._columns = columns
         self._capacity = capacity
         self.opcode, self.x = c_compat.integers(columns[0]), c_compat.integers(columns[1])
         self.y, self.z = c_compat.integers(columns[2]), c_compat.integers(columns[3])
+        self._first, self._next = c_compat.integers(columns[4]), c_compat.integers(columns[5])
         return None
 
     @cython.cfunc
-    def _resize_table(self, size: cython.int) -> object:
-        """Replace the table by one of the smallest power of two from `size` on, as far as the largest table."""
-        cells: cython.int = 1024
-        while cells < size and cells < _largest_table:
-            cells *= 2
+    def _grow_table(self) -> object:
+        """Replace the table by one of twice as many cells."""
+        cells: cython.int = max(2 * (self._mask + 1), _smallest_table)
+        earlier: Any = self._cells
+        before: cython.p_int = self._table
+        size: cython.int = 2 * (self._mask + 1) if self._mask else 0
         self._cells = numpy.full(2 * cells, NO_INDEX, numpy.int32)
         self._table = c_compat.integers(self._cells)
         self._mask = cells - 1
-        index: cython.int
-        hashed: cython.int
-        probe: cython.int
+        i: cython.int
         cell: cython.int
-        for index in range(self.length):
-            if self.opcode[index] == _input or self.opcode[index] == _call:
+        for i in range(0, size, 2):
+            if before[i + 1] == _none:
                 continue
-            hashed = _hash(self.opcode[index], self.x[index], self.y[index], self.z[index])
-            for probe in range(_probes):
-                cell = 2 * ((hashed + probe) & self._mask)
-                if self._table[cell + 1] == _none:
-                    self._table[cell] = hashed
-                    self._table[cell + 1] = index
-                    break
+            cell = 2 * (before[i] & self._mask)
+            while self._table[cell + 1] != _none:
+                cell = (cell + 2) & (2 * self._mask + 1)
+            self._table[cell] = before[i]
+            self._table[cell + 1] = before[i + 1]
+        del earlier  # which `before` points into
         return None
 
 
@@ -208,6 +231,7 @@ def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cytho
     store.x[index] = x
     store.y[index] = y
     store.z[index] = z
+    store._first[index] = _none
     store.length = index + 1
     return index
 
@@ -222,8 +246,7 @@ def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cy
     hashed: cython.ulonglong = x
     hashed = (hashed * 1000003 + y) * 1000003 + z
     hashed = (hashed * 1000003 + opcode) * 0x5BD1E995
-    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them. With only 30, the
-    # number of a probe can be added.
+    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them.
     return (hashed >> 32) & 0x3FFFFFFF
 
 
