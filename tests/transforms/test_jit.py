@@ -590,12 +590,14 @@ class TestNumbersAreNotToBeAskedFor:
         with pytest.raises(RecordingError) as caught:
             jit(f)(3.0)
         line = f.__code__.co_firstlineno + 3
-        where, what, cure = str(caught.value).splitlines()
+        where, what, write, again, cure = str(caught.value).splitlines()
         assert where == f"{__file__}:{line}: if y > 2:"
         assert what == (
             "  branches on `2 < (x * x)` while the function is being recorded: the answer would be that for these "
             "arguments, frozen for all others."
         )
+        assert write == "  Write, after `from gradwalk import loops`:"
+        assert again == "    return loops.cond(y > 2, lambda: y, lambda: x)"
         assert all(word in cure for word in ("math.where(", "maximum", "jit(f, static_argnums=...)"))
 
     def test_while_and_loops(self):

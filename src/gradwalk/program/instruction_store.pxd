@@ -27,4 +27,5 @@ cdef class InstructionStore:
     cdef int intern(self, int opcode, int x, int y, int z) except? -1
     cdef object reserve(self, int capacity)
     cdef int _intern_by_hash(self, int opcode, int x, int y, int z) except? -1
+    cdef object _set_table(self, int cells)
     cdef object _grow_table(self)

@@ -78,8 +78,8 @@ class InstructionStore:
         self._capacity = 0
         self._columns = []
         self.reserve(max(capacity, 256))
-        self._mask = 0
-        self._grow_table()
+        self._filled = 0
+        self._set_table(_smallest_table)
 
     def __len__(self) -> int:
         return self.length
@@ -196,15 +196,20 @@ class InstructionStore:
         return None
 
     @cython.cfunc
-    def _grow_table(self) -> object:
-        """Replace the table by one of twice as many cells."""
-        cells: cython.int = max(2 * (self._mask + 1), _smallest_table)
-        earlier: Any = self._cells
-        before: cython.p_int = self._table
-        size: cython.int = 2 * (self._mask + 1) if self._mask else 0
+    def _set_table(self, cells: cython.int) -> object:
+        """Set a table of empty cells."""
         self._cells = numpy.full(2 * cells, NO_INDEX, numpy.int32)
         self._table = c_compat.integers(self._cells)
         self._mask = cells - 1
+        return None
+
+    @cython.cfunc
+    def _grow_table(self) -> object:
+        """Replace the table by one of twice as many cells."""
+        earlier: Any = self._cells
+        before: cython.p_int = self._table
+        size: cython.int = 2 * (self._mask + 1)
+        self._set_table(size)
         i: cython.int
         cell: cython.int
         for i in range(0, size, 2):

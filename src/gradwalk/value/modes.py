@@ -19,7 +19,7 @@ from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import node as nodes
 from gradwalk.value.expr_repr import spelled
 from gradwalk.value.node import ValueNode
-from gradwalk.value.source_line import named_line, users_line
+from gradwalk.value.source_line import named_line, users_branch, users_line
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -316,10 +316,20 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
     if _staging_level.get():
         error = RecordingError(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
-            f"that for these arguments, frozen for all others.\n  {_cure(what)}"
+            f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
         )
         _refusals.get().append(error)
         raise error
+
+
+def _branch_again(what: str) -> str:
+    """The user's branch, as it can be recorded; nothing where that is not known."""
+    lines = users_branch().splitlines() if "branches" in what else []
+    return (
+        "".join(["Write, after `from gradwalk import loops`:\n", *(f"    {line}\n" for line in lines), "  "])
+        if lines
+        else ""
+    )
 
 
 def _cure(what: str) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy
 
+from gradwalk.value.branch_rewrite import rewritten
 from gradwalk.value.variables import MANY, RETURNED, Position, Target, position_of, targets
 
 LONGEST_TEXT = 200  # letters of a line
@@ -95,6 +96,13 @@ def named_line() -> SourceLine | NamedLine:
         if target is not None and target.makes not in ("", name):
             makes = MANY  # such as reduce(), which may have called the function several times
     return NamedLine(line, target.variable, makes) if target is not None and target.variable else line
+
+
+def users_branch() -> str:
+    """Return the branch that the user's line decides, written with `gradwalk.loops`; "" where that cannot be done."""
+    frame = _users_frame(sys._getframe())
+    seen = _seen.get(id(frame.f_code)) or _see(frame.f_code)
+    return rewritten(seen.program, position_of(seen.code, frame.f_lasti))
 
 
 def files_of(lines: Iterable[SourceLine]) -> dict[str, str]:
