@@ -336,7 +336,10 @@ export const orders = {
   up: (name) => `${name} früher besuchen`,
   down: (name) => `${name} später besuchen`,
   remove: (name) => `${name} herausnehmen`,
-  left: (count) => (count ? `Noch ${count} einzureihen.` : "Alle sind eingereiht: Lass den Durchlauf laufen, oder sieh ihm mit „Nächster Schritt“ zu."),
+  left: (count, isLesson) =>
+    count
+      ? `Noch ${count} einzureihen.`
+      : `Alle sind eingereiht: Lass den Durchlauf laufen${isLesson ? "." : ", oder sieh ihm mit „Nächster Schritt“ zu."}`,
   tooMany: (count, most) => `Das Rätsel ist für Graphen mit höchstens ${most} Knoten, und dieser hat ${grouped(count)}.`,
   unknown: (names) => `Im Graphen gibt es ${names.join(", ")} nicht: ausgelassen.`,
 };
@@ -682,7 +685,7 @@ export const lesson = {
           ],
         },
         all: "Alle Gradienten des Neurons. Die von `w1`, `w2` und `b` sagen, wie man es ändern sollte.",
-        saturated: "Jetzt ist der Bias 12. `o` ist 0.99999, die Kurve ist flach, und *es kommt kaum etwas durch*: Alle Gradienten sind fast 0. So ein Neuron heißt gesättigt. Es kann nicht lernen.",
+        saturated: "Jetzt ist der Bias 12. `o` ist 0.99999, die Kurve ist flach, und *es kommt kaum etwas durch*: Alle Gradienten sind fast 0. So ein Neuron heißt gesättigt. Es kann kaum lernen.",
       },
       recap: "tanh lässt von einem Gradienten $1 − o^2$ durch: alles in der Mitte, nichts, wo die Kurve flach ist.",
     },
@@ -741,7 +744,7 @@ export const lesson = {
           options: ["`L`, `f`, `d`, `c`, `e`, `b`, `a`", "`L`, `d`, `e`, `a`, `b`, `c`, `f`", "`L`, `e`, `d`, `a`, `b`, `c`, `f`"],
           feedback: [
             "Hier kommt jeder Kasten nach allen, die ihn benutzen. Blätter wie `f` geben nichts weiter: Sie können irgendwann nach denen kommen, die sie benutzen.",
-            "Jeder Kasten kommt nach allen, die ihn benutzen: `d` nach `L`, `e` nach `d`. Sie ist in Ordnung: Es kann mehrere geben.",
+            "Jeder Kasten kommt nach allen, die ihn benutzen: `d` nach `L`, `e` nach `d`. Die Reihenfolge ist in Ordnung: Es kann mehrere geben.",
             "Ja. `e` wird von `d` benutzt; kommt es vor `d` an die Reihe, hat es nichts weiterzugeben.",
           ],
         },
@@ -749,7 +752,7 @@ export const lesson = {
           text: "Wie findet ein Programm so eine Reihenfolge? Durch *Tiefensuche*: Es geht von der Wurzel zu einem Operanden, weiter zu dessen Operanden und so fort, und nimmt jeden Kasten in eine Liste auf. *Wann muss ein Kasten hinein, damit in der Liste Operanden vor Ergebnissen stehen?*",
           options: ["Wenn er zum ersten Mal gesehen wird", "Wenn alle seine Operanden darin sind", "Wenn nichts mehr zu tun ist"],
           feedback: [
-            "Die Wurzel wird als Erste gesehen: Sie stünde vor allem, woraus sie entsteht.",
+            "Die Wurzel wird als Erste gesehen: Sie stünde vor all dem, woraus sie entsteht.",
             "Ja. Also stehen Operanden vor Ergebnissen; und vom Ende zum Anfang gelesen hat die Liste Ergebnisse vor Operanden.",
             "Dann kämen alle auf einmal hinein, und nichts sagte, was zuerst kommt.",
           ],
@@ -787,6 +790,7 @@ export const lesson = {
         caught: "Ertappt: Der Gradient sagt 3, der Quotient −3. Der Beitrag −6 wurde überschrieben. Es gab keine Fehlermeldung, und ohne die Probe hätte es niemand gemerkt. Verändere `h`: Es bleibt falsch.",
         bent: "Hier krümmt `tanh` den Weg von `x1` zu `o`, und mit `h` = 0.1 liegt der Quotient daneben. Mach `h` kleiner und sieh zu, wie er dem Gradienten näher kommt, der −1.5 ist.",
         small: {
+          paper: "Mit `h` = 0.1 ist der Quotient für `x1` gleich −1.521, mit `h` = 0.01 gleich −1.5002, und der Gradient ist −1.5. *Ist also das kleinste `h` das beste?*",
           text: "Ein kleineres `h` hat den Quotienten besser gemacht. *Ist also das kleinste `h` das beste?*",
           options: ["Ja, je kleiner, desto besser", "Nein: Mit winzigem `h` wird es wieder falsch", "Ab irgendwann macht `h` keinen Unterschied mehr"],
           feedback: [
@@ -815,26 +819,27 @@ export const lesson = {
         },
         descend: "`w −= rate · w.grad`, und so für jeden *Parameter*, also für jede Zahl, die geändert werden darf: hier `w` und `b`. Die *Lernrate* `rate` sagt, wie groß ein Schritt ist. Das ist *Gradientenabstieg*. Mach ein paar Schritte und sieh dir die Kurve des Verlusts an.",
         rate: {
-          text: "*Und wenn die Lernrate 25 mal so groß ist?*",
-          options: ["Es lernt 25 mal so schnell", "Es macht keinen Unterschied", "Es kann über das Tal hinwegspringen"],
+          paper: "Also macht jeder Parameter kleine Schritte: `w −= rate · w.grad`, und ebenso `b`, mit `rate` = 0.1. *Und wenn die Lernrate 25-mal so groß ist?*",
+          text: "*Und wenn die Lernrate 25-mal so groß ist?*",
+          options: ["Es lernt 25-mal so schnell", "Es macht keinen Unterschied", "Es kann über das Tal hinwegspringen"],
           feedback: [
             "Ein Gradient ist ein Versprechen über *kleine* Änderungen.",
-            "Jeder Schritt wäre 25 mal so lang.",
+            "Jeder Schritt wäre 25-mal so lang.",
             "Ja. Das Versprechen eines Gradienten gilt nur für kleine Änderungen.",
           ],
         },
-        large: "Sieh hin: `w` springt über das Ziel hinaus, auf den flachen Teil von tanh. Dort kommt nichts mehr durch, und der Verlust bleibt, wie er ist.",
+        large: "Mach einen Schritt: `w` springt über das Ziel hinaus, auf den flachen Teil von tanh. Dort kommt nichts mehr durch, und der Verlust bleibt, wie er ist.",
         again: {
           text: "In `w.grad` steht noch der Gradient des letzten Durchlaufs. *Was geschieht, wenn der nächste Rückwärtsdurchlauf läuft, ohne dass es auf 0 gesetzt wird?*",
-          options: ["Der neue Gradient tritt an seine Stelle", "Der neue Gradient wird dazu addiert", "Python meldet einen Fehler"],
+          options: ["Der neue Gradient tritt an seine Stelle", "Der neue Gradient wird dazuaddiert", "Python meldet einen Fehler"],
           feedback: [
             "Das wäre `=`. Die Regel sagt `+=`.",
             "Ja: Es heißt `+=`, aus gutem Grund. So häufen sich die Gradienten alter Durchläufe an, wenn `zero_grad()` sie nicht löscht.",
             "Nein, und deshalb ist dieser Fehler so häufig.",
           ],
         },
-        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Er gewinnt an Fahrt, schießt über das Ziel hinaus und schwingt. Die Zeilen darunter zeigen, was summiert wird. Schalte es ein und aus, und fang neu an.",
-        vanished: "Und hier ist das Neuron gesättigt: Der Verlust ist so groß wie möglich, aber $1 − o^2$ ist fast 0, also kommt bei `w` und `b` nichts an. In tiefen Netzen werden viele solche Faktoren multipliziert: Der Gradient *verschwindet*.",
+        unzeroed: "Ohne `zero_grad()` folgt jeder Schritt der *Summe aller bisherigen Gradienten*: Er gewinnt an Fahrt, schießt über das Ziel hinaus und schwingt. Vom zweiten Schritt an zeigen die Zeilen darunter, was summiert wird. (Nur Blätter behalten ihre Gradienten: Jeder Vorwärtsdurchlauf macht die anderen Kästen neu.) Schalte es ein und aus, und fang neu an.",
+        vanished: "Und hier, mit `w` = 4, `b` = 2 und `y` = −0.8, ist das Neuron gesättigt: Der Verlust ist so groß wie möglich, aber $1 − o^2$ ist fast 0, also kommt bei `w` und `b` nichts an. In tiefen Netzen werden viele solche Faktoren multipliziert: Der Gradient *verschwindet*.",
       },
       recap: "Vorwärts, `zero_grad`, rückwärts, ein kleiner Schritt gegen den Gradienten; und wieder von vorn.",
     },
@@ -853,7 +858,6 @@ export const lesson = {
           },
         },
         count: "Lass es auf beide Arten laufen und zähle. Vergleiche auch, was herauskommt.",
-        once: "Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten. Einmal genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten sammelt alles, was bei ihm ankommt, und gibt die Summe ein einziges Mal weiter. Kein Stück eines Weges wird zweimal gegangen.",
         million: {
           text: "*Ein Netz hat eine Million Gewichte. Wie viele Rückwärtsdurchläufe braucht es für alle ihre Gradienten?*",
           options: ["Einen", "Tausend", "Eine Million"],
@@ -863,6 +867,7 @@ export const lesson = {
             "Das ist Anstupsen: ein Lauf für jedes Gewicht.",
           ],
         },
+        once: "Anstupsen fragt *einen Eingang nach dem anderen*, was er am Ergebnis ändert. Der Rückwärtsdurchlauf fragt *einmal das Ergebnis*, und die Antwort erreicht jeden Kasten. Einmal genügt, weil *Pfade sich Kästen teilen*: Jeder Kasten sammelt alles, was bei ihm ankommt, und gibt die Summe ein einziges Mal weiter. Kein Stück eines Weges wird zweimal gegangen.",
         end: "Du hast alles gesehen: einen Graphen, der sich den Weg merkt, einen Startwert, eine Regel, `+=`, eine Reihenfolge und eine Probe. Das sind etwa hundert Zeilen Python, und damit wird fast jedes neuronale Netz trainiert.",
       },
       recap: "Ein Rückwärtsdurchlauf liefert den Gradienten eines Ergebnisses nach allem.",
@@ -872,6 +877,7 @@ export const lesson = {
   goal: "Ziel",
   recap: "Kurz gesagt",
   answers: "Antworten",
+  orderOr: (order) => `${order}, oder eine andere Reihenfolge, in der jeder nach allen kommt, die ihn benutzen`,
   contents: "Kapitel",
   next: "Weiter",
   nextChapter: "Nächstes Kapitel",
@@ -910,6 +916,7 @@ export const figures = {
   adds: "mit +=",
   overwrites: "mit =",
   from: (giver) => `von ${giver}`,
+  lateFrom: (giver) => `von ${giver}, zu spät`,
   start: "zuerst",
   comes: (name) => `Was bei ${name} ankommt`,
   stepSearch: "Nächste Zeile",
@@ -927,6 +934,7 @@ export const figures = {
   taken: (count) => counted(count, "Schritt", "Schritte"),
   runNudges: "Alle anstupsen",
   runBackward: "Rückwärts laufen lassen",
+  leaf: "Blatt",
   nudges: "durch Anstupsen",
   backward: "rückwärts",
   runs: (runs) => `${counted(runs, "Lauf", "Läufe")} des Programms`,

@@ -360,8 +360,9 @@ export const orders = {
   down: (name) => `Visit ${name} later`,
   /** @param {string} name */
   remove: (name) => `Take ${name} out`,
-  /** @param {number} count */
-  left: (count) => (count ? `${count} to place.` : "All are placed: run it, or watch it with Next step."),
+  /** @param {number} count @param {boolean} isLesson where nothing but running it is offered */
+  left: (count, isLesson) =>
+    count ? `${count} to place.` : isLesson ? "All are placed: run it." : "All are placed: run it, or watch it with Next step.",
   /** @param {number} count @param {number} most */
   tooMany: (count, most) => `The puzzle is for graphs of at most ${most} nodes, and this one has ${count.toLocaleString("en")}.`,
   /** @param {readonly string[]} names */
@@ -732,7 +733,7 @@ export const lesson = {
           ],
         },
         all: "Every gradient of the neuron. Those of `w1`, `w2` and `b` say how to change it.",
-        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly anything gets through*: all gradients are nearly 0. Such a neuron is called saturated. It cannot learn.",
+        saturated: "Now the bias is 12. `o` is 0.99999, the curve is flat, and *hardly anything gets through*: all gradients are nearly 0. Such a neuron is called saturated. It can hardly learn.",
       },
       recap: "tanh lets through $1 − o^2$ of a gradient: all of it in the middle, nothing where it is flat.",
     },
@@ -837,6 +838,7 @@ export const lesson = {
         caught: "Caught: the gradient says 3, the quotient −3. The contribution −6 was overwritten. No error was raised, and without the check nobody would have known. Move `h`: it stays wrong.",
         bent: "Here `tanh` bends the way from `x1` to `o`, and with `h` = 0.1 the quotient is off. Make `h` smaller, and watch it come closer to the gradient, −1.5.",
         small: {
+          paper: "With `h` = 0.1 the quotient for `x1` is −1.521, with `h` = 0.01 it is −1.5002, and the gradient is −1.5. *So is the smallest `h` the best?*",
           text: "A smaller `h` made the quotient better. *So is the smallest `h` the best?*",
           options: ["Yes, the smaller the better", "No: with a tiny `h` it goes wrong again", "From some point on `h` makes no difference"],
           feedback: [
@@ -865,6 +867,7 @@ export const lesson = {
         },
         descend: "`w −= rate · w.grad`, and so for every *parameter*, which means for every number that may be changed: here `w` and `b`. The learning rate, `rate`, says how large a step is. This is *gradient descent*. Step a few times and look at the curve of the loss.",
         rate: {
+          paper: "So each parameter takes small steps: `w −= rate · w.grad`, and `b` alike, with `rate` = 0.1. *What if the rate is 25 times as large?*",
           text: "*What if the rate is 25 times as large?*",
           options: ["It learns 25 times as fast", "It makes no difference", "It can jump over the valley"],
           feedback: [
@@ -873,7 +876,7 @@ export const lesson = {
             "Yes. The promise of a gradient holds for small changes only.",
           ],
         },
-        large: "See: `w` leaps past the goal, onto the flat part of tanh. Nothing gets through there, and the loss stays where it is.",
+        large: "Take a step: `w` leaps past the goal, onto the flat part of tanh. Nothing gets through there, and the loss stays where it is.",
         again: {
           text: "`w.grad` still holds the gradient of the last pass. *What happens if the next backward pass runs without setting it to 0?*",
           options: ["The new gradient takes its place", "The new gradient is added to it", "Python raises an error"],
@@ -883,8 +886,8 @@ export const lesson = {
             "It does not, and that is why this mistake is so common.",
           ],
         },
-        unzeroed: "Without `zero_grad()` each step goes by the *sum of all gradients so far*: it gathers speed, overshoots, and swings. The lines below show what is summed. Switch it on and off, and start again.",
-        vanished: "And here the neuron is saturated: the loss is as large as can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
+        unzeroed: "Without `zero_grad()` each step goes by the *sum of all gradients so far*: it gathers speed, overshoots, and swings. From the second step on the lines below show what is summed. (Only leaves keep their gradients: each forward pass makes the other boxes anew.) Switch it on and off, and start again.",
+        vanished: "And here, with `w` = 4, `b` = 2 and `y` = −0.8, the neuron is saturated: the loss is as large as can be, but $1 − o^2$ is nearly 0, so nothing reaches `w` and `b`. In deep networks many such factors are multiplied: the gradient *vanishes*.",
       },
       recap: "Forward, `zero_grad`, backward, a small step against the gradient; and again.",
     },
@@ -903,7 +906,6 @@ export const lesson = {
           },
         },
         count: "Run it both ways, and count. Compare what comes out, too.",
-        once: "Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box gathers all that comes to it, and hands on the sum, one time. No part of a way is gone twice.",
         million: {
           text: "*A network has a million weights. How many backward passes does it take to get all their gradients?*",
           options: ["One", "A thousand", "A million"],
@@ -913,6 +915,7 @@ export const lesson = {
             "That is nudging: a run for every weight.",
           ],
         },
+        once: "Nudging asks *one input at a time* what it does to the result. The backward pass asks *the result once*, and the answer reaches every box. Once is enough because *paths share boxes*: each box gathers all that comes to it, and hands on the sum, one time. No part of a way is gone twice.",
         end: "You have seen all of it: a graph that remembers, a seed, one rule, `+=`, an order, and a check. It is about a hundred lines of Python, and it is what trains nearly every neural network.",
       },
       recap: "One backward pass gives the gradient of one result with respect to everything.",
@@ -923,6 +926,8 @@ export const lesson = {
   goal: "Goal",
   recap: "In short",
   answers: "Answers",
+  /** @param {string} order */
+  orderOr: (order) => `${order}, or another order in which each comes after all that use it`,
   contents: "Chapters",
   next: "Continue",
   nextChapter: "Next chapter",
@@ -972,6 +977,8 @@ export const figures = {
   overwrites: "with =",
   /** @param {string} giver */
   from: (giver) => `from ${giver}`,
+  /** @param {string} giver */
+  lateFrom: (giver) => `from ${giver}, too late`,
   start: "at first",
   /** @param {string} name */
   comes: (name) => `What comes to ${name}`,
@@ -991,6 +998,7 @@ export const figures = {
   taken: (count) => (count === 1 ? "1 step" : `${count} steps`),
   runNudges: "Nudge them all",
   runBackward: "Run backward",
+  leaf: "leaf",
   nudges: "by nudging",
   backward: "backward",
   /** @param {number} runs */

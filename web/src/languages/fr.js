@@ -145,10 +145,10 @@ export const transport = {
   nothing: "Rien n’est encore connu. L’étape suivante donne son nombre à la première feuille.",
   phase(phase, position, forward, backward) {
     if (phase === "start") return "Avant la première étape";
-    if (phase === "forward") return `Passe avant : étape ${position} sur ${forward}${position === forward ? ", terminé" : ""}`;
+    if (phase === "forward") return `Passe avant : étape ${position} sur ${forward}${position === forward ? ", terminée" : ""}`;
     if (phase === "seed") return "Graine : la passe arrière commence";
     const at = `Passe arrière : étape ${position - forward - 1} sur ${backward}`;
-    return phase === "end" ? `${at}, terminé` : at;
+    return phase === "end" ? `${at}, terminée` : at;
   },
 };
 
@@ -339,8 +339,10 @@ export const orders = {
   up: (name) => `Visiter ${name} plus tôt`,
   down: (name) => `Visiter ${name} plus tard`,
   remove: (name) => `Retirer ${name}`,
-  left: (count) =>
-    count ? `Encore ${count} à placer.` : "Tous sont placés : lancez la passe, ou regardez-la avec « Étape suivante ».",
+  left: (count, isLesson) =>
+    count
+      ? `Encore ${count} à placer.`
+      : `Toutes sont placées : lancez la passe${isLesson ? "." : ", ou regardez-la avec « Étape suivante »."}`,
   tooMany: (count, most) => `Le puzzle est fait pour des graphes d’au plus ${most} nœuds, et celui-ci en a ${grouped(count)}.`,
   unknown: (names) => `Le graphe n’a pas ${names.join(", ")} : laissé de côté.`,
 };
@@ -686,7 +688,7 @@ export const lesson = {
           ],
         },
         all: "Voilà tous les gradients du neurone. Ceux de `w1`, `w2` et `b` disent comment le changer.",
-        saturated: "Le biais est maintenant 12. `o` vaut 0.99999, la courbe est plate, et *presque rien ne passe* : tous les gradients sont presque 0. Un tel neurone est dit saturé. Il ne peut pas apprendre.",
+        saturated: "Le biais est maintenant 12. `o` vaut 0.99999, la courbe est plate, et *presque rien ne passe* : tous les gradients sont presque 0. Un tel neurone est dit saturé. Il ne peut presque pas apprendre.",
       },
       recap: "D’un gradient, tanh laisse passer $1 − o^2$ : tout au milieu, rien là où la courbe est plate.",
     },
@@ -791,6 +793,7 @@ export const lesson = {
         caught: "Pris sur le fait : le gradient dit 3, le quotient −3. La contribution −6 a été écrasée. Aucune erreur n’a été signalée, et sans la vérification personne ne l’aurait su. Changez `h` : cela reste faux.",
         bent: "Ici `tanh` courbe le chemin de `x1` à `o`, et avec `h` = 0.1 le quotient est à côté. Diminuez `h`, et regardez-le se rapprocher du gradient, −1.5.",
         small: {
+          paper: "Avec `h` = 0.1, le quotient pour `x1` est −1.521 ; avec `h` = 0.01, il est −1.5002, et le gradient est −1.5. *Le plus petit `h` est-il donc le meilleur ?*",
           text: "Un `h` plus petit a amélioré le quotient. *Le plus petit `h` est-il donc le meilleur ?*",
           options: ["Oui, plus il est petit, mieux c’est", "Non : avec un `h` minuscule, c’est faux à nouveau", "À partir d’un certain point, `h` ne change plus rien"],
           feedback: [
@@ -819,6 +822,7 @@ export const lesson = {
         },
         descend: "`w −= rate · w.grad`, et de même pour chaque *paramètre*, c’est-à-dire chaque nombre que l’on peut changer : ici `w` et `b`. Le *taux* `rate` dit la taille d’un pas. C’est la *descente de gradient*. Faites quelques pas et regardez la courbe de la perte.",
         rate: {
+          paper: "Chaque paramètre fait donc de petits pas : `w −= rate · w.grad`, et de même `b`, avec `rate` = 0.1. *Et si le taux d’apprentissage est 25 fois plus grand ?*",
           text: "*Et si le taux d’apprentissage est 25 fois plus grand ?*",
           options: ["Il apprend 25 fois plus vite", "Cela ne change rien", "Il peut sauter par-dessus la vallée"],
           feedback: [
@@ -827,7 +831,7 @@ export const lesson = {
             "Oui. La promesse d’un gradient ne tient que pour de petites variations.",
           ],
         },
-        large: "Voyez : `w` saute au-delà du but, sur la partie plate de tanh. Plus rien n’y passe, et la perte reste où elle est.",
+        large: "Faites un pas : `w` saute au-delà du but, sur la partie plate de tanh. Plus rien n’y passe, et la perte reste où elle est.",
         again: {
           text: "`w.grad` contient encore le gradient de la dernière passe. *Que se passe-t-il si la passe arrière suivante commence sans le remettre à 0 ?*",
           options: ["Le nouveau gradient prend sa place", "Le nouveau gradient s’y ajoute", "Python signale une erreur"],
@@ -837,8 +841,8 @@ export const lesson = {
             "Non, et c’est pourquoi cette erreur est si fréquente.",
           ],
         },
-        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là* : il prend de la vitesse, dépasse le but, et oscille. Les lignes ci-dessous montrent ce qui est additionné. Activez-le et désactivez-le, et recommencez.",
-        vanished: "Et ici, le neurone est saturé : la perte est aussi grande que possible, mais $1 − o^2$ est presque 0, et rien ne parvient à `w` ni à `b`. Dans les réseaux profonds, beaucoup de tels facteurs se multiplient : le gradient *s’évanouit*.",
+        unzeroed: "Sans `zero_grad()`, chaque pas suit la *somme de tous les gradients jusque-là* : il prend de la vitesse, dépasse le but, et oscille. À partir du deuxième pas, les lignes ci-dessous montrent ce qui est additionné. (Seules les feuilles gardent leurs gradients : chaque passe avant refait les autres boîtes.) Activez-le et désactivez-le, et recommencez.",
+        vanished: "Et ici, avec `w` = 4, `b` = 2 et `y` = −0.8, le neurone est saturé : la perte est aussi grande que possible, mais $1 − o^2$ est presque 0, et rien ne parvient à `w` ni à `b`. Dans les réseaux profonds, beaucoup de tels facteurs se multiplient : le gradient *s’évanouit*.",
       },
       recap: "Passe avant, `zero_grad`, passe arrière, un petit pas contre le gradient ; et on recommence.",
     },
@@ -857,7 +861,6 @@ export const lesson = {
           },
         },
         count: "Faites-le des deux façons et comptez. Comparez aussi ce qui en sort.",
-        once: "Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte. Une fois suffit parce que *les chemins partagent des boîtes* : chaque boîte rassemble tout ce qui lui arrive et n’en transmet la somme qu’une fois. Aucun tronçon n’est parcouru deux fois.",
         million: {
           text: "*Un réseau a un million de poids. Combien de passes arrière faut-il pour tous leurs gradients ?*",
           options: ["Une", "Mille", "Un million"],
@@ -867,6 +870,7 @@ export const lesson = {
             "Cela, c’est décaler : une exécution par poids.",
           ],
         },
+        once: "Décaler demande *à une entrée après l’autre* ce qu’elle fait au résultat. La passe arrière interroge *le résultat une seule fois*, et la réponse atteint chaque boîte. Une fois suffit parce que *les chemins partagent des boîtes* : chaque boîte rassemble tout ce qui lui arrive et n’en transmet la somme qu’une fois. Aucun tronçon n’est parcouru deux fois.",
         end: "Vous avez tout vu : un graphe qui se souvient, une graine, une règle, `+=`, un ordre, et une vérification. Cela tient en une centaine de lignes de Python, et c’est ce qui entraîne presque tous les réseaux de neurones.",
       },
       recap: "Une passe arrière donne le gradient d’un résultat par rapport à tout.",
@@ -876,6 +880,7 @@ export const lesson = {
   goal: "But",
   recap: "En bref",
   answers: "Réponses",
+  orderOr: (order) => `${order}, ou un autre ordre où chacune vient après toutes celles qui l’utilisent`,
   contents: "Chapitres",
   next: "Continuer",
   nextChapter: "Chapitre suivant",
@@ -914,12 +919,13 @@ export const figures = {
   adds: "avec +=",
   overwrites: "avec =",
   from: (giver) => `de ${giver}`,
+  lateFrom: (giver) => `de ${giver}, trop tard`,
   start: "d’abord",
   comes: (name) => `Ce qui arrive à ${name}`,
   stepSearch: "Ligne suivante",
   restartSearch: "Depuis le début",
   code: "backward() de micrograd",
-  visited: "visités",
+  visited: "visitées",
   list: "topo",
   calls: "appels en cours",
   searched: "Le parcours est terminé : renversée, cette liste est l’ordre de la passe arrière.",
@@ -931,6 +937,7 @@ export const figures = {
   taken: (count) => `${grouped(count)} pas`,
   runNudges: "Tout décaler",
   runBackward: "Lancer la passe arrière",
+  leaf: "feuille",
   nudges: "par décalages",
   backward: "à rebours",
   runs: (runs) => `${counted(runs, "exécution", "exécutions")} du programme`,

@@ -180,7 +180,7 @@ export class Guide {
   /** @param {Figure} figure */
   #figure(figure) {
     if (figure.kind === "nudge") return new Nudge(figure);
-    if (figure.kind === "tangent") return new Tangent(figure);
+    if (figure.kind === "tangent") return new Tangent(figure, this.act);
     if (figure.kind === "beside") return new Beside(figure);
     if (figure.kind === "search") return new Search(this.act);
     if (figure.kind === "quotient") return new Quotient(figure, this.act);

@@ -47,7 +47,7 @@ function answers(chapter) {
     const words = wordsOf(chapter, key);
     if (ask.kind === "number") return [[short(quantityIn(ask.answer, graph))]];
     if (ask.kind === "choice") return [rich(/** @type {import("./question.js").ChoiceWords} */ (words).options[ask.right])];
-    return [[walk.order.map((place) => graph.nodes[place].name).join(", ")]];
+    return [[say.orderOr(walk.order.map((place) => graph.nodes[place].name).join(", "))]];
   });
   const list = element("ol", {}, ...items.map((item) => element("li", {}, ...item)));
   return element("section", { class: "answers" }, element("h2", {}, say.answers), list);

@@ -24,12 +24,12 @@ import { UNTRAINED } from "./training.js";
 
 /**
  * What stands beside a beat's words: the root plotted over a node that one nudges; the step of the nudge that stands on
- * the graph, down to a finest power of ten, and its error by the step; an operation's curve with its tangent; what came to a node, with += and, where
+ * the graph, down to a finest power of ten, and its error by the step; an operation's curve with its tangent, where the operand has been moved `by` a leaf that is added to it; what came to a node, with += and, where
  * that is not alone, with =; micrograd's backward() as it searches; descent, with a switch for zero_grad where it is spoken
  * of; and passes counted.
  * @typedef {{ kind: "nudge", node: string }
  *   | { kind: "quotient", isCurved?: boolean, finest?: number }
- *   | { kind: "tangent", node: string }
+ *   | { kind: "tangent", node: string, by: string }
  *   | { kind: "beside", node: string, isAlone?: boolean }
  *   | { kind: "search" }
  *   | { kind: "descent", parameters: readonly string[], rate: number, isZeroed?: boolean }
@@ -139,24 +139,24 @@ export const CHAPTERS = [
     key: "neuron",
     beats: [
       { key: "meet", preset: "neuron", at: "known" },
-      { key: "curve", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o" } },
-      { key: "steepest", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o" }, ask: { kind: "choice", right: 1 } },
+      { key: "curve", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
+      { key: "steepest", at: "known", values: ELSEWHERE, select: "o", figure: { kind: "tangent", node: "o", by: "b" }, ask: { kind: "choice", right: 1 } },
       {
         key: "slope",
         at: "seed",
         select: "o.0",
         ask: { kind: "number", answer: { local: "o.0" }, mistakes: { value: { data: "o" }, unsquared: { number: 0.2929 } } },
       },
-      { key: "passed", at: "visited o", figure: { kind: "tangent", node: "o" } },
+      { key: "passed", at: "visited x1w1x2w2", figure: { kind: "tangent", node: "o", by: "b" } },
       {
         key: "weight",
         at: "visited x1w1x2w2",
         select: "x1w1.1",
         ask: { kind: "number", answer: { gradient: "w1" }, mistakes: { upstream: { gradient: "x1w1" }, local: { data: "x1" }, unswapped: { gradient: "x1" }, own: { data: "w1" } } },
       },
-      { key: "zero", at: "visited x1w1", ask: { kind: "choice", right: 0 } },
+      { key: "zero", at: "visited x1w1", select: "x2w2.1", ask: { kind: "choice", right: 0 } },
       { key: "all", at: "end" },
-      { key: "saturated", at: "end", values: { b: 12 }, select: "o", figure: { kind: "tangent", node: "o" } },
+      { key: "saturated", at: "end", values: { b: 12 }, select: "o", figure: { kind: "tangent", node: "o", by: "b" } },
     ],
   },
   {
@@ -204,9 +204,9 @@ export const CHAPTERS = [
           mistakes: { change: { number: 0.0012 }, half: { number: 3 }, step: { number: 12 }, up: { number: 0.0006 } },
         },
       },
-      { key: "drawn", at: "end", select: "a", h: 1e-4, figure: { kind: "quotient" } },
+      { key: "drawn", at: "end", select: "a", h: 1e-4, figure: { kind: "quotient", finest: -5 } },
       { key: "notice", preset: "twice", at: "seed", select: "a", h: 1e-4, ask: { kind: "choice", right: 2 } },
-      { key: "caught", at: "end", overwrite: true, select: "a", h: 1e-4, figure: { kind: "quotient" } },
+      { key: "caught", at: "end", overwrite: true, select: "a", h: 1e-4, figure: { kind: "quotient", finest: -5 } },
       { key: "bent", preset: "neuron", at: "end", select: "x1", h: 0.1, figure: { kind: "quotient", finest: -5 } },
       { key: "small", at: "end", select: "x1", h: 0.1, ask: { kind: "choice", right: 1 } },
       { key: "rounded", at: "end", select: "x1", h: 1e-10, figure: { kind: "quotient", isCurved: true } },
@@ -231,8 +231,8 @@ export const CHAPTERS = [
       { key: "many", preset: SMALL_NETWORK, values: { w1: 0.8, x: 1, b1: 0.1, w2: -0.6, b2: 0.2, v1: 1.2, v2: -0.7, c: 0.05 }, at: "known" },
       { key: "runs", at: "known", ask: { kind: "number", answer: { number: 9 }, mistakes: { plain: { number: 8 }, one: { number: 1 }, central: { number: 16 } } } },
       { key: "count", at: "known", figure: { kind: "count" } },
-      { key: "once", at: "end" },
       { key: "million", at: "end", ask: { kind: "choice", right: 0 } },
+      { key: "once", at: "end" },
       { key: "end", at: "end" },
     ],
   },

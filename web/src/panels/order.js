@@ -50,7 +50,7 @@ export class Order {
     if (isChanged) this.#list();
     set(this.run, "aria-disabled", !model.isPlaced && "true");
     const isRun = model.isPlaced && model.moment.position === model.last;
-    write(this.left, isRun ? "" : say.left(visits - this.order.length));
+    write(this.left, isRun ? "" : say.left(visits - this.order.length, Boolean(model.state.chapter)));
   }
 
   /** Whether a node can be put at the end of the order. @param {string} name */

@@ -15,7 +15,7 @@ export class Beside {
     this.ledgers = (isAlone ? [false] : [false, true]).map((overwrite) => {
       const list = element("ol", { class: "ledger" });
       const heading = element("h4", {}, overwrite ? say.overwrites : say.adds);
-      return { overwrite, list, element: element("div", { class: overwrite ? "overwrites" : "adds" }, heading, list) };
+      return { overwrite, heading, list, element: element("div", { class: overwrite ? "overwrites" : "adds" }, heading, list) };
     });
     const columns = element("div", { class: "columns" }, ...this.ledgers.map((ledger) => ledger.element));
     this.element = element("div", { class: "figure beside" }, element("h3", {}, say.comes(node)), columns);
@@ -25,9 +25,10 @@ export class Beside {
   update({ graph, shown }) {
     const node = graph.nodes.find(({ name }) => name === this.node);
     if (!node) return;
-    for (const { overwrite, list } of this.ledgers) {
+    for (const { overwrite, heading, list } of this.ledgers) {
       const { backward } = new Walk(graph, shown.order, overwrite);
       const came = backward.flatMap(({ contributions }) => contributions.filter(({ place }) => place === node.place));
+      heading.hidden = came.some(({ late }) => late); // what is late is not added
       const first = element("li", {}, element("span", {}, say.start), element("b", {}, short(0)));
       fill(list, first, ...came.map((contribution) => entry(contribution, graph.nodes[contribution.giver].name, overwrite)));
     }
@@ -38,6 +39,7 @@ export class Beside {
 function entry({ before, amount, after, late, again }, giver, overwrite) {
   const sum = `${short(before)} ${amount < 0 ? "-" : "+"} ${short(Math.abs(amount))} = ${short(after)}`;
   const isLost = late || (overwrite && again);
-  const told = late ? `${short(amount)}` : overwrite ? short(after) : sum;
-  return element("li", { "data-lost": isLost, "data-late": late }, element("span", {}, say.from(giver)), element("b", {}, told));
+  const told = late ? short(amount) : overwrite ? short(after) : sum;
+  const from = late ? say.lateFrom(giver) : say.from(giver);
+  return element("li", { "data-lost": isLost, "data-late": late }, element("span", {}, from), element("b", {}, told));
 }

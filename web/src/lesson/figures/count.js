@@ -2,7 +2,7 @@
 
 import { button, element, fill, write } from "../../dom.js";
 import { general } from "../../core/numbers.js";
-import { figures as say, twin } from "../../languages/languages.js";
+import { figures as say } from "../../languages/languages.js";
 import { Replay } from "../../walk/replay.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
@@ -16,38 +16,39 @@ export class Count {
   constructor(act) {
     this.act = act;
     this.runs = 0;
+    this.isBack = false; // whether it has been run backward
     this.timer = 0;
     /** @type {Model | null} */
     this.model = null;
     this.nudges = row(say.nudges, say.runNudges, () => this.#nudge());
     this.backward = row(say.backward, say.runBackward, () => this.#sweep());
     this.found = element("tbody");
-    const headings = [twin.columns[0], say.nudges, say.backward].map((heading) => element("th", { scope: "col" }, heading));
+    const headings = [say.leaf, say.nudges, say.backward].map((heading) => element("th", { scope: "col" }, heading));
     this.table = element("table", { hidden: true }, element("thead", {}, element("tr", {}, ...headings)), this.found);
     this.element = element("div", { class: "figure count" }, this.nudges.element, this.backward.element, this.table);
   }
 
   /** @param {Model} model */
   update(model) {
+    if (model.graph !== this.model?.graph) [this.runs, this.isBack] = [0, false];
     this.model = model;
     write(this.nudges.told, this.runs ? say.runs(this.runs) : "–");
-    const isBack = model.state.position > model.walk.forward.length;
-    write(this.backward.told, isBack ? say.oneBackward : "–");
+    write(this.backward.told, this.isBack ? say.oneBackward : "–");
     const leaves = this.#leaves().length;
     this.nudges.bar.style.setProperty("--share", String(this.runs / (leaves + 1)));
-    this.backward.bar.style.setProperty("--share", String(isBack ? 2 / (leaves + 1) : 0));
-    this.#compare(model, isBack);
+    this.backward.bar.style.setProperty("--share", String(this.isBack ? 2 / (leaves + 1) : 0));
+    this.#compare(model);
   }
 
-  /** Every leaf's gradient as it has been found: by a nudge, and backward. @param {Model} model @param {boolean} isBack */
-  #compare({ graph, walk }, isBack) {
-    this.table.hidden = !this.runs && !isBack;
+  /** Every leaf's gradient as it has been found: by a nudge, and backward. @param {Model} model */
+  #compare({ graph, walk }) {
+    this.table.hidden = !this.runs && !this.isBack;
     const root = graph.nodes[graph.root].data;
     const replay = new Replay(graph);
     const rows = this.#leaves().map(({ name, place, data }, i) => {
       replay.select(place);
       const quotient = (replay.rootWith(data + H) - root) / H;
-      const numbers = [i + 1 < this.runs ? quotient : null, isBack ? walk.right[place] : null];
+      const numbers = [i + 1 < this.runs ? quotient : null, this.isBack ? walk.right[place] : null];
       const cells = numbers.map((number) => element("td", {}, number === null ? "" : general(number, DIGITS)));
       return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
     });
@@ -78,8 +79,11 @@ export class Count {
     run();
   }
 
+  /** Run backward; nudges that are still to come are made at once. */
   #sweep() {
     this.close();
+    if (this.runs) this.runs = this.#leaves().length + 1;
+    this.isBack = true;
     this.act({ position: /** @type {Model} */ (this.model).last, selected: "" });
   }
 }

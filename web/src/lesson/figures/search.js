@@ -61,6 +61,7 @@ export class Search {
     const seeds = walk.steps.length - known - walk.backward.length;
     const beyond = this.at - this.events.length;
     this.act({ position: beyond < 0 ? known : known + seeds + beyond });
+    this.lines.find((line) => line.ariaCurrent)?.scrollIntoView({ block: "nearest" });
   }
 
   #show() {

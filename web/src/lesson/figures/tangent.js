@@ -11,14 +11,19 @@ import { Plot } from "../plot.js";
 const REACH = 4; // of the plot, to both sides of 0, at least
 
 export class Tangent {
-  /** @param {Extract<import("../../model/chapters.js").Figure, { kind: "tangent" }>} figure */
-  constructor({ node }) {
+  /**
+   * @param {Extract<import("../../model/chapters.js").Figure, { kind: "tangent" }>} figure
+   * @param {(change: Partial<import("../../model/state.js").State>) => void} act
+   */
+  constructor({ node, by }, act) {
     this.node = node;
+    this.by = by;
+    this.act = act;
     /** @type {Model | null} */
     this.model = null;
     this.reach = REACH;
     this.plot = new Plot();
-    this.slider = element("input", { type: "range", step: "any", oninput: () => this.#draw(Number(this.slider.value)) });
+    this.slider = element("input", { type: "range", step: "any", oninput: () => this.#move(Number(this.slider.value)) });
     this.told = element("p", { class: "readout", "aria-live": "polite" });
     this.element = element("div", { class: "figure tangent" }, this.plot.element, this.slider, this.told);
   }
@@ -28,12 +33,21 @@ export class Tangent {
     if (model.graph === this.model?.graph) return;
     this.model = model;
     const { operand } = this.#parts();
-    this.reach = Math.max(REACH, Math.ceil(Math.abs(operand.data)) + 1);
+    if (Math.abs(operand.data) > this.reach) this.reach = Math.ceil(Math.abs(operand.data)) + 1; // and stays while it is dragged
     set(this.slider, "min", -this.reach);
     set(this.slider, "max", this.reach);
     this.slider.value = String(operand.data);
     set(this.slider, "aria-label", operand.name);
     this.#draw(operand.data);
+  }
+
+  /** Change the leaf that is added to the operand, so that the operand comes to a number, or next to it. @param {number} to */
+  #move(to) {
+    const { graph, state } = /** @type {Model} */ (this.model);
+    const leaf = graph.nodes.find(({ name }) => name === this.by);
+    if (!leaf) return;
+    const number = round(leaf.data + to - this.#parts().operand.data);
+    this.act({ values: new Map([...state.values, [this.by, number]]) });
   }
 
   #parts() {
@@ -52,4 +66,9 @@ export class Tangent {
     set(this.slider, "aria-valuetext", short(at));
     write(this.told, values.join("; "));
   }
+}
+
+/** A number of two decimals. @param {number} number */
+function round(number) {
+  return Math.round(100 * number) / 100;
 }
