@@ -40,6 +40,7 @@ COMPILED = (
     "program/interpreter",
     "program/c_abi",
     "program/program",
+    "program/loop_runner",
     "backend/schedule/analysis",
     "backend/schedule/orders",
     "backend/schedule/allocation",

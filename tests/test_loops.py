@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import functools
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +18,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from references import jax, jnp
 
-from gradwalk import RecordingError, Value, grad, hessian, jit, loops, math, stop_gradient, vmap, walk
+from gradwalk import (
+    RecordingError,
+    Value,
+    checkpoint,
+    grad,
+    hessian,
+    jacfwd,
+    jit,
+    loops,
+    math,
+    primitive,
+    stop_gradient,
+    value_and_grad,
+    vmap,
+    walk,
+)
 
 BOUND = 60  # steps, which recordings of loops by a condition are made for
 BOUNDED = SimpleNamespace(**{name: getattr(loops, name) for name in loops.__all__})
@@ -211,8 +231,12 @@ def test_a_bound_that_is_too_small_is_told():
         halved(9.0)
     recorded = jit(halved)
     assert recorded(8.0) == 1.0
-    assert numpy.isnan(recorded(9.0))
-    assert numpy.isnan(jit(grad(halved))(9.0)) or jit(grad(halved))(9.0) == 0.0
+    for recording in (recorded, jit(grad(halved)), grad(halved)):
+        with pytest.raises(ValueError, match="still holds after max_steps=3 steps"):
+            recording(9.0)
+    lanes = vmap(halved)(numpy.array([8.0, 9.0]))
+    assert lanes[0] == 1.0
+    assert numpy.isnan(lanes[1])
 
 
 def test_steps_after_the_end_are_left_out():
@@ -270,9 +294,160 @@ def test_what_makes_no_sense_is_refused(call, kind, said):
         call()
 
 
-def test_recordings_have_a_fixed_number_of_steps():
-    with pytest.raises(RecordingError, match=r"repeats while .*\n.*max_steps=n"):
-        jit(lambda x: loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x))(3.0)
-    with pytest.raises(RecordingError, match="static argument"):
-        jit(lambda n: loops.fori_loop(0, n, lambda i, y: y + 1.0, 0.0))(3)
-    assert jit(lambda n: loops.fori_loop(0, n, lambda i, y: y + 1.0, 0.0), static_argnums=0)(3) == 3.0
+# Recorded as one instruction
+
+
+def test_what_is_recorded_does_not_depend_on_the_count():
+    def f(x: Any, steps: int) -> Any:
+        return loops.fori_loop(0, steps, lambda i, y: y + 0.001 * math.sin(y), x)
+
+    lengths = set()
+    for steps in (1, 10, 100_000):
+        recorded = jit(value_and_grad(f), static_argnums=1)
+        recorded(0.5, steps)
+        lengths.add(len(recorded.program))
+    assert len(lengths) == 1
+    assert lengths.pop() <= 4
+
+
+def test_counts_may_be_data():
+    def f(x: Any, lower: Any, upper: Any) -> Any:
+        return loops.fori_loop(lower, upper, lambda i, y: y * x + i, 1.0)
+
+    recorded, slope = jit(f), jit(grad(f))
+    for lower, upper in ((0, 3), (2, 7), (4, 4), (5, 2)):
+        assert recorded(1.5, lower, upper) == f(1.5, lower, upper)
+        assert slope(1.5, lower, upper) == pytest.approx(grad(lambda x, a=lower, b=upper: f(x, a, b))(1.5), rel=1e-14)
+
+
+@pytest.mark.parametrize("checkpoint", ["sqrt", "binomial", 1, 2, 5, 1000])
+@pytest.mark.parametrize("steps", [1, 2, 3, 10, 57])
+def test_what_is_kept_changes_no_bit(checkpoint, steps):
+    rows = numpy.linspace(0.5, 1.5, steps)
+
+    def counted(x: Any, kept: Any) -> Any:
+        step = lambda i, c: (c[0] + 0.1 * math.sin(c[1] * x), c[1] * 0.9 + c[0] * i)  # noqa: E731
+        return sum(loops.fori_loop(2, 2 + steps, step, (x, 1.0), checkpoint=kept))
+
+    def scanned(x: Any, kept: Any) -> Any:
+        last, outputs = loops.scan(lambda c, r: (math.cos(c * r), c * x), x, rows, checkpoint=kept)
+        return last + (outputs * outputs).sum()
+
+    def conditioned(x: Any, kept: Any) -> Any:
+        goes_on = lambda c: c[1] < steps  # noqa: E731
+        return loops.while_loop(goes_on, lambda c: (math.sin(c[0]) + x, c[1] + 1.0), (x, 0.0), checkpoint=kept)[0]
+
+    for f in (counted, scanned, conditioned):
+        for transform in (grad, lambda g: grad(grad(g))):
+            all_kept, some_kept = transform(lambda x, f=f: f(x, None)), transform(lambda x, f=f: f(x, checkpoint))
+            assert some_kept(0.7) == all_kept(0.7)
+
+
+def test_checkpoints_bound_the_memory():
+    def f(x: Any, kept: Any) -> Any:
+        step = lambda i, c: tuple(0.999 * y + 0.001 * x for y in c)  # noqa: E731
+        return sum(loops.fori_loop(0, 20_000, step, (x,) * 10, checkpoint=kept))
+
+    peaks = {}
+    for kept in (None, "sqrt", "binomial", 20):
+        slope = jit(grad(lambda x, kept=kept: f(x, kept)))
+        slope(0.5)
+        tracemalloc.start()
+        slope(0.5)
+        peaks[kept] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    numbers = 10 * 8
+    assert peaks[None] > 20_000 * numbers
+    assert peaks["sqrt"] < 202 * numbers + 20_000
+    assert peaks["binomial"] < 10 * numbers + 20_000
+    assert peaks[20] < 20 * numbers + 20_000
+
+
+def test_a_body_that_asks_for_its_count_is_recorded_step_by_step():
+    table = [1.0, 2.0, 4.0]
+
+    def f(x: Any) -> Any:
+        return loops.fori_loop(0, 3, lambda i, y: y * x + table[i], 1.0)
+
+    assert jit(f)(2.0) == f(2.0)
+    assert jit(grad(f))(2.0) == grad(f)(2.0) == 3 * 4.0 + 2 * 2.0 + 2.0
+
+
+def test_without_staging_a_body_may_branch_as_it_likes():
+    def f(x: Any) -> Any:
+        return loops.fori_loop(0, 3, lambda i, y: y * x if y < 3 else y - x, x)
+
+    assert grad(f)(2.0) == 8.0  # of (x*x - x) * x
+    with pytest.raises(RecordingError, match="branches on"):
+        jit(f)(2.0)
+
+
+@primitive
+def cubed(x: float) -> float:
+    return x * x * x
+
+
+@cubed.derivative
+def three_squares(result: Any, x: Any) -> Any:
+    return 3 * x * x
+
+
+def test_primitives_and_checkpoints_inside_to_second_order():
+    kept = checkpoint(lambda y: math.sin(y) * y)
+
+    def f(x: Any, cube: Any, sine: Any) -> Any:
+        return loops.fori_loop(0, 3, lambda i, y: 0.1 * cube(y) + sine(y) * x, x)
+
+    def plain(x: Any) -> Any:
+        return f(x, lambda y: y * y * y, lambda y: math.sin(y) * y)
+
+    def whole(x: Any) -> Any:
+        return f(x, cubed, kept)
+
+    for transform in (lambda g: g, grad, lambda g: grad(grad(g)), lambda g: jacfwd(jacfwd(g))):
+        assert transform(whole)(0.8) == pytest.approx(transform(plain)(0.8), rel=1e-12)
+        assert jit(transform(whole))(0.8) == pytest.approx(transform(plain)(0.8), rel=1e-12)
+        assert vmap(transform(whole))(numpy.array([0.3, 0.8]))[1] == pytest.approx(transform(plain)(0.8), rel=1e-12)
+
+
+def test_values_go_through_recordings():
+    recorded = jit(lambda x, y: loops.fori_loop(0, 5, lambda i, c: math.sin(c * x) + y, 0.3))
+    x, y = Value(0.7), Value(0.2)
+    recorded(x, y).backward()
+    assert (x.grad, y.grad) == pytest.approx(grad(recorded, argnums=(0, 1))(0.7, 0.2), rel=1e-14)
+
+
+def test_parameters_from_outside_are_differentiated_by_those_who_ask():
+    w = Value(0.5)
+    doubled = jit(lambda x: loops.while_loop(lambda y: y < 10.0 * w, lambda y: y * 2.0 + w, x))
+    last = doubled(1.0)
+    last.backward()
+    assert last.data == ((1 * 2 + 0.5) * 2 + 0.5)
+    assert w.grad == 2 + 1
+
+
+def test_a_loop_without_arguments_is_a_number():
+    assert jit(lambda x: x + loops.fori_loop(0, 4, lambda i, y: y + i, 1.0))(2.0) == 9.0
+
+
+def test_an_endless_loop_can_be_interrupted():
+    program = (
+        "from gradwalk import jit, loops\n"
+        "print('ready', flush=True)\n"
+        "jit(lambda x: loops.while_loop(lambda y: y > 0, lambda y: y * 1.0, x))(1.0)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in process.stderr.read()
+
+
+@pytest.mark.parametrize("kept", ["all", 0, True, 1.5])
+def test_checkpoint_takes_what_it_says(kept):
+    with pytest.raises(ValueError, match="checkpoint is"):
+        loops.fori_loop(0, 2, lambda i, y: y, 1.0, checkpoint=kept)

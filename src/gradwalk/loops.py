@@ -1,39 +1,61 @@
 """Loops and branches as in `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
 
 On floats and on Values each is the Python that it looks like: walks and checks see every iteration, and a branch that
-is not taken is not run. In a function that is recorded, a count has to be a number, a loop by a condition needs a
-bound, and of branches that depend on an argument all are computed and one is chosen.
+is not taken is not run. In a function that is recorded a loop is one instruction, whose step is recorded by itself, and
+so is a branch: of a million steps one is recorded, and on numbers only the taken branch is run. What a step or a branch
+uses from outside may be numbers and Values of all kinds.
 
 What goes round a loop, the carry, is a number, or a list, tuple, dict, dataclass or array of numbers.
+
+Where derivatives go back through a recorded loop, the carries are needed again, in reverse. `checkpoint` says how many
+are kept in between; the others are computed once more. Of n steps,
+
+- None keeps all n: nothing is computed again;
+- "sqrt" keeps some √(2n), and runs each step at most twice more;
+- "binomial" keeps k, where k is some log₂(n)/2, and runs each step at most k times more;
+- a number keeps as many, and runs each step again as rarely as that allows.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.math import maximum, minimum, take, where
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.math import where
+from gradwalk.program.loop_recording import Carried, recorded_choice, recorded_loop
+from gradwalk.trees.tree import TreeDef, flattened
 from gradwalk.value.convert import as_float, is_number
-from gradwalk.value.modes import is_staging, refuse_if_staging
+from gradwalk.value.modes import RecordingError, depth, is_staging, refuse_if_staging
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
 Carry = TypeVar("Carry")
+Checkpoint = str | int | None
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[int, Carry], Carry], init_val: Carry) -> Carry:
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Carry], Carry],
+    init_val: Carry,
+    *,
+    checkpoint: Checkpoint = None,
+) -> Carry:
     """Apply a function again and again, counting: `val = body_fun(i, val)` for i in range(lower, upper).
 
     Args:
         lower: The first count, a whole number.
         upper: The count after the last, a whole number.
-        body_fun: Called with the count and the carry; returns the next carry.
+        body_fun: Called with the count and the carry; returns the next carry. Where it is recorded the count is a
+            Value; if it asks for its number, as an index does, the loop is recorded step by step.
         init_val: The first carry.
+        checkpoint: How many carries are kept for derivatives: see above.
 
     Returns:
         The last carry: `init_val` where upper is not above lower.
@@ -41,8 +63,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[int, Carry], Carry], i
     Raises:
         TypeError: `body_fun` returns something else than numbers in the structure of the carry, or a bound is no
             number.
-        ValueError: A bound is not whole.
-        RecordingError: A bound depends on an argument of a function that is being recorded.
+        ValueError: A bound is not whole, or `checkpoint` is none of those above.
 
     Example:
         >>> from gradwalk import grad
@@ -50,12 +71,33 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[int, Carry], Carry], i
         >>> power(2.0), grad(power)(2.0)
         (8.0, 12.0)
     """
+    memory = _checked_memory(checkpoint)
+    if is_staging() and (isinstance(lower, Value) or isinstance(upper, Value)):
+        return _counted_by_values(lower, upper, body_fun, init_val, checkpoint)
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
-    carry = _Checked(init_val, "init_val", "body_fun")
+    carry = Carried(init_val, "init_val", "body_fun")
+    if depth() and end > first:
+        with contextlib.suppress(RecordingError):  # which the steps themselves, one by one, raise again or do not
+            span = first, end - first
+            return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
     for i in range(first, end):
         val = carry.next(body_fun(i, val))
     return val  # type: ignore[no-any-return]
+
+
+def _counted_by_values(
+    lower: Any, upper: Any, body_fun: Callable[[Any, Carry], Carry], init_val: Carry, checkpoint: Checkpoint
+) -> Carry:
+    """A recorded loop whose count is data."""
+    first = (lower + 0.0, init_val)
+    last: tuple[Any, Carry] = while_loop(
+        lambda state: state[0] < upper,
+        lambda state: (state[0] + 1.0, body_fun(state[0], state[1])),
+        first,
+        checkpoint=checkpoint,
+    )
+    return last[1]
 
 
 def while_loop(
@@ -64,6 +106,7 @@ def while_loop(
     init_val: Carry,
     *,
     max_steps: int | None = None,
+    checkpoint: Checkpoint = None,
 ) -> Carry:
     """Apply a function as long as a condition holds: `while cond_fun(val): val = body_fun(val)`.
 
@@ -73,8 +116,10 @@ def while_loop(
         cond_fun: Called with the carry; returns a bool, or a number that is 0 where the loop ends.
         body_fun: Called with the carry; returns the next carry.
         init_val: The first carry.
-        max_steps: How many steps may be taken at most. In a function that is recorded as many are computed, and those
-            after the end left out; where it takes more, all numbers of the result are nan.
+        max_steps: How many steps may be taken at most. A batch by `vmap` computes as many for all its samples, and
+            leaves out those after the end of each; where a sample takes more, all numbers of its result are nan.
+            Without it the samples are computed one by one.
+        checkpoint: How many carries are kept for derivatives: see above.
 
     Returns:
         The first carry for which the condition does not hold.
@@ -82,8 +127,8 @@ def while_loop(
     Raises:
         TypeError: `body_fun` returns something else than numbers in the structure of the carry, or `max_steps` is no
             number.
-        ValueError: `max_steps` is not whole, or the condition still holds after so many steps.
-        RecordingError: The function is being recorded, and there is no `max_steps`.
+        ValueError: `max_steps` is not whole, or the condition still holds after so many steps, or `checkpoint` is none
+            of those above.
 
     Example:
         >>> from gradwalk import grad
@@ -93,21 +138,19 @@ def while_loop(
         (1.414213562, 0.25)
     """
     most = None if max_steps is None else _whole(max_steps, "max_steps")
-    carry = _Checked(init_val, "init_val", "body_fun")
+    memory = _checked_memory(checkpoint)
+    carry = Carried(init_val, "init_val", "body_fun")
+    if depth():
+        with contextlib.suppress(RecordingError):  # which the steps themselves, one by one, raise again or do not
+            return recorded_loop(lambda _, val, __: (body_fun(val), None), carry, [], (0, most), cond_fun, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
     steps = 0
-    while True:
-        holds = cond_fun(val)
-        if isinstance(holds, Value) and is_staging():
-            if most is None:
-                refuse_if_staging(holds, "repeats while")
-            return _masked(cond_fun, body_fun, carry, val, holds, most or 0)  # type: ignore[no-any-return]
-        if not holds:
-            return val  # type: ignore[no-any-return]
+    while cond_fun(val):
         if steps == most:
             raise ValueError(f"while_loop: the condition still holds after max_steps={most} steps")
         val = carry.next(body_fun(val))
         steps += 1
+    return val  # type: ignore[no-any-return]
 
 
 def scan(
@@ -116,6 +159,8 @@ def scan(
     xs: Any = None,
     length: int | None = None,
     reverse: bool = False,
+    *,
+    checkpoint: Checkpoint = None,
 ) -> tuple[Carry, Any]:
     """Go through arrays with a carry, and stack what comes out: `carry, y = f(carry, x)` for each x.
 
@@ -126,21 +171,27 @@ def scan(
             have one length; None for a loop of `length` steps, whose x is None.
         length: How many steps, where `xs` does not say.
         reverse: Whether to go from the end to the beginning. Outputs then stand where their x stood.
+        checkpoint: How many carries are kept for derivatives: see above.
 
     Returns:
         The last carry, and the outputs, stacked along a new first axis.
 
     Raises:
         TypeError: `f` returns no pair, or a carry of another structure, or `xs` holds numbers that are no arrays.
-        ValueError: The arrays differ in length, or from `length`; or there is neither.
+        ValueError: The arrays differ in length, or from `length`; or there is neither; or `checkpoint` is none of those
+            above.
 
     Example:
         >>> import numpy
         >>> scan(lambda total, x: (total + x, total), 0.0, numpy.array([1.0, 2.0, 3.0]))
         (6.0, array([0., 1., 3.]))
     """
+    memory = _checked_memory(checkpoint)
     columns = _Columns(xs, length)
-    carry = _Checked(init, "init", "f")
+    carry = Carried(init, "init", "f")
+    if depth() and columns.length:
+        with contextlib.suppress(RecordingError):  # which the steps themselves, one by one, raise again or do not
+            return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length
     for step in range(columns.length):
@@ -177,8 +228,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions: `true_fun(*operands) if pred else false_fun(*operands)`.
 
-    The other one is not run, and passes no derivative on. In a function that is recorded, where `pred` depends on an
-    argument, both are computed, and what is not chosen passes no derivative on, not even where its own is inf or nan.
+    The other one is not run, and passes no derivative on. A batch by `vmap` computes both where `pred` depends on the
+    sample; what is not chosen passes no derivative on then, not even where its own is inf or nan.
 
     Args:
         pred: A bool, or a number that is 0 where `false_fun` is called.
@@ -190,7 +241,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         The result.
 
     Raises:
-        TypeError: Both are computed, and their results differ in structure; or `pred` is no number.
+        TypeError: Both are recorded, and their results differ in structure; or `pred` is no number.
 
     Example:
         >>> from gradwalk import grad, math
@@ -201,14 +252,14 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     pred = _number(pred, "pred")
     if not (isinstance(pred, Value) and is_staging()):
         return true_fun(*operands) if pred else false_fun(*operands)
-    results = _Branches([true_fun(*operands), false_fun(*operands)], ["true_fun", "false_fun"])
-    return results.chosen(lambda numbers: where(pred, *numbers))
+    functions = {"true_fun": lambda: true_fun(*operands), "false_fun": lambda: false_fun(*operands)}
+    return recorded_choice(where(pred, 0.0, 1.0), functions)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """Call one of several functions, by number: `branches[index](*operands)`.
 
-    As with `cond`, the others are not run, or computed and left out.
+    As with `cond`, the others are not run, or computed and left out of a batch.
 
     Args:
         index: A whole number. Below 0 the first function is called, beyond the last the last one.
@@ -219,7 +270,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         The result.
 
     Raises:
-        TypeError: All are computed, and their results differ in structure; or `index` is no number.
+        TypeError: All are recorded, and their results differ in structure; or `index` is no number.
         ValueError: There are no functions, or `index` is not whole.
 
     Example:
@@ -233,38 +284,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     last = len(branches) - 1
     if not (isinstance(index, Value) and is_staging()):
         return branches[min(max(_whole(index, "index"), 0), last)](*operands)
-    names = [f"branches[{i}]" for i in range(len(branches))]
-    results = _Branches([branch(*operands) for branch in branches], names)
-    place = minimum(maximum(index, 0.0), float(last))
-    return results.chosen(lambda numbers: take(numbers, place))
-
-
-class _Checked:
-    """The structure of a carry, which every step keeps: looked at after the first one.
-
-    Args:
-        init: The first carry.
-        name: What messages call it.
-        function: What messages call the function that makes the next one.
-    """
-
-    def __init__(self, init: Any, name: str, function: str) -> None:
-        _, self.treedef = flattened(init, name)
-        self._name = name
-        self._function = function
-        self._is_known = False
-
-    def next(self, carry: Any) -> Any:
-        """Return the next carry, if it is one."""
-        if not self._is_known:
-            _, treedef = flattened(carry, f"the carry that {self._function} returned")
-            if treedef != self.treedef:
-                raise TypeError(
-                    f"{self._function} returned {treedef} as the next carry, where {self._name} is {self.treedef}: it "
-                    "has to return the structure that it is given"
-                )
-            self._is_known = True
-        return carry
+    functions = {f"branches[{i}]": functools.partial(branch, *operands) for i, branch in enumerate(branches)}
+    return recorded_choice(index, functions)
 
 
 class _Columns:
@@ -302,44 +323,30 @@ class _Columns:
         return self._treedef.with_leaves(plain) if self._treedef else None
 
 
-class _Branches:
-    """The results of all branches, of one structure.
-
-    Args:
-        results: The results.
-        names: What messages call the functions that they are of.
-    """
-
-    def __init__(self, results: list[Any], names: list[str]) -> None:
-        found = [flattened(result, f"the result of {name}") for result, name in zip(results, names, strict=True)]
-        self._treedef = found[0][1]
-        for (_, treedef), name in zip(found, names, strict=True):
-            if treedef != self._treedef:
-                raise TypeError(
-                    f"{names[0]} returned {self._treedef} and {name} {treedef}: where the choice is recorded, all "
-                    "functions have to return one structure"
-                )
-        self._numbers = [scalars(leaves) for leaves, _ in found]
-
-    def chosen(self, choose: Callable[[list[Any]], Any]) -> Any:
-        """Return the result of which every number is chosen among those of the branches."""
-        return self._treedef.filled([choose(list(numbers)) for numbers in zip(*self._numbers, strict=True)])
+def _recorded_scan(
+    f: Callable[[Any, Any], tuple[Any, Any]], carry: Carried, columns: _Columns, reverse: bool, memory: Checkpoint
+) -> tuple[Any, Any]:
+    """A scan as one instruction."""
+    order = range(columns.length)[:: -1 if reverse else 1]
+    rows = [columns.at(i) for i in order]
+    span = 0, columns.length
+    last, numbers, treedef = recorded_loop(
+        lambda _, val, x: _pair(f(val, None if columns.at(0) is None else x)), carry, rows, span, None, memory
+    )
+    if treedef is None:
+        return last, None
+    size = treedef.size
+    outputs = [treedef.filled(numbers[i * size : (i + 1) * size]) for i in order]
+    return last, _stacked(outputs, len(outputs))
 
 
-def _masked(
-    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], carry: _Checked, val: Any, holds: Any, most: int
-) -> Any:
-    """A recorded loop by a condition: so many steps, of which those after the end are left out."""
-    for _ in range(most):
-        stepped = carry.next(body_fun(val))
-        val = _Branches([stepped, val], ["body_fun", "init_val"]).chosen(_where_nonzero(holds))
-        holds = holds * (cond_fun(val) != 0)
-    lost = carry.treedef.filled([numpy.nan] * carry.treedef.size)
-    return _Branches([lost, val], ["body_fun", "init_val"]).chosen(_where_nonzero(holds))
-
-
-def _where_nonzero(condition: Any) -> Callable[[list[Any]], Any]:
-    return lambda numbers: where(condition, *numbers)
+def _checked_memory(checkpoint: Any) -> Checkpoint:
+    """`checkpoint` as it is, if it is one."""
+    if checkpoint in (None, "sqrt", "binomial"):
+        return checkpoint  # type: ignore[no-any-return]
+    if not is_number(checkpoint) or isinstance(checkpoint, bool) or checkpoint != checkpoint // 1 or checkpoint < 1:
+        raise ValueError(f'checkpoint is {checkpoint!r}: it is None, "sqrt", "binomial", or how many carries are kept')
+    return int(checkpoint)
 
 
 def _stacked(results: list[Any], count: int) -> Any:

@@ -14,10 +14,10 @@ from programs import fewer
 
 from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.schedule import make_schedule
+from gradwalk.program.call import Call
 from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.call import Call
 
 ADD, MUL, SIN = opcode("add"), opcode("mul"), opcode("sin")
 MULADD = opcode("muladd")

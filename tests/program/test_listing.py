@@ -7,9 +7,9 @@ from hypothesis import given
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
 from gradwalk import Value, grad, jit, math, primitive
+from gradwalk.program.call import Call
 from gradwalk.program.opcodes import INSTRUCTIONS
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.call import Call
 
 
 def lines(program) -> list[str]:

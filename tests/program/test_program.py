@@ -25,9 +25,9 @@ from references import numba
 from gradwalk import Value, jit, primitive
 from gradwalk import math as gmath
 from gradwalk.ops.table import TABLE
+from gradwalk.program.call import Call
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.call import Call
 from gradwalk.value.value import apply
 
 FINITE = st.floats(-1e100, 1e100)

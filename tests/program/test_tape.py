@@ -16,9 +16,9 @@ from gradwalk import Graph, Value, primitive
 from gradwalk.ops.table import TABLE
 from gradwalk.ops.templates import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.program import derivative_templates
+from gradwalk.program.call import Call, Expansion
 from gradwalk.program.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.transforms.call import Call, Expansion
 from gradwalk.value.value import apply, sumprod
 
 # Where identities such as x + 0 = x fail, if they do.

@@ -13,11 +13,11 @@ from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.table import BY_NAME
+from gradwalk.program.call import Call
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS
 from gradwalk.program.program import Program, ProgramError, trusted
 from gradwalk.program.validate import validate
-from gradwalk.transforms.call import Call
 
 SUMPROD = OPCODES["sumprod"]
 ADD, SIN = [next(code for code, row in INSTRUCTIONS.items() if row.name == name) for name in ("add", "sin")]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from gradwalk.ops.evaluate import FUSED, NAMES
 from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.program.call import Call
 from gradwalk.program.opcodes import CALL
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.transforms.call import Call
 from gradwalk.transforms.coloring import column_coloring, star_coloring
 from gradwalk.transforms.sparsity_pattern import pattern, symmetric, transposed
 

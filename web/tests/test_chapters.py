@@ -334,7 +334,8 @@ def test_the_line_of_the_search_stays_in_sight(visit: Callable[..., Lesson], wid
         step.click()
         line = lesson.page.locator(".code [aria-current]").bounding_box()
         foot = lesson.page.locator(".guide .foot").bounding_box()
-        assert line and foot
+        assert line
+        assert foot
         assert line["y"] + line["height"] <= foot["y"]
         expect(step).to_be_in_viewport(ratio=1)
 

@@ -11,6 +11,7 @@ import numpy
 from gradwalk.backend.base import Backend, Kernel
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
+from gradwalk.program.derived import flattened
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import Trace
@@ -147,7 +148,7 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
     keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
     outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
     captured = recording.operands[inputs:]
-    program = recording.tape.program(outputs).named([*names, *(x.label for x in captured)], [])
+    program = flattened(recording.tape.program(outputs)).named([*names, *(x.label for x in captured)], [])
     varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
     varies += [False] * len(captured)
     depends = _dependent(program, varies) if program.calls else []

@@ -6,11 +6,12 @@ results back to its operands, and how to push tangents forward: by instructions,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gradwalk.program.program import Program
-from gradwalk.program.tape import Tape
+from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value, with_rule
@@ -34,6 +35,7 @@ class Call:
     Attributes:
         outputs: How many results it has.
         name: What displays call it.
+        weight: How many instructions it is without calls; infinite where there is no such program.
         expansion: What takes the place of the call once all derivatives of a tape have been appended; None where the
             function has to be called.
     """
@@ -41,6 +43,12 @@ class Call:
     outputs = 1
     name = ""
     expansion: Expansion | None = None
+
+    weight: float = math.inf
+
+    def flat(self) -> Program:
+        """Return a program that computes the same by instructions and calls in it, where the weight is finite."""
+        raise NotImplementedError
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
         """Return the results for numbers.
@@ -146,3 +154,31 @@ class Result:
     def recomputed(self) -> float:
         """Return the result for the numbers that the operands have now."""
         return self.call.numbers([primal_of(operand) for operand in self.operands])[self.position]
+
+
+def appended(call: Call, tape: Tape, operands: Indices) -> Indices:
+    """Append a call to a tape.
+
+    Args:
+        call: The call.
+        tape: The tape.
+        operands: The indices of its operands.
+
+    Returns:
+        The indices of its results.
+    """
+    base = tape.call(call, operands)
+    return list(range(base, base + call.outputs))
+
+
+def given(tape: Tape, derivatives: Indices) -> Indices:
+    """Return derivatives with a constant for those that are 0.
+
+    Args:
+        tape: The tape.
+        derivatives: The indices of the derivatives, or `NO_INDEX`.
+
+    Returns:
+        The indices.
+    """
+    return [tape.constant(0.0) if index == NO_INDEX else index for index in derivatives]

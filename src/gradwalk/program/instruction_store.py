@@ -108,7 +108,7 @@ class InstructionStore:
         """Append a call of a Python function.
 
         Args:
-            function: The call's rule, a `Call` of `transforms/call.py`.
+            function: The call's rule, a `Call` of `program/call.py`.
             operands: The indices of the operands.
 
         Returns:

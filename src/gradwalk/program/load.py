@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -192,7 +193,9 @@ def _starts(opcode: cython.int) -> cython.int:
 # --- end of generated code ---
 
 
-def inline_program(store: InstructionStore, program: Program, operands: list, expands: bool = False) -> list:
+def inline_program(
+    store: InstructionStore, program: Program, operands: list, expands: bool = False, flattens: bool = False
+) -> list:
     """Append the instructions of a program.
 
     Args:
@@ -200,6 +203,7 @@ def inline_program(store: InstructionStore, program: Program, operands: list, ex
         program: The program.
         operands: The indices on the tape of what takes the place of the program's inputs.
         expands: Whether calls that have an expansion are replaced by it. What two of them share is appended once.
+        flattens: Whether calls that are programs, such as loops, are replaced by their instructions.
 
     Returns:
         The indices of the program's outputs.
@@ -224,7 +228,7 @@ def inline_program(store: InstructionStore, program: Program, operands: list, ex
         if code[k] == _call:
             if code[k + 1] not in results:
                 function, given = program.calls[code[k + 1]]
-                results[code[k + 1]] = _called(store, function, [index[x] for x in given], expands, shared)
+                results[code[k + 1]] = _called(store, function, [index[x] for x in given], expands, flattens, shared)
             index[i] = results[code[k + 1]][code[k + 2]]
         elif code[k] == _take:
             table = tuple([index[x] for x in program.code.tables[code[k + 2]]])
@@ -239,8 +243,10 @@ def inline_program(store: InstructionStore, program: Program, operands: list, ex
     return [index[x] for x in program.outputs]
 
 
-def _called(store: InstructionStore, function: Any, operands: list, expands: bool, shared: dict) -> Any:
+def _called(store: InstructionStore, function: Any, operands: list, expands: bool, flattens: bool, shared: dict) -> Any:
     """Append a call, or its expansion, and return the indices of its results."""
+    if flattens and function.weight < math.inf:
+        return inline_program(store, function.flat(), operands, expands, True)
     if not expands or function.expansion is None:
         base = store.call(function, operands)
         return range(base, base + function.outputs)

@@ -85,17 +85,18 @@ class Tape(InstructionStore):
         """
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
 
-    def inline(self, program: Program, operands: list) -> list:
+    def inline(self, program: Program, operands: list, flattens: bool = False) -> list:
         """Append a program's instructions, with operands for its inputs, and return the indices of its outputs.
 
         Args:
             program: The program.
             operands: The indices of the operands.
+            flattens: Whether the instructions of a loop or a choice take its place.
 
         Returns:
             The indices of the outputs.
         """
-        return load.inline_program(self, program, operands)
+        return load.inline_program(self, program, operands, False, flattens)
 
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
         """Append adjoints of results by reverse mode.

@@ -10,10 +10,11 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.ops.cached import cached_property
+from gradwalk.program.call import Call, appended, given
+from gradwalk.program.derived import pulled, pushed
 from gradwalk.program.program import Program
-from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Indices
-from gradwalk.transforms.call import Call
 from gradwalk.transforms.jit import Jit, JitTrace
 from gradwalk.value.value import Value
 
@@ -75,7 +76,7 @@ class Block(Call):
         Returns:
             The indices of the adjoints of the operands.
         """
-        return _append(self._pulled, tape, operands, adjoints)
+        return appended(self._pulled, tape, [*operands, *given(tape, adjoints)])
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append a call of the block that computes the tangents of the results, and return their indices.
@@ -89,34 +90,17 @@ class Block(Call):
         Returns:
             The indices of the tangents of the results.
         """
-        return _append(self._pushed, tape, operands, tangents)
+        return appended(self._pushed, tape, [*operands, *given(tape, tangents)])
 
     @cached_property
     def _pulled(self) -> Block:
         """The block from operands and adjoints of the results to adjoints of the operands."""
-        tape, inputs, outputs = self._unrolled()
-        seeds = [(output, tape.input()) for output in outputs]
-        return Block(tape.program(tape.reverse(seeds, inputs)), f"{self.name}'")
+        return Block(pulled(self._program), f"{self.name}'")
 
     @cached_property
     def _pushed(self) -> Block:
         """The block from operands and their tangents to tangents of the results."""
-        tape, inputs, outputs = self._unrolled()
-        seeds = [(index, tape.input()) for index in inputs]
-        return Block(tape.program(tape.forward(seeds, outputs)), f"{self.name}'")
-
-    def _unrolled(self) -> tuple[Tape, Indices, Indices]:
-        """A tape with the instructions of the program, and the indices of its inputs and outputs."""
-        tape = Tape()
-        inputs = [tape.input() for _ in range(self._program.inputs)]
-        return tape, inputs, tape.inline(self._program, inputs)
-
-
-def _append(block: Block, tape: Tape, operands: Indices, seeds: Indices) -> Indices:
-    """Append a call of a block to a tape; the indices of its results."""
-    given = [tape.constant(0.0) if seed == NO_INDEX else seed for seed in seeds]
-    base = tape.call(block, [*operands, *given])
-    return list(range(base, base + block.outputs))
+        return Block(pushed(self._program), f"{self.name}'")
 
 
 @dataclass(frozen=True, eq=False)

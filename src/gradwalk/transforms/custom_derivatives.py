@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from gradwalk.program.call import Call
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices, Recording, named, reduced
 from gradwalk.program.trace_cache import Trace, TraceCache
-from gradwalk.transforms.call import Call
 from gradwalk.trees.tree import flattened, scalars
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import RecordingError

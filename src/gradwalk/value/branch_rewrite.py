@@ -13,7 +13,6 @@ from typing import Any
 from gradwalk.value.variables import Position
 
 _LONGEST = 12  # lines of what is shown
-_STEPS = 100  # a bound, which only the user knows
 
 Branch = ast.If | ast.While | ast.IfExp
 
@@ -166,18 +165,18 @@ def _of_loop(loop: ast.While, later: set[str]) -> list[str]:
     if len(carry) == 1 and len(loop.body) == 1 and names == carry:
         [name] = carry
         step = ast.unparse(_value(loop.body[0]))
-        return [f"{name} = loops.while_loop(lambda {name}: {test}, lambda {name}: {step}, {name}, max_steps={_STEPS})"]
+        return [f"{name} = loops.while_loop(lambda {name}: {test}, lambda {name}: {step}, {name})"]
     state = ", ".join(carry)
     if len(carry) == 1:
         return [
             *_function("step", carry, loop.body, carry),
-            f"{state} = loops.while_loop(lambda {state}: {test}, step, {state}, max_steps={_STEPS})",
+            f"{state} = loops.while_loop(lambda {state}: {test}, step, {state})",
         ]
     unpacked = ast.parse(f"{state} = carry").body
     return [
         *_function("goes_on", ["carry"], unpacked, [], test),
         *_function("step", ["carry"], [*unpacked, *loop.body], carry),
-        f"{state} = loops.while_loop(goes_on, step, ({state}), max_steps={_STEPS})",
+        f"{state} = loops.while_loop(goes_on, step, ({state}))",
     ]
 
 

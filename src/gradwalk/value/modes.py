@@ -349,8 +349,6 @@ def _cure(what: str) -> str:
             "Use gradwalk.math.sin and its kin in place of math.sin, and arrays of dtype=object to hold Values. For a "
             "number that is to stay as it is, give a static argument: jit(f, static_argnums=...)."
         )
-    if "repeats" in what:
-        return "Give a bound, which the recording is made for: while_loop(cond_fun, body_fun, init_val, max_steps=n)."
     if "sets" in what:
         return "Return the new number instead, and set it outside."
     if ".data" in what:

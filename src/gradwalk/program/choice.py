@@ -1,0 +1,81 @@
+"""`Choice`: a choice between programs as one instruction. On numbers the chosen one is run, and no other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy
+
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.call import Call, appended, given
+from gradwalk.program.derived import pulled, pushed, weight
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.trace import Indices
+
+
+class Choice(Call):
+    """A choice as a call. Its operands are the number of a program, and what all programs take.
+
+    Args:
+        branches: The programs, which have equally many inputs, and equally many outputs. Below 0 the first one is run,
+            beyond the last the last one; where the number is nan all results are nan.
+    """
+
+    name = "switch"
+
+    def __init__(self, branches: Sequence[Program]) -> None:
+        self.branches = tuple(branches)
+        self.outputs = len(self.branches[0].outputs)
+
+    def __repr__(self) -> str:
+        return f"<choice between {len(self.branches)} programs>"
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers: see `Call.numbers`."""
+        index, *numbers = operands
+        if math.isnan(index):
+            return [math.nan] * self.outputs
+        program = self.branches[int(min(max(index, 0), len(self.branches) - 1))]
+        results: list[float] = program.run(numpy.array(numbers, numpy.float64)).tolist()
+        return results
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one result: see `Call.partials`."""
+        seeds = [float(i == position) for i in range(self.outputs)]
+        return [0.0, *self._back.numbers([*operands, *seeds])]
+
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the choice between the adjoints of the programs, and return their indices: see `Call.pull`."""
+        return [NO_INDEX, *appended(self._back, tape, [*operands, *given(tape, adjoints)])]
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the choice between the tangents of the programs, and return their indices: see `Call.push`."""
+        return appended(self._forward, tape, [*operands, *given(tape, tangents[1:])])
+
+    @cached_property
+    def _back(self) -> Choice:
+        return Choice([pulled(branch) for branch in self.branches])
+
+    @cached_property
+    def _forward(self) -> Choice:
+        return Choice([pushed(branch) for branch in self.branches])
+
+    @cached_property
+    def weight(self) -> float:
+        """How many instructions it is without calls."""
+        return sum(map(weight, self.branches)) + self.outputs
+
+    def flat(self) -> Program:
+        """Return the choice as one program, in which all are computed."""
+        tape = Tape()
+        index = tape.input()
+        inputs = [tape.input() for _ in range(self.branches[0].inputs)]
+        results = [tape.inline(branch, inputs) for branch in self.branches]
+        if len(results) == 2:
+            is_second = tape.append("less", tape.constant(0.0), index)
+            return tape.program([tape.append("where", is_second, y, x) for x, y in zip(*results, strict=True)])
+        last = tape.constant(len(results) - 1.0)
+        within = tape.append("minimum", tape.append("maximum", index, tape.constant(0.0)), last)
+        return tape.program([tape.take(within, list(numbers)) for numbers in zip(*results, strict=True)])

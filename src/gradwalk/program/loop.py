@@ -1,0 +1,342 @@
+"""`Loop`: a loop as one instruction of a program, whose step is a program itself.
+
+Its derivatives are loops again. Forward mode is the loop of a step that carries numbers and tangents. Reverse mode is
+`LoopBack`: the loop is run, keeping carries, and then its steps are gone back. That is linear in the adjoints of the
+results, so its own derivatives are those of forward mode: with y the results, v tangents and s seeds,
+
+    d/dt of the adjoints of s*y  =  the adjoints of s*dy + ds*y      (forward over reverse)
+    the adjoints of v * (adjoints of s*y)  =  those of s*dy, and dy for the seeds      (reverse over reverse)
+
+where dy are the tangents that the loop makes of v, or dt: two kinds of instructions are enough for any order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy
+
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.call import Call, appended, given
+from gradwalk.program.derived import flattened, pulled, weight
+from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.loop_runner import LoopRunner
+from gradwalk.program.program import Program
+from gradwalk.program.tape import Tape
+from gradwalk.program.trace import Indices
+
+
+class Sizes(NamedTuple):
+    """How many numbers there are of each kind.
+
+    Attributes:
+        carry: That go round.
+        fixed: That are the same in all steps.
+        row: That each step takes of what is gone through.
+        out: That each step gives.
+    """
+
+    carry: int
+    fixed: int
+    row: int
+    out: int
+
+
+class Loop(Call):
+    """A loop as a call, from the first carry, what is fixed, and all rows to the last carry, and what all steps give.
+
+    Args:
+        body: The program of a step. Its inputs are the count, the carry, what is fixed, and the step's row; its outputs
+            the next carry, and what the step gives.
+        sizes: How many numbers there are of each kind.
+        first: The count of the first step.
+        steps: How many steps there are, or, with a condition, may be; None for any number.
+        condition: The program that tells from the carry and what is fixed whether there is another step: 0 where there
+            is none. None where `steps` says.
+        memory: How many carries are kept for the way back: None for all, "sqrt", "binomial", or a number.
+    """
+
+    name = "loop"
+
+    def __init__(
+        self,
+        body: Program,
+        sizes: Sizes,
+        first: int,
+        steps: int | None,
+        condition: Program | None = None,
+        memory: str | int | None = None,
+    ) -> None:
+        self.body, self.sizes, self.first, self.steps = body, sizes, first, steps
+        self.condition, self.memory = condition, memory
+        self.outputs = sizes.carry + sizes.out * (steps or 0)
+        self.runner = LoopRunner(
+            Interpreter(body.code),
+            None if condition is None else Interpreter(condition.code),
+            tuple(sizes),
+            first,
+            -1 if steps is None else steps,
+        )
+
+    def __repr__(self) -> str:
+        steps = "as long as a condition holds" if self.condition else f"of {self.steps} steps"
+        return f"<loop {steps} of {len(self.body)} instructions>"
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers: see `Call.numbers`."""
+        results: list[float] = self.runner.forward(numpy.array(operands, numpy.float64)).tolist()
+        return results
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one result: see `Call.partials`."""
+        seeds = [float(i == position) for i in range(self.outputs)]
+        return self.back.numbers([*operands, *seeds])
+
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull`."""
+        return appended(self.back, tape, [*operands, *given(tape, adjoints)])
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the loop that makes tangents, and return their indices: see `Call.push`."""
+        results = appended(self.dual, tape, self.paired(operands, given(tape, tangents)))
+        return self.parted(results)[1]
+
+    @cached_property
+    def back(self) -> LoopBack:
+        """The way back."""
+        return LoopBack(self)
+
+    @cached_property
+    def dual(self) -> Loop:
+        """The loop whose numbers are each followed, kind by kind, by their tangents."""
+        carry, fixed, row, out = self.sizes
+        tape = Tape()
+        count = tape.input()
+        numbers, tangents = [], []
+        for size in (carry, fixed, row):
+            numbers += [tape.input() for _ in range(size)]
+            tangents += [tape.input() for _ in range(size)]
+        outputs = tape.inline(self.body, [count, *numbers])
+        pushed = tape.forward(list(zip(numbers, tangents, strict=True)), outputs)
+        body = tape.program([*outputs[:carry], *pushed[:carry], *outputs[carry:], *pushed[carry:]])
+        sizes = Sizes(2 * carry, 2 * fixed, 2 * row, 2 * out)
+        return Loop(body, sizes, self.first, self.steps, self._condition_of_dual(), self.memory)
+
+    def _condition_of_dual(self) -> Program | None:
+        """The condition as a program of numbers and tangents, of which it looks at the numbers."""
+        if self.condition is None:
+            return None
+        tape = Tape()
+        numbers: Indices = []
+        for size in (self.sizes.carry, self.sizes.fixed):
+            numbers += [tape.input() for _ in range(size)]
+            for _ in range(size):
+                tape.input()
+        return tape.program(tape.inline(self.condition, numbers))
+
+    @cached_property
+    def weight(self) -> float:
+        """How many instructions it is without calls."""
+        if self.steps is None:
+            return math.inf
+        chosen = 2 * self.sizes.carry if self.condition else 0
+        return self.steps * (weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0))
+
+    def flat(self) -> Program:
+        """Return the loop as one program: all steps that there may be, of which those after the end are left out."""
+        assert self.steps is not None
+        tape = Tape()
+        carry_size, fixed_size, row, _ = self.sizes
+        carry = [tape.input() for _ in range(carry_size)]
+        fixed = [tape.input() for _ in range(fixed_size)]
+        out: Indices = []
+        goes_on = tape.constant(1.0)
+        for step in range(self.steps):
+            goes_on = self._goes_on(tape, goes_on, carry, fixed)
+            count = tape.constant(float(self.first + step))
+            given = [tape.input() for _ in range(row)]
+            results = tape.inline(self.body, [count, *carry, *fixed, *given])
+            out += results[carry_size:]
+            carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
+        if self.condition:  # nan where the condition still holds
+            goes_on = self._goes_on(tape, goes_on, carry, fixed)
+            carry = _chosen(tape, goes_on, [tape.constant(math.nan)] * carry_size, carry)
+        return tape.program([*carry, *out])
+
+    def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
+        """Append whether there is another step, where there has been one so far."""
+        if self.condition is None:
+            return goes_on
+        [holds] = tape.inline(self.condition, [*carry, *fixed])
+        return tape.append("where", goes_on, holds, tape.constant(0.0))
+
+    def paired(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
+        """Return the operands of `dual`: those of the loop, kind by kind and row by row, with their tangents.
+
+        Args:
+            numbers: The indices of the loop's operands.
+            tangents: Those of their tangents.
+
+        Returns:
+            The indices.
+        """
+        carry, fixed, row, _ = self.sizes
+        return _interleaved(numbers, tangents, [carry, fixed], row)
+
+    def paired_results(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
+        """Return what belongs to the loop's results and to their tangents in the order of the results of `dual`.
+
+        Args:
+            numbers: What belongs to the results.
+            tangents: What belongs to their tangents.
+
+        Returns:
+            All of it.
+        """
+        return _interleaved(numbers, tangents, [self.sizes.carry], self.sizes.out)
+
+    def parted(self, results: Sequence[int]) -> tuple[Indices, Indices]:
+        """Part the results of `dual`: those of the loop, and their tangents.
+
+        Args:
+            results: The indices of the results of `dual`.
+
+        Returns:
+            The indices of both.
+        """
+        return _parted(results, [self.sizes.carry], self.sizes.out)
+
+    def parted_operands(self, adjoints: Sequence[int]) -> tuple[Indices, Indices]:
+        """Part what belongs to the operands of `dual`: to those of the loop, and to their tangents.
+
+        Args:
+            adjoints: The indices, in the order of the operands of `dual`.
+
+        Returns:
+            The indices of both.
+        """
+        carry, fixed, row, _ = self.sizes
+        return _parted(adjoints, [carry, fixed], row)
+
+
+class LoopBack(Call):
+    """The way back through a loop: from its operands and the adjoints of its results to the adjoints of its operands.
+
+    Args:
+        loop: The loop.
+    """
+
+    name = "loop'"
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        carry, fixed, row, _ = loop.sizes
+        self.outputs = carry + fixed + row * (loop.steps or 0)
+
+    def __repr__(self) -> str:
+        return f"<the way back through {self.loop!r}>"
+
+    @cached_property
+    def body(self) -> Program:
+        """The program of a step: see `LoopRunner.backward`."""
+        carry, fixed, row, out = self.loop.sizes
+        tape = Tape()
+        count = tape.input()
+        inputs = [tape.input() for _ in range(carry + fixed + row)]
+        adjoints = [tape.input() for _ in range(carry)]
+        totals = [tape.input() for _ in range(fixed)]
+        adjoints += [tape.input() for _ in range(out)]
+        outputs = tape.inline(self.loop.body, [count, *inputs])
+        found = tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs)
+        added = [tape.append("add", total, one) for total, one in zip(totals, found[carry:], strict=False)]
+        return tape.program([*found[:carry], *added, *found[carry + fixed :]])
+
+    @cached_property
+    def weight(self) -> float:
+        """How many instructions it is without calls, by what the way back usually is."""
+        return 4 * self.loop.weight
+
+    def flat(self) -> Program:
+        """Return the way back as one program: reverse mode of all steps."""
+        return pulled(flattened(self.loop.flat()))
+
+    @cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self.body.code)
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers: see `Call.numbers`."""
+        numbers = numpy.array(operands, numpy.float64)
+        split = len(numbers) - self.loop.outputs
+        runner = self.loop.runner
+        found = runner.backward(self._interpreter, numbers[:split], numbers[split:], self.loop.memory)
+        results: list[float] = found.tolist()
+        return results
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one result: see `Call.partials`."""
+        tape = Tape()
+        inputs = [tape.input() for _ in operands]
+        base = tape.call(self, inputs)
+        [*adjoints] = tape.reverse([(base + position, tape.constant(1.0))], inputs)
+        found: list[float] = tape.program(adjoints).run(numpy.array(operands, numpy.float64)).tolist()
+        return found
+
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append what the adjoints of the operands and seeds are: reverse over reverse, as the module says."""
+        loop = self.loop
+        split = len(operands) - loop.outputs
+        numbers, seeds = operands[:split], operands[split:]
+        paired = loop.paired(numbers, given(tape, adjoints))
+        _, of_seeds = loop.parted(appended(loop.dual, tape, paired))
+        none = [tape.constant(0.0)] * loop.outputs
+        found = appended(loop.dual.back, tape, [*paired, *loop.paired_results(none, seeds)])
+        of_numbers, _ = loop.parted_operands(found)
+        return [*of_numbers, *of_seeds]
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append what the tangents of the results are: forward over reverse, as the module says."""
+        loop = self.loop
+        split = len(operands) - loop.outputs
+        pushed = given(tape, tangents)
+        paired = loop.paired(operands[:split], pushed[:split])
+        seeds = loop.paired_results(pushed[split:], operands[split:])
+        of_numbers, _ = loop.parted_operands(appended(loop.dual.back, tape, [*paired, *seeds]))
+        return of_numbers
+
+
+def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> Indices:
+    """Append which of two stands where a condition holds, number by number."""
+    return [tape.append("where", condition, x, y) for x, y in zip(numbers, others, strict=True)]
+
+
+def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int], row: int) -> Indices:
+    """Two sequences as one: group by group the first and then the second, and the rest row by row."""
+    found: Indices = []
+    for part in _parts(len(first), groups, row):
+        found += [*first[part], *second[part]]
+    return found
+
+
+def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, Indices]:
+    """The two sequences that `_interleaved` has made one."""
+    first: Indices = []
+    second: Indices = []
+    for part in _parts(len(both) // 2, groups, row):
+        middle = part.start + part.stop
+        first += both[2 * part.start : middle]
+        second += both[middle : 2 * part.stop]
+    return first, second
+
+
+def _parts(length: int, groups: list[int], row: int) -> list[slice]:
+    """The groups as slices, and the rows behind them."""
+    bounds = [0]
+    for group in groups:
+        bounds.append(bounds[-1] + group)
+    if row:
+        bounds += range(bounds[-1] + row, length + 1, row)
+    return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]

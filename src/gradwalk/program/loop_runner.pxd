@@ -1,0 +1,37 @@
+from gradwalk.ops cimport c_compat
+from gradwalk.program.interpreter cimport Interpreter
+
+
+cdef class Frame:
+    cdef double* value
+    cdef Interpreter _interpreter
+    cdef object _array  # what `value` points into: after the numbers, room to hold the outputs
+    cdef bint _refuses_nans
+
+    cdef object run(self)
+    cdef double output(self, int position) noexcept
+    cdef void move(self, int position, int count, int to) noexcept
+
+
+cdef class LoopRunner:
+    cdef Interpreter _body
+    cdef Interpreter _condition
+    cdef int _carry
+    cdef int _fixed
+    cdef int _row
+    cdef int _out
+    cdef int _rows
+    cdef int _first
+    cdef Py_ssize_t _steps
+
+    cdef Frame _entered(self, double* given)
+    cdef Frame _guard(self, double* given)
+    cdef int _goes_on(self, Py_ssize_t step, Frame frame, Frame guard) except? -1
+    cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
+    cdef object _back_from_all(self, Frame frame, Frame back, double* given, double* seed, double* result)
+    cdef object _back_from_snapshots(
+        self, Py_ssize_t steps, Py_ssize_t most, Frame frame, Frame back, double* given, double* seed, double* result
+    )
+    cdef void _keep(self, Frame frame, double* carries, Py_ssize_t place) noexcept
+    cdef void _take_up(self, Frame frame, double* carries, Py_ssize_t place) noexcept
+    cdef object _step_back(self, Py_ssize_t step, Frame back, double* given, double* seed, double* result)

@@ -1,0 +1,383 @@
+"""`LoopRunner`: runs a loop, and its way back, on numbers.
+
+On the way back the carries are needed again, from the last to the first. They are all kept, or some of them are, as
+snapshots from which the others are computed once more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import c_compat
+from gradwalk.program.interpreter import Interpreter
+from gradwalk.value.modes import refuses_nans
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
+
+
+@cython.final
+@cython.cclass
+class Frame:
+    """Memory in which a program is run again and again.
+
+    Attributes:
+        value: The numbers by index: the inputs are written here before a run.
+    """
+
+    # The types of its fields stand in loop_runner.pxd.
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._array = numpy.zeros(interpreter._room + interpreter._outputs)
+        self.value = c_compat.doubles(self._array)
+        self._refuses_nans = refuses_nans()
+        interpreter._write_constants(self.value)
+
+    @cython.cfunc
+    @cython.inline
+    def run(self) -> object:
+        """Run the program on the inputs that have been written."""
+        interpreter: Interpreter = self._interpreter
+        k: cython.int = interpreter._execute(0, self.value)
+        if k < interpreter._length:
+            interpreter._run_calls(k, self.value)
+        if self._refuses_nans:
+            interpreter._refuse_nans(self.value)
+        return None
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def output(self, position: cython.int) -> cython.double:
+        """Return an output of the last run."""
+        return self.value[self._interpreter._output[position]]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def move(self, position: cython.int, count: cython.int, to: cython.int) -> cython.void:
+        """Make some outputs of the last run inputs of the next; an output may be an input, so all are read first."""
+        held: cython.int = self._interpreter._room
+        i: cython.int
+        for i in range(count):
+            self.value[held + i] = self.value[self._interpreter._output[position + i]]
+        for i in range(count):
+            self.value[to + i] = self.value[held + i]
+
+
+@cython.final
+@cython.cclass
+class LoopRunner:
+    """Runs a loop on numbers. What runs goes on has memory of its own, so that any number of threads may run it.
+
+    Args:
+        body: Runs a step. Its inputs are the count, the carry, what is fixed, and the row of the step; its outputs the
+            next carry, and the step's results.
+        condition: Tells from the carry and what is fixed whether there is another step; None where the count says.
+        sizes: How many numbers the carry has, what is fixed, a row, and a step's results.
+        first: The count of the first step.
+        steps: How many steps there are or, with a condition, may be; -1 for any number.
+    """
+
+    # The types of its fields stand in loop_runner.pxd.
+
+    def __init__(
+        self, body: Interpreter, condition: Interpreter | None, sizes: tuple[int, ...], first: int, steps: int
+    ) -> None:
+        self._body = body
+        self._condition = condition
+        self._carry, self._fixed, self._row, self._out = sizes
+        self._rows = self._carry + self._fixed  # where the rows begin among the operands
+        self._first = first
+        self._steps = steps
+
+    # Forward
+
+    def forward(self, operands: Any) -> Any:
+        """Run the loop.
+
+        Args:
+            operands: An array of float64: the first carry, what is fixed, and the rows, one after the other.
+
+        Returns:
+            An array of float64: the last carry, and the results of all steps, one step after the other.
+
+        Raises:
+            ValueError: If the condition still holds after as many steps as there may be.
+        """
+        given: cython.p_double = c_compat.doubles(operands)
+        frame: Frame = self._entered(given)
+        guard: Frame | None = self._guard(given)
+        found = numpy.empty(self._carry + (self._steps * self._out if self._out else 0))
+        result: cython.p_double = c_compat.doubles(found)
+        step: cython.Py_ssize_t = 0
+        i: cython.int
+        while self._goes_on(step, frame, guard):
+            self._step(step, frame, given)
+            for i in range(self._out):
+                result[self._carry + step * self._out + i] = frame.output(self._carry + i)
+            frame.move(0, self._carry, 1)
+            step += 1
+        for i in range(self._carry):
+            result[i] = frame.value[1 + i]
+        return found
+
+    def count(self, operands: Any) -> int:
+        """Return how many steps the loop takes.
+
+        Args:
+            operands: Those of the loop.
+
+        Returns:
+            The number.
+        """
+        if self._condition is None:
+            return self._steps
+        given: cython.p_double = c_compat.doubles(operands)
+        frame: Frame = self._entered(given)
+        guard: Frame | None = self._guard(given)
+        step: cython.Py_ssize_t = 0
+        while self._goes_on(step, frame, guard):
+            self._step(step, frame, given)
+            frame.move(0, self._carry, 1)
+            step += 1
+        return step
+
+    @cython.cfunc
+    def _entered(self, given: cython.p_double) -> Frame:
+        """Return the memory of the body, with the first carry and what is fixed."""
+        frame: Frame = Frame(self._body)
+        i: cython.int
+        for i in range(self._rows):
+            frame.value[1 + i] = given[i]
+        return frame
+
+    @cython.cfunc
+    def _guard(self, given: cython.p_double) -> Frame | None:
+        """Return the memory of the condition, with what is fixed; None where there is none."""
+        if self._condition is None:
+            return None
+        guard: Frame = Frame(self._condition)
+        i: cython.int
+        for i in range(self._carry, self._rows):
+            guard.value[i] = given[i]
+        return guard
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
+    def _goes_on(self, step: cython.Py_ssize_t, frame: Frame, guard: Frame | None) -> cython.int:
+        """Return whether there is another step."""
+        if step & (_chunk - 1) == 0:
+            c_compat.check_signals()
+        if guard is None:
+            return step < self._steps
+        i: cython.int
+        for i in range(self._carry):
+            guard.value[i] = frame.value[1 + i]
+        guard.run()
+        if guard.output(0) == 0.0:
+            return False
+        if step == self._steps:
+            raise ValueError(f"while_loop: the condition still holds after max_steps={step} steps")
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    def _step(self, step: cython.Py_ssize_t, frame: Frame, given: cython.p_double) -> object:
+        """Run the body once."""
+        i: cython.int
+        frame.value[0] = self._first + step
+        for i in range(self._row):
+            frame.value[1 + self._rows + i] = given[self._rows + step * self._row + i]
+        return frame.run()
+
+    # Backward
+
+    def backward(self, body: Interpreter, operands: Any, seeds: Any, memory: Any) -> Any:
+        """Run the loop, and then its way back.
+
+        Args:
+            body: Runs a step of the way back. Its inputs are those of the loop's body, then the adjoints of the
+                next carry, the totals so far of the adjoints of what is fixed, and the adjoints of the step's results;
+                its outputs are the adjoints of the carry, the new totals, and the adjoints of the row.
+            operands: Those of the loop.
+            seeds: An array of float64: the adjoints of the loop's results.
+            memory: How many carries are kept: None for all, "sqrt", "binomial", or a number.
+
+        Returns:
+            An array of float64: the adjoints of the operands.
+        """
+        given: cython.p_double = c_compat.doubles(operands)
+        seed: cython.p_double = c_compat.doubles(seeds)
+        frame: Frame = self._entered(given)
+        back: Frame = Frame(body)
+        found = numpy.zeros(len(operands))
+        result: cython.p_double = c_compat.doubles(found)
+        inputs: cython.int = 1 + self._rows + self._row
+        i: cython.int
+        for i in range(self._rows):
+            back.value[1 + i] = given[i]
+        for i in range(self._carry):
+            back.value[inputs + i] = seed[i]
+        if memory is None:
+            self._back_from_all(frame, back, given, seed, result)
+        else:
+            steps = self.count(operands)
+            self._back_from_snapshots(steps, snapshots(memory, steps), frame, back, given, seed, result)
+        for i in range(self._rows):
+            result[i] = back.value[inputs + i]
+        return found
+
+    @cython.cfunc
+    def _back_from_all(
+        self,
+        frame: Frame,
+        back: Frame,
+        given: cython.p_double,
+        seed: cython.p_double,
+        result: cython.p_double,
+    ) -> object:
+        """Keep the carries of all steps, and go back."""
+        guard: Frame | None = self._guard(given)
+        room: cython.Py_ssize_t = max(self._steps, 0) if guard is None else 64
+        kept = numpy.empty(room * self._carry)
+        carries: cython.p_double = c_compat.doubles(kept)
+        step: cython.Py_ssize_t = 0
+        while self._goes_on(step, frame, guard):
+            if step == room:
+                room = 2 * room
+                kept = numpy.resize(kept, room * self._carry)
+                carries = c_compat.doubles(kept)
+            self._keep(frame, carries, step)
+            self._step(step, frame, given)
+            frame.move(0, self._carry, 1)
+            step += 1
+        while step > 0:
+            step -= 1
+            if step & (_chunk - 1) == 0:
+                c_compat.check_signals()
+            self._take_up(back, carries, step)
+            self._step_back(step, back, given, seed, result)
+        return None
+
+    @cython.cfunc
+    def _back_from_snapshots(
+        self,
+        steps: cython.Py_ssize_t,
+        most: cython.Py_ssize_t,
+        frame: Frame,
+        back: Frame,
+        given: cython.p_double,
+        seed: cython.p_double,
+        result: cython.p_double,
+    ) -> object:
+        """Go back with at most so many carries kept, where that runs the fewest steps again.
+
+        Source: Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26 (2000).
+        """
+        kept = numpy.empty(most * self._carry)
+        carries: cython.p_double = c_compat.doubles(kept)
+        places: list = [0]  # the steps before which a carry has been kept
+        self._keep(frame, carries, 0)
+        last: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        target: cython.Py_ssize_t
+        free: cython.Py_ssize_t
+        i: cython.int
+        for last in range(steps - 1, -1, -1):
+            while places[-1] > last:
+                places.pop()
+            at = places[-1]
+            self._take_up(frame, carries, len(places) - 1)
+            while at < last:
+                free = most - len(places)
+                target = at + 1 if free >= last - at else at + _ahead(last - at + 1, free)
+                while at < target:
+                    if at & (_chunk - 1) == 0:
+                        c_compat.check_signals()
+                    self._step(at, frame, given)
+                    frame.move(0, self._carry, 1)
+                    at += 1
+                if at < last:
+                    self._keep(frame, carries, len(places))
+                    places.append(at)
+            for i in range(self._carry):
+                back.value[1 + i] = frame.value[1 + i]
+            self._step_back(last, back, given, seed, result)
+        return None
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _keep(self, frame: Frame, carries: cython.p_double, place: cython.Py_ssize_t) -> cython.void:
+        """Write the carry to a place among those that are kept."""
+        i: cython.int
+        for i in range(self._carry):
+            carries[place * self._carry + i] = frame.value[1 + i]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _take_up(self, frame: Frame, carries: cython.p_double, place: cython.Py_ssize_t) -> cython.void:
+        """Read the carry from a place among those that are kept."""
+        i: cython.int
+        for i in range(self._carry):
+            frame.value[1 + i] = carries[place * self._carry + i]
+
+    @cython.cfunc
+    @cython.inline
+    def _step_back(
+        self,
+        step: cython.Py_ssize_t,
+        back: Frame,
+        given: cython.p_double,
+        seed: cython.p_double,
+        result: cython.p_double,
+    ) -> object:
+        """Run a step of the way back, from the carry that stands among its inputs."""
+        i: cython.int
+        inputs: cython.int = 1 + self._rows + self._row
+        for i in range(self._out):
+            back.value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
+        self._step(step, back, given)
+        for i in range(self._row):
+            result[self._rows + step * self._row + i] = back.output(self._rows + i)
+        back.move(0, self._rows, inputs)
+        return None
+
+
+def snapshots(memory: Any, steps: int) -> int:
+    """Return how many carries are kept on the way back through a loop.
+
+    Args:
+        memory: "sqrt" for as many as let every step be run at most twice more, about the square root of 2 steps;
+            "binomial" for as many as a step is run again at most, which grows as the logarithm does; or the number.
+        steps: How many steps the loop takes.
+
+    Returns:
+        The number, at least 1.
+    """
+    if memory == "sqrt":
+        return math.isqrt(2 * steps) + 1
+    if memory == "binomial":
+        return next(count for count in range(1, 64) if math.comb(2 * count, count) >= steps)
+    return int(max(1, min(memory, steps)))
+
+
+def _ahead(length: int, free: int) -> int:
+    """Return how far from a kept carry the next one is kept, or the last of `length` steps reached."""
+    if free == 0:
+        return length - 1
+    times = 1
+    while math.comb(free + 1 + times, times) < length:
+        times += 1
+    return min(length - 1, math.comb(free + times, free + 1))
