@@ -6,19 +6,21 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwalk.ops.printers import C_HELPERS
 from gradwalk.ops.statements import c_definitions
+from gradwalk.program import c_calls
 from gradwalk.program.c_names import is_taken
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS, TAKE
 
 # The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
-_OWN = "inputs outputs constants tables take kept PIECE"  # what the file defines, besides what its formulas call
+# What the file defines, besides what its formulas call.
+_OWN = "inputs outputs constants tables take kept PIECE ways snapshots_for ahead_of operands results"
 
 _TAKE = """\
 /* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
@@ -30,26 +32,21 @@ static inline double take(const double *table, long stride, long count, double i
 
 
 class _Statement(NamedTuple):
-    """A line of C.
+    """Lines of C that belong together.
 
     Attributes:
-        result: The index of the result; None if the target is an output.
-        target: What is set.
-        text: What it is set to, with {0} and so on for the operands.
+        results: The indices of the results, each of which has a variable then; none if an output is set.
+        text: The lines, with {0} and so on for the operands.
         operands: The indices of the operands.
-        table: What the array of that name is to hold, with the same fields; "" where none is needed.
     """
 
-    result: int | None
-    target: str
-    text: str
+    results: Sequence[int]
+    text: Sequence[str]
     operands: Sequence[int]
-    table: str = ""
 
     def lines(self, operands: Sequence[str]) -> list[str]:
         """Return the lines of C, for operands of these names."""
-        array = [f"const double table{self.result}[] = {{{self.table.format(*operands)}}};"] if self.table else []
-        return [*array, f"{self.target} = {self.text.format(*operands)};"]
+        return [line.format(*operands) for line in self.text]
 
 
 def c_source(code: Code, name: str) -> str:
@@ -68,18 +65,63 @@ def c_source(code: Code, name: str) -> str:
     """
     _check_name(name)
     code.refuse_calls("which C does not have")
-    writer = _Writer(code)
-    definitions = writer.definitions(name)
+    file = _File(name)
+    definitions = [*file.called(code), *file.program(code, name, "")]
     text = "\n".join(definitions)
-    before = [*_comment(code, name, writer.cells), "#include <math.h>", ""]
     defined = c_definitions(text)
-    called = "\n".join([text, *defined])
+    called = "\n".join([text, *defined, *c_calls.HELPERS.values()])
     known = {**C_HELPERS, "take": _TAKE}
     used = [definition for helper, definition in known.items() if re.search(rf"\b{helper}\(", called)]
     helpers = [*used, *defined]
-    constants = _array("constants", code.constants) if "constants[" in text else []
-    tables = _array("tables", _numbers_in_tables(code)) if "take(tables + " in text else []
-    return "\n".join([*before, *helpers, *([""] if helpers else []), *constants, *tables, *definitions, ""])
+    if "snapshots_for(" in text:
+        helpers += [c_calls.HELPERS[helper] for helper in ("ways", "snapshots_for", "ahead_of")]
+    headers = ["#include <math.h>", *(["#include <stdlib.h>"] if "alloc(" in text else []), ""]
+    before = [*_comment(code, name, file.cells), *headers]
+    return "\n".join([*before, *helpers, *([""] if helpers else []), *definitions, ""])
+
+
+class _File:
+    """Writes the functions of a program, and of those that its loops and choices consist of.
+
+    Args:
+        name: What the names of functions begin with.
+
+    Attributes:
+        cells: How many numbers stand in arrays on the stack: between the pieces of a function, and around loops.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.cells = 0
+        self._name = name
+        self._functions: dict[int, str] = {}  # the names of the functions of calls, by the `id` of the call
+        self._programs: dict[int, str] = {}  # the same of programs, by the `id` of their code
+
+    def called(self, code: Code) -> list[str]:
+        """Write the functions of the calls in a program, and of all that they call, unless they are written."""
+        lines: list[str] = []
+        for call, _ in code.calls:
+            if id(call) in self._functions:
+                continue
+            for part in c_calls.programs_of(call):
+                if id(part.code) not in self._programs:
+                    lines += self.called(part.code)
+                    number = 1 + len(self._programs)
+                    self._programs[id(part.code)] = f"{self._name}_program_{number}"
+                    lines += [*self.program(part.code, self._programs[id(part.code)], f"_{number}"), ""]
+            self._functions[id(call)] = f"{self._name}_{call.kind}_{1 + len(self._functions)}"
+            lines += c_calls.function(call, self._functions[id(call)], self._programs)
+        return lines
+
+    def program(self, code: Code, name: str, suffix: str) -> list[str]:
+        """Write a program as a function, behind the arrays that it uses, whose names have the suffix."""
+        writer = _Writer(code, suffix, self._functions)
+        definitions = writer.definitions(name, "static void" if suffix else "void")
+        self.cells += writer.cells + sum(len(operands) + call.outputs for call, operands in code.calls)
+        text = "\n".join(definitions)
+        constants = _array(f"constants{suffix}", code.constants) if f"constants{suffix}[" in text else []
+        numbers = _numbers_in_tables(code)
+        tables = _array(f"tables{suffix}", numbers) if f"take(tables{suffix} + " in text else []
+        return [*constants, *tables, *definitions]
 
 
 class _Writer:
@@ -92,10 +134,11 @@ class _Writer:
         cells: How many cells the array has.
     """
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
         self.cells = 0
         self._code = code
-        statements = _statements(code)
+        self._suffix = suffix
+        statements = _statements(code, suffix, functions)
         self._pieces = [statements[i : i + _PIECE] for i in range(0, len(statements), _PIECE)] or [[]]
         self._last_piece = {
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
@@ -104,35 +147,35 @@ class _Writer:
         self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # indices, by their last piece
         self._cell: dict[int, int] = {}  # of the results that are kept, by index
 
-    def definitions(self, name: str) -> list[str]:
+    def definitions(self, name: str, kind: str) -> list[str]:
         """Write the function of that name, after those that it calls."""
         if len(self._pieces) == 1:
-            return _function("void", name, self._body(0), ["const double *inputs", "double *outputs"])
+            return _function(kind, name, self._body(0), ["const double *inputs", "double *outputs"])
         lines = [
             "/* In one function all pieces together would take a compiler long. */",
-            *("#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
-            *("#define PIECE static void", "#endif", ""),
+            *("#ifndef PIECE", "#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
+            *("#define PIECE static void", "#endif", "#endif", ""),
         ]
         parameters = ["const double *inputs", "double *outputs", "double *kept"]
         for i in range(len(self._pieces)):
             lines += [*_function("PIECE", f"{name}_{i + 1}", self._body(i), parameters), ""]
         calls = [f"{name}_{i + 1}(inputs, outputs, kept);" for i in range(len(self._pieces))]
-        return [*lines, *_function("void", name, [f"double kept[{max(self.cells, 1)}];", *calls], parameters[:2])]
+        return [*lines, *_function(kind, name, [f"double kept[{max(self.cells, 1)}];", *calls], parameters[:2])]
 
     def _body(self, i: int) -> list[str]:
         """Write the statements of a piece, and those that keep its results for later ones."""
         piece = self._pieces[i]
-        here = {line.result for line in piece}
+        here = {result for line in piece for result in line.results}
         lines = [text for line in piece for text in line.lines([self._read(x, here) for x in line.operands])]
         self._free += [self._cell.pop(index) for index in self._expiring.pop(i, [])]
-        later = [line.result for line in piece if line.result is not None and self._last_piece[line.result] > i]
+        later = [result for line in piece for result in line.results if self._last_piece.get(result, -1) > i]
         return [*lines, *(f"kept[{self._kept(index)}] = v{index};" for index in later)]
 
-    def _read(self, index: int, here: set[int | None]) -> str:
+    def _read(self, index: int, here: set[int]) -> str:
         if index < self._code.inputs:
             return f"inputs[{index}]"
         if index < self._code.first:
-            return f"constants[{index - self._code.inputs}]"
+            return f"constants{self._suffix}[{index - self._code.inputs}]"
         return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
 
     def _kept(self, index: int) -> int:
@@ -145,29 +188,52 @@ class _Writer:
         return self._cell[index]
 
 
-def _statements(code: Code) -> list[_Statement]:
+def _statements(code: Code, suffix: str, functions: Mapping[int, str]) -> list[_Statement]:
     """Return a statement for every instruction that an output needs, then one for every output."""
     rows = code.rows
     needed = set(code.outputs)
     statements = []
     tables = _constant_tables(code)
+    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # of each call: those needed, with their index
+    first = {row[1]: i for i, row in reversed([*enumerate(rows)]) if row[0] == CALL}
     for i in range(len(rows) - 1, -1, -1):
-        index = code.first + i
-        if index in needed:
-            statement = (
-                _taking(code, index, rows[i], tables) if rows[i][0] == TAKE else _computing(code, index, rows[i])
-            )
-            needed.update(statement.operands)
-            statements.append(statement)
-    outputs = [_Statement(None, f"outputs[{i}]", "{0}", [index]) for i, index in enumerate(code.outputs)]
+        index, opcode, which = code.first + i, rows[i][0], rows[i][1]
+        if opcode == CALL:
+            if index in needed:
+                results[which].append((rows[i][2], index))
+            if first[which] != i or not results[which]:
+                continue
+            statement = _calling(code, which, results[which][::-1], functions)
+        elif index not in needed:
+            continue
+        elif opcode == TAKE:
+            statement = _taking(code, index, rows[i], tables, suffix)
+        else:
+            statement = _computing(code, index, rows[i])
+        needed.update(statement.operands)
+        statements.append(statement)
+    outputs = [_Statement([], [f"outputs[{i}] = {{0}};"], [index]) for i, index in enumerate(code.outputs)]
     return statements[::-1] + outputs
 
 
 def _computing(code: Code, index: int, row: list[int]) -> _Statement:
-    return _Statement(index, f"const double v{index}", INSTRUCTIONS[row[0]].c, code.used(row))
+    return _Statement([index], [f"const double v{index} = {INSTRUCTIONS[row[0]].c};"], code.used(row))
 
 
-def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int]) -> _Statement:
+def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: Mapping[int, str]) -> _Statement:
+    """Return the statement that calls a loop or a choice, and names those of its results that are needed."""
+    call, operands = code.calls[which]
+    given = ", ".join([f"{{{i}}}" for i in range(len(operands))]) or "0"
+    lines = [
+        f"const double given{which}[] = {{{{{given}}}}};",
+        f"double found{which}[{max(call.outputs, 1)}];",
+        f"{functions[id(call)]}(given{which}, found{which});",
+        *(f"const double v{index} = found{which}[{position}];" for position, index in results),
+    ]
+    return _Statement([index for _, index in results], lines, operands)
+
+
+def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suffix: str) -> _Statement:
     """Return the statement that takes from a table.
 
     Inputs at equal distances are taken where they lie, and constants from the array `tables`. All else is put into an
@@ -180,12 +246,13 @@ def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int]) -> 
     if max(table) < code.inputs and len(strides) == 1:
         text = f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})"
     elif which in offsets:
-        text = f"take(tables + {offsets[which]}, 1, {count}, {{0}})"
+        text = f"take(tables{suffix} + {offsets[which]}, 1, {count}, {{0}})"
     else:
         entries = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
-        text = f"take(table{index}, 1, {count}, {{0}})"
-        return _Statement(index, f"const double v{index}", text, code.used(row), entries)
-    return _Statement(index, f"const double v{index}", text, [x])
+        array = f"const double table{index}[] = {{{{{entries}}}}};"
+        taken = f"const double v{index} = take(table{index}, 1, {count}, {{0}});"
+        return _Statement([index], [array, taken], code.used(row))
+    return _Statement([index], [f"const double v{index} = {text};"], [x])
 
 
 def _constant_tables(code: Code) -> dict[int, int]:

@@ -35,6 +35,12 @@ class Call:
     Attributes:
         outputs: How many results it has.
         name: What displays call it.
+        kind: What files call it; "" for a function of Python, which they cannot hold.
+        parts: The programs that it consists of.
+        settings: What else files hold of it.
+        described: What it is, in words: of one that consists of programs.
+        shown_parts: The programs that are shown of it, each with its name.
+        inputs: How many operands it takes; None for any number.
         weight: How many instructions it is without calls; infinite where there is no such program.
         expansion: What takes the place of the call once all derivatives of a tape have been appended; None where the
             function has to be called.
@@ -44,7 +50,17 @@ class Call:
     name = ""
     expansion: Expansion | None = None
 
+    kind = ""
+    parts: Sequence[Program] = ()
+    described = ""
+    shown_parts: Sequence[tuple[str, Program]] = ()
+    inputs: int | None = None
     weight: float = math.inf
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """See the class."""
+        return {}
 
     def flat(self) -> Program:
         """Return a program that computes the same by instructions and calls in it, where the weight is finite."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy
 
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call_kinds import made_by
+from gradwalk.program.code import Code
 from gradwalk.program.derived import pulled, pushed, weight
-from gradwalk.program.program import Program
+from gradwalk.program.opcodes import ProgramError
+from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
 
@@ -24,9 +28,13 @@ class Choice(Call):
     """
 
     name = "switch"
+    kind = "switch"
 
     def __init__(self, branches: Sequence[Program]) -> None:
-        self.branches = tuple(branches)
+        self.branches = self.parts = tuple(branches)
+        self.described = f"one of {len(self.branches)} programs, by the first operand"
+        self.shown_parts = [(f"branch {i}", branch) for i, branch in enumerate(self.branches)]
+        self.inputs = 1 + self.branches[0].inputs
         self.outputs = len(self.branches[0].outputs)
 
     def __repr__(self) -> str:
@@ -79,3 +87,15 @@ class Choice(Call):
         last = tape.constant(len(results) - 1.0)
         within = tape.append("minimum", tape.append("maximum", index, tape.constant(0.0)), last)
         return tape.program([tape.take(within, list(numbers)) for numbers in zip(*results, strict=True)])
+
+
+@made_by("switch")
+def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
+    """Make a choice from what a file holds."""
+    if settings:
+        raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
+    if not parts:
+        raise ProgramError("a switch has no programs: it has at least one")
+    if len({(part.inputs, len(part.outputs)) for part in parts}) > 1:
+        raise ProgramError("the programs of a switch differ in how many inputs or outputs they have")
+    return Choice([trusted(part) for part in parts])

@@ -98,13 +98,16 @@ class Code:
         return row[1 : 1 + INSTRUCTIONS[opcode].arity]
 
     def refuse_calls(self, reason: str) -> None:
-        """Raise `ProgramError` if the program calls a function of Python.
+        """Raise `ProgramError` if the program, or a loop or a choice in it, calls a function of Python.
 
         Args:
             reason: What is wrong with that, as a relative clause for the message.
         """
-        if self.calls:
-            function, _ = self.calls[0]
+        for function, _ in self.calls:
+            if function.kind:
+                for part in function.parts:
+                    part.code.refuse_calls(reason)
+                continue
             raise ProgramError(
                 f"the program calls {function.name}, a function of Python, {reason}. Write it with gradwalk.math and "
                 "not as a primitive or checkpoint, so that it is recorded with the rest"

@@ -5,20 +5,23 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, TAKE
 
 _NO_BREAK = "\0"  # stands for spaces within names while lines are wrapped
+_MOST = 12  # operands of a loop that are shown
+_NOTHING: Mapping[int, str] = {}
 _WIDTH = 100  # of the lines that name inputs or outputs
 
 
 def listing(code: Code) -> str:
     """Show a program: its inputs by name, one instruction a line, its outputs.
 
-    Constants stand where they are used. Operands have the names of the inputs where there are any; otherwise they are
-    called v and the index.
+    The programs that loops and choices consist of are shown below it. Constants stand where they are used. Operands
+    have the names of the inputs where there are any; otherwise they are called v and the index.
 
     Args:
         code: The parts of the program.
@@ -26,9 +29,28 @@ def listing(code: Code) -> str:
     Returns:
         The text.
     """
+    inner: dict[int, tuple[str, Any]] = {}
+    lines = _program_lines("program", code, inner)
+    shown = 0
+    while shown < len(inner):  # which grows while loops in loops are shown
+        name, function = [*inner.values()][shown]
+        lines += ["", f"{name}: {function.described}"]
+        for title, part in function.shown_parts:
+            lines += [f"  {line}" for line in _program_lines(title, part.code, inner)]
+        shown += 1
+    return "\n".join(lines)
+
+
+def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) -> list[str]:
+    """Show a program; the calls that consist of programs are added to `inner`, by name, to be shown below it."""
+    for function, _ in code.calls:
+        if function.kind and id(function) not in inner:
+            number = 1 + sum(other.kind == function.kind for _, other in inner.values())
+            inner[id(function)] = f"{function.name}{number}", function
     names = operand_names(code)
-    head = _wrapped("program(", names[: code.inputs], "):")
-    return "\n".join([*head, *instruction_lines(code, names), *_output_lines(code, names)])
+    head = _wrapped(f"{title}(", names[: code.inputs], "):")
+    called = {which: name for which, (name, _) in inner.items()}
+    return [*head, *_instruction_lines(code, names, called), *_output_lines(code, names)]
 
 
 def instruction_lines(code: Code, names: Sequence[str]) -> list[str]:
@@ -41,9 +63,15 @@ def instruction_lines(code: Code, names: Sequence[str]) -> list[str]:
     Returns:
         The lines, aligned.
     """
+    return _instruction_lines(code, names, {})
+
+
+def _instruction_lines(code: Code, names: Sequence[str], called: Mapping[int, str]) -> list[str]:
     width = len(names[-1]) if len(code) else 0
     own = names[len(names) - len(code) :]
-    return [f"  {name:<{width}} = {_expression(code, row, names)}" for name, row in zip(own, code.rows, strict=True)]
+    return [
+        f"  {name:<{width}} = {_expression(code, row, names, called)}" for name, row in zip(own, code.rows, strict=True)
+    ]
 
 
 def instruction_line(code: Code, i: int) -> str:
@@ -80,13 +108,16 @@ def operand_names(code: Code) -> list[str]:
     return [*names, *(f"v{index}" for index in range(code.first, code.count))]
 
 
-def _expression(code: Code, row: Sequence[int], names: Sequence[str]) -> str:
+def _expression(code: Code, row: Sequence[int], names: Sequence[str], called: Mapping[int, str] = _NOTHING) -> str:
     opcode, *operands = row
     if opcode == CALL:
         which, position, _ = operands
         function, used = code.calls[which]
-        called = f"{function.name}({', '.join([names[index] for index in used])})"
-        return called if function.outputs == 1 else f"{called}[{position}]"
+        given = [names[index] for index in used]
+        if function.kind and len(given) > _MOST:
+            given[_MOST // 2 : -_MOST // 2] = ["…"]
+        text = f"{called.get(id(function), function.name)}({', '.join(given)})"
+        return text if function.outputs == 1 else f"{text}[{position}]"
     if opcode == TAKE:
         index, which, _ = operands
         return f"take([{', '.join([names[entry] for entry in code.tables[which]])}], {names[index]})"

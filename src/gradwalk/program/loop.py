@@ -14,19 +14,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy
 
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call_kinds import made_by
+from gradwalk.program.code import Code
 from gradwalk.program.derived import flattened, pulled, weight
 from gradwalk.program.interpreter import Interpreter
 from gradwalk.program.loop_runner import LoopRunner
-from gradwalk.program.program import Program
+from gradwalk.program.opcodes import ProgramError
+from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Indices
+
+_LARGEST = 2**31 - 1  # indices are int32
 
 
 class Sizes(NamedTuple):
@@ -44,6 +49,11 @@ class Sizes(NamedTuple):
     row: int
     out: int
 
+    @property
+    def input_names(self) -> list[str]:
+        """What the inputs of a step are called."""
+        return ["i", *_names("c", self.carry), *_names("f", self.fixed), *_names("x", self.row)]
+
 
 class Loop(Call):
     """A loop as a call, from the first carry, what is fixed, and all rows to the last carry, and what all steps give.
@@ -60,6 +70,8 @@ class Loop(Call):
     """
 
     name = "loop"
+    kind = "loop"
+    inputs: int
 
     def __init__(
         self,
@@ -70,9 +82,15 @@ class Loop(Call):
         condition: Program | None = None,
         memory: str | int | None = None,
     ) -> None:
-        self.body, self.sizes, self.first, self.steps = body, sizes, first, steps
-        self.condition, self.memory = condition, memory
+        self.body, self.sizes, self.first, self.steps = _named(body, sizes.input_names), sizes, first, steps
+        self.condition = condition and _named(condition, sizes.input_names[1 : 1 + sizes.carry + sizes.fixed])
+        self.memory = memory
+        self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
         self.outputs = sizes.carry + sizes.out * (steps or 0)
+        self.parts = (self.body,) if self.condition is None else (self.body, self.condition)
+        most = "" if steps is None else f", at most {steps} times"
+        self.described = f"as long as a condition holds{most}" if condition else f"{steps} times, from i = {first} on"
+        self.shown_parts = list(zip(("step", "condition"), self.parts, strict=False))
         self.runner = LoopRunner(
             Interpreter(body.code),
             None if condition is None else Interpreter(condition.code),
@@ -82,8 +100,15 @@ class Loop(Call):
         )
 
     def __repr__(self) -> str:
-        steps = "as long as a condition holds" if self.condition else f"of {self.steps} steps"
-        return f"<loop {steps} of {len(self.body)} instructions>"
+        return f"<loop of {len(self.body)} instructions, {self.described}>"
+
+    def __reduce__(self) -> Any:
+        return Loop, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What files hold of it besides its programs."""
+        return {**self.sizes._asdict(), "first": self.first, "steps": self.steps, "checkpoint": self.memory}
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
         """Return the results for numbers: see `Call.numbers`."""
@@ -230,14 +255,30 @@ class LoopBack(Call):
     """
 
     name = "loop'"
+    kind = "loop_back"
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
-        carry, fixed, row, _ = loop.sizes
-        self.outputs = carry + fixed + row * (loop.steps or 0)
+        self.inputs = loop.inputs + loop.outputs
+        self.outputs = loop.inputs
+        self.parts = loop.parts
+        self.described = f"the way back through a loop, {loop.described}"
 
     def __repr__(self) -> str:
         return f"<the way back through {self.loop!r}>"
+
+    def __reduce__(self) -> Any:
+        return LoopBack, (self.loop,)
+
+    @property
+    def shown_parts(self) -> Sequence[tuple[str, Program]]:  # type: ignore[override]
+        """The programs that are shown of it: those of the loop, and the step back."""
+        return [*self.loop.shown_parts, ("step back", self.body)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What files hold of it besides the loop's programs."""
+        return self.loop.settings
 
     @cached_property
     def body(self) -> Program:
@@ -252,7 +293,8 @@ class LoopBack(Call):
         outputs = tape.inline(self.loop.body, [count, *inputs])
         found = tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs)
         added = [tape.append("add", total, one) for total, one in zip(totals, found[carry:], strict=False)]
-        return tape.program([*found[:carry], *added, *found[carry + fixed :]])
+        names = [*self.loop.body.input_names, *_names("d", carry), *_names("total", fixed), *_names("dy", out)]
+        return tape.program([*found[:carry], *added, *found[carry + fixed :]]).named(names, [])
 
     @cached_property
     def weight(self) -> float:
@@ -306,6 +348,52 @@ class LoopBack(Call):
         seeds = loop.paired_results(pushed[split:], operands[split:])
         of_numbers, _ = loop.parted_operands(appended(loop.dual.back, tape, [*paired, *seeds]))
         return of_numbers
+
+
+@made_by("loop")
+def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
+    """Make a loop from what a file holds."""
+    known = [*Sizes._fields, "first", "steps", "checkpoint"]
+    if sorted(settings) != sorted(known):
+        raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
+    sizes = Sizes(*[_whole(settings, name) for name in Sizes._fields])
+    first, memory = _whole(settings, "first", -_LARGEST), settings["checkpoint"]
+    steps = None if settings["steps"] is None else _whole(settings, "steps")
+    if memory not in (None, "sqrt", "binomial"):
+        _whole(settings, "checkpoint", 1)
+    if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
+        raise ProgramError("a loop has the program of its step; and that of its condition, or steps where it has rows")
+    body, *condition = parts
+    given, found = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
+    if given != found:
+        raise ProgramError(f"the step of a loop takes and gives {given} numbers, where its sizes say {found}")
+    if condition and (condition[0].inputs, len(condition[0].outputs)) != (sizes.carry + sizes.fixed, 1):
+        raise ProgramError("the condition of a loop takes the carry and what is fixed, and gives one number")
+    if (sizes.row + sizes.out + 1) * (steps or 0) > _LARGEST and (sizes.row or sizes.out):
+        raise ProgramError("a loop has more operands or results than can be counted")
+    return Loop(trusted(body), sizes, first, steps, trusted(condition[0]) if condition else None, memory)
+
+
+@made_by("loop_back")
+def _made_back(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
+    """Make the way back through a loop from what a file holds."""
+    return _made(parts, settings).back
+
+
+def _whole(settings: Mapping[str, Any], name: str, least: int = 0) -> int:
+    number = settings[name]
+    if type(number) is not int or not least <= number <= _LARGEST:
+        raise ProgramError(f"{name} of a loop is {number!r:.60}, not a whole number from {least} on")
+    return number
+
+
+def _named(program: Program, names: list[str]) -> Program:
+    """The program with these names of its inputs; the same one where it has them."""
+    return program if list(program.input_names) == names else program.named(names, [])
+
+
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{i}" for i in range(count)]
 
 
 def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> Indices:

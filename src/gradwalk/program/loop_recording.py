@@ -150,7 +150,7 @@ def recorded_loop(
     first, steps = span
     tree = carry.treedef.filled(carry.numbers)
     body = Part(numbers, 0.0, tree, rows[0] if rows else ())
-    guard = None if goes_on is None else Part(lambda val: goes_on(val) + 0.0, tree)
+    guard = None if goes_on is None else Part(lambda val: _number(goes_on(val)), tree)
     fixed = list({id(number): number for number in [*body.captured, *(guard.captured if guard else ())]}.values())
     out = body.results - carry.treedef.size
     sizes = Sizes(carry.treedef.size, len(fixed), body.sizes[2], out)
@@ -159,6 +159,11 @@ def recorded_loop(
     gone_through = [number for row in rows for number in scalars(flattened(row, "xs")[0])] if sizes.row else []
     results = applied(loop, [*carry.numbers, *fixed, *gone_through])
     return carry.treedef.filled(results[: sizes.carry]), results[sizes.carry :], found[0]
+
+
+def _number(holds: Any) -> Any:
+    """Whether a condition holds, as a number."""
+    return float(holds) if isinstance(holds, (bool, numpy.bool_)) else holds
 
 
 def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> Any:

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from reprlib import repr as shown  # whose texts are short, whatever it is given
 from typing import Any
@@ -14,12 +15,18 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.plain_json import to_number
+from gradwalk.program.call_kinds import KINDS
 from gradwalk.program.code import Code
-from gradwalk.program.opcodes import INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
+from gradwalk.program.opcodes import CALL, INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
+from gradwalk.program.validate import validate
 
-VERSION = 1
+VERSION = 2  # of programs with loops or choices; all others are written as before there were any
 _REQUIRED = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
-_KEYS = (*_REQUIRED, "tables")  # which stands there if something takes from a table
+_KEYS = {  # by version: what may be there besides
+    1: (*_REQUIRED, "tables"),
+    2: (*_REQUIRED, "tables", "calls", "programs"),
+}
+_DEEPEST = 50  # loops within loops
 _SPECIAL = ("nan", "inf", "-inf")
 _LARGEST = 2**31 - 1  # indices are int32
 
@@ -37,20 +44,52 @@ def written(code: Code) -> str:
         ProgramError: If the program calls a function of Python.
     """
     code.refuse_calls("which JSON cannot hold; a pickle can")
-    lines = []
-    for opcode, *fields in code.rows:
-        lines.append(f'["{NAMES[opcode]}", {", ".join(map(str, fields[: _arity(opcode)]))}]')
+    inner: dict[int, Code] = {}
+    _collect(code, inner)
+    places = {which: place for place, which in enumerate(inner)}
+    head: dict[str, Any] = {"gradwalk": "program", "version": VERSION if code.calls else 1}
+    if inner:
+        head["programs"] = [_parts(part, places, "instructions") for part in inner.values()]
+    head.update(_parts(code, places))
+    lines = [json.dumps(row) for row in _rows(code)]
+    return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
+
+
+def _collect(code: Code, inner: dict[int, Code]) -> None:
+    """Add the programs that a program's loops and choices consist of, each behind those that it needs itself."""
+    for function, _ in code.calls:
+        for part in function.parts:
+            if id(part.code) not in inner:
+                _collect(part.code, inner)
+                inner[id(part.code)] = part.code
+
+
+def _parts(code: Code, places: dict[int, int], *more: str) -> dict[str, Any]:
+    """Return what a program consists of; its instructions only where they are asked for."""
     names = code.output_names or [""] * len(code.outputs)
-    head = {
-        "gradwalk": "program",
-        "version": VERSION,
+    parts: dict[str, Any] = {
         "inputs": code.input_names or [""] * code.inputs,
         "constants": [to_number(number) for number in code.constants],
         "outputs": list(zip(names, code.outputs, strict=True)),
     }
     if code.tables:
-        head["tables"] = code.tables
-    return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
+        parts["tables"] = code.tables
+    if code.calls:
+        parts["calls"] = [
+            {
+                "kind": function.kind,
+                "programs": [places[id(part.code)] for part in function.parts],
+                "settings": function.settings,
+                "operands": operands,
+            }
+            for function, operands in code.calls
+        ]
+    return {**parts, "instructions": _rows(code)} if more else parts
+
+
+def _rows(code: Code) -> list[list[Any]]:
+    """Return the instructions as lists."""
+    return [[NAMES[opcode], *fields[: _arity(opcode)]] for opcode, *fields in code.rows]
 
 
 def read(text: str) -> Code:
@@ -66,6 +105,19 @@ def read(text: str) -> Code:
         ProgramError: If the text is anything else, saying where it stops making sense.
     """
     document = _document(text)
+    programs: list[tuple[Code, int]] = []  # each with how deep the loops in it go
+    for i, part in enumerate(document.get("programs", [])):
+        if not isinstance(part, dict):
+            raise ProgramError(f"program {i} is {shown(part)}, not an object")
+        _check_lists(part, (*_REQUIRED[2:], "tables", "calls"), f"program {i}")
+        programs.append(_code(part, programs))
+    return _code(document, programs)[0]
+
+
+def _code(document: dict[str, Any], programs: list[tuple[Code, int]]) -> tuple[Code, int]:
+    """Return a program, which may use those before it, and how deep the loops in it go."""
+    depths = [0]
+    calls = [_call(given, i, programs, depths) for i, given in enumerate(document.get("calls", []))]
     inputs = document["inputs"]
     outputs = document["outputs"]
     for i, name in enumerate(inputs):
@@ -76,16 +128,36 @@ def read(text: str) -> Code:
         if not isinstance(name, str) or not _is_index(index):
             raise ProgramError(f"output {i} is {shown(output)}, not a name and an index")
     names = [name for name, _ in outputs]
-    return Code(
+    code = Code(
         inputs=len(inputs),
         constants=[_number(number, f"constant {i}") for i, number in enumerate(document["constants"])],
         instructions=_instructions(document["instructions"]),
-        calls=(),
+        calls=calls,
         outputs=[index for _, index in outputs],
         input_names=inputs if any(inputs) else (),
         output_names=names if any(names) else (),
         tables=[_table(table, i) for i, table in enumerate(document.get("tables", []))],
     )
+    return code, max(depths)
+
+
+def _call(given: Any, i: int, programs: list[tuple[Code, int]], depths: list[int]) -> tuple[Any, list[int]]:
+    """Return a call and the indices of its operands; add to `depths` how deep the loops in it go."""
+    if not isinstance(given, dict) or given.keys() != {"kind", "programs", "settings", "operands"}:
+        raise ProgramError(f"call {i} is {shown(given)}, not an object with kind, programs, settings and operands")
+    kind, which, settings, operands = (given[key] for key in ("kind", "programs", "settings", "operands"))
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ProgramError(f"call {i} is of the kind {shown(kind)}; known: {', '.join(sorted(KINDS))}")
+    if not isinstance(which, list) or not all(_is_index(place) and place < len(programs) for place in which):
+        raise ProgramError(f"call {i} has the programs {shown(which)}, not a list of numbers of earlier ones")
+    if not isinstance(settings, dict) or not isinstance(operands, list) or not all(map(_is_index, operands)):
+        raise ProgramError(f"call {i} has the operands {shown(operands)}, not a list of indices, or no settings")
+    depths.append(1 + max((programs[place][1] for place in which), default=0))
+    if depths[-1] > _DEEPEST:
+        raise ProgramError(f"call {i} is a loop in loops, more than {_DEEPEST} deep")
+    for place in which:
+        validate(programs[place][0])
+    return KINDS[kind]([programs[place][0] for place in which], settings), operands
 
 
 def replace_file(path: str, text: str) -> None:
@@ -122,15 +194,24 @@ def _document(text: str) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("gradwalk") != "program":
         raise ProgramError('this is not a program: it has no "gradwalk": "program"')
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
-        raise ProgramError(f"this program has version {shown(version)}; version {VERSION} can be read")
-    unknown = document.keys() - set(_KEYS)
-    if unknown:
-        raise ProgramError(f"the program has {shown(min(unknown))}; known: {', '.join(_KEYS)}")
-    for key in _KEYS[2:]:
-        if not isinstance(document.get(key), list) and (key in document or key in _REQUIRED):
-            raise ProgramError(f"the program has no list of {key}")
+    if type(version) is not int or version not in _KEYS:
+        raise ProgramError(f"this program has version {shown(version)}; versions 1 and {VERSION} can be read")
+    _check_lists(document, _KEYS[version], "the program")
     return document
+
+
+def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> None:
+    """Check that a program has all of the keys and no others, and lists where they should be."""
+    unknown = document.keys() - set(keys)
+    if unknown:
+        raise ProgramError(f"{what} has {shown(min(unknown))}; known: {', '.join(keys)}")
+    for key in keys:
+        if (
+            key not in _REQUIRED[:2]
+            and not isinstance(document.get(key), list)
+            and (key in document or key in _REQUIRED)
+        ):
+            raise ProgramError(f"{what} has no list of {key}")
 
 
 def _instructions(rows: list[Any]) -> Any:
@@ -138,7 +219,7 @@ def _instructions(rows: list[Any]) -> Any:
     fields: list[Any] = []
     for i, row in enumerate(rows):
         opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
-        if opcode not in INSTRUCTIONS and opcode != TAKE:
+        if opcode not in INSTRUCTIONS and opcode not in (TAKE, CALL):
             raise ProgramError(f"instruction {i} is {shown(row)}, not the name of an operation and indices of operands")
         name, *operands = row
         arity = _arity(opcode)
@@ -152,8 +233,11 @@ def _instructions(rows: list[Any]) -> Any:
 
 
 def _arity(opcode: int) -> int:
-    """Return how many numbers follow the name of an instruction: of `take` the indices of its index and its table."""
-    return 2 if opcode == TAKE else INSTRUCTIONS[opcode].arity
+    """Return how many numbers follow the name of an instruction.
+
+    Those of `take` are the indices of its index and its table, those of a call its number and that of a result.
+    """
+    return 2 if opcode in (TAKE, CALL) else INSTRUCTIONS[opcode].arity
 
 
 def _table(given: Any, i: int) -> list[int]:

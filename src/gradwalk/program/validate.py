@@ -98,6 +98,8 @@ def _check_calls(code: Code, rows: Any) -> None:
         function, operands = code.calls[which]
         if not 0 <= position < function.outputs or unused:
             raise ProgramError(f"{what} is result {position} of {function.name}(), which has {function.outputs}")
+        if function.inputs not in (None, len(operands)):
+            raise ProgramError(f"{what} calls {function.name}() with {len(operands)} operands, not {function.inputs}")
         if which not in checked:
             _check_indices(operands, f"an operand of {what}", code.first + i)
             checked.add(which)
