@@ -25,6 +25,7 @@ from gradwalk import (
     grad,
     hessian,
     jacfwd,
+    jacrev,
     jit,
     loops,
     math,
@@ -380,6 +381,29 @@ def test_without_staging_a_body_may_branch_as_it_likes():
     assert grad(f)(2.0) == 8.0  # of (x*x - x) * x
     with pytest.raises(RecordingError, match="branches on"):
         jit(f)(2.0)
+
+
+@pytest.mark.parametrize("kept", [None, 2])
+def test_what_the_first_derivative_leaves_out_the_second_may_ask_for(kept):
+    """Adjoints that nobody asks for are not computed: by x, then by y, by both, and by what is gone through."""
+
+    def f(lax: Any, m: Any, x: Any, y: Any, rows: Any, **more: Any) -> Any:
+        def step(carry: Any, row: Any) -> Any:
+            a, b, c = carry
+            return (m.sin(a) * y + row, b * 0.5 + a, c * x + 1.0), a * c
+
+        last, outputs = lax.scan(step, (x, y, 0.3), rows, **more)
+        return last[0] * last[1] + last[2] + (outputs * outputs).sum()
+
+    rows, n = numpy.array([0.1, 0.7, -0.4]), 3
+    in_jax = functools.partial(f, jax.lax, jnp)
+    for first in range(n):
+        for second in range(n):
+            expected = jax.jacfwd(jax.grad(in_jax, argnums=first), argnums=second)(0.6, 0.9, rows)
+            ours = functools.partial(f, loops, math, checkpoint=kept)
+            for outer, inner in ((jacrev, grad), (jacfwd, grad), (jacrev, jacfwd)):
+                found = outer(inner(ours, argnums=first), argnums=second)(0.6, 0.9, rows)
+                assert numpy.asarray(found, float) == pytest.approx(numpy.asarray(expected), rel=1e-12, abs=1e-12)
 
 
 @primitive

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import math
@@ -12,10 +13,11 @@ from typing import Any
 
 import numpy
 import pytest
+import scipy.integrate
 from c_compiler import SAME_BITS, compiled
 from references import jsonschema
 
-from gradwalk import Value, grad, jit, loops, primitive, value_and_grad
+from gradwalk import Value, grad, jit, loops, low_level_callable, primitive, value_and_grad
 from gradwalk import math as gmath
 from gradwalk.program.program import Program, ProgramError
 
@@ -192,3 +194,27 @@ def test_loops_in_loops_without_end_are_refused():
     head = {"gradwalk": "program", "version": 2, "programs": programs}
     with pytest.raises(ProgramError, match="more than 50 deep"):
         Program.from_json(json.dumps({**head, **step}))
+
+
+# C functions
+
+
+def test_functions_in_c_may_run_loops():
+    program = recorded(conditioned, None)
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(program.address)
+    given, found = numpy.array([2.5, 0.3]), numpy.zeros(3)
+    run(program.handle, given.ctypes.data, found.ctypes.data)
+    assert bits(found) == bits(program.run(given))
+
+
+def test_what_raises_in_python_is_nan_in_c():
+    f = jit(lambda x: loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3))
+    f(2.0)
+    program = f.program  # whose handle is valid for as long as this is kept
+    integrand = low_level_callable(program)
+    # x up to 1, x/2 up to 2, x/4 up to 4: each from 1/2 to 1 over an interval
+    assert scipy.integrate.quad(integrand, 0.0, 4.0, points=[1.0, 2.0])[0] == pytest.approx(0.5 + 0.75 + 1.5)
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(program.address)
+    number, found = numpy.array([20.0]), numpy.zeros(1)
+    run(program.handle, number.ctypes.data, found.ctypes.data)
+    assert math.isnan(found[0])

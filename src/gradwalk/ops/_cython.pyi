@@ -22,6 +22,7 @@ p_void = Any
 void: TypeAlias = None
 compiled: bool
 nogil: _Nogil
+gil: _Nogil
 
 class _Nogil:
     def __call__(self, function: T) -> T: ...

@@ -30,7 +30,7 @@ static long snapshots_for(long most, long steps)
 static long ahead_of(long length, long room)
 {
     long times = 1, ahead;
-    if (room >= length - 1) return 1;
+    if (room >= length - 2) return 1;
     if (room == 0) return length - 1;
     while (ways(room + 1 + times, times, length) < length) ++times;
     ahead = ways(room + times, room + 1, length);

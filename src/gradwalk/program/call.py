@@ -104,6 +104,21 @@ class Call:
         """
         raise NotImplementedError
 
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append what computes the adjoints of some operands: those of the others may be anything.
+
+        Args:
+            tape: The tape.
+            operands: The indices of the operands.
+            base: The index of the first result.
+            adjoints: The indices of the adjoints of the results, `NO_INDEX` for those that are 0.
+            wanted: For each operand, whether its adjoint is asked for.
+
+        Returns:
+            The index of the adjoint of each operand on the tape, or `NO_INDEX`.
+        """
+        return self.pull(tape, operands, base, adjoints)
+
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append what computes the tangents of the results.
 

@@ -146,7 +146,8 @@ class Derivatives:
             return None
         choice: cython.int = self._common_to_all(self._with_one(results))
         seeds = [self.total(result) if self.has_one(result) else NO_INDEX for result in results]
-        for operand, found in zip(operands, function.pull(store, operands, base, seeds), strict=True):
+        wanted = [active[cython.cast(cython.int, operand)] != 0 for operand in operands]
+        for operand, found in zip(operands, function.pull_some(store, operands, base, seeds, wanted), strict=True):
             if active[cython.cast(cython.int, operand)]:
                 self._accumulate(operand, found, choice, choice != _no_choice)
         return None

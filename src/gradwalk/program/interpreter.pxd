@@ -24,6 +24,7 @@ cdef class Interpreter:
     cpdef object on_floats(self, tuple numbers)
     cpdef list on_values(self, list operands)
     cdef void compute(self, double* inputs, double* outputs) noexcept nogil
+    cdef void _compute_with_calls(self, double* inputs, double* outputs) noexcept
     cdef object _run(self, double* inputs, double* outputs)
     cdef int _execute(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil

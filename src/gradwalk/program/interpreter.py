@@ -146,15 +146,19 @@ class Interpreter:
         return [results[index] for index in self.code.outputs]
 
     def compute(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Write the outputs for some inputs. Needs no interpreter lock; the program may not call functions.
+        """Write the outputs for some inputs. Needs no interpreter lock, and takes it for loops and choices alone.
 
-        Without memory the outputs are nan.
+        Without memory the outputs are nan, and so they are where a loop raises an error.
 
         Args:
             inputs: The address of the inputs.
             outputs: The address to write the outputs to.
         """
         i: cython.int
+        if self._has_calls:
+            with cython.gil:
+                self._compute_with_calls(inputs, outputs)
+            return
         few = cython.declare(scratch.few_doubles)
         value: cython.p_double = scratch.taken(self._room, few)
         if value:
@@ -165,6 +169,15 @@ class Interpreter:
         for i in range(self._outputs):
             outputs[i] = value[self._output[i]] if value else _nan
         scratch.given_back(value, few)
+
+    def _compute_with_calls(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
+        """Write the outputs for some inputs, by calls of Python functions, too; nan where these raise an error."""
+        i: cython.int
+        try:
+            self._run(inputs, outputs)
+        except Exception:
+            for i in range(self._outputs):
+                outputs[i] = _nan
 
     def _run(self, inputs: cython.p_double, outputs: cython.p_double) -> object:
         """Write the outputs for some inputs, by calls of Python functions, too."""

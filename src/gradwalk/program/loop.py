@@ -85,6 +85,7 @@ class Loop(Call):
         self.body, self.sizes, self.first, self.steps = _named(body, sizes.input_names), sizes, first, steps
         self.condition = condition and _named(condition, sizes.input_names[1 : 1 + sizes.carry + sizes.fixed])
         self.memory = memory
+        self._backs: dict[tuple[bool, ...], LoopBack] = {}
         self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
         self.outputs = sizes.carry + sizes.out * (steps or 0)
         self.parts = (self.body,) if self.condition is None else (self.body, self.condition)
@@ -118,21 +119,44 @@ class Loop(Call):
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
         """Return the partials of one result: see `Call.partials`."""
         seeds = [float(i == position) for i in range(self.outputs)]
-        return self.back.numbers([*operands, *seeds])
+        return self.back(self.all_inputs).numbers([*operands, *seeds])
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull`."""
-        return appended(self.back, tape, [*operands, *given(tape, adjoints)])
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull_some`."""
+        return appended(self.back(self.step_inputs(wanted)), tape, [*operands, *given(tape, adjoints)])
+
+    def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
+        """Return for which inputs of a step adjoints are asked for: for a row, those of any of its steps.
+
+        Args:
+            wanted: For each operand of the loop, whether its adjoint is asked for.
+
+        Returns:
+            The same for the carry, what is fixed, and a row.
+        """
+        rows = self.sizes.carry + self.sizes.fixed
+        return (*wanted[:rows], *(any(wanted[i :: self.sizes.row]) for i in range(rows, rows + self.sizes.row)))
+
+    @property
+    def all_inputs(self) -> tuple[bool, ...]:
+        """What `step_inputs` returns where all adjoints are asked for."""
+        return (True,) * (len(self.body.input_names) - 1)
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the loop that makes tangents, and return their indices: see `Call.push`."""
         results = appended(self.dual, tape, self.paired(operands, given(tape, tangents)))
         return self.parted(results)[1]
 
-    @cached_property
-    def back(self) -> LoopBack:
-        """The way back."""
-        return LoopBack(self)
+    def back(self, wanted: tuple[bool, ...]) -> LoopBack:
+        """Return the way back.
+
+        Args:
+            wanted: For each input of a step but the count, whether its adjoint is asked for.
+
+        Returns:
+            The way back, which is the same for the same inputs.
+        """
+        return self._backs.setdefault(wanted, LoopBack(self, wanted))
 
     @cached_property
     def dual(self) -> Loop:
@@ -252,13 +276,15 @@ class LoopBack(Call):
 
     Args:
         loop: The loop.
+        wanted: For each input of a step but the count, whether its adjoint is asked for. Others may be 0.
     """
 
     name = "loop'"
     kind = "loop_back"
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: Loop, wanted: tuple[bool, ...]) -> None:
         self.loop = loop
+        self.wanted = wanted
         self.inputs = loop.inputs + loop.outputs
         self.outputs = loop.inputs
         self.parts = loop.parts
@@ -268,7 +294,7 @@ class LoopBack(Call):
         return f"<the way back through {self.loop!r}>"
 
     def __reduce__(self) -> Any:
-        return LoopBack, (self.loop,)
+        return LoopBack, (self.loop, self.wanted)
 
     @property
     def shown_parts(self) -> Sequence[tuple[str, Program]]:  # type: ignore[override]
@@ -278,7 +304,7 @@ class LoopBack(Call):
     @property
     def settings(self) -> dict[str, Any]:
         """What files hold of it besides the loop's programs."""
-        return self.loop.settings
+        return {**self.loop.settings, "wanted": [i for i, is_wanted in enumerate(self.wanted) if is_wanted]}
 
     @cached_property
     def body(self) -> Program:
@@ -291,7 +317,12 @@ class LoopBack(Call):
         totals = [tape.input() for _ in range(fixed)]
         adjoints += [tape.input() for _ in range(out)]
         outputs = tape.inline(self.loop.body, [count, *inputs])
-        found = tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs)
+        active = _active(self.loop, self.wanted)
+        reached = tape.reverse(
+            list(zip(outputs, adjoints, strict=True)), [i for i, is_one in zip(inputs, active, strict=True) if is_one]
+        )
+        of_active = iter(reached)
+        found = [next(of_active) if is_one else tape.constant(0.0) for is_one in active]
         added = [tape.append("add", total, one) for total, one in zip(totals, found[carry:], strict=False)]
         names = [*self.loop.body.input_names, *_names("d", carry), *_names("total", fixed), *_names("dy", out)]
         return tape.program([*found[:carry], *added, *found[carry + fixed :]]).named(names, [])
@@ -327,7 +358,7 @@ class LoopBack(Call):
         found: list[float] = tape.program(adjoints).run(numpy.array(operands, numpy.float64)).tolist()
         return found
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
         """Append what the adjoints of the operands and seeds are: reverse over reverse, as the module says."""
         loop = self.loop
         split = len(operands) - loop.outputs
@@ -335,8 +366,8 @@ class LoopBack(Call):
         paired = loop.paired(numbers, given(tape, adjoints))
         _, of_seeds = loop.parted(appended(loop.dual, tape, paired))
         none = [tape.constant(0.0)] * loop.outputs
-        found = appended(loop.dual.back, tape, [*paired, *loop.paired_results(none, seeds)])
-        of_numbers, _ = loop.parted_operands(found)
+        back = self._of_dual(loop.step_inputs(wanted[:split]))
+        of_numbers, _ = loop.parted_operands(appended(back, tape, [*paired, *loop.paired_results(none, seeds)]))
         return [*of_numbers, *of_seeds]
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
@@ -346,8 +377,29 @@ class LoopBack(Call):
         pushed = given(tape, tangents)
         paired = loop.paired(operands[:split], pushed[:split])
         seeds = loop.paired_results(pushed[split:], operands[split:])
-        of_numbers, _ = loop.parted_operands(appended(loop.dual.back, tape, [*paired, *seeds]))
+        of_numbers, _ = loop.parted_operands(appended(self._of_dual(self.wanted), tape, [*paired, *seeds]))
         return of_numbers
+
+    def _of_dual(self, wanted: tuple[bool, ...]) -> LoopBack:
+        """The way back through the loop with tangents, for the adjoints of some of the numbers, and of no tangents."""
+        carry, fixed, _, _ = self.loop.sizes
+        parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
+        return self.loop.dual.back(tuple([flag for part in parts for flag in (*part, *(False,) * len(part))]))
+
+
+def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
+    """For each input of a step but the count, whether it depends on one whose adjoint is asked for, or is one."""
+    carry = loop.sizes.carry
+    active = list(wanted)
+    code = loop.body.code
+    while True:
+        depends = [False, *active, *[False] * len(code.constants)]
+        for row in code.rows:
+            depends.append(any(depends[index] for index in code.used(row)))
+        reached = [active[i] or depends[code.outputs[i]] for i in range(carry)]
+        if reached == active[:carry]:
+            return active
+        active[:carry] = reached
 
 
 @made_by("loop")
@@ -377,7 +429,14 @@ def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
 @made_by("loop_back")
 def _made_back(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
     """Make the way back through a loop from what a file holds."""
-    return _made(parts, settings).back
+    wanted = settings.get("wanted")
+    loop = _made(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
+    count = len(loop.all_inputs)
+    if not isinstance(wanted, list) or not all(type(i) is int and 0 <= i < count for i in wanted):
+        raise ProgramError(
+            f"the way back through a loop has no list of the inputs of a step that are wanted: {wanted!r:.60}"
+        )
+    return loop.back(tuple([i in wanted for i in range(count)]))
 
 
 def _whole(settings: Mapping[str, Any], name: str, least: int = 0) -> int:

@@ -286,7 +286,9 @@ class LoopRunner:
         """
         kept = numpy.empty(most * self._carry)
         carries: cython.p_double = c_compat.doubles(kept)
-        places: list = [0]  # the steps before which a carry has been kept
+        steps_before = numpy.zeros(most)  # the steps before which a carry has been kept
+        before: cython.p_double = c_compat.doubles(steps_before)
+        used: cython.Py_ssize_t = 1
         self._keep(frame, carries, 0)
         last: cython.Py_ssize_t
         at: cython.Py_ssize_t
@@ -294,13 +296,13 @@ class LoopRunner:
         free: cython.Py_ssize_t
         i: cython.int
         for last in range(steps - 1, -1, -1):
-            while places[-1] > last:
-                places.pop()
-            at = places[-1]
-            self._take_up(frame, carries, len(places) - 1)
+            while before[used - 1] > last:
+                used -= 1
+            at = cython.cast(cython.Py_ssize_t, before[used - 1])
+            self._take_up(frame, carries, used - 1)
             while at < last:
-                free = most - len(places)
-                target = at + 1 if free >= last - at else at + _ahead(last - at + 1, free)
+                free = most - used
+                target = at + 1 if free >= last - at - 1 else at + _ahead(last - at + 1, free)
                 while at < target:
                     if at & (_chunk - 1) == 0:
                         c_compat.check_signals()
@@ -308,8 +310,9 @@ class LoopRunner:
                     frame.move(0, self._carry, 1)
                     at += 1
                 if at < last:
-                    self._keep(frame, carries, len(places))
-                    places.append(at)
+                    self._keep(frame, carries, used)
+                    before[used] = at
+                    used += 1
             for i in range(self._carry):
                 back.value[1 + i] = frame.value[1 + i]
             self._step_back(last, back, given, seed, result)

@@ -1,0 +1,86 @@
+"""Price a down-and-out call, and its derivatives: paths that end as soon as they are knocked out.
+
+    python examples/barrier_option.py --paths 20000
+
+The option pays like a call, unless the price has ever been at the barrier or below it. On each path a `while_loop` goes
+from day to day until the last one, or until the price is below the barrier at a day's end. Between two days above it
+the price may have been below it: what it is worth is multiplied by the probability that it was not, which is that of a
+Brownian bridge. This weight goes to 0 at the barrier, so nothing jumps, and the derivatives on the paths are those of
+the price. Known answer: the formula of Merton (1973).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwalk import grad, jit, loops, value_and_grad
+from gradwalk.math import exp, expm1, log, maximum, norm_cdf, sqrt, take, where
+
+Array = NDArray[np.float64]
+
+MARKET = np.array([100.0, 100.0, 90.0, 0.03, 0.2, 1.0])  # spot, strike, barrier, interest rate, volatility, years
+NAMES = ("price", "d spot", "d strike", "d barrier", "d rate", "d volatility", "d years")
+STEPS = 252  # trading days of a year
+
+
+def on_a_path(market: Any, shocks: Any) -> Any:
+    """Today's value of what the option pays on the path of these normal numbers, and the days that it took."""
+    spot, strike, barrier, rate, volatility, years = market
+    dt = years / len(shocks)
+    drift, diffusion = (rate - volatility**2 / 2.0) * dt, volatility * sqrt(dt)
+    numbers = list(shocks)
+
+    def goes_on(carry: Any) -> Any:
+        day, x, _ = carry
+        return (day < float(len(numbers))) * (x > 0.0)
+
+    def next_day(carry: Any) -> Any:
+        day, x, weight = carry
+        after = x + drift + diffusion * take(numbers, day)
+        crossed = -2.0 * maximum(x, 0.0) * maximum(after, 0.0) / (diffusion * diffusion)
+        return day + 1.0, after, where(after > 0.0, weight * -expm1(crossed), 0.0)
+
+    above = log(spot / barrier)  # the logarithm of the price over the barrier
+    days, x, weight = loops.while_loop(goes_on, next_day, (0.0, above, 1.0), max_steps=len(numbers))
+    return exp(-rate * years) * maximum(barrier * exp(x) - strike, 0.0) * weight, days
+
+
+def formula(market: Any) -> Any:
+    """Merton's price of the option, for a barrier below the strike."""
+    spot, strike, barrier, rate, volatility, years = market
+    deviation = volatility * sqrt(years)
+    power = 2.0 * rate / volatility**2 + 1.0
+
+    def call(price: Any) -> Any:
+        d = (log(price / strike) + (rate + volatility**2 / 2.0) * years) / deviation
+        return price * norm_cdf(d) - strike * exp(-rate * years) * norm_cdf(d - deviation)
+
+    return call(spot) - (barrier / spot) ** (power - 1.0) * call(barrier**2 / spot)
+
+
+def simulated(paths: int, seed: int) -> tuple[Array, Array, float]:
+    """The mean of value and derivatives over so many paths, its standard error, and the mean number of days."""
+    f = jit(value_and_grad(on_a_path, has_aux=True)) if False else jit(both(on_a_path))
+    generator = np.random.default_rng(seed)
+    rows, days = [], 0.0
+    for _ in range(paths):
+        value, slopes, taken = f(MARKET, generator.standard_normal(STEPS))
+        rows.append([value, *slopes])
+        days += taken
+    found = np.array(rows)
+    return found.mean(0), found.std(0) / np.sqrt(paths), days / paths
+
+
+def both(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The value, its derivatives by the market, and the days."""
+
+    def f_and_slopes(market: Any, shocks: Any) -> Any:
+        value, slopes = value_and_grad(lambda market: f(market, shocks)[0])(market)
+        return value, slopes, f(market, shocks)[1]
+
+    return f_and_slopes
