@@ -12,13 +12,12 @@ the price. Known answer: the formula of Merton (1973).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwalk import grad, jit, loops, value_and_grad
+from gradwalk import jit, loops, value_and_grad
 from gradwalk.math import exp, expm1, log, maximum, norm_cdf, sqrt, take, where
 
 Array = NDArray[np.float64]
@@ -65,22 +64,31 @@ def formula(market: Any) -> Any:
 
 def simulated(paths: int, seed: int) -> tuple[Array, Array, float]:
     """The mean of value and derivatives over so many paths, its standard error, and the mean number of days."""
-    f = jit(value_and_grad(on_a_path, has_aux=True)) if False else jit(both(on_a_path))
+    on_one = jit(value_and_grad(on_a_path, has_aux=True))
     generator = np.random.default_rng(seed)
     rows, days = [], 0.0
     for _ in range(paths):
-        value, slopes, taken = f(MARKET, generator.standard_normal(STEPS))
+        (value, taken), slopes = on_one(MARKET, generator.standard_normal(STEPS))
         rows.append([value, *slopes])
         days += taken
     found = np.array(rows)
     return found.mean(0), found.std(0) / np.sqrt(paths), days / paths
 
 
-def both(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The value, its derivatives by the market, and the days."""
+def main() -> None:
+    """Read the command line, simulate, report."""
+    parser = argparse.ArgumentParser(description="Price a barrier option by simulation.")
+    parser.add_argument("--paths", type=int, default=20_000, help="how many (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default: %(default)s)")
+    options = parser.parse_args()
 
-    def f_and_slopes(market: Any, shocks: Any) -> Any:
-        value, slopes = value_and_grad(lambda market: f(market, shocks)[0])(market)
-        return value, slopes, f(market, shocks)[1]
+    price, slopes = value_and_grad(formula)(MARKET)
+    means, errors, days = simulated(options.paths, options.seed)
+    print(f"{options.paths:,} paths of {days:.0f} days on average, of {STEPS} at most")
+    print("               known  simulated      error   of that")
+    for name, known, mean, error in zip(NAMES, [price, *slopes], means, errors, strict=True):
+        print(f"{name:12}{known:8.4f}{mean:11.4f}{error:11.4f}{(mean - known) / error:10.2f}")
 
-    return f_and_slopes
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,7 @@ def expected(lines: list[str]) -> list[str]:
 
 
 def is_comment(line: str) -> bool:
-    return line.lstrip().startswith("# ")
+    return line.strip() == "#" or line.lstrip().startswith("# ")
 
 
 @pytest.mark.parametrize(("command", "shown"), commands())

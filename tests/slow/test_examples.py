@@ -136,6 +136,39 @@ def test_robertson(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
+def test_adaptive_ode(tmp_path):
+    tolerance = 1e-8 if IS_COMPILED else 1e-6
+    output = run("adaptive_ode", "--tolerance", str(tolerance), "--seconds", "2", "--output", "a.png", cwd=tmp_path)
+    rows = [numbers(output, line[:7]) for line in output.splitlines()[2:] if not line.startswith(("known", "picture"))]
+    known = [[float(x) for x in line.split()[1:]] for line in output.splitlines() if line.startswith("known")]
+    for found, expected in zip(rows, known, strict=True):
+        assert found == pytest.approx(expected, rel=200 * tolerance, abs=200 * tolerance)
+    assert (tmp_path / "a.png").read_bytes().startswith(PNG)
+
+
+def test_barrier_option(tmp_path):
+    output = run("barrier_option", "--paths", "4000" if IS_COMPILED else "40", cwd=tmp_path)
+    names = ("price", "d spot", "d strike", "d barrier", "d rate", "d volatility", "d years")
+    rows = [numbers(output, f"{name:12}") for name in names]
+    assert all(abs(deviations) < 4.5 for *_, deviations in rows), output
+    days = int(re.search(r"of (\d+) days", output)[1])
+    assert 100 < days < 252
+
+
+def test_long_path(tmp_path):
+    steps = [252, 25_200] if IS_COMPILED else [60, 300]
+    lines = run("long_path", "--steps", *map(str, steps), cwd=tmp_path).splitlines()[1:]
+    rows = {(int(line.split()[0]), line.split()[1]): line.split()[2:] for line in lines}
+    for kept in ("all", "sqrt", "binomial", "16"):
+        assert rows[steps[1], kept][3] == rows[steps[1], "all"][3]  # of the derivative, every digit
+        assert rows[steps[1], kept][2] == rows[steps[0], kept][2]  # instructions
+    if IS_COMPILED:
+        size = {key: int(row[0].replace(",", "")) for key, row in rows.items()}
+        assert size[25_200, "all"] > 50 * size[252, "all"]
+        assert size[25_200, "binomial"] < 1.5 * size[252, "binomial"]
+        assert size[25_200, "sqrt"] < 5 * size[252, "sqrt"]
+
+
 def test_rosenbrock(tmp_path):
     n = 200 if IS_COMPILED else 10
     output = run("rosenbrock", "--n", str(n), "--output", "picture.png", cwd=tmp_path)
