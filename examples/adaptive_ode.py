@@ -106,7 +106,8 @@ def draw(place: Any, slopes: Any, seconds: float, output: str) -> None:
             *places[::6].T, *arrows.T, angles="xy", scale_units="xy", scale=1, width=0.003,
             color=("#009E73", ORANGE, "#CC79A7")[column], label=f"{name} + {change:g}",
         )  # fmt: skip
-    axes.set(title="How the flight changes with the throw", xlabel="metres", ylabel="metres", aspect="equal", ylim=(-2, 38))
+    axes.set(title="How the flight changes with the throw", xlabel="metres", ylabel="metres")
+    axes.set(aspect="equal", ylim=(-2, 38))
     axes.grid(alpha=0.3)
     axes.legend(loc="lower center")
     figure.savefig(output, dpi=150)
