@@ -21,6 +21,7 @@ BENCHMARKS = (
     "networks",
     "see",
     "transforms",
+    "loops",
     "asian",
     "black_scholes",
     "low_level",

@@ -27,6 +27,8 @@ cdef class LoopRunner:
     cdef Frame _entered(self, double* given)
     cdef Frame _guard(self, double* given)
     cdef int _goes_on(self, Py_ssize_t step, Frame frame, Frame guard) except? -1
+    cdef object _advance(self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end)
+    cdef void _run_steps(self, double* value, double* given, Py_ssize_t step, Py_ssize_t end) noexcept nogil
     cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
     cdef object _back_from_all(self, Frame frame, Frame back, double* given, double* seed, double* result)
     cdef object _back_from_snapshots(

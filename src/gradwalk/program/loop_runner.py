@@ -21,6 +21,7 @@ else:
     import cython
 
 _chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
+_few = cython.declare(cython.Py_ssize_t, 64)  # steps that are not worth letting the interpreter's lock go
 
 
 @cython.final
@@ -120,6 +121,9 @@ class LoopRunner:
         result: cython.p_double = c_compat.doubles(found)
         step: cython.Py_ssize_t = 0
         i: cython.int
+        if self._out == 0 and guard is None:
+            self._advance(frame, given, 0, self._steps)
+            step = self._steps
         while self._goes_on(step, frame, guard):
             self._step(step, frame, given)
             for i in range(self._out):
@@ -189,6 +193,46 @@ class LoopRunner:
         if step == self._steps:
             raise ValueError(f"while_loop: the condition still holds after max_steps={step} steps")
         return True
+
+    @cython.cfunc
+    def _advance(self, frame: Frame, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t) -> object:
+        """Run the steps up to `end`, of which nothing is asked for but the last carry."""
+        is_plain: cython.bint = not self._body._has_calls and not frame._refuses_nans
+        until: cython.Py_ssize_t
+        while step < end:
+            until = min(end, step + _chunk) if is_plain else step + 1
+            if not is_plain or until - step >= _few:
+                c_compat.check_signals()
+            if is_plain and until - step < _few:
+                self._run_steps(frame.value, given, step, until)
+            elif is_plain:
+                with cython.nogil:
+                    self._run_steps(frame.value, given, step, until)
+            else:
+                self._step(step, frame, given)
+                frame.move(0, self._carry, 1)
+            step = until
+        return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_steps(
+        self, value: cython.p_double, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.void:
+        """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock."""
+        held: cython.int = self._body._room
+        i: cython.int
+        while step < end:
+            value[0] = self._first + step
+            for i in range(self._row):
+                value[1 + self._rows + i] = given[self._rows + step * self._row + i]
+            self._body._execute(0, value)
+            for i in range(self._carry):
+                value[held + i] = value[self._body._output[i]]
+            for i in range(self._carry):
+                value[1 + i] = value[held + i]
+            step += 1
 
     @cython.cfunc
     @cython.inline
@@ -296,6 +340,8 @@ class LoopRunner:
         free: cython.Py_ssize_t
         i: cython.int
         for last in range(steps - 1, -1, -1):
+            if last & (_chunk - 1) == 0:
+                c_compat.check_signals()
             while before[used - 1] > last:
                 used -= 1
             at = cython.cast(cython.Py_ssize_t, before[used - 1])
@@ -303,12 +349,8 @@ class LoopRunner:
             while at < last:
                 free = most - used
                 target = at + 1 if free >= last - at - 1 else at + _ahead(last - at + 1, free)
-                while at < target:
-                    if at & (_chunk - 1) == 0:
-                        c_compat.check_signals()
-                    self._step(at, frame, given)
-                    frame.move(0, self._carry, 1)
-                    at += 1
+                self._advance(frame, given, at, target)
+                at = target
                 if at < last:
                     self._keep(frame, carries, used)
                     before[used] = at

@@ -1,0 +1,205 @@
+"""A pendulum in a million steps of Euler's method as a loop: recorded at once, differentiated in little memory.
+
+What is recorded does not depend on the number of steps. Beside it stand JAX's `fori_loop` and `scan`, whose gradient
+keeps all states or, with `jax.checkpoint` around √n steps each, some of them; casadi's `fold`; and C++, its gradient
+written by hand. All start from numbers, and give the last place, or its gradient by the two start values and the two
+parameters. The same in 1,000 steps is as short as loops usually are.
+"""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Callable
+from ctypes import POINTER, c_double, c_long
+from typing import Any
+
+import numpy
+from peers import cpp, jax, on_one_core
+from timing import Row, at_most, beside, best_of, main, peer, seconds, within
+
+from gradwalk import grad, jit, loops
+from gradwalk import math as gradwalk_math
+
+GIVEN = (0.3, 0.1, 1.0, 0.1)  # place, speed, stiffness, damping
+SECONDS = 10.0
+
+Run = Callable[[], object]
+
+
+def step(m: Any, dt: float, x: Any, v: Any, k: Any, c: Any) -> tuple[Any, Any]:
+    """A step, on whatever numbers are given."""
+    return x + dt * v, v - dt * (k * m.sin(x) + c * v)
+
+
+def pendulum(steps: int, kept: Any) -> Callable[..., Any]:
+    """The last place, in gradwalk."""
+    dt = SECONDS / steps
+
+    def last(x: Any, v: Any, k: Any, c: Any) -> Any:
+        return loops.fori_loop(
+            0, steps, lambda _, state: step(gradwalk_math, dt, *state, k, c), (x, v), checkpoint=kept
+        )[0]
+
+    return last
+
+
+def in_jax(steps: int, checkpointed: bool) -> Callable[..., Any]:
+    """The last place, in JAX: in one scan, or in scans of some √n steps each, of which nothing is kept inside."""
+    j = jax()
+    dt = SECONDS / steps
+    inner = max(n for n in range(1, math.isqrt(steps) + 1) if steps % n == 0) if checkpointed else steps
+
+    def last(given: Any) -> Any:
+        def one(state: Any, _: Any) -> tuple[Any, None]:
+            return step(j.numpy, dt, *state, given[2], given[3]), None
+
+        def some(state: Any, _: Any) -> tuple[Any, None]:
+            return j.lax.scan(one, state, None, length=inner)[0], None
+
+        several = j.checkpoint(some) if checkpointed else some
+        return j.lax.scan(several, (given[0], given[1]), None, length=steps // inner)[0][0]
+
+    return last
+
+
+def jax_runs(steps: int) -> tuple[Run, Run, Run]:
+    """Value, gradient, and gradient with checkpoints, compiled."""
+    j = jax()
+    given = j.numpy.array(GIVEN)
+    compiled = [j.jit(f) for f in (in_jax(steps, False), j.grad(in_jax(steps, False)), j.grad(in_jax(steps, True)))]
+    runs = [lambda f=f: f(given).block_until_ready() for f in compiled]
+    for run in runs:
+        run()
+    return runs[0], runs[1], runs[2]
+
+
+def casadi_runs(steps: int) -> tuple[Run, Run]:
+    """Value and gradient by casadi's fold."""
+    casadi = peer("casadi", "casadi")
+    x, p = casadi.SX.sym("x", 2), casadi.SX.sym("p", 2)
+    one = casadi.Function("one", [x, p], [casadi.vertcat(*step(casadi, SECONDS / steps, x[0], x[1], p[0], p[1]))])
+    start, parameters = casadi.MX.sym("start", 2), casadi.MX.sym("parameters", 2)
+    last = one.fold(steps)(start, parameters)[0]
+    value = casadi.Function("value", [start, parameters], [last])
+    slopes = [casadi.gradient(last, start), casadi.gradient(last, parameters)]
+    gradient = casadi.Function("gradient", [start, parameters], slopes)
+    return lambda: value(GIVEN[:2], GIVEN[2:]), lambda: gradient(GIVEN[:2], GIVEN[2:])
+
+
+def cpp_runs(steps: int) -> tuple[Run, Run]:
+    """Value and gradient in C++."""
+    library = cpp("loops")
+    library.pendulum.restype = c_double
+    given, out = (c_double * 4)(*GIVEN), (c_double * 4)()
+    for function in (library.pendulum, library.gradient):
+        function.argtypes = [POINTER(c_double), c_long, *([POINTER(c_double)] if function is library.gradient else [])]
+
+    def gradient() -> Any:
+        library.gradient(given, steps, out)
+        return list(out)
+
+    return lambda: library.pendulum(given, steps), gradient
+
+
+def check(runs: dict[str, Run], expected: Any) -> None:
+    """Whether all find the same, to what rounding leaves of it."""
+    for name, run in runs.items():
+        result: Any = run()
+        parts = result if isinstance(result, (tuple, list)) else [result]
+        found = numpy.concatenate([numpy.asarray(part, float).ravel() for part in parts])
+        assert numpy.allclose(found, expected, rtol=1e-6, atol=1e-9), (name, found, expected)
+
+
+def peak(run: Run) -> float:
+    """The most bytes that a run takes."""
+    tracemalloc.start()
+    run()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return float(most)
+
+
+def rows_of(steps: int, turns: int) -> list[Row]:
+    """The rows of so many steps."""
+    value = jit(pendulum(steps, None))
+    gradients = {kept: jit(grad(pendulum(steps, kept), argnums=(0, 1, 2, 3))) for kept in (None, "sqrt", "binomial")}
+    in_jax_value, in_jax_gradient, in_jax_checkpointed = jax_runs(steps)
+    in_casadi_value, in_casadi_gradient = casadi_runs(steps)
+    in_cpp_value, in_cpp_gradient = cpp_runs(steps)
+    values: dict[str, Run] = {
+        "gradwalk": lambda: value(*GIVEN),
+        "JAX": in_jax_value,
+        "casadi": in_casadi_value,
+        "C++": in_cpp_value,
+    }
+    slopes: dict[str, Run] = {
+        **{f"gradwalk {kept}": lambda f=f: f(*GIVEN) for kept, f in gradients.items()},
+        "JAX": in_jax_gradient,
+        "JAX with checkpoint": in_jax_checkpointed,
+        "casadi": in_casadi_gradient,
+        "C++": in_cpp_gradient,
+    }
+    check(values, in_cpp_value())
+    check(slopes, in_cpp_gradient())
+    calls = max(20_000 // steps, 1)  # in a row, where one is too short to be timed
+
+    def repeated(run: Run) -> Run:
+        return lambda: [run() for _ in range(calls)]
+
+    runs = {name: repeated(run) for name, run in [*values.items(), *((f"d {n}", run) for n, run in slopes.items())]}
+    times = {name: 1e9 * time / calls / steps for name, time in best_of(turns, runs).items()}
+    claim = f"pendulum, {steps:,} steps"
+    found = [
+        beside(f"{claim}, a step", "ns", times["gradwalk"], (other, times[other])) for other in ("JAX", "casadi", "C++")
+    ]
+    for kept, others in (("None", ("JAX", "casadi", "C++")), ("sqrt", ("JAX with checkpoint",))):
+        found += [
+            beside(
+                f"{claim}, a step of the gradient, checkpoint={kept}",
+                "ns",
+                times[f"d gradwalk {kept}"],
+                (other, times[f"d {other}"]),
+            )
+            for other in others
+        ]
+    forward = ("forward", times["gradwalk"])
+    gradients_of = f"{claim}, gradient with checkpoint="
+    found += [
+        within(f"{gradients_of}sqrt", "ns", times["d gradwalk sqrt"], forward, 3.5),
+        beside(f"{gradients_of}binomial", "ns", times["d gradwalk binomial"], forward),
+    ]
+    found += [
+        at_most(
+            f"{claim}, memory of the gradient, checkpoint={kept}", "kB", peak(slopes[f"gradwalk {kept}"]) / 1e3, 30_000
+        )
+        for kept in gradients
+    ]
+    return found
+
+
+def recording(steps: int) -> float:
+    """Seconds that it takes to record a gradient: the first call of one, less a later call."""
+
+    def once() -> float:
+        gradient = jit(grad(pendulum(steps, "sqrt"), argnums=(0, 1, 2, 3)))
+        first = seconds(lambda: gradient(*GIVEN))
+        return first - min(seconds(lambda: gradient(*GIVEN)) for _ in range(3))
+
+    once()  # what the first of all recordings imports is no part of it
+    return min(once() for _ in range(5))
+
+
+def measure(quick: bool) -> list[Row]:
+    """The rows of the table of claims."""
+    on_one_core()
+    longest = 10_000 if quick else 1_000_000
+    recorded = [
+        at_most(f"pendulum, {steps:,} steps, recording the gradient", "ms", 1e3 * recording(steps), 5.0)
+        for steps in (100, 10_000)
+    ]
+    return [*recorded, *rows_of(longest, 1 if quick else 5), *rows_of(1000, 1 if quick else 20)]
+
+
+if __name__ == "__main__":
+    main(measure)
