@@ -81,26 +81,34 @@ def _interpreter(handle: Any) -> Any:
     return ctypes.cast(handle, ctypes.py_object).value
 
 
+def _outputs_of(interpreter: Any, numbers: Any) -> Any:
+    """The outputs for some inputs; nan where a loop raises an error, which C would not see."""
+    try:
+        return interpreter.run(numpy.array(numbers))
+    except Exception:
+        return numpy.full(len(interpreter.code.outputs), numpy.nan)
+
+
 def _run_in_python(handle: Any, inputs: Any, outputs: Any) -> None:
     interpreter = _interpreter(handle)
-    for i, number in enumerate(interpreter.run(numpy.array(inputs[: interpreter.inputs]))):
+    for i, number in enumerate(_outputs_of(interpreter, inputs[: interpreter.inputs])):
         outputs[i] = number
 
 
 def _of_one_in_python(number: float, handle: Any) -> float:
-    return float(_interpreter(handle).run(numpy.array([number]))[0])
+    return float(_outputs_of(_interpreter(handle), [number])[0])
 
 
 def _of_several_in_python(count: int, numbers: Any, handle: Any) -> float:
     interpreter = _interpreter(handle)
-    return float(interpreter.run(numpy.array(numbers[:count]))[0]) if count == interpreter.inputs else float("nan")
+    return float(_outputs_of(interpreter, numbers[:count])[0]) if count == interpreter.inputs else float("nan")
 
 
 def _filter_in_python(numbers: Any, count: int, result: Any, handle: Any) -> int:
     interpreter = _interpreter(handle)
     if count != interpreter.inputs:
         return 0
-    result[0] = interpreter.run(numpy.array(numbers[:count]))[0]
+    result[0] = _outputs_of(interpreter, numbers[:count])[0]
     return 1
 
 
