@@ -12,6 +12,7 @@ import math
 import tracemalloc
 from collections.abc import Callable
 from ctypes import POINTER, c_double, c_long
+from functools import partial
 from typing import Any
 
 import numpy
@@ -52,7 +53,7 @@ def in_jax(steps: int, checkpointed: bool) -> Callable[..., Any]:
 
     def last(given: Any) -> Any:
         def one(state: Any, _: Any) -> tuple[Any, None]:
-            return step(j.numpy, dt, *state, given[2], given[3]), None
+            return step(j.numpy, dt, state[0], state[1], given[2], given[3]), None
 
         def some(state: Any, _: Any) -> tuple[Any, None]:
             return j.lax.scan(one, state, None, length=inner)[0], None
@@ -68,7 +69,11 @@ def jax_runs(steps: int) -> tuple[Run, Run, Run]:
     j = jax()
     given = j.numpy.array(GIVEN)
     compiled = [j.jit(f) for f in (in_jax(steps, False), j.grad(in_jax(steps, False)), j.grad(in_jax(steps, True)))]
-    runs = [lambda f=f: f(given).block_until_ready() for f in compiled]
+
+    def run_of(f: Any) -> Run:
+        return lambda: f(given).block_until_ready()
+
+    runs = [run_of(f) for f in compiled]
     for run in runs:
         run()
     return runs[0], runs[1], runs[2]
@@ -134,7 +139,7 @@ def rows_of(steps: int, turns: int) -> list[Row]:
         "C++": in_cpp_value,
     }
     slopes: dict[str, Run] = {
-        **{f"gradwalk {kept}": lambda f=f: f(*GIVEN) for kept, f in gradients.items()},
+        **{f"gradwalk {kept}": partial(f, *GIVEN) for kept, f in gradients.items()},
         "JAX": in_jax_gradient,
         "JAX with checkpoint": in_jax_checkpointed,
         "casadi": in_casadi_gradient,

@@ -14,6 +14,7 @@ import argparse
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,16 +70,13 @@ def main() -> None:
 
     print(" steps  kept           bytes   time   instructions   derivative by the volatility")
     for steps in options.steps:
-        price = jit(lambda market, steps=steps: asian(market, steps, None))
+        price = jit(partial(asian, steps=steps, kept=None))
         price(MARKET)
-        alone = seconds(lambda price=price: price(MARKET))
+        alone = seconds(partial(price, MARKET))
         for kept in KEPT:
-            slopes = jit(value_and_grad(lambda market, steps=steps, kept=kept: asian(market, steps, kept)))
+            slopes = jit(value_and_grad(partial(asian, steps=steps, kept=kept)))
             _, found = slopes(MARKET)
-            most, ratio = (
-                peak(lambda slopes=slopes: slopes(MARKET)),
-                seconds(lambda slopes=slopes: slopes(MARKET)) / alone,
-            )
+            most, ratio = peak(partial(slopes, MARKET)), seconds(partial(slopes, MARKET)) / alone
             print(f"{steps:6}  {kept or 'all'!s:9}{most:11,}{ratio:6.1f}x{len(slopes.program):11}{found[3]:28.12f}")
 
 

@@ -11,13 +11,16 @@ import numpy
 from gradwalk.backend.base import Backend, Kernel
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
+from gradwalk.batching.batch_call import BatchCall, Sizes
 from gradwalk.program.derived import flattened
 from gradwalk.program.program import Program
+from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import Trace
 from gradwalk.trees.tree import TreeDef, scalars, size, write
-from gradwalk.value.modes import is_without_gradient, refuses_nans
+from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
+_LEAST_WHOLE = 1000  # instructions, of all samples together: fewer are recorded one by one
 _BACKEND: Backend = LaneKernel  # what makes the kernels
 
 
@@ -51,7 +54,10 @@ class BatchedTrace(Trace):
         outputs = Outputs(self.treedef, batching.out_axes, batch.size, object if has_values else batch.kind)
         outputs.refuse_varying(self.fixed)
         found: dict[int, Any]  # by position
-        if self.kernel is None or has_values or refuses_nans():
+        if has_values and self._stays_whole(batch):
+            found = dict(enumerate(self._whole(batch, reduced=False)))
+            found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
+        elif self.kernel is None or has_values or refuses_nans():
             found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         else:  # the kernel writes what varies to the columns itself
@@ -82,6 +88,8 @@ class BatchedTrace(Trace):
             One sum for each number of the result.
         """
         has_values = self._has_values(batch)
+        if has_values and self._stays_whole(batch):
+            return as_array([total for [total] in self._whole(batch, reduced=True)])
         if self.kernel is None or has_values or refuses_nans():
             return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
         return self._run(self.kernel, batch, [])
@@ -95,6 +103,38 @@ class BatchedTrace(Trace):
     def _has_values(self, batch: Batch) -> bool:
         """Whether Values are to come out."""
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
+
+    def _stays_whole(self, batch: Batch) -> bool:
+        """Whether a batch of Values is one instruction of what is being recorded: unless it is short."""
+        is_long = batch.size * len(self.program) >= _LEAST_WHOLE
+        return is_long and depth() > 0 and self.kernel is not None and not self.program.calls and not refuses_nans()
+
+    def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
+        """The outputs for a batch as results of one call: each output's sum or, if it varies, its column."""
+        kinds: list[int] = []  # of each input: shared, of a column of Values, or of one of numbers
+        shared: list[Any] = []
+        columns: list[Any] = []
+        constants: list[Any] = []
+        for leaf, varies in zip(
+            [*batch.leaves, *self.captured], [*batch.varies, *[False] * len(self.captured)], strict=True
+        ):
+            if not varies:
+                numbers = scalars([leaf])
+                shared += numbers
+                kinds += [0] * len(numbers)
+                continue
+            rows = leaf.reshape(batch.size, -1)
+            is_constant = leaf.dtype != object
+            (constants if is_constant else columns).extend(rows.T)
+            kinds += [2 if is_constant else 1] * rows.shape[1]
+        positions = [i for i in range(len(self.program.outputs)) if reduced or i not in self.fixed]
+        sizes = Sizes(len(shared), len(columns), len(positions) if reduced else 0)
+        array = numpy.array(constants, numpy.float64).reshape(len(constants), batch.size).T
+        call = BatchCall(_reordered(self.program, kinds, positions), sizes, array, _BACKEND)
+        results = iter(call.values([*shared, *(number for column in columns for number in column)]))
+        length = 1 if reduced else batch.size
+        found = {i: [next(results) for _ in range(length)] for i in positions}
+        return [found.get(i, []) for i in range(len(self.program.outputs))]
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
         """The outputs that are the same for all samples, computed from the first one."""
@@ -157,6 +197,14 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
         return BatchedTrace(program, captured, None, treedef, fixed)
     kernel = _BACKEND(program, varies, reduced=reduced)
     return BatchedTrace(program, captured, kernel, treedef, list(kernel.fixed))
+
+
+def _reordered(program: Program, kinds: Sequence[int], outputs: Sequence[int]) -> Program:
+    """The program with its inputs in the order of their kinds, and of its outputs these."""
+    tape = Tape()
+    inputs = {i: tape.input() for i in sorted(range(program.inputs), key=lambda i: kinds[i])}
+    found = tape.inline(program, [inputs[i] for i in range(program.inputs)])
+    return tape.program([found[i] for i in outputs])
 
 
 def _dependent(program: Program, varies: Sequence[bool]) -> list[bool]:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy
+
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
@@ -62,6 +64,11 @@ class Call:
         """See the class."""
         return {}
 
+    @property
+    def portable(self) -> Program | None:
+        """A program of calls that files know, where they do not know this one; None where there is none."""
+        return None
+
     def flat(self) -> Program:
         """Return a program that computes the same by instructions and calls in it, where the weight is finite."""
         raise NotImplementedError
@@ -88,7 +95,13 @@ class Call:
         Returns:
             A float for each operand.
         """
-        raise NotImplementedError
+        tape = Tape()
+        inputs = [tape.input() for _ in operands]
+        seeds = [(tape.call(self, inputs) + position, tape.constant(1.0))]
+        found: list[float] = (
+            tape.program(tape.reverse(seeds, inputs)).run(numpy.array(operands, numpy.float64)).tolist()
+        )
+        return found
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append what computes the adjoints of the operands.

@@ -1,6 +1,7 @@
 """The kinds of calls that are programs themselves, such as loops: what files hold of them, and how they are made again.
 
-Each kind is entered by the module that defines it. So programs can be read whose calls know more than programs do.
+Each kind is entered by the module that defines it. So programs can be written and read whose calls know more than
+programs do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,34 @@ Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
 M = TypeVar("M", bound=Make)
 
 KINDS: dict[str, Make] = {}
+_PASSES: list[Callable[[Code], Code]] = []
+
+
+def before_writing(change: Callable[[Code], Code]) -> Callable[[Code], Code]:
+    """Enter a pass that replaces calls which files do not know by others.
+
+    Args:
+        change: From a program to one that computes the same.
+
+    Returns:
+        The pass.
+    """
+    _PASSES.append(change)
+    return change
+
+
+def for_files(code: Code) -> Code:
+    """Return a program as files hold it.
+
+    Args:
+        code: The program.
+
+    Returns:
+        One that computes the same.
+    """
+    for change in _PASSES:
+        code = change(code)
+    return code
 
 
 def made_by(kind: str) -> Callable[[M], M]:

@@ -49,11 +49,6 @@ class Choice(Call):
         results: list[float] = program.run(numpy.array(numbers, numpy.float64)).tolist()
         return results
 
-    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one result: see `Call.partials`."""
-        seeds = [float(i == position) for i in range(self.outputs)]
-        return [0.0, *self._back.numbers([*operands, *seeds])]
-
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the choice between the adjoints of the programs, and return their indices: see `Call.pull`."""
         return [NO_INDEX, *appended(self._back, tape, [*operands, *given(tape, adjoints)])]

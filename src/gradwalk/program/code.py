@@ -108,6 +108,8 @@ class Code:
                 for part in function.parts:
                     part.code.refuse_calls(reason)
                 continue
+            if function.weight < float("inf"):
+                raise ProgramError(f"the program calls {function.name}, a batch inside of a loop, {reason}")
             raise ProgramError(
                 f"the program calls {function.name}, a function of Python, {reason}. Write it with gradwalk.math and "
                 "not as a primitive or checkpoint, so that it is recorded with the rest"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from gradwalk.program.program import Program
+from gradwalk.program.call_kinds import before_writing
+from gradwalk.program.code import Code
+from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Indices
 
@@ -64,8 +66,19 @@ def flattened(program: Program) -> Program:
         return program
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
-    outputs = tape.inline(program, inputs, flattens=True)
+    outputs = tape.inline(program, inputs, lambda function: function.flat() if function.weight < math.inf else None)
     return tape.program(outputs).named(list(program.input_names), list(program.output_names))
+
+
+@before_writing
+def _portable(code: Code) -> Code:
+    """Replace calls that files do not know by programs that they do."""
+    if all(function.portable is None for function, _ in code.calls):
+        return code
+    tape = Tape()
+    inputs = [tape.input() for _ in range(code.inputs)]
+    program = tape.program(tape.inline(trusted(code), inputs, lambda function: function.portable))
+    return program.named(list(code.input_names), list(code.output_names)).code
 
 
 def unrolled(program: Program) -> tuple[Tape, Indices, Indices]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -194,7 +193,7 @@ def _starts(opcode: cython.int) -> cython.int:
 
 
 def inline_program(
-    store: InstructionStore, program: Program, operands: list, expands: bool = False, flattens: bool = False
+    store: InstructionStore, program: Program, operands: list, expands: bool = False, replaced: Any = None
 ) -> list:
     """Append the instructions of a program.
 
@@ -203,7 +202,7 @@ def inline_program(
         program: The program.
         operands: The indices on the tape of what takes the place of the program's inputs.
         expands: Whether calls that have an expansion are replaced by it. What two of them share is appended once.
-        flattens: Whether calls that are programs, such as loops, are replaced by their instructions.
+        replaced: Called with a call, returns the program that takes its place, or None; None to replace nothing.
 
     Returns:
         The indices of the program's outputs.
@@ -228,7 +227,7 @@ def inline_program(
         if code[k] == _call:
             if code[k + 1] not in results:
                 function, given = program.calls[code[k + 1]]
-                results[code[k + 1]] = _called(store, function, [index[x] for x in given], expands, flattens, shared)
+                results[code[k + 1]] = _called(store, function, [index[x] for x in given], expands, replaced, shared)
             index[i] = results[code[k + 1]][code[k + 2]]
         elif code[k] == _take:
             table = tuple([index[x] for x in program.code.tables[code[k + 2]]])
@@ -243,10 +242,11 @@ def inline_program(
     return [index[x] for x in program.outputs]
 
 
-def _called(store: InstructionStore, function: Any, operands: list, expands: bool, flattens: bool, shared: dict) -> Any:
+def _called(store: InstructionStore, function: Any, operands: list, expands: bool, replaced: Any, shared: dict) -> Any:
     """Append a call, or its expansion, and return the indices of its results."""
-    if flattens and function.weight < math.inf:
-        return inline_program(store, function.flat(), operands, expands, True)
+    program = replaced(function) if replaced is not None else None
+    if program is not None:
+        return inline_program(store, program, operands, expands, replaced)
     if not expands or function.expansion is None:
         base = store.call(function, operands)
         return range(base, base + function.outputs)

@@ -116,11 +116,6 @@ class Loop(Call):
         results: list[float] = self.runner.forward(numpy.array(operands, numpy.float64)).tolist()
         return results
 
-    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one result: see `Call.partials`."""
-        seeds = [float(i == position) for i in range(self.outputs)]
-        return self.back(self.all_inputs).numbers([*operands, *seeds])
-
     def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
         """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull_some`."""
         return appended(self.back(self.step_inputs(wanted)), tape, [*operands, *given(tape, adjoints)])
@@ -348,15 +343,6 @@ class LoopBack(Call):
         found = runner.backward(self._interpreter, numbers[:split], numbers[split:], self.loop.memory)
         results: list[float] = found.tolist()
         return results
-
-    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
-        """Return the partials of one result: see `Call.partials`."""
-        tape = Tape()
-        inputs = [tape.input() for _ in operands]
-        base = tape.call(self, inputs)
-        [*adjoints] = tape.reverse([(base + position, tape.constant(1.0))], inputs)
-        found: list[float] = tape.program(adjoints).run(numpy.array(operands, numpy.float64)).tolist()
-        return found
 
     def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
         """Append what the adjoints of the operands and seeds are: reverse over reverse, as the module says."""

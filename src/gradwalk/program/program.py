@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.program import c_abi, c_source, listing, program_json
+from gradwalk.program import c_abi, c_source, call_kinds, listing, program_json
 from gradwalk.program.code import Code
 from gradwalk.program.interpreter import Interpreter, counted
 from gradwalk.program.opcodes import NAMES, OPCODES, ProgramError
@@ -206,7 +206,7 @@ class Program:
             ["mul", 1, 0]
             ]}
         """
-        return program_json.written(self._code)
+        return program_json.written(call_kinds.for_files(self._code))
 
     @classmethod
     def from_json(cls, text: str) -> Program:
@@ -292,7 +292,7 @@ class Program:
                 outputs[0] = v1;
             }
         """
-        return c_source.c_source(self._code, name)
+        return c_source.c_source(call_kinds.for_files(self._code), name)
 
     @property
     def handle(self) -> int:

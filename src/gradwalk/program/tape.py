@@ -85,18 +85,18 @@ class Tape(InstructionStore):
         """
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
 
-    def inline(self, program: Program, operands: list, flattens: bool = False) -> list:
+    def inline(self, program: Program, operands: list, replaced: Any = None) -> list:
         """Append a program's instructions, with operands for its inputs, and return the indices of its outputs.
 
         Args:
             program: The program.
             operands: The indices of the operands.
-            flattens: Whether the instructions of a loop or a choice take its place.
+            replaced: Called with a call, returns the program that takes its place, or None; None to replace nothing.
 
         Returns:
             The indices of the outputs.
         """
-        return load.inline_program(self, program, operands, False, flattens)
+        return load.inline_program(self, program, operands, False, replaced)
 
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
         """Append adjoints of results by reverse mode.

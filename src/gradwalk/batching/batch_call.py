@@ -1,0 +1,189 @@
+"""`BatchCall`: a batch inside of a larger function that is recorded, as one instruction with the program of a sample.
+
+Its derivatives are batches again. The adjoint of what all samples share is summed over the batch, and that of a column
+is a column; so are the tangents of sums and columns. Results that are summed have one seed for all samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend.base import Backend, Kernel
+from gradwalk.ops.cached import cached_property
+from gradwalk.program import loop
+from gradwalk.program.call import Call, appended, given
+from gradwalk.program.derived import unrolled
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.trace import Indices
+
+
+class Sizes(NamedTuple):
+    """How many numbers of a sample's program are of which kind.
+
+    Attributes:
+        shared: Inputs that all samples share.
+        columns: Inputs of which each sample has one of its own, as an operand of the call.
+        summed: Outputs that are summed over the batch; the others are stacked.
+    """
+
+    shared: int
+    columns: int
+    summed: int
+
+
+class BatchCall(Call):
+    """A batch as a call.
+
+    Its operands are what all samples share, and then column by column what each has of its own; its results the sums
+    over the batch, and then column by column what is stacked.
+
+    Args:
+        program: Of one sample, from what is shared, a number of each column and each constant column to the outputs
+            that are summed and those that are stacked. It calls nothing.
+        sizes: How many numbers are of which kind.
+        constants: The columns that are no operands; an array of float64 with a row for each sample.
+        backend: What makes kernels.
+    """
+
+    name = "vmap"
+    inputs: int
+
+    def __init__(self, program: Program, sizes: Sizes, constants: NDArray[numpy.float64], backend: Backend) -> None:
+        self._program, self._sizes, self._constants, self._backend = program, sizes, constants, backend
+        self._count = len(constants)
+        self.inputs = sizes.shared + sizes.columns * self._count
+        self.outputs = sizes.summed + (len(program.outputs) - sizes.summed) * self._count
+        self.weight = self._count * len(program)
+        self._backs: dict[tuple[bool, ...], BatchCall] = {}
+
+    def __repr__(self) -> str:
+        return f"<batch of {self._count} samples of {len(self._program)} instructions>"
+
+    def __reduce__(self) -> Any:
+        return BatchCall, (self._program, self._sizes, self._constants, self._backend)
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers: see `Call.numbers`."""
+        shared, columns, summed = self._sizes
+        numbers = numpy.array(operands, numpy.float64)
+        given_columns = [numbers[shared:].reshape(columns, self._count).T, self._constants]
+        found = numpy.empty(self.outputs)
+        if summed:
+            found[:summed] = self._summing.run(numbers[:shared], given_columns, [], self._count, single=False)
+        if len(self._program.outputs) > summed:
+            stacked = found[summed:].reshape(-1, self._count)
+            kernel = self._stacking
+            fixed = kernel.run(numbers[:shared], given_columns, list(stacked), self._count, single=False)
+            for position, number in zip(kernel.fixed, fixed.tolist(), strict=True):
+                stacked[position] = number
+        results: list[float] = found.tolist()
+        return results
+
+    @cached_property
+    def _summing(self) -> Kernel:
+        return self._kernel(range(self._sizes.summed), reduced=True)
+
+    @cached_property
+    def _stacking(self) -> Kernel:
+        return self._kernel(range(self._sizes.summed, len(self._program.outputs)), reduced=False)
+
+    def _kernel(self, outputs: range, *, reduced: bool) -> Kernel:
+        """What computes some of the outputs."""
+        tape, inputs, found = unrolled(self._program)
+        varies = [i >= self._sizes.shared for i in range(len(inputs))]
+        return self._backend(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
+
+    # Derivatives
+
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append the batch of the adjoints: see `Call.pull_some`."""
+        shared, columns, summed = self._sizes
+        count = self._count
+        asked = (*wanted[:shared], *(any(wanted[i : i + count]) for i in range(shared, self.inputs, count or 1)))
+        if not any(asked):
+            return [NO_INDEX] * self.inputs
+        seeds = given(tape, adjoints)
+        back = self._backs.setdefault(asked, self._back(asked))
+        results = iter(appended(back, tape, [*operands[:shared], *seeds[:summed], *operands[shared:], *seeds[summed:]]))
+        found: Indices = []
+        for is_asked, length in zip(asked, [1] * shared + [count] * columns, strict=True):
+            found += [next(results) if is_asked else NO_INDEX for _ in range(length)]
+        return found
+
+    def _back(self, asked: Sequence[bool]) -> BatchCall:
+        """The batch of the adjoints of some inputs."""
+        shared, columns, summed = self._sizes
+        tape = Tape()
+        of_shared = [tape.input() for _ in range(shared)]
+        of_sums = [tape.input() for _ in range(summed)]
+        of_columns = [tape.input() for _ in range(columns)]
+        of_stacked = [tape.input() for _ in range(len(self._program.outputs) - summed)]
+        constants = [tape.input() for _ in range(self._constants.shape[1])]
+        outputs = tape.inline(self._program, [*of_shared, *of_columns, *constants])
+        wrt = [index for index, is_asked in zip([*of_shared, *of_columns], asked, strict=True) if is_asked]
+        found = tape.reverse(list(zip(outputs, [*of_sums, *of_stacked], strict=True)), wrt)
+        sizes = Sizes(shared + summed, columns + len(of_stacked), sum(asked[:shared]))
+        return BatchCall(tape.program(found), sizes, self._constants, self._backend)
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the batch of the tangents: see `Call.push`."""
+        shared = self._sizes.shared
+        pushed = given(tape, tangents)
+        return appended(
+            self._forward, tape, [*operands[:shared], *pushed[:shared], *operands[shared:], *pushed[shared:]]
+        )
+
+    @cached_property
+    def _forward(self) -> BatchCall:
+        """The batch of the tangents of all outputs."""
+        shared, columns, summed = self._sizes
+        tape = Tape()
+        of_shared, by_shared = ([tape.input() for _ in range(shared)] for _ in range(2))
+        of_columns, by_columns = ([tape.input() for _ in range(columns)] for _ in range(2))
+        constants = [tape.input() for _ in range(self._constants.shape[1])]
+        outputs = tape.inline(self._program, [*of_shared, *of_columns, *constants])
+        seeds = zip([*of_shared, *of_columns], [*by_shared, *by_columns], strict=True)
+        found = tape.forward(list(seeds), outputs)
+        return BatchCall(tape.program(found), Sizes(2 * shared, 2 * columns, summed), self._constants, self._backend)
+
+    @property
+    def portable(self) -> Program:
+        """The batch as a loop over its samples."""
+        shared, columns, summed = self._sizes
+        constants = self._constants.shape[1]
+        stacked = len(self._program.outputs) - summed
+        step = Tape()
+        step.input()  # the count
+        totals = [step.input() for _ in range(summed)]
+        outputs = step.inline(self._program, [step.input() for _ in range(shared + columns + constants)])
+        added = [step.append("add", total, one) for total, one in zip(totals, outputs, strict=False)]
+        sizes = loop.Sizes(summed, shared, columns + constants, stacked)
+        whole = loop.Loop(step.program([*added, *outputs[summed:]]), sizes, 0, self._count)
+        tape = Tape()
+        operands = [tape.constant(0.0)] * summed + [tape.input() for _ in range(shared)]
+        of_columns = [[tape.input() for _ in range(self._count)] for _ in range(columns)]
+        for i, row in enumerate(self._constants.tolist()):
+            operands += [*(column[i] for column in of_columns), *map(tape.constant, row)]
+        results = appended(whole, tape, operands)
+        rows = results[summed:]
+        return tape.program([*results[:summed], *(index for j in range(stacked) for index in rows[j::stacked])])
+
+    def flat(self) -> Program:
+        """Return the batch as one program, sample after sample."""
+        shared, columns, summed = self._sizes
+        tape = Tape()
+        of_shared = [tape.input() for _ in range(shared)]
+        of_columns = [[tape.input() for _ in range(self._count)] for _ in range(columns)]
+        sums = [tape.constant(0.0)] * summed
+        stacked: list[Indices] = []
+        for i, row in enumerate(self._constants.tolist()):
+            own = [column[i] for column in of_columns]
+            outputs = tape.inline(self._program, [*of_shared, *own, *map(tape.constant, row)])
+            sums = [tape.append("add", total, one) for total, one in zip(sums, outputs, strict=False)]
+            stacked.append(outputs[summed:])
+        return tape.program([*sums, *(index for column in zip(*stacked, strict=True) for index in column)])

@@ -1,0 +1,142 @@
+"""Batches inside of larger functions that are recorded: one instruction, and beside JAX to second order."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy
+import pytest
+from c_compiler import SAME_BITS, compiled
+from references import jax, jnp
+
+from gradwalk import Value, grad, hessian, jacfwd, jacrev, jit, loops, math, value_and_grad, vmap
+from gradwalk import numpy as gnp
+from gradwalk.program.program import Program, ProgramError
+
+GENERATOR = numpy.random.default_rng(3)
+X = GENERATOR.normal(size=(300, 3))
+Y = GENERATOR.normal(size=300)
+W = numpy.array([0.3, -0.2, 0.5])
+
+
+def likelihood(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
+    """Summed over samples whose numbers are data."""
+    each = lambda w, x, y: (m.tanh(w[0] * x[0] + w[1] * x[1] + w[2] * x[2]) - y) ** 2  # noqa: E731
+    return batched(each, (None, 0, 0), "sum")(w, xs, ys) + w @ w
+
+
+def mean_and_column(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
+    """A column that is used again, results that are the same for all, and a mean."""
+    waves = batched(lambda x: m.sin(x[0] * w[1]) * w[0] * x[2], (0,), None)(xs)
+    mean = batched(lambda x, y: x[0] * y * w[2] + w[0], (0, 0), "mean")(xs, ys)
+    return (waves * waves * ys).sum() + mean * mean
+
+
+def of_columns(m: Any, batched: Any, w: Any, xs: Any, ys: Any) -> Any:
+    """A batch over what another one has computed."""
+    hidden = batched(lambda x: m.tanh(x[0] * w[0] + x[1]), (0,), None)(xs)
+    return batched(lambda h, y: m.where(h > 0.2, h * y, h * h * w[1]), (0, 0), "sum")(hidden, ys)
+
+
+FUNCTIONS = [likelihood, mean_and_column, of_columns]
+
+
+def ours(f: Any, in_axes: Any, reduce: str | None) -> Any:
+    return vmap(f, in_axes=in_axes, reduce=reduce)
+
+
+def in_jax(f: Any, in_axes: Any, reduce: str | None) -> Any:
+    batched = jax.vmap(f, in_axes=in_axes)
+    reduced = {None: lambda found: found, "sum": jnp.sum, "mean": jnp.mean}[reduce]
+    return lambda *args: reduced(batched(*args))
+
+
+def close(found: Any, expected: Any) -> None:
+    assert numpy.asarray(found, float) == pytest.approx(numpy.asarray(expected), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("wrt", [0, 1, 2])
+def test_beside_jax(f, wrt):
+    xs, ys = (X, Y) if wrt == 0 else (X[:120], Y[:120])
+    here = lambda w, x, y: f(math, ours, w, x, y)  # noqa: E731
+    there = lambda w, x, y: f(jnp, in_jax, w, x, y)  # noqa: E731
+    expected = jax.value_and_grad(there, argnums=wrt)(W, xs, ys)
+    for transformed in (value_and_grad(here, argnums=wrt), jit(value_and_grad(here, argnums=wrt))):
+        if wrt == 0:
+            transformed(W + 1.0, xs, ys)  # for other numbers, so that nothing of these may be frozen
+        value, slopes = transformed(W, xs, ys)
+        close(value, expected[0])
+        close(slopes, expected[1])
+    second = jax.jacfwd(jax.grad(there, argnums=wrt), argnums=0)(W, xs, ys)
+    for outer in (jacfwd, jacrev):
+        close(outer(grad(here, argnums=wrt), argnums=0)(W, xs, ys), second)
+
+
+def test_it_is_one_instruction_whatever_its_size():
+    def f(w: Any, count: int) -> Any:
+        return likelihood(math, ours, w, numpy.tile(X, (count, 1)), numpy.tile(Y, count))
+
+    lengths = set()
+    for count in (1, 10):
+        recorded = jit(value_and_grad(f), static_argnums=1)
+        recorded(W, count)
+        lengths.add(len(recorded.program))
+    assert len(lengths) == 1
+    assert lengths.pop() < 20
+
+
+def test_short_batches_are_recorded_sample_by_sample():
+    recorded = jit(lambda w: vmap(lambda x: x * w, reduce="sum")(numpy.array([1.0, 2.0])))
+    assert recorded(3.0) == 9.0
+    assert not recorded.program.calls
+
+
+def test_what_it_uses_from_outside_is_differentiated():
+    w = Value(0.5)
+    total = jit(lambda x: vmap(lambda y: math.sin(y * w) * x, reduce="sum")(Y))(2.0)
+    total.backward()
+    assert w.grad == pytest.approx(2.0 * (Y * numpy.cos(0.5 * Y)).sum(), rel=1e-12)
+
+
+def test_batches_of_batches():
+    f = lambda w: likelihood(math, ours, w, X, Y)  # noqa: E731
+    expected = jax.vmap(jax.hessian(lambda w: likelihood(jnp, in_jax, w, X, Y)))(numpy.stack([W, W + 0.1]))
+    close(vmap(hessian(f))(numpy.stack([W, W + 0.1])), expected)
+
+
+def test_what_is_left_out_passes_nothing_on():
+    f = lambda w: vmap(lambda y: math.where(y > 0, math.sqrt(y * w), 0.0), reduce="sum")(Y)  # noqa: E731
+    positive = Y[Y > 0]
+    assert grad(f)(2.0) == pytest.approx(numpy.sqrt(positive / 2.0).sum() / 2.0, rel=1e-12)
+    assert grad(grad(f))(2.0) == pytest.approx(-numpy.sqrt(positive).sum() * 2.0**-1.5 / 4.0, rel=1e-12)
+
+
+def test_it_can_be_pickled():
+    recorded = jit(value_and_grad(lambda w: likelihood(math, ours, w, X, Y)))
+    recorded(W)
+    again: Program = pickle.loads(pickle.dumps(recorded.program))
+    assert again.run(W).tolist() == recorded.program.run(W).tolist()
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_files_have_it_as_a_loop(f, tmp_path):
+    recorded = jit(value_and_grad(lambda w: f(math, ours, w, X, Y)))
+    recorded(W)
+    expected = recorded.program.run(W)
+    text = recorded.program.to_json()
+    read = Program.from_json(text)
+    assert len(text) < 300_000
+    close(read.run(W), expected)
+    close(compiled(tmp_path, recorded.program.to_c(), *SAME_BITS)(W, 4), expected)
+    inside = jit(lambda w: loops.fori_loop(0, 2, lambda i, v: v + f(math, ours, w, X, Y), 0.0))
+    close(inside(W), 2.0 * expected[0])
+    with pytest.raises(ProgramError, match="calls vmap, a batch inside of a loop"):
+        inside.program.to_c()
+
+
+def test_arrays_of_results_go_on_in_numpy():
+    f = lambda w: gnp.max(vmap(lambda x: x[0] * w[0] + x[1] * w[1])(X))  # noqa: E731
+    largest = X[:, 0] * W[0] + X[:, 1] * W[1]
+    close(grad(f)(W), [*X[largest.argmax(), :2], 0.0])
