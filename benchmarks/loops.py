@@ -24,6 +24,7 @@ from gradwalk import math as gradwalk_math
 
 GIVEN = (0.3, 0.1, 1.0, 0.1)  # place, speed, stiffness, damping
 SECONDS = 10.0
+KEPT = (None, "sqrt", "binomial")
 
 Run = Callable[[], object]
 
@@ -125,21 +126,15 @@ def peak(run: Run) -> float:
     return float(most)
 
 
-def rows_of(steps: int, turns: int) -> list[Row]:
-    """The rows of so many steps."""
+def runs_of(steps: int) -> tuple[dict[str, Run], dict[str, Run]]:
+    """What computes the last place, and what computes its gradient, by name."""
     value = jit(pendulum(steps, None))
-    gradients = {kept: jit(grad(pendulum(steps, kept), argnums=(0, 1, 2, 3))) for kept in (None, "sqrt", "binomial")}
     in_jax_value, in_jax_gradient, in_jax_checkpointed = jax_runs(steps)
     in_casadi_value, in_casadi_gradient = casadi_runs(steps)
     in_cpp_value, in_cpp_gradient = cpp_runs(steps)
-    values: dict[str, Run] = {
-        "gradwalk": lambda: value(*GIVEN),
-        "JAX": in_jax_value,
-        "casadi": in_casadi_value,
-        "C++": in_cpp_value,
-    }
+    values = {"gradwalk": partial(value, *GIVEN), "JAX": in_jax_value, "casadi": in_casadi_value, "C++": in_cpp_value}
     slopes: dict[str, Run] = {
-        **{f"gradwalk {kept}": partial(f, *GIVEN) for kept, f in gradients.items()},
+        **{f"gradwalk {kept}": partial(jit(grad(pendulum(steps, kept), (0, 1, 2, 3))), *GIVEN) for kept in KEPT},
         "JAX": in_jax_gradient,
         "JAX with checkpoint": in_jax_checkpointed,
         "casadi": in_casadi_gradient,
@@ -147,6 +142,12 @@ def rows_of(steps: int, turns: int) -> list[Row]:
     }
     check(values, in_cpp_value())
     check(slopes, in_cpp_gradient())
+    return values, slopes
+
+
+def rows_of(steps: int, turns: int) -> list[Row]:
+    """The rows of so many steps."""
+    values, slopes = runs_of(steps)
     calls = max(20_000 // steps, 1)  # in a row, where one is too short to be timed
 
     def repeated(run: Run) -> Run:
@@ -155,31 +156,20 @@ def rows_of(steps: int, turns: int) -> list[Row]:
     runs = {name: repeated(run) for name, run in [*values.items(), *((f"d {n}", run) for n, run in slopes.items())]}
     times = {name: 1e9 * time / calls / steps for name, time in best_of(turns, runs).items()}
     claim = f"pendulum, {steps:,} steps"
+    pairs = [("a step", "gradwalk", other) for other in ("JAX", "casadi", "C++")]
+    kept_all = "a step of the gradient, checkpoint=None"
+    pairs += [(kept_all, "d gradwalk None", other) for other in ("d JAX", "d casadi", "d C++")]
+    pairs += [("a step of the gradient, checkpoint=sqrt", "d gradwalk sqrt", "d JAX with checkpoint")]
+    pairs += [("a step of the gradient, checkpoint=binomial", "d gradwalk binomial", "gradwalk")]
     found = [
-        beside(f"{claim}, a step", "ns", times["gradwalk"], (other, times[other])) for other in ("JAX", "casadi", "C++")
+        beside(f"{claim}, {what}", "ns", times[ours], (other.removeprefix("d "), times[other]))
+        for what, ours, other in pairs
     ]
-    for kept, others in (("None", ("JAX", "casadi", "C++")), ("sqrt", ("JAX with checkpoint",))):
-        found += [
-            beside(
-                f"{claim}, a step of the gradient, checkpoint={kept}",
-                "ns",
-                times[f"d gradwalk {kept}"],
-                (other, times[f"d {other}"]),
-            )
-            for other in others
-        ]
     forward = ("forward", times["gradwalk"])
-    gradients_of = f"{claim}, gradient with checkpoint="
-    found += [
-        within(f"{gradients_of}sqrt", "ns", times["d gradwalk sqrt"], forward, 3.5),
-        beside(f"{gradients_of}binomial", "ns", times["d gradwalk binomial"], forward),
-    ]
-    found += [
-        at_most(
-            f"{claim}, memory of the gradient, checkpoint={kept}", "kB", peak(slopes[f"gradwalk {kept}"]) / 1e3, 30_000
-        )
-        for kept in gradients
-    ]
+    found.append(within(f"{claim}, gradient with checkpoint=sqrt", "ns", times["d gradwalk sqrt"], forward, 3.5))
+    for kept in KEPT:
+        most = peak(slopes[f"gradwalk {kept}"]) / 1e3
+        found.append(at_most(f"{claim}, memory of the gradient, checkpoint={kept}", "kB", most, 30_000))
     return found
 
 
