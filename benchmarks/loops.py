@@ -132,7 +132,8 @@ def runs_of(steps: int) -> tuple[dict[str, Run], dict[str, Run]]:
     in_jax_value, in_jax_gradient, in_jax_checkpointed = jax_runs(steps)
     in_casadi_value, in_casadi_gradient = casadi_runs(steps)
     in_cpp_value, in_cpp_gradient = cpp_runs(steps)
-    values = {"gradwalk": partial(value, *GIVEN), "JAX": in_jax_value, "casadi": in_casadi_value, "C++": in_cpp_value}
+    gradwalk = partial(value, *GIVEN)
+    values: dict[str, Run] = {"gradwalk": gradwalk, "JAX": in_jax_value, "casadi": in_casadi_value, "C++": in_cpp_value}
     slopes: dict[str, Run] = {
         **{f"gradwalk {kept}": partial(jit(grad(pendulum(steps, kept), (0, 1, 2, 3))), *GIVEN) for kept in KEPT},
         "JAX": in_jax_gradient,
