@@ -374,6 +374,24 @@ def test_a_body_that_asks_for_its_count_is_recorded_step_by_step():
     assert jit(grad(f))(2.0) == grad(f)(2.0) == 3 * 4.0 + 2 * 2.0 + 2.0
 
 
+@pytest.mark.parametrize("table", [numpy.array([1.0, 2.0, 4.0]), {0: 1.0, 1: 2.0, 2: 4.0}, (1.0, 2.0, 4.0)], ids=type)
+def test_so_is_one_that_asks_for_it_in_any_other_way(table):
+    def f(x: Any) -> Any:
+        return loops.fori_loop(0, 3, lambda i, y: y * x + table[i], 1.0)
+
+    assert jit(grad(f))(2.0) == 18.0
+
+
+def test_what_keeps_a_loop_from_being_recorded_is_told():
+    with pytest.raises(RecordingError, match=r"float"):
+        jit(lambda x: loops.while_loop(lambda y: y < 3.0, lambda y: y + float(x), x))(1.0)
+
+
+def test_counts_may_be_large():
+    first = 3_000_000_000
+    assert jit(lambda x: loops.fori_loop(first, first + 2, lambda i, y: y + i, x))(0.5) == 2.0 * first + 1.5
+
+
 def test_without_staging_a_body_may_branch_as_it_likes():
     def f(x: Any) -> Any:
         return loops.fori_loop(0, 3, lambda i, y: y * x if y < 3 else y - x, x)

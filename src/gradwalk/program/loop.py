@@ -201,8 +201,8 @@ class Loop(Call):
         for step in range(self.steps):
             goes_on = self._goes_on(tape, goes_on, carry, fixed)
             count = tape.constant(float(self.first + step))
-            given = [tape.input() for _ in range(row)]
-            results = tape.inline(self.body, [count, *carry, *fixed, *given])
+            taken = [tape.input() for _ in range(row)]
+            results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
         if self.condition:  # nan where the condition still holds
@@ -402,9 +402,9 @@ def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
         raise ProgramError("a loop has the program of its step; and that of its condition, or steps where it has rows")
     body, *condition = parts
-    given, found = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
-    if given != found:
-        raise ProgramError(f"the step of a loop takes and gives {given} numbers, where its sizes say {found}")
+    numbers, said = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
+    if numbers != said:
+        raise ProgramError(f"the step of a loop takes and gives {numbers} numbers, where its sizes say {said}")
     if condition and (condition[0].inputs, len(condition[0].outputs)) != (sizes.carry + sizes.fixed, 1):
         raise ProgramError("the condition of a loop takes the carry and what is fixed, and gives one number")
     if (sizes.row + sizes.out + 1) * (steps or 0) > _LARGEST and (sizes.row or sizes.out):

@@ -21,7 +21,7 @@ cdef class LoopRunner:
     cdef int _row
     cdef int _out
     cdef int _rows
-    cdef int _first
+    cdef Py_ssize_t _first
     cdef Py_ssize_t _steps
 
     cdef Frame _entered(self, double* given)
