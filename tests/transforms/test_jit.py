@@ -39,7 +39,7 @@ from gradwalk import (
     vjp,
 )
 from gradwalk.nn import MLP
-from gradwalk.transforms.jit import Statistics
+from gradwalk.program.trace_cache import Statistics
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of
 from gradwalk.value.value import apply

@@ -25,16 +25,20 @@ class Recording:
 
     Args:
         staged: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
+        follows_branches: Whether it may branch on Values all the same: the recording is of the way that it goes then.
 
     Attributes:
         tape: What the function computes.
         operands: For each input of the tape, a float or a Value from outside the recording.
+        branches: The indices of what the function branched on, and whether that held.
     """
 
-    def __init__(self, *, staged: bool = False) -> None:
+    def __init__(self, *, staged: bool = False, follows_branches: bool = False) -> None:
         self.tape = Tape()
         self.operands: list[Any] = []
+        self.branches: tuple[Indices, list[bool]] = ([], [])
         self._staged = staged
+        self._follows_branches = follows_branches
         self._level = depth() + 1
         self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
         self._inputs: list[Value] = []  # the Values that stand for inputs
@@ -104,8 +108,14 @@ class Recording:
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
         try:
-            result = recorded(lambda: f(*args, **kwargs), self._level, staged=self._staged)
-            return self._result(f, result)
+            asked: list[Value] | None = [] if self._follows_branches else None
+            result = recorded(lambda: f(*args, **kwargs), self._level, staged=self._staged, branches=asked)
+            found = self._result(f, result)
+            if asked:
+                conditions, outcomes = self.branches
+                conditions += self._load(asked, f)
+                outcomes += [primal_of(condition) != 0.0 for condition in asked]
+            return found
         finally:
             close_inputs(self._inputs)
 

@@ -67,6 +67,8 @@ _MOST_TRACES = 128  # of one function
 _MOST_INSTRUCTIONS = 4_000_000  # of these together: some hundred megabytes
 _MANY = 64  # recordings, after which a function is told to be recorded again and again
 
+BRANCHES = object()  # stands in keys before how the branches of a recording were decided
+
 _caches: weakref.WeakSet[TraceCache[Any]] = weakref.WeakSet()  # all that there are
 
 
@@ -212,6 +214,11 @@ def _difference(key: Any, earlier: Any) -> str:
         if name not in before or (name, *now) == before[name]:
             continue
         then = before[name][1]
+        if name is BRANCHES:
+            return (
+                ", lately because its branches went another way. Every way is recorded by itself: write them with "
+                "gradwalk.loops"
+            )
         if isinstance(now[0], TreeDef) and isinstance(then, TreeDef):
             return (
                 f", lately because {name} is {now[0]} where it was {then}. Every structure and length of an argument "

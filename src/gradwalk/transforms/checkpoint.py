@@ -15,7 +15,7 @@ from gradwalk.program.derived import pulled, pushed
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Indices
-from gradwalk.transforms.jit import Jit, JitTrace
+from gradwalk.transforms.recorded import Jit, JitTrace
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")

@@ -3,228 +3,41 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
-import numpy
-
 from gradwalk.batching.vmap import Vmap
-from gradwalk.explain.walk import Walk, walk
-from gradwalk.graph.graph import Graph
-from gradwalk.program.program import Program
-from gradwalk.program.trace import Recording, named
-from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache
-from gradwalk.program.wrapper import Wrapper
-from gradwalk.trees.tree import TreeDef, scalars, write
-from gradwalk.value.node import primal_of
-from gradwalk.value.value import Value
+from gradwalk.transforms.jit_branches import JitBranches
+from gradwalk.transforms.recorded import Jit
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-# The recordings that go on in a context: by the id of the function, and its key.
-_in_progress: ContextVar[tuple[tuple[int, Any], ...]] = ContextVar("in_progress", default=())
-
-
-@dataclass(frozen=True, eq=False)
-class JitTrace(Trace):
-    """A recording that `jit` has made.
-
-    Attributes:
-        treedef: The treedef of the result.
-        names: The names of the inputs that are arguments.
-        numbers: The numbers of all inputs when it was recorded.
-        takes_floats: Whether all arguments are positional numbers, and all results numbers, so that a call with plain
-            floats needs no look-up.
-    """
-
-    treedef: TreeDef
-    names: list[str]
-    numbers: list[float]
-    takes_floats: bool
-
-    @property
-    def labels(self) -> list[str]:
-        """The names of all inputs, "" for those without one."""
-        return [*self.names, *(getattr(x, "label", "") for x in self.captured)]
-
-    def apply(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the numbers of the result as Values, for operands of which at least one is a Value.
-
-        Args:
-            operands: Values and floats.
-
-        Returns:
-            The numbers of the result.
-        """
-        return self.program(list(operands))
-
-    def roots(self, numbers: Sequence[float]) -> list[Value]:
-        """Return the numbers of the result as Values, made from new leaves that are labelled.
-
-        Args:
-            numbers: A number for each operand.
-
-        Returns:
-            The Values.
-        """
-        leaves = [Value(number, label=label) for number, label in zip(numbers, self.labels, strict=True)]
-        results = self.program(list(leaves))
-        return [x if isinstance(x, Value) else Value(x) for x in results]
-
-
-class Jit(Wrapper[P, R]):
-    """A recorded function, as `jit` makes it.
-
-    Args:
-        f: The function.
-        static_argnums: See `jit`.
-        static_argnames: See `jit`.
-    """
-
-    _name = "jit"
-
-    def __init__(
-        self, f: Callable[P, R], static_argnums: int | Iterable[int], static_argnames: str | Iterable[str]
-    ) -> None:
-        super().__init__(f, self._name)
-        self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
-        self._cache: TraceCache[JitTrace] = TraceCache(named(f))
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
-        self._cache.calls += 1
-        on_floats = self._cache.on_floats
-        if on_floats is not None and not kwargs:
-            outputs = on_floats.program.on_floats(args)
-            if outputs is not None:
-                treedef = on_floats.treedef
-                return outputs[0] if treedef.is_scalar else treedef.with_leaves(outputs)  # type: ignore[no-any-return]
-        trace, leaves = self._trace(args, kwargs)
-        return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
-
-    @property
-    def graph(self) -> Graph:
-        """The graph of the latest recording, simplified, with the numbers that it was recorded for.
-
-        Raises:
-            ValueError: There is no recording yet.
-        """
-        trace = self._last()
-        return Graph.record(trace.roots(trace.numbers))
-
-    @property
-    def program(self) -> Program:
-        """The program of the latest recording, with names for the numbers of arguments and the Values it captured.
-
-        Raises:
-            ValueError: There is no recording yet.
-        """
-        trace = self._last()
-        return trace.program.named(trace.labels, trace.treedef.names("out"))
-
-    @property
-    def statistics(self) -> Statistics:
-        """How often it was called and recorded, and the instructions of all recordings."""
-        return self._cache.statistics
-
-    def walk(self, *args: P.args, **kwargs: P.kwargs) -> Walk:
-        """Return the walk through its graph for these arguments.
-
-        Args:
-            *args: The positional arguments of the function.
-            **kwargs: Its keyword arguments.
-
-        Returns:
-            The walk to the result.
-
-        Raises:
-            TypeError: The result is not one number.
-        """
-        trace, leaves = self._trace(args, kwargs)
-        if not trace.treedef.has_one_number:
-            raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {trace.treedef}")
-        numbers = [*scalars(leaves), *trace.captured]
-        return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
-
-    def _made_from(self) -> tuple[Any, ...]:
-        return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames)
-
-    def _last(self) -> JitTrace:
-        return self._cache.last(named(self._f))
-
-    def _advice(self, arg: Any, name: str) -> str:
-        if isinstance(arg, numpy.ndarray):  # which cannot be hashed, so it cannot be static
-            return ""
-        return f". {named(self._f)} can take it as a static argument: jit(f, static_argnames={name!r})"
-
-    def _numbers(self, trace: JitTrace, leaves: list[Any]) -> Any:
-        """The numbers of the result."""
-        if not trace.captured:
-            row = numpy.empty(trace.program.inputs)
-            if write(leaves, row):
-                return trace.program.run(row)
-        operands = [*scalars(leaves), *trace.captured]
-        if any(isinstance(operand, Value) for operand in operands):
-            return trace.apply(operands)
-        return trace.program.run(numpy.array(operands))
-
-    def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
-        """The recording for arguments like these, made if there is none; and the leaves of those that vary."""
-        key, leaves = self._keys.key(args, kwargs)
-        trace = self._cache.find(key)
-        if trace is None:
-            trace = self._cache.add(key, self._record_once(key, args, kwargs))
-            if trace.takes_floats:
-                self._cache.on_floats = trace
-        return trace, leaves
-
-    def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
-        """Record the function, unless that is what calls it."""
-        mark = (id(self), key)
-        if mark in _in_progress.get():
-            raise RecursionError(
-                f"{named(self._f)} calls itself while it is being recorded, with arguments of the same structure: that "
-                "would never end. Write the recursion as a loop, or give what it depends on as a static argument"
-            )
-        context = copy_context()  # which ends with the recording, however that ends
-        context.run(_in_progress.set, (*_in_progress.get(), mark))
-        return context.run(self._record, args, kwargs)
-
-    def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
-        """Record the function for these arguments."""
-        recording = Recording(staged=True)
-        names: list[str] = []
-        opened, keywords = self._keys.open(recording, args, kwargs, names)
-        count = len(recording.operands)
-        outputs, treedef = recording.run(self._f, opened, keywords)
-        captured = recording.operands[count:]
-        numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
-        takes_floats = (
-            not (captured or kwargs or self._keys.has_static)
-            and names == self._keys.parameters.first(len(args))
-            and treedef.has_scalars_only
-        )
-        return JitTrace(recording.tape.program(outputs), captured, treedef, names, numbers, takes_floats)
 
 
 @overload
 def jit(f: Vmap[P]) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
 @overload
 def jit(
-    f: Callable[P, R], *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+    f: Callable[P, R],
+    *,
+    static_argnums: int | Iterable[int] = (),
+    static_argnames: str | Iterable[str] = (),
+    branches: str = "refuse",
 ) -> Jit[P, R]: ...
 @overload
 def jit(
-    f: None = None, *, static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = ()
+    f: None = None,
+    *,
+    static_argnums: int | Iterable[int] = (),
+    static_argnames: str | Iterable[str] = (),
+    branches: str = "refuse",
 ) -> Callable[[Callable[P, R]], Jit[P, R]]: ...
 def jit(
     f: Callable[..., Any] | None = None,
     *,
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
+    branches: str = "refuse",
 ) -> Any:
     """Record a function at the first call for a structure of arguments, and replay the recording at later calls.
 
@@ -241,6 +54,10 @@ def jit(
         static_argnums: Positions of static arguments. These are hashable and need not be numbers; `f` is recorded anew
             for every value of theirs.
         static_argnames: Names of static arguments.
+        branches: What to do where `f` branches on a number, as in `if x > 0`: "refuse" it, or "record" the way that it
+            goes for these arguments. Such a recording serves other arguments if all its conditions hold, or do not,
+            as they did; otherwise another way is tried or recorded. Every way that is met is a recording of its own,
+            and so is every number of times that a `while` goes round: `gradwalk.loops` has branches and loops in one.
 
     The 128 recordings that were used last are kept, fewer where they are very long. A function that is recorded again
     and again gets a `RecordingWarning`, which says why.
@@ -252,8 +69,8 @@ def jit(
         hashed, and `RecursionError` where `f` calls itself in the same way while it is recorded.
 
     Raises:
-        TypeError: `f` is no function, or vmapped and there are static arguments.
-        ValueError: `f` has no parameter of such a name or position.
+        TypeError: `f` is no function, or vmapped and there are static arguments or branches to record.
+        ValueError: `f` has no parameter of such a name or position, or `branches` is neither of the two.
 
     Example:
         >>> @jit
@@ -263,14 +80,29 @@ def jit(
         (6.0, 20.0)
         >>> area.statistics
         Statistics(calls=2, recordings=1, instructions=1, forgotten=0)
+        >>> @jit(branches="record")
+        ... def tax(income):
+        ...     return 0.2 * income if income < 100 else 0.3 * income - 10
+        >>> tax(50.0), tax(150.0), tax(60.0)
+        (10.0, 35.0, 12.0)
+        >>> tax.statistics.recordings
+        2
     """
+    if branches not in ("refuse", "record"):
+        raise ValueError(f'branches is {branches!r}: it is "refuse" or "record"')
     if isinstance(f, Vmap):
         if static_argnums != () or static_argnames != ():
             raise TypeError(
                 "jit() of a vmapped function takes no static arguments: give them to the function itself, by "
                 "functools.partial, before vmap()"
             )
+        if branches == "record":
+            raise TypeError(
+                'jit() of a vmapped function cannot take branches="record": its samples go different ways. Write '
+                "them with gradwalk.loops.cond or gradwalk.math.where"
+            )
         return f.kept()
     if f is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
-    return Jit(f, static_argnums, static_argnames)
+        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, branches=branches)
+    kind = JitBranches if branches == "record" else Jit
+    return kind(f, static_argnums, static_argnames)

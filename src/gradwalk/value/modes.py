@@ -28,6 +28,8 @@ else:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_MOST_BRANCHES = 10_000  # of one recording
+
 _GENERATORS = CO_GENERATOR | CO_ASYNC_GENERATOR
 
 # How many no_grad(), debug_nans() and source_lines() contexts are open in all threads. While it is 0, a new node is not
@@ -41,6 +43,7 @@ _remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines"
 # A function is staged when its recording will serve other numbers too, so that it may not ask for any.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
 _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
+_branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
 # All recordings that go on, in all threads: the level where a function is staged, else 0. Their number, and the highest
@@ -233,7 +236,7 @@ class RecordingError(TypeError):
     """A function that is being recorded asks for a number, which would be frozen in the recording."""
 
 
-def recorded(f: Callable[[], Any], level: int, *, staged: bool) -> Any:
+def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
     """Call a function with leaves of this level, as what is made from the inputs of a recording has.
 
     It is called in a context of its own, which ends with the call however that ends.
@@ -242,6 +245,7 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool) -> Any:
         f: The function.
         level: How many recordings go on here, this one included.
         staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
+        branches: A list, to which what the function branches on is appended; None where it may not branch.
 
     Returns:
         What the function returns.
@@ -249,10 +253,10 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool) -> Any:
     Raises:
         RecordingError: The function asked for a number, even if it caught the error and went on.
     """
-    return copy_context().run(_recorded_here, f, level, staged)
+    return copy_context().run(_recorded_here, f, level, staged, branches)
 
 
-def _recorded_here(f: Callable[[], Any], level: int, staged: bool) -> Any:
+def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: list[Any] | None) -> Any:
     global recordings, staging
     refusals: list[RecordingError] = []
     _depth.set(level)
@@ -260,6 +264,7 @@ def _recorded_here(f: Callable[[], Any], level: int, staged: bool) -> Any:
     if staged:
         _staging_level.set(level)
         _refusals.set(refusals)
+        _branches.set(branches)
     here = object()
     try:
         _levels[here] = level if staged else 0
@@ -304,7 +309,7 @@ def stands_for_a_number(node: ValueNode, other: object) -> cython.bint:
 
 
 def refuse_if_staging(node: ValueNode, what: str) -> None:
-    """Raise `RecordingError` where this happens in a function that `jit` records.
+    """Raise `RecordingError` where this happens in a function that `jit` records, unless it may branch and does.
 
     Args:
         node: What the function asks about.
@@ -314,6 +319,15 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
         RecordingError: With the user's line, the expression that the node stands for, and the cure.
     """
     if _staging_level.get():
+        followed = _branches.get()
+        if followed is not None and what == "branches on" and node._level == _staging_level.get():
+            if len(followed) >= _MOST_BRANCHES:
+                raise RecordingError(
+                    f"{users_line()}\n  branches after {_MOST_BRANCHES:,} other branches of one recording: write them "
+                    "with gradwalk.loops"
+                )
+            followed.append(node)
+            return
         error = RecordingError(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
             f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
@@ -360,7 +374,7 @@ def _cure(what: str) -> str:
         "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or repeat and branch with "
         "gradwalk.loops.while_loop and cond, which are recorded. For arrays, on which NumPy's own branch, "
         "gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a static argument: "
-        "jit(f, static_argnums=...)."
+        "jit(f, static_argnums=...), or record every way that is met: jit(f, branches=\"record\")."
     )
 
 

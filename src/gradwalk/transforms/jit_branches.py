@@ -1,0 +1,132 @@
+"""`jit(f, branches="record")`: a recording for each way through the branches of a function that is met.
+
+A recording remembers what its branches were decided by, and how. It is a guess: the program computes that too, and its
+result counts if all was decided so. Otherwise the next recording is tried; where none fits, the function is recorded
+for these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from gradwalk.program.program import Program
+from gradwalk.program.trace import Recording
+from gradwalk.program.trace_cache import BRANCHES
+from gradwalk.transforms.recorded import Jit, JitTrace
+from gradwalk.value.node import level_of, primal_of
+from gradwalk.value.value import Value
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class Way(JitTrace):
+    """A recording of one way through the branches.
+
+    Attributes:
+        outcomes: Whether each condition held, in the order in which they were asked. The program computes them last.
+    """
+
+    outcomes: tuple[bool, ...]
+
+    def fits(self, numbers: Sequence[Any]) -> bool:
+        """Return whether all branches are decided as they were.
+
+        Args:
+            numbers: What the program has computed.
+
+        Returns:
+            True or False.
+        """
+        conditions = numbers[len(numbers) - len(self.outcomes) :]
+        return all(_holds(number) is outcome for number, outcome in zip(conditions, self.outcomes, strict=True))
+
+    def results(self, numbers: Any) -> Any:
+        """Return what the function returns of what the program has computed.
+
+        Args:
+            numbers: What the program has computed.
+
+        Returns:
+            The first of them.
+        """
+        return numbers[: len(numbers) - len(self.outcomes)]
+
+    def roots(self, numbers: Sequence[float]) -> list[Value]:
+        """Return the numbers of the result as Values: see `JitTrace.roots`."""
+        found: list[Value] = self.results(super().roots(numbers))
+        return found
+
+
+class JitBranches(Jit[P, R]):
+    """A function that is recorded for each way through its branches. The arguments are those of `Jit`."""
+
+    def __init__(
+        self, f: Callable[P, R], static_argnums: int | Iterable[int], static_argnames: str | Iterable[str]
+    ) -> None:
+        super().__init__(f, static_argnums, static_argnames)
+        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by key: the latest one that fitted comes first
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return the result for these arguments, by a recording of their way, which is made if needed."""
+        self._cache.calls += 1
+        trace, numbers = self._found(args, kwargs)
+        return trace.treedef.filled(trace.results(numbers))  # type: ignore[no-any-return]
+
+    @property
+    def program(self) -> Program:
+        """The program of the latest recording, with names for its inputs, its results and its conditions."""
+        trace = self._last()
+        names = trace.treedef.names("out")
+        conditions = [f"branch[{i}]" for i in range(len(trace.program.outputs) - len(names))]
+        return trace.program.named(trace.labels, [*names, *conditions])
+
+    def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
+        trace, _ = self._found(args, kwargs)
+        return trace, self._keys.key(args, kwargs)[1]
+
+    def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Way, Any]:
+        """The recording that fits, and what its program computes."""
+        key, leaves = self._keys.key(args, kwargs)
+        ways = self._ways.setdefault(key, [])
+        for outcomes in list(ways):
+            trace: Any = self._cache.find(_key_of_way(key, outcomes))
+            if trace is None:  # it had to make room
+                ways.remove(outcomes)
+                continue
+            numbers = self._numbers(trace, leaves)
+            if trace.fits(numbers):
+                if ways[:1] != [outcomes]:
+                    ways.insert(0, ways.pop(ways.index(outcomes)))
+                return trace, numbers
+        made: Any = self._record_once(key, args, kwargs)
+        trace = self._cache.add(_key_of_way(key, made.outcomes), made)
+        if trace.is_reusable and trace.outcomes not in ways:
+            ways.insert(0, trace.outcomes)
+        numbers = self._numbers(trace, leaves)
+        trace.fits(numbers)  # as it does; a recording around this one is asked, too
+        return trace, numbers
+
+    def _new_recording(self) -> Recording:
+        return Recording(staged=True, follows_branches=True)
+
+    def _as_trace(self, recording: Recording, outputs: list[int], *others: Any) -> Way:
+        conditions, outcomes = recording.branches
+        trace = super()._as_trace(recording, [*outputs, *conditions], *others)
+        return Way(**vars(trace), outcomes=tuple(outcomes))
+
+
+def _holds(condition: Any) -> bool:
+    """Whether a condition holds. One that is being recorded is asked, which its recording may refuse or follow."""
+    if isinstance(condition, Value) and level_of(condition) == 0:
+        return primal_of(condition) != 0.0
+    return bool(condition)
+
+
+def _key_of_way(key: Any, outcomes: tuple[bool, ...]) -> Any:
+    """The key of a recording, by that of the arguments and how its branches were decided."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return (*parts, (BRANCHES, outcomes))

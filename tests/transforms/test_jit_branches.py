@@ -1,0 +1,193 @@
+"""jit(f, branches="record"): never a frozen branch, a recording for each way, and what it cannot follow is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from references import jax, jnp
+
+from gradwalk import (
+    RecordingError,
+    RecordingWarning,
+    Value,
+    grad,
+    hessian,
+    jit,
+    loops,
+    math,
+    value_and_grad,
+    vmap,
+)
+
+
+def tax(income: Any) -> Any:
+    if income < 100:
+        return 0.2 * income
+    if income < 500 and income != 250:
+        return 0.3 * income - 10.0
+    return 0.4 * income * income
+
+
+def halved(x: Any) -> Any:
+    count = 0
+    while x > 1:
+        x = x / 2
+        count += 1
+    return x * count + math.sin(x)
+
+
+def largest(x: Any) -> Any:
+    return max(x) * sorted(x)[0] + (x[0] if not x[1] else abs(x[1]))
+
+
+def test_every_way_is_recorded_and_found_again():
+    recorded = jit(tax, branches="record")
+    for income in (50.0, 150.0, 600.0, 60.0, 250.0, 99.9, 100.0, 499.0, 1e6):
+        assert recorded(income) == tax(income)
+    assert recorded.statistics.recordings == 4
+    assert recorded.statistics.calls == 9
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, grad, value_and_grad, lambda f: grad(grad(f))])
+def test_derivatives_are_those_of_the_way(transform):
+    recorded = jit(transform(tax), branches="record")
+    for income in (50.0, 150.0, 600.0, 60.0):
+        assert recorded(income) == transform(tax)(income)
+    assert recorded.statistics.recordings == 3
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.1, 1000.0), min_size=1, max_size=12))
+def test_loops_of_python(numbers):
+    recorded, slope = jit(halved, branches="record"), jit(grad(halved), branches="record")
+    for x in numbers:
+        assert recorded(x) == halved(x)
+        assert slope(x) == grad(halved)(x)
+    assert recorded.statistics.recordings == len({halvings(x) for x in numbers})
+
+
+def halvings(x: float) -> int:
+    count = 0
+    while x > 1:
+        x, count = x / 2, count + 1
+    return count
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.floats(-2, 2), min_size=3, max_size=3), min_size=1, max_size=12))
+def test_what_python_asks_by_itself(rows):
+    """max, sorted, not: each asks for comparisons."""
+    recorded = jit(hessian(lambda x: largest(list(x))), branches="record")
+    for row in rows:
+        x = numpy.array(row)
+        assert (recorded(x) == hessian(lambda x: largest(list(x)))(x)).all()
+
+
+def test_beside_jax():
+    def f(m: Any, cond: Any, x: Any) -> Any:
+        y = cond(x > 0.5, lambda: m.sin(x), lambda: x * x)
+        return cond(y > 0.4, lambda: y * x, lambda: m.cos(y))
+
+    python = lambda pred, yes, no: yes() if pred else no()  # noqa: E731
+    recorded = jit(grad(lambda x: f(math, python, x)), branches="record")
+    for x in numpy.linspace(-1.0, 1.0, 41):
+        assert recorded(x) == pytest.approx(float(jax.grad(lambda x: f(jnp, jax.lax.cond, x))(x)), rel=1e-12)
+
+
+def test_structures_differ_by_way():
+    recorded = jit(lambda x: (x, -x) if x > 0 else [x], branches="record")
+    assert recorded(1.0) == (1.0, -1.0)
+    assert recorded(-1.0) == [-1.0]
+    assert recorded(2.0) == (2.0, -2.0)
+
+
+def test_values_are_looked_at():
+    recorded = jit(tax, branches="record")
+    x = Value(150.0)
+    recorded(x).backward()
+    assert x.grad == 0.3
+    y = Value(50.0)
+    recorded(y).backward()
+    assert y.grad == 0.2
+
+
+def test_parameters_from_outside_decide_too():
+    limit = Value(1.0)
+    recorded = jit(lambda x: x if x < limit else limit * 2.0, branches="record")
+    assert recorded(0.5) == 0.5
+    assert recorded(3.0).data == 2.0
+    limit.data = 5.0
+    assert recorded(3.0) == 3.0
+
+
+def test_nan_takes_the_way_that_python_takes():
+    recorded = jit(tax, branches="record")
+    recorded(50.0)
+    assert numpy.isnan(recorded(float("nan")))
+    assert recorded(60.0) == 12.0
+
+
+def test_within_another_recording():
+    inner = jit(tax, branches="record")
+    with pytest.raises(RecordingError, match="branches on"):
+        jit(lambda x: inner(x) + 1.0)(50.0)
+    outer = jit(lambda x: inner(x) + 1.0, branches="record")
+    for income in (50.0, 150.0, 600.0):
+        assert outer(income) == tax(income) + 1.0
+    assert grad(lambda x: inner(x) * 2.0)(150.0) == 0.6
+
+
+def test_what_it_cannot_follow_is_refused():
+    for f in (float, lambda x: x.data, lambda x: [1.0, 2.0][x]):
+        with pytest.raises(RecordingError):
+            jit(f, branches="record")(1.0)
+    with pytest.raises(RecordingError, match="branches on"):
+        jit(vmap(tax))(numpy.ones(3))
+    with pytest.raises(TypeError, match="its samples go different ways"):
+        jit(vmap(tax), branches="record")
+    with pytest.raises(ValueError, match="branches is 'all'"):
+        jit(tax, branches="all")
+    with pytest.raises(RecordingError, match="other branches of one recording"):
+        jit(endless, branches="record")(1.0)
+
+
+def endless(x: Any) -> Any:
+    while x > 0:
+        x = x + 1.0
+    return x
+
+
+def test_loops_inside_stay_loops():
+    recorded = jit(lambda x: loops.fori_loop(0, 100, lambda i, y: y * 0.9 + x, x) if x > 0 else x, branches="record")
+    assert recorded(1.0) == pytest.approx(10.0 - 9.0 * 0.9**100, rel=1e-12)
+    assert recorded(-1.0) == -1.0
+    assert recorded.statistics.instructions < 10
+
+
+def test_too_many_ways_are_told():
+    recorded = jit(halved, branches="record")
+
+    def through(exponents: Any) -> None:
+        for exponent in exponents:
+            assert recorded(2.0**exponent) == halved(2.0**exponent)
+
+    with pytest.warns(RecordingWarning, match="its branches went another way"):
+        through(range(70))
+    through(range(200))
+    assert recorded.statistics.recordings <= 128
+    assert recorded.statistics.forgotten > 0
+
+
+def test_what_is_shown():
+    recorded = jit(tax, branches="record")
+    recorded(150.0)
+    outputs = [line.split()[0] for line in str(recorded.program).splitlines()[-4:]]
+    assert outputs == ["out", "branch[0]", "branch[1]", "branch[2]"]
+    assert recorded.graph.nodes[-1].data == 35.0
+    assert recorded.walk(50.0).graph.nodes[-1].data == 10.0
+    assert pickle.loads(pickle.dumps(recorded))(50.0) == 10.0
