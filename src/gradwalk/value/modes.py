@@ -374,7 +374,7 @@ def _cure(what: str) -> str:
         "Choose with gradwalk.math.where(condition, a, b), maximum or minimum, or repeat and branch with "
         "gradwalk.loops.while_loop and cond, which are recorded. For arrays, on which NumPy's own branch, "
         "gradwalk.numpy has them, and less, max, sort and others. Or give what decides as a static argument: "
-        "jit(f, static_argnums=...), or record every way that is met: jit(f, branches=\"record\")."
+        'jit(f, static_argnums=...), or record every way that is met: jit(f, branches="record").'
     )
 
 
