@@ -41,6 +41,7 @@ COMPILED = (
     "program/lower",
     "program/tape",
     "program/interpreter",
+    "program/loop_runner",
     "program/c_abi",
     "program/program",
     "backend/schedule/analysis",
