@@ -41,6 +41,8 @@ COMPILED = (
     "program/c_abi",
     "program/program",
     "program/loop_runner",
+    "program/shapes",
+    "program/fold",
     "backend/schedule/analysis",
     "backend/schedule/orders",
     "backend/schedule/allocation",

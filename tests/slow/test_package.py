@@ -42,6 +42,8 @@ COMPILED = (
     "program/tape",
     "program/interpreter",
     "program/loop_runner",
+    "program/shapes",
+    "program/fold",
     "program/c_abi",
     "program/program",
     "backend/schedule/analysis",

@@ -9,18 +9,25 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy
+
 from gradwalk.ops.printers import C_HELPERS
 from gradwalk.ops.statements import c_definitions
 from gradwalk.program import c_calls
 from gradwalk.program.c_names import is_taken
+from gradwalk.program.c_repeats import CRepeats
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.repeats import Moving, Repeat, even_runs
 
 # The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
+_FEWEST_OUTPUTS = 5  # that a loop sets
+_MOST_CELLS = 4096  # numbers kept by loops that stand on the stack
+
 # What the file defines, besides what its formulas call.
-_OWN = "inputs outputs constants tables take kept PIECE ways snapshots_for ahead_of operands results"
+_OWN = "inputs outputs constants tables take kept memory PIECE ways snapshots_for ahead_of operands results"
 
 _TAKE = """\
 /* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
@@ -138,8 +145,9 @@ class _Writer:
         self.cells = 0
         self._code = code
         self._suffix = suffix
-        statements = _statements(code, suffix, functions)
-        self._pieces = [statements[i : i + _PIECE] for i in range(0, len(statements), _PIECE)] or [[]]
+        self._repeats = CRepeats(code, suffix, _PIECE)
+        statements = _statements(code, suffix, functions, self._repeats)
+        self._pieces = _pieces(statements)
         self._last_piece = {
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
         }
@@ -149,18 +157,31 @@ class _Writer:
 
     def definitions(self, name: str, kind: str) -> list[str]:
         """Write the function of that name, after those that it calls."""
+        arrays = ["const double *inputs", "double *outputs"]
         if len(self._pieces) == 1:
-            return _function(kind, name, self._body(0), ["const double *inputs", "double *outputs"])
+            return _function(kind, name, self._with_memory(self._body(0)), arrays)
         lines = [
             "/* In one function all pieces together would take a compiler long. */",
             *("#ifndef PIECE", "#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
             *("#define PIECE static void", "#endif", "#endif", ""),
         ]
-        parameters = ["const double *inputs", "double *outputs", "double *kept"]
+        passed = ["inputs", "outputs", "kept", *(["memory"] if self._repeats.cells else [])]
+        parameters = [*arrays, *(f"double *{array}" for array in passed[2:])]
         for i in range(len(self._pieces)):
             lines += [*_function("PIECE", f"{name}_{i + 1}", self._body(i), parameters), ""]
-        calls = [f"{name}_{i + 1}(inputs, outputs, kept);" for i in range(len(self._pieces))]
-        return [*lines, *_function(kind, name, [f"double kept[{max(self.cells, 1)}];", *calls], parameters[:2])]
+        calls = [f"{name}_{i + 1}({', '.join(passed)});" for i in range(len(self._pieces))]
+        body = [f"double kept[{max(self.cells, 1)}];", *self._with_memory(calls)]
+        return [*lines, *_function(kind, name, body, arrays)]
+
+    def _with_memory(self, body: list[str]) -> list[str]:
+        """Surround a function's body by what makes room for the numbers that loops keep."""
+        cells = self._repeats.cells
+        if not cells:
+            return body
+        if cells <= _MOST_CELLS:
+            return [f"double memory[{cells}];", *body]
+        fail = f"if (!memory) {{ long i; for (i = 0; i < {len(self._code.outputs)}; ++i) outputs[i] = NAN; return; }}"
+        return [f"double *memory = (double *)malloc({cells} * sizeof(double));", fail, *body, "free(memory);"]
 
     def _body(self, i: int) -> list[str]:
         """Write the statements of a piece, and those that keep its results for later ones."""
@@ -176,6 +197,8 @@ class _Writer:
             return f"inputs[{index}]"
         if index < self._code.first:
             return f"constants{self._suffix}[{index - self._code.inputs}]"
+        if self._repeats.inside[index]:
+            return self._repeats.read(Moving(index, ()))
         return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
 
     def _kept(self, index: int) -> int:
@@ -188,32 +211,66 @@ class _Writer:
         return self._cell[index]
 
 
-def _statements(code: Code, suffix: str, functions: Mapping[int, str]) -> list[_Statement]:
+def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
+    """Split statements into pieces of some 250 lines, at least one."""
+    pieces: list[list[_Statement]] = [[]]
+    lines = 0
+    for statement in statements:
+        if lines >= _PIECE:
+            pieces.append([])
+            lines = 0
+        pieces[-1].append(statement)
+        lines += len(statement.text)
+    return pieces
+
+
+def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats) -> list[_Statement]:
     """Return a statement for every instruction that an output needs, then one for every output."""
-    rows = code.rows
-    needed = set(code.outputs)
+    needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
     statements = []
     tables = _constant_tables(code)
     results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # of each call: those needed, with their index
+    rows = code.rows
     first = {row[1]: i for i, row in reversed([*enumerate(rows)]) if row[0] == CALL}
-    for i in range(len(rows) - 1, -1, -1):
-        index, opcode, which = code.first + i, rows[i][0], rows[i][1]
-        if opcode == CALL:
-            if index in needed:
-                results[which].append((rows[i][2], index))
-            if first[which] != i or not results[which]:
-                continue
-            statement = _calling(code, which, results[which][::-1], functions)
-        elif index not in needed:
+    for part in reversed(repeats.parts):
+        if isinstance(part, Repeat):
+            statements.append(_Statement([], *repeats.statement(part)))
+            needed.update(statements[-1].operands)
             continue
-        elif opcode == TAKE:
-            statement = _taking(code, index, rows[i], tables, suffix)
-        else:
-            statement = _computing(code, index, rows[i])
-        needed.update(statement.operands)
-        statements.append(statement)
-    outputs = [_Statement([], [f"outputs[{i}] = {{0}};"], [index]) for i, index in enumerate(code.outputs)]
-    return statements[::-1] + outputs
+        for i in reversed(part):
+            index, opcode, which = code.first + i, rows[i][0], rows[i][1]
+            if opcode == CALL:
+                if index in needed:
+                    results[which].append((rows[i][2], index))
+                if first[which] != i or not results[which]:
+                    continue
+                statement = _calling(code, which, results[which][::-1], functions)
+            elif index not in needed:
+                continue
+            elif opcode == TAKE:
+                statement = _taking(code, index, rows[i], tables, suffix)
+            else:
+                statement = _computing(code, index, rows[i])
+            needed.update(statement.operands)
+            statements.append(_with_kept(statement, repeats))
+    return statements[::-1] + _setting_outputs(code, repeats)
+
+
+def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
+    """Append to a statement that results are kept which loops need."""
+    kept = [index for index in statement.results if repeats.kept[index]]
+    return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
+
+
+def _setting_outputs(code: Code, repeats: CRepeats) -> list[_Statement]:
+    """Return statements that set the outputs: a loop for those that stand at equal distances in memory."""
+    steps = [y - x if repeats.inside[x] and repeats.inside[y] else None for x, y in itertools.pairwise(code.outputs)]
+    return [
+        _Statement([], *repeats.output(start, count))
+        if count > 1
+        else _Statement([], [f"outputs[{start}] = {{0}};"], [code.outputs[start]])
+        for start, count in (even_runs(steps, _FEWEST_OUTPUTS) if code.outputs else [])
+    ]
 
 
 def _computing(code: Code, index: int, row: list[int]) -> _Statement:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradwalk.program.code import Code
+from gradwalk.program.fold import fold
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.operand_text import OperandText, named_runs, on_one_line, operand_names, shortened
+from gradwalk.program.repeats import Repeat, operand, result, traversed
 
 _NO_BREAK = "\0"  # stands for spaces within names while lines are wrapped
 _MOST = 12  # operands of a loop that are shown
+_MOST_INPUTS = 20  # whose names differ by a subscript and are shown
+_FEWEST = 3  # lines that writing a loop as one has to save
 _NOTHING: Mapping[int, str] = {}
 _WIDTH = 100  # of the lines that name inputs or outputs
 
@@ -20,8 +23,9 @@ _WIDTH = 100  # of the lines that name inputs or outputs
 def listing(code: Code) -> str:
     """Show a program: its inputs by name, one instruction a line, its outputs.
 
-    The programs that loops and choices consist of are shown below it. Constants stand where they are used. Operands
-    have the names of the inputs where there are any; otherwise they are called v and the index.
+    Instructions that repeat themselves are shown as loops. The programs that recorded loops and choices consist of are
+    shown below it. Constants stand where they are used. Operands have the names of the inputs where there are any;
+    otherwise they are called v and the index, v[7] in loops being v7.
 
     Args:
         code: The parts of the program.
@@ -47,10 +51,52 @@ def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) ->
         if function.kind and id(function) not in inner:
             number = 1 + sum(other.kind == function.kind for _, other in inner.values())
             inner[id(function)] = f"{function.name}{number}", function
-    names = operand_names(code)
-    head = _wrapped(f"{title}(", names[: code.inputs], "):")
     called = {which: name for which, (name, _) in inner.items()}
-    return [*head, *_instruction_lines(code, names, called), *_output_lines(code, names)]
+    repeats = [repeat for repeat in fold(code) if _is_shorter(repeat)]
+    text = OperandText(code)
+    names = text.names
+    lines = _wrapped(f"{title}(", shortened(names[: code.inputs], _MOST_INPUTS), "):")
+    width = len(names[-1]) if len(code) else 0
+    for part, around in traversed(range(len(code)), repeats):
+        indent = "  " * (1 + len(around))
+        if isinstance(part, Repeat):
+            lines.append(f"{indent}for {text.counters[len(around)]} in range({part.count}):")
+        elif part is not None:
+            lines += [f"{indent}{line}" for line in _part_lines(code, part, around, text, width, called)]
+    return [*lines, *_output_lines(code, text)]
+
+
+def _is_shorter(repeat: Repeat) -> bool:
+    """Whether a loop is worth its own line."""
+    return repeat.period * (repeat.count - 1) > _FEWEST
+
+
+def _part_lines(
+    code: Code, part: range, around: Sequence[Repeat], text: OperandText, width: int, called: Mapping[int, str]
+) -> list[str]:
+    """Show instructions that follow each other, in the loops around them."""
+    rows = code.instructions.reshape(-1, 4)[part.start : part.stop].tolist()
+    if not around:
+        own = text.names[code.first + part.start : code.first + part.stop]
+        return [
+            f"{name:<{width}} = {_expression(code, row, text.names, called)}"
+            for name, row in zip(own, rows, strict=True)
+        ]
+    moving = [text(result(code, i, around), around) for i in part]
+    width = max(map(len, moving))
+    return [
+        f"{name:<{width}} = {_moving_expression(code, i, row, around, text)}"
+        for name, i, row in zip(moving, part, rows, strict=True)
+    ]
+
+
+def _moving_expression(code: Code, i: int, row: Sequence[int], around: Sequence[Repeat], text: OperandText) -> str:
+    """Show an instruction of a loop; none is a call."""
+    opcode = row[0]
+    if opcode == TAKE:
+        return f"take([{_entries(code, row[2], text.names)}], {text(operand(code, i, 1, around), around)})"
+    given = [text(operand(code, i, column, around), around) for column in range(1, 1 + INSTRUCTIONS[opcode].arity)]
+    return INSTRUCTIONS[opcode].text.format(*given)
 
 
 def instruction_lines(code: Code, names: Sequence[str]) -> list[str]:
@@ -63,15 +109,9 @@ def instruction_lines(code: Code, names: Sequence[str]) -> list[str]:
     Returns:
         The lines, aligned.
     """
-    return _instruction_lines(code, names, {})
-
-
-def _instruction_lines(code: Code, names: Sequence[str], called: Mapping[int, str]) -> list[str]:
     width = len(names[-1]) if len(code) else 0
     own = names[len(names) - len(code) :]
-    return [
-        f"  {name:<{width}} = {_expression(code, row, names, called)}" for name, row in zip(own, code.rows, strict=True)
-    ]
+    return [f"  {name:<{width}} = {_expression(code, row, names)}" for name, row in zip(own, code.rows, strict=True)]
 
 
 def instruction_line(code: Code, i: int) -> str:
@@ -89,25 +129,6 @@ def instruction_line(code: Code, i: int) -> str:
     return f"{names[code.first + i]} = {_expression(code, row, names)}"
 
 
-def operand_names(code: Code) -> list[str]:
-    """Name what instructions may use.
-
-    Args:
-        code: The parts of the program.
-
-    Returns:
-        What each index is called: inputs by their names where these mean nothing else here, constants as numbers, and
-        anything else v and its index.
-    """
-    count = Counter(code.input_names)
-    names = [
-        _on_one_line(name) if name and count[name] == 1 and not re.fullmatch(r"v\d+", name) else f"v{index}"
-        for index, name in enumerate(code.input_names or [""] * code.inputs)
-    ]
-    names += map(repr, code.constants)
-    return [*names, *(f"v{index}" for index in range(code.first, code.count))]
-
-
 def _expression(code: Code, row: Sequence[int], names: Sequence[str], called: Mapping[int, str] = _NOTHING) -> str:
     opcode, *operands = row
     if opcode == CALL:
@@ -120,22 +141,29 @@ def _expression(code: Code, row: Sequence[int], names: Sequence[str], called: Ma
         return text if function.outputs == 1 else f"{text}[{position}]"
     if opcode == TAKE:
         index, which, _ = operands
-        return f"take([{', '.join([names[entry] for entry in code.tables[which]])}], {names[index]})"
+        return f"take([{_entries(code, which, names)}], {names[index]})"
     return INSTRUCTIONS[opcode].text.format(*[names[index] for index in operands])
 
 
-def _output_lines(code: Code, names: Sequence[str]) -> list[str]:
-    """Show the outputs: on one line or, if they have names, on a line each."""
-    results = [names[index] for index in code.outputs]
+def _entries(code: Code, table: int, names: Sequence[str]) -> str:
+    return ", ".join([names[entry] for entry in code.tables[table]])
+
+
+def _output_lines(code: Code, text: OperandText) -> list[str]:
+    """Show the outputs: on one line or, if they have names, on a line each, those that move evenly as a loop."""
     if not code.output_names:
-        return _wrapped("  return ", results, "")
-    outputs = [_on_one_line(name) for name in code.output_names]
-    width = max(map(len, outputs))
-    return [f"  {name:<{width}} = {text}" for name, text in zip(outputs, results, strict=True)]
-
-
-def _on_one_line(name: str) -> str:
-    return name if name.isprintable() else repr(name)
+        return _wrapped("  return ", [text.names[index] for index in code.outputs], "")
+    names = [on_one_line(name) for name in code.output_names]
+    runs = named_runs(names, code.outputs)
+    width = max([len(names[start]) for start, count in runs if count == 1], default=0)
+    lines = []
+    for start, count in runs:
+        if count == 1:
+            lines.append(f"  {names[start]:<{width}} = {text.names[code.outputs[start]]}")
+        else:
+            name, index = text.output(names, code.outputs, start, count)
+            lines += [f"  for {text.counters[0]} in range({count}):", f"    {name} = {index}"]
+    return lines
 
 
 def _wrapped(before: str, items: Sequence[str], after: str) -> list[str]:

@@ -1,0 +1,176 @@
+"""The loops that were found in a program, in C.
+
+Within a repetition results are variables. What a later repetition or anything outside of the loop needs is kept in an
+array, `memory`, in the order of the program, so that operands that move evenly do so there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.program.code import Code
+from gradwalk.program.fold import fold
+from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
+from gradwalk.program.repeats import Moving, Repeat, operand, result, traversed
+
+_COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
+_FEWEST = 8  # instructions that a loop has to save: what is written out can stay in registers
+
+
+class CRepeats:
+    """Writes loops.
+
+    Args:
+        code: The parts of the program.
+        suffix: What is appended to the names of arrays.
+        most: How many instructions a program may have that is written without loops.
+
+    Attributes:
+        parts: The loops that are written, and the instructions between them, in order.
+        cells: How many numbers `memory` holds.
+        inside: Of each index, whether it is the result of an instruction in a loop.
+        kept: Of each index, whether it stands in `memory`.
+    """
+
+    def __init__(self, code: Code, suffix: str, most: int) -> None:
+        self._code = code
+        self._suffix = suffix
+        repeats = [repeat for repeat in _found(code, most) if repeat.period * (repeat.count - 1) >= _FEWEST]
+        everything = list(traversed(range(len(code)), repeats))
+        self.parts = [part for part, around in everything if part is not None and not around]
+        self.inside = numpy.zeros(code.count, bool)
+        self.kept = numpy.zeros(code.count, bool)
+        for repeat in repeats:
+            self.inside[code.first + repeat.start : code.first + repeat.stop] = True
+        self._around = {  # of the instructions in first repetitions, the loops around
+            i: around for part, around in everything if isinstance(part, range) and around for i in part
+        }
+        if repeats:
+            self._keep(everything)
+        kept = numpy.flatnonzero(self.kept)
+        self._first = int(kept[0]) if len(kept) else 0
+        self.cells = int(kept[-1]) + 1 - self._first if len(kept) else 0
+
+    def read(self, place: Moving) -> str:
+        """Return the number at an index that stands in `memory`."""
+        return f"memory[{place._replace(start=place.start - self._first).text(_COUNTERS)}]"
+
+    def statement(self, repeat: Repeat) -> tuple[list[str], list[int]]:
+        """Write a loop.
+
+        Args:
+            repeat: The loop, which is in no other.
+
+        Returns:
+            Lines of C with {0}, {1} and so on for operands that do not move, and the indices of these operands.
+        """
+        lines: list[str] = []
+        operands: dict[int, int] = {}
+        for part, around in traversed(range(repeat.start, repeat.stop), [repeat]):
+            indent = "    " * 2 * len(around)
+            if part is None:
+                lines += [f"{indent}    }}}}", f"{indent}}}}}"]
+            elif isinstance(part, Repeat):
+                counter = _COUNTERS[len(around)]
+                head = f"for ({counter} = 0; {counter} < {part.count}; ++{counter})"
+                lines += [f"{indent}{{{{", f"{indent}    long {counter};", f"{indent}    {head} {{{{"]
+            else:
+                lines += [f"{indent}{line}" for i in part for line in self._computing(i, around, operands)]
+        return lines, list(operands)
+
+    def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
+        """Write `count` outputs from number `start` on, which stand in `memory` at equal distances, as a loop."""
+        first, second = self._code.outputs[start : start + 2]
+        place = Moving(first, (second - first,))
+        lines = [
+            *("{{", "    long i;"),
+            f"    for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {self._moving(place)};",
+            "}}",
+        ]
+        return lines, []
+
+    def _computing(self, i: int, around: tuple[Repeat, ...], operands: dict[int, int]) -> list[str]:
+        """Write an instruction; operands that do not move are entered with their numbers."""
+        row = self._code.instructions[4 * i : 4 * i + 4].tolist()
+        given = [self._operand(place, around, operands) for place in self._places(i, row, around)]
+        own = result(self._code, i, around)
+        lines = []
+        if row[0] == TAKE:
+            lines.append(f"const double table{own.start}[] = {{{{{', '.join(given[1:])}}}}};")
+            text = f"take(table{own.start}, 1, {len(given) - 1}, {given[0]})"
+        else:
+            text = INSTRUCTIONS[row[0]].c.format(*given)
+        lines.append(f"const double v{own.start} = {text};")
+        if self._is_kept(own, around):
+            lines.append(f"{self.read(own)} = v{own.start};")
+        return lines
+
+    def _operand(self, place: Moving, around: tuple[Repeat, ...], operands: dict[int, int]) -> str:
+        if self._is_local(place, around):
+            return f"v{place.start}"
+        if any(place.strides) or self.inside[place.start]:
+            return self._moving(place)
+        return f"{{{operands.setdefault(place.start, len(operands))}}}"
+
+    def _moving(self, place: Moving) -> str:
+        if place.start < self._code.inputs:
+            return f"inputs[{place.text(_COUNTERS)}]"
+        if place.start < self._code.first:
+            return f"constants{self._suffix}[{place._replace(start=place.start - self._code.inputs).text(_COUNTERS)}]"
+        return self.read(place)
+
+    def _keep(self, everything: Iterable[tuple[Repeat | range | None, tuple[Repeat, ...]]]) -> None:
+        """Find out what has to be kept."""
+        for part, around in everything:
+            if isinstance(part, range):
+                for i in part:
+                    self._keep_operands(i, around)
+        outputs = numpy.array(self._code.outputs, int)
+        self.kept[outputs] |= self.inside[outputs]
+
+    def _keep_operands(self, i: int, around: tuple[Repeat, ...]) -> None:
+        row = self._code.instructions[4 * i : 4 * i + 4].tolist()
+        if not around:
+            used = numpy.array(self._code.used(row), int)
+            self.kept[used] |= self.inside[used]
+            return
+        for place in self._places(i, row, around):
+            in_memory = place.start >= self._code.first and (any(place.strides) or self.inside[place.start])
+            if in_memory and not self._is_local(place, around):
+                self.kept[_indices(place, around)] = True
+
+    def _places(self, i: int, row: Sequence[int], around: Sequence[Repeat]) -> Iterator[Moving]:
+        """Yield the indices of the operands of an instruction in a loop."""
+        arity = 1 if row[0] == TAKE else INSTRUCTIONS[row[0]].arity
+        for column in range(1, 1 + arity):
+            yield operand(self._code, i, column, around)
+        if row[0] == TAKE:
+            for entry in self._code.tables[row[2]]:
+                yield Moving(entry, (0,) * len(around))
+
+    def _is_local(self, place: Moving, around: tuple[Repeat, ...]) -> bool:
+        """Whether an operand in these loops is the result of an instruction in the same repetition of all of them."""
+        loops = self._around.get(place.start - self._code.first)
+        if loops is None or loops != around[: len(loops)]:
+            return False
+        periods = tuple([loop.period for loop in loops])
+        return place.strides == periods + (0,) * (len(around) - len(loops))
+
+    def _is_kept(self, place: Moving, around: Sequence[Repeat]) -> bool:
+        return bool(self.kept[_indices(place, around)].any())
+
+
+def _found(code: Code, most: int) -> Sequence[Repeat]:
+    return fold(code) if len(code) > most else ()
+
+
+def _indices(place: Moving, around: Sequence[Repeat]) -> NDArray[numpy.int64]:
+    """Return all indices of an operand in these loops."""
+    indices = numpy.array([place.start])
+    for loop, stride in zip(around, place.strides, strict=True):
+        if stride:
+            indices = numpy.add.outer(indices, stride * numpy.arange(loop.count)).ravel()
+    return indices

@@ -1,0 +1,154 @@
+"""`Shapes`: what stretches of a program look like, numbered so that two that look alike have the same number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import c_compat
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_none = cython.declare(cython.int, -1)
+_low32 = cython.declare(cython.ulonglong, 0xFFFFFFFF)
+
+
+@cython.cclass
+class Ints:
+    """A list of ints that compiled code reads and appends to.
+
+    Attributes:
+        data: The ints.
+        length: How many there are.
+    """
+
+    data: cython.p_int
+    length: cython.int
+    _capacity: cython.int
+    _array: Any  # what `data` points into
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._capacity = 64
+        self._array = numpy.empty(64, numpy.int32)
+        self.data = c_compat.integers(self._array)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def append(self, number: cython.int) -> cython.int:
+        """Append an int."""
+        if self.length == self._capacity:
+            self._grow()
+        self.data[self.length] = number
+        self.length += 1
+        return 0
+
+    @cython.cfunc
+    def _grow(self) -> object:
+        """Make room for twice as many."""
+        self._capacity *= 2
+        larger = numpy.empty(self._capacity, numpy.int32)
+        larger[: self.length] = self._array[: self.length]
+        self._array = larger
+        self.data = c_compat.integers(larger)
+        return None
+
+
+@cython.cclass
+class Shapes:
+    """Numbers for descriptions, equal ones for equal descriptions.
+
+    A description is a list of ints. With it goes a list of places: where the instructions are that it describes,
+    counted from where the stretch begins. Both are appended to `words` and `places`, and `finish` gives the number.
+
+    Attributes:
+        words: All descriptions, one after the other, and the one that is being written.
+        places: All places, likewise.
+        first_place: Of each number where its places begin, and where the next one's will.
+    """
+
+    words: Ints
+    places: Ints
+    first_place: Ints
+    _first_word: Ints
+    _table: cython.p_int  # the numbers by the hash of their descriptions, or -1
+    _cells: Any  # what `_table` points into
+    _mask: cython.int  # one less than the number of cells, a power of two
+
+    def __init__(self) -> None:
+        self.words, self.places = Ints(), Ints()
+        self.first_place, self._first_word = Ints(), Ints()
+        self.first_place.append(0)
+        self._first_word.append(0)
+        self._set_table(1024)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def finish(self) -> cython.int:
+        """Return the number of the description that has been appended, which is dropped if it is known already."""
+        number: cython.int = self._first_word.length - 1
+        begin: cython.int = self._first_word.data[number]
+        cell: cython.int = self._cell_of(begin, self.words.length - begin)
+        if self._table[cell] != _none:
+            self.words.length = begin
+            self.places.length = self.first_place.data[number]
+            return self._table[cell]
+        self._table[cell] = number
+        self._first_word.append(self.words.length)
+        self.first_place.append(self.places.length)
+        if 2 * number > self._mask:
+            self._grow_table()
+        return number
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _cell_of(self, begin: cython.int, length: cython.int) -> cython.int:
+        """Return the cell of a description, or the empty cell where it belongs."""
+        hashed: cython.ulonglong = length
+        word: cython.longlong
+        i: cython.int
+        other: cython.int
+        for i in range(begin, begin + length):
+            word = self.words.data[i]
+            hashed = ((hashed ^ (word & _low32)) * 0x5BD1E995 + (hashed >> 15)) & _low32
+        cell: cython.int = (hashed ^ (hashed >> 13)) & self._mask
+        while self._table[cell] != _none:
+            other = self._table[cell]
+            if self._first_word.data[other + 1] - self._first_word.data[other] == length and self._is_equal(
+                self._first_word.data[other], begin, length
+            ):
+                return cell
+            cell = (cell + 1) & self._mask
+        return cell
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _is_equal(self, x: cython.int, y: cython.int, length: cython.int) -> cython.bint:
+        """Return whether two stretches of words are equal."""
+        i: cython.int = 0
+        while i < length and self.words.data[x + i] == self.words.data[y + i]:
+            i += 1
+        return i == length
+
+    @cython.cfunc
+    def _set_table(self, cells: cython.int) -> object:
+        """Set a table of empty cells."""
+        self._cells = numpy.full(cells, -1, numpy.int32)
+        self._table = c_compat.integers(self._cells)
+        self._mask = cells - 1
+        return None
+
+    @cython.cfunc
+    def _grow_table(self) -> object:
+        """Replace the table by one of four times as many cells."""
+        self._set_table(4 * (self._mask + 1))
+        number: cython.int
+        begin: cython.int
+        for number in range(self._first_word.length - 1):
+            begin = self._first_word.data[number]
+            self._table[self._cell_of(begin, self._first_word.data[number + 1] - begin)] = number
+        return None
