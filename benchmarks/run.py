@@ -22,6 +22,7 @@ BENCHMARKS = (
     "see",
     "transforms",
     "loops",
+    "folding",
     "asian",
     "black_scholes",
     "low_level",

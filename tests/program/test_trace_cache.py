@@ -40,7 +40,7 @@ def test_what_is_added_is_found():
     assert cache.find("key") is trace
     assert cache.latest is trace
     cache.calls += 3
-    assert cache.statistics == Statistics(calls=3, recordings=1, instructions=1)
+    assert cache.statistics == Statistics(calls=3, recordings=1, instructions=1, written=1)
 
 
 def test_the_first_one_added_wins():
@@ -132,7 +132,7 @@ class TestRoom:
             cache.add(key, trace)
             assert cache.find(0) is traces[0]
         assert [cache.find(key) for key in range(5)] == [traces[0], None, None, *traces[3:]]
-        assert cache.statistics == Statistics(calls=0, recordings=3, instructions=3, forgotten=2)
+        assert cache.statistics == Statistics(calls=0, recordings=3, instructions=3, forgotten=2, written=3)
         cache.clear()
         assert cache.statistics == Statistics(calls=0, recordings=0, instructions=0, forgotten=0)
 

@@ -18,6 +18,7 @@ from checkout import IS_COMPILED, ROOT
 
 from gradwalk import Value, jit, value_and_grad, vmap
 from gradwalk.nn import MLP
+from gradwalk.program.repeats import written
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -230,3 +231,16 @@ def test_yield_curve_without_noise_finds_the_very_parameters(tmp_path):
         assert calibrated == known, output
     pension, known = numbers(output, "pension:")
     assert pension == known, output
+
+
+def test_loops_of_the_examples_come_back_as_loops(monkeypatch):
+    option, gpt = loaded("asian_option", monkeypatch), loaded("scalar_gpt", monkeypatch)
+    price = jit(value_and_grad(option.arithmetic))
+    price(numpy.array([100.0, 100.0, 0.03, 0.2, 1.0]), numpy.full(252, 0.1))
+    assert len(price.program.repeats) == 2
+    assert written(len(price.program), price.program.repeats) <= 61
+    letters, following = gpt.spelled(["olivia"])
+    loss = jit(value_and_grad(gpt.loss))
+    loss(numpy.random.default_rng(1).normal(0, 0.15, gpt.PARAMETERS), letters[0], following[0])
+    assert len(loss.program) > 100_000
+    assert written(len(loss.program), loss.program.repeats) <= 3000

@@ -1,11 +1,12 @@
 """The loops that were found in a program, in C.
 
-Within a repetition results are variables. What a later repetition or anything outside of the loop needs is kept in an
+Within a repetition results are variables, and so is what the next repetition needs. What else is needed is kept in an
 array, `memory`, in the order of the program, so that operands that move evenly do so there.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy
@@ -25,7 +26,7 @@ class CRepeats:
 
     Args:
         code: The parts of the program.
-        suffix: What is appended to the names of arrays.
+        suffix: What is appopen_loops to the names of arrays.
         most: How many instructions a program may have that is written without loops.
 
     Attributes:
@@ -38,7 +39,7 @@ class CRepeats:
     def __init__(self, code: Code, suffix: str, most: int) -> None:
         self._code = code
         self._suffix = suffix
-        repeats = [repeat for repeat in _found(code, most) if repeat.period * (repeat.count - 1) >= _FEWEST]
+        repeats = [repeat for repeat in _found(code, most) if repeat.period * (repeat.times - 1) >= _FEWEST]
         everything = list(traversed(range(len(code)), repeats))
         self.parts = [part for part, around in everything if part is not None and not around]
         self.inside = numpy.zeros(code.count, bool)
@@ -48,6 +49,7 @@ class CRepeats:
         self._around = {  # of the instructions in first repetitions, the loops around
             i: around for part, around in everything if isinstance(part, range) and around for i in part
         }
+        self._carried: defaultdict[tuple[Repeat, ...], list[int]] = defaultdict(list)  # by the loops around
         if repeats:
             self._keep(everything)
         kept = numpy.flatnonzero(self.kept)
@@ -69,28 +71,42 @@ class CRepeats:
         """
         lines: list[str] = []
         operands: dict[int, int] = {}
+        open_loops: list[tuple[Repeat, ...]] = []  # the loops that are being written, each with those around
         for part, around in traversed(range(repeat.start, repeat.stop), [repeat]):
             indent = "    " * 2 * len(around)
-            if part is None:
-                lines += [f"{indent}    }}}}", f"{indent}}}}}"]
-            elif isinstance(part, Repeat):
-                counter = _COUNTERS[len(around)]
-                head = f"for ({counter} = 0; {counter} < {part.count}; ++{counter})"
-                lines += [f"{indent}{{{{", f"{indent}    long {counter};", f"{indent}    {head} {{{{"]
+            if isinstance(part, range):
+                added = [line for i in part for line in self._computing(i, around, operands)]
+            elif part is None:
+                added = self._end(open_loops.pop())
             else:
-                lines += [f"{indent}{line}" for i in part for line in self._computing(i, around, operands)]
+                open_loops.append((*around, part))
+                added = self._begin(open_loops[-1], operands)
+            lines += [f"{indent}{line}" for line in added]
         return lines, list(operands)
+
+    def _begin(self, loops: tuple[Repeat, ...], operands: dict[int, int]) -> list[str]:
+        """Begin the innermost of these loops, with variables for what each repetition takes from the one before."""
+        counter = _COUNTERS[len(loops) - 1]
+        lines = ["{{", f"    long {counter};"]
+        for i in self._carried[loops]:
+            place = _before(result(self._code, i, loops), loops)
+            lines.append(f"    double c{self._code.first + i} = {self._operand(place, loops[:-1], operands)};")
+        return [*lines, f"    for ({counter} = 0; {counter} < {loops[-1].times}; ++{counter}) {{{{"]
+
+    def _end(self, loops: tuple[Repeat, ...]) -> list[str]:
+        """End it, and keep what is needed of its last repetition alone."""
+        carried = [result(self._code, i, loops) for i in self._carried[loops]]
+        moved = [f"        c{place.start} = v{place.start};" for place in carried]
+        last = [place for place in carried if self._is_kept(place, loops) and not self._is_kept_always(place, loops)]
+        stored = [f"    {self.read(_last(place, loops))} = c{place.start};" for place in last]
+        return [*moved, "    }}", *stored, "}}"]
 
     def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
         """Write `count` outputs from number `start` on, which stand in `memory` at equal distances, as a loop."""
         first, second = self._code.outputs[start : start + 2]
-        place = Moving(first, (second - first,))
-        lines = [
-            *("{{", "    long i;"),
-            f"    for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {self._moving(place)};",
-            "}}",
-        ]
-        return lines, []
+        number = self.read(Moving(first, (second - first,)))
+        loop = f"for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {number};"
+        return ["{{", "    long i;", f"    {loop}", "}}"], []
 
     def _computing(self, i: int, around: tuple[Repeat, ...], operands: dict[int, int]) -> list[str]:
         """Write an instruction; operands that do not move are entered with their numbers."""
@@ -104,13 +120,16 @@ class CRepeats:
         else:
             text = INSTRUCTIONS[row[0]].c.format(*given)
         lines.append(f"const double v{own.start} = {text};")
-        if self._is_kept(own, around):
+        if self._is_kept_always(own, around) if i in self._carried[around] else self._is_kept(own, around):
             lines.append(f"{self.read(own)} = v{own.start};")
         return lines
 
     def _operand(self, place: Moving, around: tuple[Repeat, ...], operands: dict[int, int]) -> str:
         if self._is_local(place, around):
             return f"v{place.start}"
+        carried = self._carrying(place, around)
+        if carried is not None:
+            return f"c{self._code.first + carried}"
         if any(place.strides) or self.inside[place.start]:
             return self._moving(place)
         return f"{{{operands.setdefault(place.start, len(operands))}}}"
@@ -138,9 +157,17 @@ class CRepeats:
             self.kept[used] |= self.inside[used]
             return
         for place in self._places(i, row, around):
-            in_memory = place.start >= self._code.first and (any(place.strides) or self.inside[place.start])
-            if in_memory and not self._is_local(place, around):
-                self.kept[_indices(place, around)] = True
+            carried = self._carrying(place, around)
+            if carried is None:
+                self._keep_operand(place, around)
+            elif carried not in self._carried[around]:
+                self._carried[around].append(carried)
+                self._keep_operand(place._replace(strides=place.strides[:-1]), around[:-1])
+
+    def _keep_operand(self, place: Moving, around: tuple[Repeat, ...]) -> None:
+        in_memory = place.start >= self._code.first and (any(place.strides) or self.inside[place.start])
+        if in_memory and not self._is_local(place, around):
+            self.kept[_indices(place, around)] = True
 
     def _places(self, i: int, row: Sequence[int], around: Sequence[Repeat]) -> Iterator[Moving]:
         """Yield the indices of the operands of an instruction in a loop."""
@@ -159,8 +186,21 @@ class CRepeats:
         periods = tuple([loop.period for loop in loops])
         return place.strides == periods + (0,) * (len(around) - len(loops))
 
+    def _carrying(self, place: Moving, around: tuple[Repeat, ...]) -> int | None:
+        """Return the instruction of these loops whose result in the repetition before is this operand, or None."""
+        if not around:
+            return None
+        i = place.start - self._code.first + around[-1].period
+        is_carried = self._around.get(i) == around and place.strides == result(self._code, i, around).strides
+        return i if is_carried else None
+
     def _is_kept(self, place: Moving, around: Sequence[Repeat]) -> bool:
+        """Whether any of these results stands in memory."""
         return bool(self.kept[_indices(place, around)].any())
+
+    def _is_kept_always(self, place: Moving, around: Sequence[Repeat]) -> bool:
+        """Whether any but those of last repetitions of the innermost loop does."""
+        return bool(self.kept[_indices(place, around)].reshape(-1, around[-1].times)[:, :-1].any())
 
 
 def _found(code: Code, most: int) -> Sequence[Repeat]:
@@ -172,5 +212,15 @@ def _indices(place: Moving, around: Sequence[Repeat]) -> NDArray[numpy.int64]:
     indices = numpy.array([place.start])
     for loop, stride in zip(around, place.strides, strict=True):
         if stride:
-            indices = numpy.add.outer(indices, stride * numpy.arange(loop.count)).ravel()
+            indices = numpy.add.outer(indices, stride * numpy.arange(loop.times)).ravel()
     return indices
+
+
+def _before(place: Moving, loops: Sequence[Repeat]) -> Moving:
+    """Return the index of a result of the innermost loop in the repetition before its first one."""
+    return Moving(place.start - loops[-1].period, place.strides[:-1])
+
+
+def _last(place: Moving, loops: Sequence[Repeat]) -> Moving:
+    """Return the index of a result of the innermost loop in its last repetition."""
+    return Moving(place.start + loops[-1].period * (loops[-1].times - 1), place.strides[:-1])

@@ -23,6 +23,9 @@ from gradwalk.program.repeats import Moving, Repeat, even_runs
 # The most statements in a function. A compiler's time grows faster than a function's length.
 _PIECE = 250
 
+# How long a program is whose loops are written as such: in a short one all numbers can stay in registers.
+FLAT_BELOW = 250
+
 _FEWEST_OUTPUTS = 5  # that a loop sets
 _MOST_CELLS = 4096  # numbers kept by loops that stand on the stack
 
@@ -145,7 +148,7 @@ class _Writer:
         self.cells = 0
         self._code = code
         self._suffix = suffix
-        self._repeats = CRepeats(code, suffix, _PIECE)
+        self._repeats = CRepeats(code, suffix, FLAT_BELOW)
         statements = _statements(code, suffix, functions, self._repeats)
         self._pieces = _pieces(statements)
         self._last_piece = {

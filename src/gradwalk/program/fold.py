@@ -222,6 +222,7 @@ class _Search:
         window: cython.int = 1
         while 2 * window < count and self._comparisons > 0:
             latest.fill(-1)
+            reached.fill(0)
             repeated = self._try_windows(
                 items,
                 window,
@@ -384,7 +385,7 @@ def _chosen(items: _Items, rows: list) -> list:
         _, period, begin, length = heapq.heappop(best)
         free = _free(c_compat.integers(taken), begin, begin + length)
         if free == [(begin, begin + length)]:
-            length -= length % period
+            begin, length = begin + length % period, length - length % period
             taken[begin : begin + length] = 1
             chosen.append((begin, period, length))
             continue

@@ -60,7 +60,7 @@ def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) ->
     for part, around in traversed(range(len(code)), repeats):
         indent = "  " * (1 + len(around))
         if isinstance(part, Repeat):
-            lines.append(f"{indent}for {text.counters[len(around)]} in range({part.count}):")
+            lines.append(f"{indent}for {text.counters[len(around)]} in range({part.times}):")
         elif part is not None:
             lines += [f"{indent}{line}" for line in _part_lines(code, part, around, text, width, called)]
     return [*lines, *_output_lines(code, text)]
@@ -68,7 +68,7 @@ def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) ->
 
 def _is_shorter(repeat: Repeat) -> bool:
     """Whether a loop is worth its own line."""
-    return repeat.period * (repeat.count - 1) > _FEWEST
+    return repeat.period * (repeat.times - 1) > _FEWEST
 
 
 def _part_lines(

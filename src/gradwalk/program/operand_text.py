@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 
 from gradwalk.program.code import Code
@@ -55,7 +55,7 @@ class OperandText:
 
     def __init__(self, code: Code) -> None:
         words = {word for name in code.input_names for word in re.findall(r"\w+", name)}
-        self._letter = next(letter for letter in _letters("vuwz") if letter not in words)
+        self._letter = next((letter for letter in "vuwz" if letter not in words), "v_")
         self._code = code
         self.counters = [letter for letter in _COUNTERS if letter not in words] + [f"i{n}" for n in range(1, 60)]
         self.names = operand_names(code, self._letter)
@@ -73,11 +73,22 @@ class OperandText:
         if greatest < self._code.inputs:
             return self._input(place, loops) or self._any(place)
         if least >= self._code.inputs and greatest < self._code.first:
-            numbers = self.names[least : greatest + 1]
-            if len(numbers) > _MOST:
-                numbers[_MOST - 1 : -1] = ["…"]
-            return f"[{', '.join(numbers)}][{place._replace(start=place.start - least).text(self.counters)}]"
+            return self._constants(place, loops)
         return self._any(place)
+
+    def _constants(self, place: Moving, loops: Sequence[Repeat]) -> str:
+        """Write constants: those that a single loop goes through, or all from the first to the last."""
+        moving = [i for i, stride in enumerate(place.strides) if stride]
+        if len(moving) == 1:
+            stride, subscript = place.strides[moving[0]], self.counters[moving[0]]
+            numbers = [self.names[place.start + i * stride] for i in range(loops[moving[0]].times)]
+        else:
+            least, greatest = place.reaches(loops)
+            numbers = self.names[least : greatest + 1]
+            subscript = place._replace(start=place.start - least).text(self.counters)
+        if len(numbers) > _MOST:
+            numbers[_MOST - 1 : -1] = ["…"]
+        return f"[{', '.join(numbers)}][{subscript}]"
 
     def output(self, names: Sequence[str], outputs: Sequence[int], start: int, count: int) -> tuple[str, str]:
         """Write outputs that move evenly: their name, and what they are.
@@ -102,7 +113,7 @@ class OperandText:
 
     def _input(self, place: Moving, loops: Sequence[Repeat]) -> str:
         """Write inputs whose names have subscripts that move evenly; "" where they do not."""
-        moves = [range(loop.count) if stride else range(1) for loop, stride in zip(loops, place.strides, strict=True)]
+        moves = [range(loop.times) if stride else range(1) for loop, stride in zip(loops, place.strides, strict=True)]
         first, *after = [_subscripts(self.names[place.start + stride]) for stride in (0, *place.strides)]
         text, numbers = first
         if not numbers or any(other != text or len(others) != len(numbers) for other, others in after):
@@ -120,15 +131,6 @@ class OperandText:
             Moving(number, tuple([step[k] for step in steps])).text(self.counters) for k, number in enumerate(numbers)
         ]
         return text.format(*subscripts)
-
-
-def _letters(first: str) -> Iterator[str]:
-    """Yield letters, then v1_, v2_ and so on."""
-    yield from first
-    n = 0
-    while True:
-        n += 1
-        yield f"v{n}_"
 
 
 def _subscripts(name: str) -> tuple[str, tuple[int, ...]]:

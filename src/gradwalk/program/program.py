@@ -12,8 +12,10 @@ import numpy
 
 from gradwalk.program import c_abi, c_source, call_kinds, listing, program_json
 from gradwalk.program.code import Code
+from gradwalk.program.fold import fold
 from gradwalk.program.interpreter import Interpreter, counted
 from gradwalk.program.opcodes import NAMES, OPCODES, ProgramError
+from gradwalk.program.repeats import Repeat
 from gradwalk.program.validate import validate
 
 if TYPE_CHECKING:
@@ -60,10 +62,11 @@ class Program:
         array([0.5])
     """
 
-    __slots__ = ("_code", "_interpreter")
+    __slots__ = ("_code", "_interpreter", "_repeats")
 
     _code: Code
     _interpreter: Interpreter
+    _repeats: object  # those of `repeats`, once they have been asked for
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class Program:
         validate(code)
         self._code = code
         self._interpreter = Interpreter(code)
+        self._repeats = None
 
     # What it is made of
 
@@ -127,6 +131,13 @@ class Program:
     def tables(self) -> tuple[tuple[int, ...], ...]:
         """The tables that `take` takes from: for each, the indices of its operands."""
         return self._code.tables
+
+    @property
+    def repeats(self) -> tuple[Repeat, ...]:
+        """The loops among the instructions, which `str` and `to_c` write as such: see `Repeat`."""
+        if self._repeats is None:
+            self._repeats = fold(self._code)
+        return self._repeats  # type: ignore[return-value]
 
     def __len__(self) -> int:
         """The number of instructions."""
@@ -390,4 +401,5 @@ def trusted(code: Code) -> Program:
     program: Program = Program.__new__(Program)
     program._code = code
     program._interpreter = Interpreter(code)
+    program._repeats = None
     return program

@@ -20,19 +20,19 @@ class Repeat(NamedTuple):
     Attributes:
         start: The number of its first instruction among all instructions.
         period: How many instructions a repetition has.
-        count: How many repetitions there are, the first one included.
+        times: How many repetitions there are, the first one included.
         inner: The loops in the first repetition, and thereby in all of them, in order.
     """
 
     start: int
     period: int
-    count: int
+    times: int
     inner: tuple[Repeat, ...]
 
     @property
     def stop(self) -> int:
         """The number of the first instruction after it."""
-        return self.start + self.period * self.count
+        return self.start + self.period * self.times
 
 
 class Moving(NamedTuple):
@@ -48,7 +48,7 @@ class Moving(NamedTuple):
 
     def reaches(self, loops: Sequence[Repeat]) -> tuple[int, int]:
         """Return the least and the greatest number that it is in these loops."""
-        ends = [stride * (loop.count - 1) for stride, loop in zip(self.strides, loops, strict=True)]
+        ends = [stride * (loop.times - 1) for stride, loop in zip(self.strides, loops, strict=True)]
         return self.start + sum(min(end, 0) for end in ends), self.start + sum(max(end, 0) for end in ends)
 
     def text(self, counters: Sequence[str]) -> str:
@@ -105,7 +105,7 @@ def traversed(
         >>> for part, around in traversed(range(10), [Repeat(2, 1, 8, ())]):
         ...     print(part, len(around))
         range(0, 2) 0
-        Repeat(start=2, period=1, count=8, inner=()) 0
+        Repeat(start=2, period=1, times=8, inner=()) 0
         range(2, 3) 1
         None 0
     """
@@ -154,7 +154,7 @@ def written(length: int, repeats: Sequence[Repeat]) -> int:
     waiting = list(repeats)
     while waiting:
         repeat = waiting.pop()
-        length -= repeat.period * (repeat.count - 1)
+        length -= repeat.period * (repeat.times - 1)
         waiting += repeat.inner
     return length
 

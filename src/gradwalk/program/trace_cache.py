@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gradwalk.program.program import Program
+from gradwalk.program.repeats import written
 from gradwalk.program.trace import Recording, named
 from gradwalk.trees.tree import Parameters, TreeDef, flattened
 from gradwalk.value.node import level_of
@@ -30,12 +31,14 @@ class Statistics(NamedTuple):
         recordings: How many recordings are kept.
         instructions: The instructions of all these recordings together.
         forgotten: How many recordings had to make room for others.
+        written: With how many instructions they are written, where those that repeat themselves are loops.
     """
 
     calls: int
     recordings: int
     instructions: int
     forgotten: int = 0
+    written: int = 0
 
 
 class RecordingWarning(UserWarning):
@@ -170,7 +173,9 @@ class TraceCache(Generic[T]):
     def statistics(self) -> Statistics:
         """How the function has been used."""
         kept = list(self._kept.values())
-        return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept))
+        programs = [one.trace.program for one in kept]
+        in_loops = sum(written(len(program), program.repeats) for program in programs)
+        return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept), in_loops)
 
     def _make_room(self) -> None:
         """Forget the recordings that have not been used for longest, while there are too many or too long ones."""

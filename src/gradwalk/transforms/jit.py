@@ -79,7 +79,7 @@ def jit(
         >>> area(2.0, 3.0), area(4.0, 5.0)
         (6.0, 20.0)
         >>> area.statistics
-        Statistics(calls=2, recordings=1, instructions=1, forgotten=0)
+        Statistics(calls=2, recordings=1, instructions=1, forgotten=0, written=1)
         >>> @jit(branches="record")
         ... def tax(income):
         ...     return 0.2 * income if income < 100 else 0.3 * income - 10

@@ -1,0 +1,150 @@
+"""Python's own loops, recorded flat, come back as loops: how few instructions are written, and how fast they are found.
+
+The programs are the gradients of an Asian option over 252 days, of a small network and of a transformer of scalars for
+one name, and the Hessian of a pendulum by the Runge-Kutta method. Beside the interpreter stands the C that `to_c`
+writes of them, as `gcc -O2` compiles it; beside that, the C without loops.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+from timing import Row, at_most, beside, best_of, main, seconds
+
+from gradwalk import hessian, jit, math, value_and_grad
+from gradwalk.nn import MLP
+from gradwalk.program import c_source
+from gradwalk.program.fold import fold
+from gradwalk.program.program import Program
+from gradwalk.program.repeats import written
+
+sys.path.append(str(Path(__file__).parent.parent / "examples"))
+
+FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"]
+
+
+def recorded(f: Callable[..., Any], *args: Any) -> Program:
+    """The program of a function for arguments like these."""
+    compiled = jit(f)
+    compiled(*args)
+    return compiled.program
+
+
+def transformer() -> Program:
+    """The gradient of the loss for one name."""
+    import scalar_gpt  # noqa: PLC0415  an example, which reads its names when it is imported
+
+    letters, following = scalar_gpt.spelled(["olivia"])
+    rng = random.Random(1)
+    parameters = numpy.array([rng.gauss(0, 0.15) for _ in range(scalar_gpt.PARAMETERS)])
+    return recorded(value_and_grad(scalar_gpt.loss), parameters, letters[0], following[0])
+
+
+def asian_option() -> Program:
+    """The price of one path and its derivatives."""
+    import asian_option  # noqa: PLC0415  an example
+
+    market, shocks = numpy.array([100.0, 100.0, 0.03, 0.2, 1.0]), numpy.full(252, 0.1)
+    return recorded(value_and_grad(asian_option.arithmetic), market, shocks)
+
+
+def network() -> Program:
+    """The gradient of a network of micrograd's size by its parameters and its inputs."""
+    random.seed(1)
+    return recorded(value_and_grad(lambda m, x: math.tanh(m(x))), MLP(2, [16, 16, 1]), [0.5, -0.2])
+
+
+def pendulum(steps: int) -> Program:
+    """The Hessian of the last place by the start."""
+
+    def slope(x: Any, v: Any) -> tuple[Any, Any]:
+        return v, -math.sin(x) - 0.1 * v
+
+    def last(x: Any, v: Any) -> Any:
+        for _ in range(steps):
+            a = slope(x, v)
+            b = slope(x + 0.005 * a[0], v + 0.005 * a[1])
+            c = slope(x + 0.005 * b[0], v + 0.005 * b[1])
+            d = slope(x + 0.01 * c[0], v + 0.01 * c[1])
+            x, v = (z + 0.01 / 6 * (a[i] + 2 * b[i] + 2 * c[i] + d[i]) for i, z in enumerate((x, v)))
+        return x
+
+    return recorded(hessian(last, argnums=(0, 1)), 1.0, 0.0)
+
+
+def compiled(source: str, folder: Path) -> tuple[float, Any]:
+    """The seconds that a compiler takes, and the function."""
+    path, library = folder / f"{len(list(folder.iterdir()))}.c", folder / f"{len(list(folder.iterdir()))}.so"
+    path.write_text(source)
+    taken = seconds(lambda: subprocess.run(["gcc", *FLAGS, path, "-o", library, "-lm"], check=True))
+    return taken, ctypes.CDLL(str(library)).f
+
+
+def in_c(claim: str, program: Program, folder: Path, limit: float | None, with_flat: bool) -> list[Row]:
+    """What the C of a program takes to be compiled, and to run."""
+    inputs = numpy.random.default_rng(1).random(program.inputs)
+    outputs = numpy.empty(len(program.outputs))
+    numbers = [ctypes.c_void_p(inputs.ctypes.data), ctypes.c_void_p(outputs.ctypes.data)]
+    taken, function = compiled(program.to_c(), folder)
+    function(*numbers)
+    assert numpy.allclose(outputs, program.run(inputs), rtol=1e-12, atol=1e-300), claim
+    calls = max(1_000_000 // len(program), 3)
+    runs: dict[str, Callable[[], object]] = {
+        "C": lambda: [function(*numbers) for _ in range(calls)],
+        "interpreter": lambda: [program.run(inputs) for _ in range(calls)],
+    }
+    rows = []
+    if with_flat:
+        flat_taken, flat = compiled(without_loops(program), folder)
+        runs["C without loops"] = lambda: [flat(*numbers) for _ in range(calls)]
+        rows.append(beside(f"{claim}, compiled by gcc -O2", "s", taken, ("without loops", flat_taken)))
+    if limit is not None:
+        rows.append(at_most(f"{claim}, compiled by gcc -O2", "s", taken, limit))
+    times = {name: 1e6 * time / calls for name, time in best_of(5, runs).items()}
+    return rows + [beside(f"{claim}, in C", "us", times["C"], (name, times[name])) for name in runs if name != "C"]
+
+
+def without_loops(program: Program) -> str:
+    """The C of a program whose loops nobody looks for."""
+    most = c_source.FLAT_BELOW
+    c_source.FLAT_BELOW = len(program) + 1
+    try:
+        return program.to_c()
+    finally:
+        c_source.FLAT_BELOW = most
+
+
+def measure(quick: bool) -> list[Row]:
+    """The rows of the table of claims."""
+    if shutil.which("gcc") is None:
+        raise FileNotFoundError("this benchmark compiles C: apt install gcc")
+    programs = {
+        "Asian option": (asian_option(), 60),
+        "network": (network(), None),
+        "transformer": (transformer(), 3000),
+        "pendulum": (pendulum(20 if quick else 200), None),
+    }
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (program, limit) in programs.items():
+            count = written(len(program), program.repeats)
+            claim = f"{name}, {len(program):,} instructions"
+            rows.append(at_most(f"{claim}, written", "", count, limit or len(program)))
+            found = best_of(1 if quick else 5, {name: partial(fold, program.code)})[name]
+            rows.append(at_most(f"{claim}, loops found, an instruction", "ns", 1e9 * found / len(program), 300))
+            rows += in_c(claim, program, Path(folder), 1.0 if name == "transformer" else None, not quick)
+    return rows
+
+
+if __name__ == "__main__":
+    main(measure)
