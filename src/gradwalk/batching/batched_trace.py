@@ -9,10 +9,9 @@ from typing import Any
 import numpy
 
 from gradwalk.backend.base import Backend, Kernel
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.loop_kernel import make_kernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, Sizes
-from gradwalk.program.derived import flattened
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Recording
@@ -21,7 +20,7 @@ from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
 _LEAST_WHOLE = 1000  # instructions, of all samples together: fewer are recorded one by one
-_BACKEND: Backend = LaneKernel  # what makes the kernels
+_BACKEND: Backend = make_kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,14 +187,15 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
     keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
     outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
     captured = recording.operands[inputs:]
-    program = flattened(recording.tape.program(outputs)).named([*names, *(x.label for x in captured)], [])
+    program = recording.tape.program(outputs).named([*names, *(x.label for x in captured)], [])
     varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
     varies += [False] * len(captured)
-    depends = _dependent(program, varies) if program.calls else []
-    if any(depends[index] for _, operands in program.calls for index in operands):
+    try:
+        kernel = _BACKEND(program, varies, reduced=reduced)
+    except ValueError:  # a function of Python depends on the batch
+        depends = _dependent(program, varies)
         fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
         return BatchedTrace(program, captured, None, treedef, fixed)
-    kernel = _BACKEND(program, varies, reduced=reduced)
     return BatchedTrace(program, captured, kernel, treedef, list(kernel.fixed))
 
 
