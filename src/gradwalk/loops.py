@@ -25,17 +25,20 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.math import where
+from gradwalk.math import stop_gradient, where
 from gradwalk.program.loop_recording import Carried, recorded_choice, recorded_loop
 from gradwalk.trees.tree import TreeDef, flattened
 from gradwalk.value.convert import as_float, is_number
-from gradwalk.value.modes import RecordingError, depth, is_staging, refuse_if_staging
+from gradwalk.value.modes import depth, is_staging, refuse_if_staging
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
 Carry = TypeVar("Carry")
+
+_LARGEST = 2**53
+
 Checkpoint = str | int | None
 
 
@@ -90,9 +93,9 @@ def _counted_by_values(
     lower: Any, upper: Any, body_fun: Callable[[Any, Carry], Carry], init_val: Carry, checkpoint: Checkpoint
 ) -> Carry:
     """A recorded loop whose count is data."""
-    first = (lower + 0.0, init_val)
+    first = (stop_gradient(lower) + 0.0, init_val)
     last: tuple[Any, Carry] = while_loop(
-        lambda state: state[0] < upper,
+        lambda state: state[0] < upper,  # which has no derivative
         lambda state: (state[0] + 1.0, body_fun(state[0], state[1])),
         first,
         checkpoint=checkpoint,
@@ -137,15 +140,15 @@ def while_loop(
         >>> round(root(2.0), 9), round(grad(root)(4.0), 9)
         (1.414213562, 0.25)
     """
-    most = None if max_steps is None else _whole(max_steps, "max_steps")
+    most = None if max_steps is None else _whole(max_steps, "max_steps", 0)
     memory = _checked_memory(checkpoint)
     carry = Carried(init_val, "init_val", "body_fun")
     if depth():
         step = lambda _, val, __: (body_fun(val), None)  # noqa: E731
         try:
             return recorded_loop(step, carry, [], (0, most), cond_fun, memory)[0]  # type: ignore[no-any-return]
-        except RecordingError:
-            if is_staging():  # for otherwise numbers may be asked for
+        except Exception:
+            if is_staging():  # for otherwise numbers may be asked for, and the steps raise it again, or do not
                 raise
     val: Any = init_val
     steps = 0
@@ -308,7 +311,7 @@ class _Columns:
             _check_arrays(self._leaves, self._treedef)
         lengths = {len(leaf) for leaf in self._leaves}
         if length is not None:
-            lengths.add(_whole(length, "length"))
+            lengths.add(_whole(length, "length", 0))
         if len(lengths) != 1:
             found = "there is neither xs nor length" if not lengths else f"the lengths {sorted(lengths)} differ"
             raise ValueError(f"{found}: all arrays of xs are gone through together, along their first axes")
@@ -400,7 +403,7 @@ def _number(given: Any, what: str) -> Any:
     return given
 
 
-def _whole(given: Any, what: str) -> int:
+def _whole(given: Any, what: str, least: int = -_LARGEST) -> int:
     """A whole number as an int. One that is recorded is refused: a recording has a fixed number of steps."""
     number = _number(given, what)
     if isinstance(number, Value):
@@ -408,4 +411,8 @@ def _whole(given: Any, what: str) -> int:
         number = primal_of(number)
     if number != number // 1 or number in (numpy.inf, -numpy.inf):
         raise ValueError(f"{what} is {given!r:.60}, and not a whole number")
+    if not least <= number <= _LARGEST:
+        raise ValueError(
+            f"{what} is {given!r:.60}: counts go from {least} to {_LARGEST}, as far as floats tell them apart"
+        )
     return int(number)

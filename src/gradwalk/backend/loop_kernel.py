@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.backend import thread_pool
 from gradwalk.backend.base import Kernel
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.backend.loop_lanes import ROOM, ChoiceLanes, LoopBackLanes, LoopLanes, Part
@@ -78,6 +79,7 @@ class LoopKernel:
         self._outputs = [index for index in program.outputs if of_index[index]]
         self.fixed = [i for i, index in enumerate(program.outputs) if not of_index[index]]
         self.samples = min((_samples(stage) for stage in self._stages.varying), default=_SAMPLES)
+        self._is_bounded = all(call.weight < math.inf for call, _ in program.calls)
         identity = Tape()
         self._sums = LaneKernel(
             identity.program([identity.input() for _ in self._outputs]), [True] * len(self._outputs), reduced=True
@@ -122,11 +124,20 @@ class LoopKernel:
         else:
             places = [array[:, *at] for array in outputs for at in numpy.ndindex(array.shape[1:])]
             written = [place for i, place in enumerate(places) if i not in set(self.fixed)]
-        for first in range(0, count, self.samples):
-            last = min(count, first + self.samples)
-            results = self._results(same, [column[first:last] for column in given], last - first, kind)
-            for place, result in zip(written, results, strict=True):
-                place[first:last] = result
+        samples = min(self.samples, max(_FEWEST_SAMPLES, -(-count // thread_pool.available())))
+
+        def work(tasks: Iterator[int]) -> None:
+            for first in tasks:
+                last = min(count, first + samples)
+                results = self._results(same, [column[first:last] for column in given], last - first, kind)
+                for place, result in zip(written, results, strict=True):
+                    place[first:last] = result
+
+        tasks = range(0, count, samples)
+        if self._is_bounded:
+            thread_pool.run_tasks(tasks, work)
+        else:  # only this thread can be interrupted, should a loop never end
+            work(iter(tasks))
         fixed = numpy.array([same[self._program.outputs[i]] for i in self.fixed])
         if not self._reduced:
             return fixed

@@ -155,9 +155,21 @@ class Call:
         Returns:
             A Value for each result.
         """
+        numbers = [primal_of(operand) if isinstance(operand, Value) else operand for operand in operands]
+        return self.results(operands, self.numbers(numbers))
+
+    def results(self, operands: Sequence[Any], numbers: Sequence[float]) -> list[Value]:
+        """Return the results for Values and floats, as Values, where their numbers are known.
+
+        Args:
+            operands: Values and floats.
+            numbers: The numbers of the results.
+
+        Returns:
+            A Value for each result.
+        """
         given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
-        results = self.numbers([primal_of(operand) for operand in given])
-        return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(results)]
+        return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(numbers)]
 
 
 class Result:

@@ -77,10 +77,13 @@ class Choice(Call):
         inputs = [tape.input() for _ in range(self.branches[0].inputs)]
         results = [tape.inline(branch, inputs) for branch in self.branches]
         if len(results) == 2:
-            is_second = tape.append("less", tape.constant(0.0), index)
-            return tape.program([tape.append("where", is_second, y, x) for x, y in zip(*results, strict=True)])
+            is_second = tape.append("less_equal", tape.constant(1.0), index)
+            is_number, nan = tape.append("equal", index, index), tape.constant(math.nan)
+            chosen = [tape.append("where", is_second, y, x) for x, y in zip(*results, strict=True)]
+            return tape.program([tape.append("where", is_number, number, nan) for number in chosen])
         last = tape.constant(len(results) - 1.0)
         within = tape.append("minimum", tape.append("maximum", index, tape.constant(0.0)), last)
+        within = tape.append("floor", within)
         return tape.program([tape.take(within, list(numbers)) for numbers in zip(*results, strict=True)])
 
 

@@ -32,6 +32,7 @@ from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
+_MOST_STEPS = 2**53  # that a float counts
 
 
 class Sizes(NamedTuple):
@@ -205,9 +206,10 @@ class Loop(Call):
             results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
-        if self.condition:  # nan where the condition still holds
+        if self.condition:  # nan where the condition still holds, and so are all derivatives: what is chosen has none
             goes_on = self._goes_on(tape, goes_on, carry, fixed)
-            carry = _chosen(tape, goes_on, [tape.constant(math.nan)] * carry_size, carry)
+            [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
+            carry = [tape.append("mul", number, factor) for number in carry]
         return tape.program([*carry, *out])
 
     def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
@@ -395,10 +397,10 @@ def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     if sorted(settings) != sorted(known):
         raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
     sizes = Sizes(*[_whole(settings, name) for name in Sizes._fields])
-    first, memory = _whole(settings, "first", -_LARGEST), settings["checkpoint"]
-    steps = None if settings["steps"] is None else _whole(settings, "steps")
+    first, memory = _whole(settings, "first", -_MOST_STEPS, _MOST_STEPS), settings["checkpoint"]
+    steps = None if settings["steps"] is None else _whole(settings, "steps", 0, _MOST_STEPS)
     if memory not in (None, "sqrt", "binomial"):
-        _whole(settings, "checkpoint", 1)
+        _whole(settings, "checkpoint", 1, _MOST_STEPS)
     if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
         raise ProgramError("a loop has the program of its step; and that of its condition, or steps where it has rows")
     body, *condition = parts
@@ -425,9 +427,9 @@ def _made_back(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
     return loop.back(tuple([i in wanted for i in range(count)]))
 
 
-def _whole(settings: Mapping[str, Any], name: str, least: int = 0) -> int:
+def _whole(settings: Mapping[str, Any], name: str, least: int = 0, most: int = _LARGEST) -> int:
     number = settings[name]
-    if type(number) is not int or not least <= number <= _LARGEST:
+    if type(number) is not int or not least <= number <= most:
         raise ProgramError(f"{name} of a loop is {number!r:.60}, not a whole number from {least} on")
     return number
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Recording
 from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.value.modes import is_staging, refuses_nans
 from gradwalk.value.value import Value
 
 
@@ -208,5 +210,9 @@ def applied(call: Call, operands: Sequence[Any]) -> list[Any]:
         The results.
     """
     if any(isinstance(operand, Value) for operand in operands):
+        if is_staging() and not refuses_nans():
+            # Nobody may ask for these numbers, and computing them might never end: a branch that these arguments do
+            # not take is recorded, too.
+            return list(call.results(operands, [math.nan] * call.outputs))
         return list(call.values(operands))
     return list(call.numbers(numpy.array(operands, numpy.float64).tolist()))

@@ -11,10 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
+import numpy
+
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import BRANCHES
 from gradwalk.transforms.recorded import Jit, JitTrace
+from gradwalk.trees.tree import scalars
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
 
@@ -43,6 +48,25 @@ class Way(JitTrace):
         """
         conditions = numbers[len(numbers) - len(self.outcomes) :]
         return all(_holds(number) is outcome for number, outcome in zip(conditions, self.outcomes, strict=True))
+
+    @cached_property
+    def guard(self) -> Program | None:
+        """The program that computes the conditions alone; None where that of all calls nothing."""
+        if not self.program.calls:
+            return None
+        tape, _, outputs = unrolled(self.program)
+        return tape.program(outputs[len(outputs) - len(self.outcomes) :])
+
+    def decided_so(self, conditions: Any) -> bool:
+        """Return whether conditions, as numbers, are decided as they were.
+
+        Args:
+            conditions: The numbers.
+
+        Returns:
+            True or False.
+        """
+        return [number != 0.0 for number in conditions.tolist()] == list(self.outcomes)
 
     def results(self, numbers: Any) -> Any:
         """Return what the function returns of what the program has computed.
@@ -91,24 +115,44 @@ class JitBranches(Jit[P, R]):
     def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Way, Any]:
         """The recording that fits, and what its program computes."""
         key, leaves = self._keys.key(args, kwargs)
-        ways = self._ways.setdefault(key, [])
-        for outcomes in list(ways):
+        ways = self._ways.get(key, [])
+        for outcomes in ways:
             trace: Any = self._cache.find(_key_of_way(key, outcomes))
             if trace is None:  # it had to make room
-                ways.remove(outcomes)
+                self._ways[key] = [other for other in self._ways.get(key, []) if other != outcomes]
                 continue
-            numbers = self._numbers(trace, leaves)
-            if trace.fits(numbers):
-                if ways[:1] != [outcomes]:
-                    ways.insert(0, ways.pop(ways.index(outcomes)))
+            numbers = self._tried(trace, leaves)
+            if numbers is not None:
+                if ways[0] != outcomes:
+                    self._put_first(key, outcomes)
                 return trace, numbers
         made: Any = self._record_once(key, args, kwargs)
         trace = self._cache.add(_key_of_way(key, made.outcomes), made)
-        if trace.is_reusable and trace.outcomes not in ways:
-            ways.insert(0, trace.outcomes)
+        if trace.is_reusable:
+            self._put_first(key, trace.outcomes)
         numbers = self._numbers(trace, leaves)
         trace.fits(numbers)  # as it does; a recording around this one is asked, too
         return trace, numbers
+
+    def _tried(self, trace: Way, leaves: list[Any]) -> Any:
+        """What the program of a recording computes; None where it does not fit."""
+        guard = trace.guard
+        operands = [*scalars(leaves), *trace.captured] if guard else []
+        if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
+            # The program might raise, or never end, for numbers that go another way.
+            operands = [primal_of(x) if isinstance(x, Value) else x for x in operands]
+            try:
+                conditions = guard.run(numpy.array(operands, numpy.float64))
+            except Exception:
+                return None
+            if not trace.decided_so(conditions):
+                return None
+        numbers = self._numbers(trace, leaves)
+        return numbers if trace.fits(numbers) else None
+
+    def _put_first(self, key: Any, outcomes: tuple[bool, ...]) -> None:
+        """Try this way first from now on. The list is replaced, for others may be going through it."""
+        self._ways[key] = [outcomes, *(other for other in self._ways.get(key, []) if other != outcomes)]
 
     def _new_recording(self) -> Recording:
         return Recording(staged=True, follows_branches=True)

@@ -353,7 +353,7 @@ def _cure(what: str) -> str:
         return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
-    if "index" in what or "int()" in what:
+    if "index" in what or "int()" in what or "looks up" in what:
         return (
             "Use gradwalk.take(values, index), which is recorded: an index that is data. A count, as in range(n), is a "
             "static argument: jit(f, static_argnums=...), for each of which the function is recorded anew."

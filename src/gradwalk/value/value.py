@@ -254,6 +254,8 @@ class Value(ValueNode):
         return 1.0 - same if isinstance(same, Value) else not same
 
     def __hash__(self) -> int:
+        if modes.staging != 0 and self._level > 0:
+            modes.refuse_if_staging(self, "looks up, in a set or a dict,")
         return object.__hash__(self)
 
     # What one does with it

@@ -1,0 +1,177 @@
+"""Loops and choices on lanes find for each sample what they find for it alone."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import threading
+import time
+
+import numpy
+import pytest
+from test_loops import FUNCTIONS
+
+from gradwalk import grad, hessian, jit, loops, math, primitive, value_and_grad, vmap
+from gradwalk.backend import loop_kernel, loop_lanes
+from gradwalk.backend.loop_kernel import LoopKernel, make_kernel
+from gradwalk.backend.thread_pool import threads
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_written_out(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
+
+
+def same(f, *columns, rtol=1e-12):
+    """Whether a batch has the results of its samples, which are returned."""
+    alone = [row(f(*sample)) for sample in zip(*columns, strict=True)]
+    batched = vmap(f)
+    found = batched(*columns)
+    parts = found if isinstance(found, tuple) else (found,)
+    rows = numpy.column_stack([numpy.asarray(part).reshape(len(columns[0]), -1) for part in parts])
+    numpy.testing.assert_allclose(rows, numpy.stack(alone).reshape(rows.shape), rtol=rtol, atol=1e-12)
+    assert isinstance(batched.kernel, LoopKernel)
+    return found
+
+
+def row(result):
+    """All numbers of the result for a sample."""
+    parts = result if isinstance(result, tuple) else (result,)
+    return numpy.concatenate([numpy.ravel(numpy.asarray(part, float)) for part in parts])
+
+
+SAMPLES = numpy.array([[1.3, 0.7, 0.4], [0.6, 1.9, -1.1], [2.5, 0.2, 0.3], [0.9, 0.8, 0.7], [1.1, 3.0, -0.4]])
+
+
+@pytest.mark.parametrize("derived", [lambda f: f, value_and_grad, hessian], ids=["value", "grad", "hessian"])
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_samples_find_what_they_find_alone(f, derived):
+    same(derived(lambda x: f(loops, math, x)), SAMPLES, rtol=1e-9)
+
+
+@pytest.mark.parametrize("room", [1, 300, 3000])
+def test_carries_that_there_is_no_room_for_are_computed_again(room, monkeypatch):
+    monkeypatch.setattr(loop_lanes, "ROOM", room)
+
+    def f(x):
+        last = loops.fori_loop(0, 97, lambda i, c: (c[0] + 0.1 * c[1], c[1] - 0.1 * math.sin(c[0])), (x[0], x[1]))
+        root = loops.while_loop(lambda r: abs(r * r - x[1]) > 1e-13, lambda r: 0.5 * (r + x[1] / r), x[0])
+        return last[0] * root
+
+    same(value_and_grad(f), numpy.abs(SAMPLES) + 0.2, rtol=1e-10)
+
+
+def test_samples_end_each_at_its_own_count():
+    f = jit(vmap(lambda x: loops.while_loop(lambda c: c[0] < 100.0, lambda c: (c[0] * 2.0, c[1] + 1), (x, 0))))
+    assert f(numpy.array([1.0, 200.0, 99.0, 0.01]))[1].tolist() == [7.0, 0.0, 1.0, 14.0]
+
+
+def test_a_bound_that_is_too_small_makes_nan_of_values_and_gradients():
+    def f(x):
+        return loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3)
+
+    value, slope = vmap(value_and_grad(f))(numpy.array([0.5, 7.0, 9.0]))
+    assert numpy.isnan(value).tolist() == numpy.isnan(slope).tolist() == [False, False, True]
+    assert slope[:2].tolist() == [1.0, 0.125]
+
+
+def test_what_no_sample_needs_is_not_run():
+    """Each branch is run for the samples that choose it: nothing of it is inf or nan for others."""
+
+    def f(x):
+        return loops.cond(x > 0, lambda x: math.log(x) * x, lambda x: 0.0 * x, x)
+
+    assert same(grad(f), numpy.array([1.0, 0.0, -2.0, 4.0])).tolist() == [1.0, 0.0, 0.0, numpy.log(4.0) + 1.0]
+    switched = vmap(lambda i, x: loops.switch(i, [lambda x: x, math.exp, lambda x: -x], x))
+    indices = numpy.array([-3.0, 0.0, 1.0, 2.0, 9.0, numpy.nan])
+    numpy.testing.assert_array_equal(switched(indices, numpy.ones(6)), [1, 1, numpy.exp(1.0), -1, -1, numpy.nan])
+
+
+def test_what_all_samples_share_is_computed_once():
+    counted = []
+
+    @primitive
+    def noted(x):
+        counted.append(x)
+        return x
+
+    def f(x, y):
+        start = loops.fori_loop(0, 5, lambda i, c: c * y, noted(y))
+        return loops.fori_loop(0, 4, lambda i, c: c * x + start, x), start
+
+    batched = vmap(f, in_axes=(0, None), out_axes=(0, None))
+    x = numpy.linspace(0.1, 0.9, 5)
+    batched(x, 1.0)
+    counted.clear()
+    values, shared = batched(x, 2.0)
+    assert shared == 64.0
+    assert len(counted) <= 2  # for the samples, and for what is no batch
+    expected = x
+    for _ in range(4):
+        expected = expected * x + 64.0
+    numpy.testing.assert_allclose(values, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean"])
+def test_reduced(reduce):
+    def f(x, y):
+        return loops.fori_loop(0, 20, lambda i, c: math.sin(c) + y, x), y * 2.0
+
+    x = numpy.linspace(0.0, 3.0, 1001)
+    each = vmap(lambda x: f(x, 0.3)[0])(x)
+    found, fixed = vmap(f, in_axes=(0, None), reduce=reduce)(x, 0.3)
+    assert found == pytest.approx(getattr(each, reduce)(), rel=1e-14)
+    assert fixed == pytest.approx(0.6 * (1001 if reduce == "sum" else 1))
+
+
+def test_no_samples_and_float32():
+    f = vmap(grad(lambda x: loops.fori_loop(0, 30, lambda i, c: math.tanh(c) + x, x)))
+    assert f(numpy.empty(0)).shape == (0,)
+    single = f(numpy.linspace(0, 1, 7, dtype=numpy.float32))
+    assert single.dtype == numpy.float32
+    numpy.testing.assert_allclose(single, f(numpy.linspace(0, 1, 7)), rtol=1e-5)
+
+
+def test_bits_depend_neither_on_other_samples_nor_on_threads(monkeypatch):
+    f = vmap(value_and_grad(lambda x: loops.fori_loop(0, 40, lambda i, c: math.sin(c) * x, x)))
+    x = numpy.linspace(0.1, 1.5, 3000)
+    whole = f(x)
+    with threads(3):
+        pieces = [f(x[:7]), f(x[7:1500]), f(x[1500:])]
+    for i in range(2):
+        assert numpy.concatenate([piece[i] for piece in pieces]).tobytes() == whole[i].tobytes()
+
+
+def test_it_can_be_pickled_and_shown():
+    f = jit(lambda x: loops.while_loop(lambda r: abs(r * r - x) > 1e-12, lambda r: (r + x / r) / 2, x))
+    f(2.0)
+    kernel = pickle.loads(pickle.dumps(make_kernel(f.program, [True])))
+    out = numpy.empty((3, 1))
+    kernel.run(numpy.empty(0), [numpy.array([4.0, 9.0, 2.0])], [out], 3, single=False)
+    numpy.testing.assert_allclose(out[:, 0], [2.0, 3.0, numpy.sqrt(2.0)], rtol=1e-12)
+    assert "as long as a condition holds" in str(kernel)
+    assert kernel.memory > 0
+
+
+def test_a_function_of_python_that_depends_on_the_batch_has_no_kernel():
+    @primitive
+    def gamma(x):
+        return x
+
+    f = jit(lambda x: loops.fori_loop(0, 3, lambda i, c: gamma(c) + x, x))
+    f(1.0)
+    with pytest.raises(ValueError, match="gamma"):
+        make_kernel(f.program, [True])
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="a signal to a thread")
+def test_a_loop_without_end_can_be_interrupted():
+    f = vmap(lambda x: loops.while_loop(lambda c: c < 1.0, lambda c: c * 1.0, x))
+    main = threading.get_ident()
+    timer = threading.Timer(1.0, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        f(numpy.linspace(0, 2, 100))
+    timer.join()
+    assert time.perf_counter() - start < 20.0
