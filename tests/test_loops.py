@@ -6,6 +6,7 @@ import functools
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from typing import Any
 import numpy
 import pytest
 from beside_jax import as_values, compare, numbers
+from checkout import IS_COMPILED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from references import jax, jnp
@@ -498,3 +500,105 @@ def test_an_endless_loop_can_be_interrupted():
 def test_checkpoint_takes_what_it_says(kept):
     with pytest.raises(ValueError, match="checkpoint is"):
         loops.fori_loop(0, 2, lambda i, y: y, 1.0, checkpoint=kept)
+
+
+TABLE = {0: 1.0, 2: 4.0}
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: loops.fori_loop(0, 4, lambda i, v: v * x + TABLE.get(i, 0.5), 0.0),
+        lambda x: loops.while_loop(lambda s: s[0] < 4, lambda s: (s[0] + 1, s[1] * x + TABLE.get(s[0], 0.5)), (0, 0.0))[
+            1
+        ],
+        lambda x: loops.fori_loop(0, 4, lambda i, v: v * x + (2.0 if i in {1, 3} else 0.0), 0.0),
+    ],
+)
+def test_a_dict_or_a_set_is_asked_for_numbers(f):
+    """A recorded count is in no dict: what looks it up is recorded step by step, as an index is."""
+    h = 1e-6
+    assert grad(f)(2.0) == pytest.approx((f(2.0 + h) - f(2.0 - h)) / (2 * h), rel=1e-6)
+
+
+def test_while_loops_fall_back_on_their_steps_whatever_is_raised():
+    table = numpy.array([1.0, 2.0, 4.0])
+
+    def f(x):
+        return loops.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x + table[s[0]]), (0, 0.0))[1]
+
+    assert value_and_grad(f)(2.0) == (12.0, 6.0)
+
+
+class TestRecordingRunsNothing:
+    """What is recorded is not run on the numbers of the first call, which may not be meant for it."""
+
+    @staticmethod
+    def root(x):
+        return loops.while_loop(lambda r: abs(r * r - x) > 1e-9, lambda r: (r + x / r) / 2, x, max_steps=50)
+
+    def test_branches(self):
+        f = lambda x: loops.cond(x > 0, self.root, lambda x: 0.0 * x, x)  # noqa: E731
+        assert jit(f)(-1.0) == 0.0
+        assert vmap(f)(numpy.array([-1.0, 4.0])).tolist() == pytest.approx([0.0, 2.0])
+        assert jit(f, branches="record")(-4.0) == 0.0
+
+    def test_loops(self):
+        def f(x):
+            return loops.fori_loop(0, 3, lambda i, y: loops.cond(i > 0, self.root, lambda y: y + 3, y), x)
+
+        assert grad(f)(-1.0) == pytest.approx(0.14865, rel=1e-4)
+        assert vmap(self.root)(numpy.empty(0)).shape == (0,)
+
+
+def test_what_exceeds_max_steps_on_lanes_is_nan_with_all_its_derivatives():
+    f = functools.partial(loops.while_loop, lambda r: r > 1.0, lambda r: r / 2, max_steps=3)
+    for transform in (lambda f: f, grad, jacfwd, hessian):
+        for batch in ([8.0, 9.0], [9.0, 8.0]):
+            found = vmap(transform(f))(numpy.array(batch))
+            assert numpy.isnan(found).tolist() == [x == 9.0 for x in batch]
+
+
+def test_bounds_that_are_data_have_no_derivative():
+    def f(a, x):
+        return loops.fori_loop(a, 5, lambda i, y: y + i * i * x, 0.0)
+
+    for transform in (lambda g: g, jit):
+        assert transform(grad(f, argnums=(0, 1)))(2.0, 1.0) == (0.0, 29.0)
+    assert vmap(grad(f))(numpy.array([2.0]), numpy.array([1.0])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("index", "expected"), [(0.5, 1.0), (1.0, 2.0), (1.5, 2.0), (-1.0, 1.0), (9.0, 2.0)])
+def test_recorded_numbers_of_branches_are_rounded_down(index, expected):
+    f = lambda i, x: loops.switch(i, [lambda x: x, lambda x: 2 * x], x)  # noqa: E731
+    assert jit(f)(index, 1.0) == expected
+    assert vmap(f)(numpy.array([index, numpy.nan]), numpy.ones(2)).tolist() == pytest.approx(
+        [expected, numpy.nan], nan_ok=True
+    )
+    three = lambda i, x: loops.switch(i, [lambda x: x, lambda x: 2 * x, lambda x: 2 * x], x)  # noqa: E731
+    assert jit(three)(index, 1.0) == vmap(three)(numpy.array([index]), numpy.ones(1))[0] == expected
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda: loops.while_loop(lambda c: c < 3, lambda c: c + 1, 0, max_steps=-1),
+        lambda: loops.while_loop(lambda c: c < 3, lambda c: c + 1, 0, max_steps=2**70),
+        lambda: loops.scan(lambda c, x: (c, c), 0.0, length=-1),
+    ],
+)
+def test_counts_that_cannot_be(f):
+    with pytest.raises(ValueError, match="counts go from 0 to 9007199254740992"):
+        f()
+
+
+def test_other_threads_run_beside_a_loop():
+    f = jit(lambda x: loops.while_loop(lambda c: c[0] < x, lambda c: (c[0] + 1.0, c[1] * 0.5 + 1.0), (0.0, 1.0)))
+    f(1.0)
+    ticks: list[float] = []
+    thread = threading.Timer(0.05, lambda: ticks.append(time.perf_counter()))
+    thread.start()
+    f(2e7 if IS_COMPILED else 2e5)
+    end = time.perf_counter()
+    thread.join()
+    assert ticks[0] < end

@@ -119,9 +119,8 @@ def while_loop(
         cond_fun: Called with the carry; returns a bool, or a number that is 0 where the loop ends.
         body_fun: Called with the carry; returns the next carry.
         init_val: The first carry.
-        max_steps: How many steps may be taken at most. A batch by `vmap` computes as many for all its samples, and
-            leaves out those after the end of each; where a sample takes more, all numbers of its result are nan.
-            Without it the samples are computed one by one.
+        max_steps: How many steps may be taken at most. In a batch by `vmap` all numbers of the result of a sample that
+            takes more are nan, and so are its derivatives.
         checkpoint: How many carries are kept for derivatives: see above.
 
     Returns:
@@ -235,8 +234,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
     """Call one of two functions: `true_fun(*operands) if pred else false_fun(*operands)`.
 
-    The other one is not run, and passes no derivative on. A batch by `vmap` computes both where `pred` depends on the
-    sample; what is not chosen passes no derivative on then, not even where its own is inf or nan.
+    The other one is not run, and passes no derivative on. A batch by `vmap` may compute both where `pred` depends on
+    the sample; what is not chosen passes no derivative on then, not even where its own is inf or nan.
 
     Args:
         pred: A bool, or a number that is 0 where `false_fun` is called.
@@ -269,7 +268,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     As with `cond`, the others are not run, or computed and left out of a batch.
 
     Args:
-        index: A whole number. Below 0 the first function is called, beyond the last the last one.
+        index: A whole number. Below 0 the first function is called, beyond the last the last one. Where it is recorded
+            it is rounded down, and the result for nan is nan.
         branches: The functions, at least one.
         *operands: What each is called with.
 

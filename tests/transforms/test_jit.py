@@ -473,6 +473,8 @@ async def asked(x):
 
 # Every way to ask for a number: what is done, and the expression that the message has to name.
 REFUSED = {
+    "dict": (lambda x, y: {2.0: 5.0}.get(x, 0.0) * y, "x"),
+    "set": (lambda x, y: y if x in {2.0, 3.0} else x, "x"),
     "if": (lambda x, y: 1.0 if x > 1 else y, "1 < x"),
     "if of a number": (lambda x, y: 1.0 if x - 2 else y, "x - 2"),
     "else": (lambda x, y: y if x * y <= 6 else 0.0, "(x * y) <= 6"),
@@ -704,7 +706,6 @@ FINE = {
     "comparisons": lambda x, y: (x > 1) + 2 * (y <= x) + 4 * (x >= y) + 8 * (x < 3),
     "comparisons of comparisons": lambda x, y: (x > 1) < (y > 2.5),
     "identity": lambda x, y: x if x is not y else y,
-    "set": lambda x, y: sum({x: x * 1, y: y * 2}.values()) * len({x, y, x}),
     "isinstance": lambda x, y: x * (2 if isinstance(x, Value) else 1),
     "sum": lambda x, y: sum([x, y, 1.0]),
     "prod": lambda x, y: math.prod([x, y]),

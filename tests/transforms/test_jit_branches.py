@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import random
+import sys
+import threading
 from typing import Any
 
 import numpy
@@ -191,3 +194,48 @@ def test_what_is_shown():
     assert recorded.graph.nodes[-1].data == 35.0
     assert recorded.walk(50.0).graph.nodes[-1].data == 10.0
     assert pickle.loads(pickle.dumps(recorded))(50.0) == 10.0
+
+
+def test_recordings_of_other_ways_are_not_run():
+    """What another way computes might raise, or never end, for these numbers."""
+
+    def root(x):
+        if x < 0:
+            return 0.0 * x
+        return loops.while_loop(lambda r: abs(r * r - x) > 1e-9, lambda r: (r + x / r) / 2, x)
+
+    f = jit(root, branches="record")
+    assert (f(4.0), f(-1.0), f(9.0)) == (pytest.approx(2.0), 0.0, pytest.approx(3.0))
+    assert f.statistics.recordings == 2
+
+
+def test_threads_that_meet_many_ways():
+    def f(x, n):
+        for k in range(40):
+            if n == k:
+                return x * k
+        return x
+
+    g = jit(f, branches="record")
+    failures = []
+
+    def work(seed):
+        rng = random.Random(seed)
+        try:
+            for _ in range(300):
+                n = float(rng.randrange(45))
+                assert g(1.0, n) == f(1.0, n)
+        except BaseException as error:
+            failures.append(error)
+
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switching)
+    assert failures == []

@@ -106,7 +106,7 @@ class BatchedTrace(Trace):
     def _stays_whole(self, batch: Batch) -> bool:
         """Whether a batch of Values is one instruction of what is being recorded: unless it is short."""
         is_long = batch.size * len(self.program) >= _LEAST_WHOLE
-        return is_long and depth() > 0 and self.kernel is not None and not self.program.calls and not refuses_nans()
+        return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
     def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
         """The outputs for a batch as results of one call: each output's sum or, if it varies, its column."""

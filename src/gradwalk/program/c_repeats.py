@@ -149,6 +149,12 @@ class CRepeats:
                     self._keep_operands(i, around)
         outputs = numpy.array(self._code.outputs, int)
         self.kept[outputs] |= self.inside[outputs]
+        for i, around in self._around.items():  # what one repetition keeps, all of them write
+            place, loops = result(self._code, i, around), around
+            if i in self._carried[around] and not self._is_kept_always(place, around):
+                place, loops = _last(place, around), around[:-1]
+            if self._is_kept(place, loops):
+                self.kept[_indices(place, loops)] = True
 
     def _keep_operands(self, i: int, around: tuple[Repeat, ...]) -> None:
         row = self._code.instructions[4 * i : 4 * i + 4].tolist()
@@ -157,14 +163,16 @@ class CRepeats:
             self.kept[used] |= self.inside[used]
             return
         for place in self._places(i, row, around):
-            carried = self._carrying(place, around)
-            if carried is None:
-                self._keep_operand(place, around)
-            elif carried not in self._carried[around]:
-                self._carried[around].append(carried)
-                self._keep_operand(place._replace(strides=place.strides[:-1]), around[:-1])
+            self._keep_operand(place, around)
 
     def _keep_operand(self, place: Moving, around: tuple[Repeat, ...]) -> None:
+        carried = self._carrying(place, around)
+        while carried is not None:  # what it is before the first repetition, a loop around may carry, too
+            if carried in self._carried[around]:
+                return
+            self._carried[around].append(carried)
+            place, around = place._replace(strides=place.strides[:-1]), around[:-1]
+            carried = self._carrying(place, around)
         in_memory = place.start >= self._code.first and (any(place.strides) or self.inside[place.start])
         if in_memory and not self._is_local(place, around):
             self.kept[_indices(place, around)] = True

@@ -181,7 +181,7 @@ class LoopRunner:
     def _goes_on(self, step: cython.Py_ssize_t, frame: Frame, guard: Frame | None) -> cython.int:
         """Return whether there is another step."""
         if step & (_chunk - 1) == 0:
-            c_compat.check_signals()
+            _look_up()
         if guard is None:
             return step < self._steps
         i: cython.int
@@ -202,7 +202,7 @@ class LoopRunner:
         while step < end:
             until = min(end, step + _chunk) if is_plain else step + 1
             if not is_plain or until - step >= _few:
-                c_compat.check_signals()
+                _look_up()
             if is_plain and until - step < _few:
                 self._run_steps(frame.value, given, step, until)
             elif is_plain:
@@ -308,7 +308,7 @@ class LoopRunner:
         while step > 0:
             step -= 1
             if step & (_chunk - 1) == 0:
-                c_compat.check_signals()
+                _look_up()
             self._take_up(back, carries, step)
             self._step_back(step, back, given, seed, result)
         return None
@@ -341,7 +341,7 @@ class LoopRunner:
         i: cython.int
         for last in range(steps - 1, -1, -1):
             if last & (_chunk - 1) == 0:
-                c_compat.check_signals()
+                _look_up()
             while before[used - 1] > last:
                 used -= 1
             at = cython.cast(cython.Py_ssize_t, before[used - 1])
@@ -426,3 +426,12 @@ def _ahead(length: int, free: int) -> int:
     while math.comb(free + 1 + times, times) < length:
         times += 1
     return min(length - 1, math.comb(free + times, free + 1))
+
+
+@cython.cfunc
+def _look_up() -> object:
+    """Let an interrupt through, and other threads: steps hold the interpreter's lock."""
+    c_compat.check_signals()
+    with cython.nogil:
+        pass
+    return None
