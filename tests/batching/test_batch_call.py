@@ -12,6 +12,7 @@ from references import jax, jnp
 
 from gradwalk import Value, grad, hessian, jacfwd, jacrev, jit, loops, math, value_and_grad, vmap
 from gradwalk import numpy as gnp
+from gradwalk.backend import loop_kernel
 from gradwalk.program.program import Program, ProgramError
 
 GENERATOR = numpy.random.default_rng(3)
@@ -140,3 +141,25 @@ def test_arrays_of_results_go_on_in_numpy():
     f = lambda w: gnp.max(vmap(lambda x: x[0] * w[0] + x[1] * w[1])(X))  # noqa: E731
     largest = X[:, 0] * W[0] + X[:, 1] * W[1]
     close(grad(f)(W), [*X[largest.argmax(), :2], 0.0])
+
+
+def test_a_batch_of_loops_is_one_instruction(monkeypatch):
+    """With steps and branches that depend on the sample, and derivatives to second order."""
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
+
+    def sample(w, z):
+        root = loops.while_loop(lambda r: abs(r * r - w - z) > 1e-12, lambda r: (r + (w + z) / r) / 2, z)
+        return loops.cond(root > 1.3, lambda a: a * w, lambda a: a * a * w, root)
+
+    z = numpy.linspace(1.0, 2.0, 300)
+    summed = lambda w: vmap(sample, in_axes=(None, 0), reduce="sum")(w, z) * w  # noqa: E731
+    stacked = lambda w: (vmap(sample, in_axes=(None, 0))(w, z) ** 2).sum()  # noqa: E731
+    by_hand = [lambda w: sum(sample(w, x) for x in z) * w, lambda w: sum(sample(w, x) ** 2 for x in z)]
+    for f, expected in zip((summed, stacked), by_hand, strict=True):
+        for transform in (lambda g: g, grad, hessian):
+            recorded = jit(transform(f))
+            recorded(0.5)
+            assert recorded(0.7) == pytest.approx(transform(expected)(0.7), rel=1e-10)
+    recorded = jit(grad(summed))
+    recorded(0.5)
+    assert len(recorded.program) < 10

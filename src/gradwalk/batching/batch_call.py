@@ -16,7 +16,7 @@ from gradwalk.backend.base import Backend, Kernel
 from gradwalk.ops.cached import cached_property
 from gradwalk.program import loop
 from gradwalk.program.call import Call, appended, given
-from gradwalk.program.derived import unrolled
+from gradwalk.program.derived import unrolled, weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
@@ -44,7 +44,7 @@ class BatchCall(Call):
 
     Args:
         program: Of one sample, from what is shared, a number of each column and each constant column to the outputs
-            that are summed and those that are stacked. It calls nothing.
+            that are summed and those that are stacked. It calls no function of Python.
         sizes: How many numbers are of which kind.
         constants: The columns that are no operands; an array of float64 with a row for each sample.
         backend: What makes kernels.
@@ -58,7 +58,7 @@ class BatchCall(Call):
         self._count = len(constants)
         self.inputs = sizes.shared + sizes.columns * self._count
         self.outputs = sizes.summed + (len(program.outputs) - sizes.summed) * self._count
-        self.weight = self._count * len(program)
+        self.weight = self._count * weight(program)
         self._backs: dict[tuple[bool, ...], BatchCall] = {}
 
     def __repr__(self) -> str:

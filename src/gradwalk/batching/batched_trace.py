@@ -12,6 +12,7 @@ from gradwalk.backend.base import Backend, Kernel
 from gradwalk.backend.loop_kernel import make_kernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, Sizes
+from gradwalk.program.derived import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.trace import Recording
@@ -105,7 +106,7 @@ class BatchedTrace(Trace):
 
     def _stays_whole(self, batch: Batch) -> bool:
         """Whether a batch of Values is one instruction of what is being recorded: unless it is short."""
-        is_long = batch.size * len(self.program) >= _LEAST_WHOLE
+        is_long = batch.size * weight(self.program) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
     def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
