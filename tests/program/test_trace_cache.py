@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from gradwalk import RecordingWarning, checkpoint, grad, jit, sparse_jacobian, vectorize, vmap
-from gradwalk.batching.vmap import Vmap
+from gradwalk.batching.vmapped import Vmap
 from gradwalk.program import trace_cache
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape

@@ -19,7 +19,8 @@ from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 Axes = int | Sequence[Any] | Mapping[Any, Any] | None  # an axis, None for no axis, or a tree of these
-REDUCTIONS = ("sum", "mean")
+SUMS = ("sum", "mean")
+REDUCTIONS = (*SUMS, "max", "min", "prod", "logsumexp", "argmax", "argmin")
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class Batching(NamedTuple):
         parameters: The names of its parameters.
         in_axes: Where the samples are in the arguments: see `vmap`.
         out_axes: Where the samples are in the results: see `vmap`.
-        reduce: How results are reduced over the batch: "sum", "mean", or None.
+        reduce: How results are reduced over the batch: one of `REDUCTIONS`, or None.
     """
 
     name: str
@@ -141,7 +142,8 @@ class Batching(NamedTuple):
         if self.in_axes is not None and not isinstance(self.in_axes, (int, tuple, list)):
             raise TypeError(f"in_axes takes an int, None, or a tuple with one for each argument, not {self.in_axes!r}")
         if self.reduce is not None and self.reduce not in REDUCTIONS:
-            raise ValueError(f"reduce={self.reduce!r}: give 'sum' or 'mean', or None for the results of all samples")
+            known = ", ".join(map(repr, REDUCTIONS))
+            raise ValueError(f"reduce={self.reduce!r}: give one of {known}, or None for the results of all samples")
         if self.reduce is not None and self.out_axes != 0:
             raise ValueError(
                 f"out_axes={self.out_axes!r} with reduce={self.reduce!r}: a reduced result has no batch axis"

@@ -6,6 +6,8 @@ is a column; so are the tangents of sums and columns. Results that are summed ha
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -69,20 +71,29 @@ class BatchCall(Call):
 
     def numbers(self, operands: Sequence[float]) -> Sequence[float]:
         """Return the results for numbers: see `Call.numbers`."""
-        shared, columns, summed = self._sizes
-        numbers = numpy.array(operands, numpy.float64)
-        given_columns = [numbers[shared:].reshape(columns, self._count).T, self._constants]
+        summed = self._sizes.summed
         found = numpy.empty(self.outputs)
         if summed:
-            found[:summed] = self._summing.run(numbers[:shared], given_columns, [], self._count, single=False)
+            shared, columns = self._parted(operands)
+            found[:summed] = self._summing.run(shared, columns, [], self._count, single=False)
         if len(self._program.outputs) > summed:
-            stacked = found[summed:].reshape(-1, self._count)
-            kernel = self._stacking
-            fixed = kernel.run(numbers[:shared], given_columns, list(stacked), self._count, single=False)
-            for position, number in zip(kernel.fixed, fixed.tolist(), strict=True):
-                stacked[position] = number
+            self._stack(operands, found[summed:].reshape(-1, self._count))
         results: list[float] = found.tolist()
         return results
+
+    def _parted(self, operands: Sequence[float]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """Part the operands: what is shared, and the columns, those that are constants included."""
+        shared, columns, _ = self._sizes
+        numbers = numpy.array(operands, numpy.float64)
+        return numbers[:shared], [numbers[shared:].reshape(columns, self._count).T, self._constants]
+
+    def _stack(self, operands: Sequence[float], stacked: NDArray[Any]) -> None:
+        """Write the outputs that are stacked, one in each row."""
+        shared, columns = self._parted(operands)
+        kernel = self._stacking
+        fixed = kernel.run(shared, columns, list(stacked), self._count, single=False)
+        for position, number in zip(kernel.fixed, fixed.tolist(), strict=True):
+            stacked[position] = number
 
     @cached_property
     def _summing(self) -> Kernel:
@@ -187,3 +198,95 @@ class BatchCall(Call):
             sums = [tape.append("add", total, one) for total, one in zip(sums, outputs, strict=False)]
             stacked.append(outputs[summed:])
         return tape.program([*sums, *(index for column in zip(*stacked, strict=True) for index in column)])
+
+
+class ExtremeCall(BatchCall):
+    """The largest or smallest of each output over a batch as a call, which has no derivative.
+
+    Its results are the extremes and then, for each output, the number of the first sample that has it; nan counts as
+    the largest and the smallest.
+
+    Args:
+        program: As of `BatchCall`, with no outputs that are summed.
+        sizes: As of `BatchCall`.
+        constants: As of `BatchCall`.
+        backend: What makes kernels.
+        largest: Whether the largest is asked for.
+    """
+
+    name = "vmap"
+
+    def __init__(
+        self, program: Program, sizes: Sizes, constants: NDArray[numpy.float64], backend: Backend, *, largest: bool
+    ) -> None:
+        super().__init__(program, sizes, constants, backend)
+        self._largest = largest
+        self.outputs = 2 * len(program.outputs)
+
+    def __reduce__(self) -> Any:
+        made = functools.partial(ExtremeCall, largest=self._largest)
+        return made, (self._program, self._sizes, self._constants, self._backend)
+
+    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+        """Return the results for numbers: see `Call.numbers`."""
+        stacked = numpy.empty((len(self._program.outputs), self._count))
+        self._stack(operands, stacked)
+        places = stacked.argmax(axis=1) if self._largest else stacked.argmin(axis=1)
+        results: list[float] = [*stacked[numpy.arange(len(stacked)), places].tolist(), *map(float, places)]
+        return results
+
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Return that no adjoint goes back: see `Call.pull_some`."""
+        return [NO_INDEX] * self.inputs
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Return that no tangent goes on: see `Call.push`."""
+        return [NO_INDEX] * self.outputs
+
+    @property
+    def portable(self) -> Program:
+        """The search as a loop over the samples."""
+        shared, columns, _ = self._sizes
+        row = columns + self._constants.shape[1]
+        whole = loop.Loop(self._step, loop.Sizes(self.outputs, shared, row, 0), 0, self._count)
+        tape, operands, of_columns = self._begun()
+        for i, numbers in enumerate(self._constants.tolist()):
+            operands += [*(column[i] for column in of_columns), *map(tape.constant, numbers)]
+        return tape.program(appended(whole, tape, operands))
+
+    def flat(self) -> Program:
+        """Return the search as one program, sample after sample."""
+        tape, operands, of_columns = self._begun()
+        best, shared = operands[: self.outputs], operands[self.outputs :]
+        for i, numbers in enumerate(self._constants.tolist()):
+            row = [*(column[i] for column in of_columns), *map(tape.constant, numbers)]
+            best = tape.inline(self._step, [tape.constant(float(i)), *best, *shared, *row])
+        return tape.program(best)
+
+    def _begun(self) -> tuple[Tape, Indices, list[Indices]]:
+        """A tape with the operands: on it, what is best before the first sample, what is shared, and the columns."""
+        shared, columns, _ = self._sizes
+        tape = Tape()
+        inputs = [tape.input() for _ in range(shared)]
+        of_columns = [[tape.input() for _ in range(self._count)] for _ in range(columns)]
+        worst = tape.constant(-math.inf if self._largest else math.inf)
+        half = self.outputs // 2
+        return tape, [*[worst] * half, *[tape.constant(0.0)] * half, *inputs], of_columns
+
+    @cached_property
+    def _step(self) -> Program:
+        """The program that goes on to a sample, from its number, what has been best and where, to the same."""
+        tape = Tape()
+        place, zero, one = tape.input(), tape.constant(0.0), tape.constant(1.0)
+        best = [tape.input() for _ in range(self.outputs)]
+        inputs = [tape.input() for _ in range(self._program.inputs)]
+        half = self.outputs // 2
+        bests, places = [], []
+        for x, known, where in zip(tape.inline(self._program, inputs), best[:half], best[half:], strict=True):
+            # Of a comparison that nan makes false the contrary: nan is better than any number, and nothing than nan.
+            no_better = tape.append("less_equal", x, known) if self._largest else tape.append("less_equal", known, x)
+            is_number = tape.append("equal", known, known)
+            better = tape.append("where", is_number, tape.append("sub", one, no_better), zero)
+            bests.append(tape.append("where", better, x, known))
+            places.append(tape.append("where", better, place, where))
+        return tape.program([*bests, *places])

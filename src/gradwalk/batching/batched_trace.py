@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
+from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel
 from gradwalk.backend.loop_kernel import make_kernel
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
-from gradwalk.batching.batch_call import BatchCall, Sizes
+from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
 from gradwalk.program.derived import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
@@ -22,6 +23,15 @@ from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
 _LEAST_WHOLE = 1000  # instructions, of all samples together: fewer are recorded one by one
 _BACKEND: Backend = make_kernel
+
+
+class _MadeOf(NamedTuple):
+    """What a batch as a call is made of: see `BatchCall`."""
+
+    operands: list[Any]
+    program: Program
+    sizes: Sizes
+    constants: NDArray[numpy.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +64,7 @@ class BatchedTrace(Trace):
         outputs = Outputs(self.treedef, batching.out_axes, batch.size, object if has_values else batch.kind)
         outputs.refuse_varying(self.fixed)
         found: dict[int, Any]  # by position
-        if has_values and self._stays_whole(batch):
+        if self.stays_whole(batch):
             found = dict(enumerate(self._whole(batch, reduced=False)))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         elif self.kernel is None or has_values or refuses_nans():
@@ -88,7 +98,7 @@ class BatchedTrace(Trace):
             One sum for each number of the result.
         """
         has_values = self._has_values(batch)
-        if has_values and self._stays_whole(batch):
+        if self.stays_whole(batch):
             return as_array([total for [total] in self._whole(batch, reduced=True)])
         if self.kernel is None or has_values or refuses_nans():
             return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
@@ -104,13 +114,47 @@ class BatchedTrace(Trace):
         """Whether Values are to come out."""
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
-    def _stays_whole(self, batch: Batch) -> bool:
-        """Whether a batch of Values is one instruction of what is being recorded: unless it is short."""
+    def stays_whole(self, batch: Batch) -> bool:
+        """Return whether a batch of Values is one instruction of what is being recorded: unless it is short.
+
+        Args:
+            batch: The batch.
+
+        Returns:
+            True or False.
+        """
+        if not self._has_values(batch):
+            return False
         is_long = batch.size * weight(self.program) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
+    def extremes(self, batch: Batch, *, largest: bool) -> tuple[list[Any], list[Any]]:
+        """Return the largest or the smallest of each output over a batch that stays whole; no derivative goes there.
+
+        Args:
+            batch: The batch.
+            largest: Whether the largest is asked for.
+
+        Returns:
+            Of each output the extreme, and the number of the first sample that has it.
+        """
+        made_of = self._as_call(batch, range(len(self.program.outputs)), summed=0)
+        call = ExtremeCall(made_of.program, made_of.sizes, made_of.constants, _BACKEND, largest=largest)
+        results = call.values(made_of.operands)
+        return results[: len(results) // 2], results[len(results) // 2 :]
+
     def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
         """The outputs for a batch as results of one call: each output's sum or, if it varies, its column."""
+        positions = [i for i in range(len(self.program.outputs)) if reduced or i not in self.fixed]
+        made_of = self._as_call(batch, positions, summed=len(positions) if reduced else 0)
+        call = BatchCall(made_of.program, made_of.sizes, made_of.constants, _BACKEND)
+        results = iter(call.values(made_of.operands))
+        length = 1 if reduced else batch.size
+        found = {i: [next(results) for _ in range(length)] for i in positions}
+        return [found.get(i, []) for i in range(len(self.program.outputs))]
+
+    def _as_call(self, batch: Batch, positions: Sequence[int], *, summed: int) -> _MadeOf:
+        """What a call is made of that computes some outputs for a batch."""
         kinds: list[int] = []  # of each input: shared, of a column of Values, or of one of numbers
         shared: list[Any] = []
         columns: list[Any] = []
@@ -127,14 +171,10 @@ class BatchedTrace(Trace):
             is_constant = leaf.dtype != object
             (constants if is_constant else columns).extend(rows.T)
             kinds += [2 if is_constant else 1] * rows.shape[1]
-        positions = [i for i in range(len(self.program.outputs)) if reduced or i not in self.fixed]
-        sizes = Sizes(len(shared), len(columns), len(positions) if reduced else 0)
         array = numpy.array(constants, numpy.float64).reshape(len(constants), batch.size).T
-        call = BatchCall(_reordered(self.program, kinds, positions), sizes, array, _BACKEND)
-        results = iter(call.values([*shared, *(number for column in columns for number in column)]))
-        length = 1 if reduced else batch.size
-        found = {i: [next(results) for _ in range(length)] for i in positions}
-        return [found.get(i, []) for i in range(len(self.program.outputs))]
+        operands = [*shared, *(number for column in columns for number in column)]
+        sizes = Sizes(len(shared), len(columns), summed)
+        return _MadeOf(operands, _reordered(self.program, kinds, positions), sizes, array)
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
         """The outputs that are the same for all samples, computed from the first one."""

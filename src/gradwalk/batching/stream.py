@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.batching.axes import Batch, Batching, shown, spread
+from gradwalk.batching.axes import SUMS, Batch, Batching, shown, spread
 from gradwalk.batching.progress import bar
-from gradwalk.batching.vmap import Lowered, Vmap
+from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.trees.tree import flattened
 
 T = TypeVar("T")
@@ -57,6 +57,8 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
     batched = f.kept() if isinstance(f, Vmap) else f
     batches, total = _batches(batched.batching, args, rows)
     counter = bar(total, "samples") if progress else nullcontext(lambda _: None)
+    if batched.batching.reduce not in (None, *SUMS):
+        raise ValueError(f"stream() takes reduce=None, 'sum' or 'mean', not {batched.batching.reduce!r}")
     if batched.batching.reduce is not None:
         return _reduced(batched, batches, counter)
     return _each(lambda batch: batched.trace(batch).results(batch, batched.batching), batches, counter)

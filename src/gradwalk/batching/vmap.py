@@ -2,215 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, overload
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
-from gradwalk.backend.base import Kernel
-from gradwalk.batching.axes import Axes, Batch, Batching, shown
-from gradwalk.batching.batched_trace import BatchedTrace, record_sample
-from gradwalk.program.program import Program
-from gradwalk.program.trace import named
-from gradwalk.program.trace_cache import TraceCache
-from gradwalk.program.wrapper import Wrapper
-from gradwalk.trees.tree import Parameters
+from gradwalk.batching.axes import REDUCTIONS, SUMS, Axes
+from gradwalk.batching.reductions import Reduction
+from gradwalk.batching.vmapped import Vmap
 
 P = ParamSpec("P")
-
-
-class Vmap(Wrapper[P, Any]):
-    """A function of batches, as `vmap` makes it.
-
-    Type checkers know the parameters `P` of the function of one sample. Each may be given as that function takes it, or
-    as an array with a batch axis, which `P` cannot say: so any arguments pass the check.
-
-    Args:
-        f: The function of one sample.
-        in_axes: See `vmap`.
-        out_axes: See `vmap`.
-        reduce: See `vmap`.
-        keeps: Whether recordings are used again, as after `jit`.
-
-    Attributes:
-        batching: How the function is batched.
-        keeps: Whether recordings are used again.
-    """
-
-    def __init__(
-        self, f: Callable[P, Any], in_axes: Axes, out_axes: Axes, reduce: str | None, keeps: bool = False
-    ) -> None:
-        super().__init__(f, "vmap")
-        self.batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
-        self.keeps = keeps
-        self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
-
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
-    @overload
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch."""
-        batch = self.batching.batch(args, kwargs)
-        return self.trace(batch).results(batch, self.batching)
-
-    def __repr__(self) -> str:
-        return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
-
-    @property
-    def program(self) -> Program:
-        """The program of the latest recording, for one sample.
-
-        Raises:
-            ValueError: There is no recording yet.
-        """
-        trace = self._cache.last(self.batching.name)
-        return trace.program.named(trace.program.input_names, trace.treedef.names("out"))
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; printing it shows how.
-
-        Raises:
-            ValueError: There is no recording yet, or the function calls functions in Python and so has no kernel.
-        """
-        kernel = self._cache.last(self.batching.name).kernel
-        if kernel is None:
-            raise ValueError(f"{self.batching.name} calls functions in Python: it is run one sample at a time")
-        return kernel
-
-    def kept(self) -> Vmap[P]:
-        """Return a like function whose recordings are used again, which is itself where they are already."""
-        return self if self.keeps else self._like(self._f, keeps=True)
-
-    def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
-        """Return a function of batches made by transforming the function of one sample.
-
-        Args:
-            transform: A function of functions, such as `grad`.
-
-        Returns:
-            The function of batches.
-        """
-        return self._like(transform(self._f), keeps=self.keeps)
-
-    def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
-        """Return whether results are summed over the batch, and all samples share these arguments.
-
-        The derivative of such a sum is the sum of the derivatives.
-
-        Args:
-            argnums: The positions of the arguments.
-
-        Returns:
-            True or False.
-        """
-        axes = self.batching.in_axes
-        positions = [argnums] if isinstance(argnums, int) else argnums
-        if self.batching.reduce is None or not isinstance(axes, (tuple, list)):
-            return False
-        return all(-len(axes) <= i < len(axes) and axes[i] is None for i in positions)
-
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Return the function for arguments like these, as a program without the code that it was made from.
-
-        The result can be pickled even where that code could not be found again, as on the workers of a cluster.
-
-        Args:
-            *args: Positional arguments, batched as for a call.
-            **kwargs: Keyword arguments, likewise.
-
-        Returns:
-            A function of batches that takes arguments of the same structure.
-
-        Raises:
-            ValueError: The function uses Values that are not among its arguments, or calls Python functions.
-        """
-        batch = self.batching.batch(args, kwargs)
-        trace = self.trace(batch)
-        if trace.captured or trace.program.calls or trace.kernel is None:
-            raise ValueError(
-                f"{self.batching.name} uses Values that are not among its arguments, or calls functions in Python: "
-                "lower() takes what follows from its arguments alone"
-            )
-        return Lowered(self.batching, batch.key, trace)
-
-    def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a sample of the batch, made anew unless it is kept.
-
-        Args:
-            batch: The batch.
-
-        Returns:
-            The recording.
-        """
-        trace = self._cache.find(batch.key) if self.keeps else None
-        if trace is None:
-            trace = record_sample(self._f, batch, reduced=self.batching.reduce is not None)
-            if self.keeps:
-                return self._cache.add(batch.key, trace)
-            self._cache.latest = trace
-        return trace
-
-    def _like(self, f: Callable[..., Any], *, keeps: bool) -> Vmap[P]:
-        batching = self.batching
-        return Vmap(f, batching.in_axes, batching.out_axes, batching.reduce, keeps)
-
-    def _made_from(self) -> tuple[Any, ...]:
-        batching = self.batching
-        return self._f, batching.in_axes, batching.out_axes, batching.reduce, self.keeps
-
-
-class Lowered:
-    """A function of batches without the code that it was made from, as `Vmap.lower` returns it.
-
-    Args:
-        batching: How the function is batched.
-        key: The key of the batches that it takes.
-        trace: The recording for a sample of them.
-
-    Attributes:
-        batching: How the function is batched.
-    """
-
-    def __init__(self, batching: Batching, key: Any, trace: BatchedTrace) -> None:
-        self.batching = batching
-        self._key = key
-        self._trace = trace
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch.
-
-        Raises:
-            TypeError: The arguments are not like those that it was made for.
-        """
-        batch = self.batching.batch(args, kwargs)
-        return self.trace(batch).results(batch, self.batching)
-
-    def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a sample of the batch.
-
-        Args:
-            batch: A batch.
-
-        Returns:
-            The recording.
-
-        Raises:
-            TypeError: The batch is not like the one that it was made for.
-        """
-        if batch.key != self._key:
-            raise TypeError(
-                f"{self!r} was made for other arguments: samples like {shown(self._key)}, not like {shown(batch.key)}"
-            )
-        return self._trace
-
-    def __repr__(self) -> str:
-        return f"<lowered vmap of {self.batching.name}>"
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; printing it shows how."""
-        assert self._trace.kernel is not None
-        return self._trace.kernel
 
 
 def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: str | None = None) -> Vmap[P]:
@@ -229,8 +28,10 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
             all samples share. One for all arguments, or a tuple with one for each, which may be a tuple, list or dict
             again. Keyword arguments have the batch as axis 0.
         out_axes: Where the samples are to be in the results, in the same form.
-        reduce: "sum" or "mean" to return that over the batch of each number that `f` returns. It is added up while
-            the results are computed, so a gradient takes memory for its parameters, not for all samples.
+        reduce: "sum", "mean", "max", "min", "prod" or "logsumexp" to return that over the batch of each number that `f`
+            returns, or "argmax" or "argmin" for the first sample that has the largest or the smallest. What is a sum is
+            added up while the results are computed, so a gradient takes memory for its parameters, not for all samples.
+            Equal extremes share their derivative evenly.
 
     Returns:
         A function of batches, with `.program`, `.kernel` and `.lower(*args)`. It returns arrays of float64, of float32
@@ -247,5 +48,10 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         array([2., 4., 6.])
         >>> vmap(lambda x: x * x, reduce="mean")(numpy.array([1.0, 2.0, 4.0]))
         7.0
+        >>> vmap(lambda x: -x * x, reduce="max")(numpy.array([1.0, 2.0, 4.0]))
+        -1.0
     """
+    if reduce in REDUCTIONS and reduce not in SUMS:
+        Vmap(f, in_axes, out_axes, reduce)  # which checks the arguments
+        return Reduction(f, in_axes, reduce)
     return Vmap(f, in_axes, out_axes, reduce)

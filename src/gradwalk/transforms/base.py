@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from gradwalk.batching.vmap import Vmap
+from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.trace import Indices, Recordable, Recording, named
 from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import Parameters, TreeDef, tupled

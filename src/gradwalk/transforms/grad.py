@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
-from gradwalk.batching.vmap import Vmap
+from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.trace import Indices, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import TreeDef, tupled

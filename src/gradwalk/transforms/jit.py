@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
-from gradwalk.batching.vmap import Vmap
+from gradwalk.batching.vmapped import Vmap
 from gradwalk.transforms.jit_branches import JitBranches
 from gradwalk.transforms.recorded import Jit
 

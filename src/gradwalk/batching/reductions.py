@@ -1,0 +1,173 @@
+"""What a batch of results comes to other than sums: the largest, the product, the logarithm of the sum of exponentials.
+
+Where a long batch is recorded, the largest and the smallest results are found by one instruction, which passes no
+derivative on, and derivatives go through sums over the batch: of the results that are the largest, or of exponentials
+of how far results are below it. So a reduction is two passes over the samples, and its derivatives are batches, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, ParamSpec
+
+import numpy
+
+from gradwalk import math
+from gradwalk.batching.axes import Axes, Batch
+from gradwalk.batching.batched_trace import BatchedTrace
+from gradwalk.batching.vmapped import Lowered, Vmap
+from gradwalk.loops import scan
+from gradwalk.trees.tree import flattened, scalars
+from gradwalk.value.value import Value
+
+P = ParamSpec("P")
+
+
+class Reduction(Vmap[P]):
+    """A function of batches whose results are reduced by something else than a sum: see `vmap`."""
+
+    def __init__(self, f: Callable[P, Any], in_axes: Axes, reduce: str, keeps: bool = False) -> None:
+        super().__init__(f, in_axes, 0, reduce, keeps)
+        self._reduce = reduce
+        self._sums: dict[int, Vmap[...]] = {}  # by how many positional arguments there are
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the reduced results for a batch."""
+        batch = self.batching.batch(args, kwargs)
+        if not batch.size and self._reduce not in ("prod", "logsumexp"):
+            raise ValueError(f"reduce={self._reduce!r} of {self.batching.name}: the batch is empty, so there is none")
+        trace = self.trace(batch)
+        if not trace.stays_whole(batch):
+            return self._of_stacked(trace, batch)
+        if self._reduce == "prod":
+            return self._product(trace, batch)
+        best, places = trace.extremes(batch, largest=self._reduce not in ("min", "argmin"))
+        if self._reduce.startswith("arg"):
+            return trace.treedef.filled(places)
+        sums = self._sums_of(len(args))(best, *args, **kwargs)
+        combine = _log_of_sum if self._reduce == "logsumexp" else _of_equal
+        return trace.treedef.filled([combine(number, *terms) for number, terms in zip(best, sums, strict=True)])
+
+    def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
+        """Return False: results are not summed."""
+        return False
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Raise `ValueError`: only results that are stacked, summed or averaged can be lowered."""
+        raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
+
+    def _like(self, f: Callable[..., Any], *, keeps: bool) -> Reduction[P]:
+        return Reduction(f, self.batching.in_axes, self._reduce, keeps)
+
+    def _made_from(self) -> tuple[Any, ...]:
+        return self._f, self.batching.in_axes, self._reduce, self.keeps
+
+    def _sums_of(self, count: int) -> Vmap[...]:
+        """What sums the terms that the reduction is made of, given the extremes."""
+        if count not in self._sums:
+            terms = _shifted if self._reduce == "logsumexp" else _equal
+
+            def of_sample(best: Any, *args: Any, **kwargs: Any) -> list[Any]:
+                results = scalars(flattened(self._f(*args, **kwargs), "the result")[0])
+                return [terms(x, number) for x, number in zip(results, best, strict=True)]
+
+            self._sums[count] = Vmap(of_sample, (None, *self.batching.axes(count)), 0, "sum", self.keeps)
+        return self._sums[count]
+
+    def _product(self, trace: BatchedTrace, batch: Batch) -> Any:
+        columns = _columns(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
+        rows = numpy.stack(columns, axis=1)
+        first = numpy.ones(len(columns))
+        product, _ = scan(lambda carry, row: (carry * row, None), first, rows)
+        return trace.unflatten(product, batch.kind)
+
+    def _of_stacked(self, trace: BatchedTrace, batch: Batch) -> Any:
+        columns = _columns(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
+        with numpy.errstate(all="ignore"):  # inf and nan are answers
+            found = [
+                (_OF_VALUES if column.dtype == object else _OF_NUMBERS)[self._reduce](column) for column in columns
+            ]
+        if self._reduce.startswith("arg") and not any(isinstance(x, Value) for x in found):
+            return trace.treedef.filled(numpy.array(found, numpy.int64))
+        has_values = any(isinstance(x, Value) for x in found)
+        return trace.unflatten(numpy.array(found, object if has_values else numpy.float64), batch.kind)
+
+
+def _columns(results: Any, count: int) -> list[Any]:
+    """Return the results of all samples, number by number."""
+    leaves, _ = flattened(results, "the results")
+    arrays = [numpy.asarray(leaf) for leaf in leaves]
+    return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
+
+
+def _equal(x: Any, best: Any) -> tuple[Any, Any]:
+    """What is summed for the largest or the smallest: the results that are it, and how many these are."""
+    is_best = 1.0 * (x == best)
+    return math.where(is_best, x, 0.0), is_best
+
+
+def _of_equal(_: Any, total: Any, count: Any) -> Any:
+    """Return the mean of equal numbers."""
+    return total / count
+
+
+def _shifted(x: Any, best: Any) -> tuple[Any]:
+    """What is summed for logsumexp."""
+    return (math.exp(x - _shift(best)),)
+
+
+def _log_of_sum(best: Any, total: Any) -> Any:
+    return math.log(total) + _shift(best)
+
+
+def _shift(best: Any) -> Any:
+    """How far exponents are shifted: not where that is infinite."""
+    return math.where(math.fabs(best) < numpy.inf, best, 0.0)
+
+
+def _place(column: Any, is_no_better: Callable[[Any, Any], Any]) -> Any:
+    """Return where the best of Values is: the first of equal ones, or the first nan."""
+    best, place = column[0], 0.0
+    for i, x in enumerate(column[1:], 1):
+        better = math.where(best == best, 1.0 - is_no_better(x, best), 0.0)
+        best, place = math.where(better, x, best), math.where(better, float(i), place)
+    return place
+
+
+def _extreme(column: Any, *, largest: bool) -> Any:
+    """Return the largest or the smallest of Values; equal ones share its derivative evenly."""
+    if len(column) == 1:
+        return column[0]
+    best = (math.maximum if largest else math.minimum)(*column)
+    known = math.stop_gradient(best)
+    is_best = [1.0 * (x >= known if largest else x <= known) for x in column]
+    count = sum(is_best)
+    shared = sum(math.where(does, x, 0.0) for does, x in zip(is_best, column, strict=True))
+    return math.where(count > 0, shared / math.where(count > 0, count, 1.0), best)  # nan equals nothing
+
+
+def _logsumexp(column: Any) -> Any:
+    most = column.max(initial=-numpy.inf)
+    shift = most if numpy.isfinite(most) else 0.0
+    return numpy.log(numpy.exp(column - shift).sum()) + shift
+
+
+_OF_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "max": numpy.max,
+    "min": numpy.min,
+    "prod": numpy.prod,
+    "logsumexp": _logsumexp,
+    "argmax": numpy.argmax,
+    "argmin": numpy.argmin,
+}
+_OF_VALUES: dict[str, Callable[[Any], Any]] = {
+    "max": functools.partial(_extreme, largest=True),
+    "min": functools.partial(_extreme, largest=False),
+    "prod": lambda column: functools.reduce(operator.mul, column, 1.0),
+    "logsumexp": lambda column: math.logsumexp(list(column)),
+    "argmax": lambda column: _place(column, operator.le),
+    "argmin": lambda column: _place(column, operator.ge),
+}
