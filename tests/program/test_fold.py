@@ -172,6 +172,15 @@ def test_no_operand_of_a_loop_goes_from_one_kind_to_another():
     assert fold(code) == (Repeat(0, 1, 4, ()), Repeat(4, 1, 4, ()))
 
 
+@pytest.mark.parametrize("period", [1, 2, 3, 5, 33, 65, 100])
+def test_three_repetitions_are_a_loop_however_long_they_are(period):
+    rng = numpy.random.default_rng(1)
+    body = numpy.column_stack([rng.integers(1, 4, period), rng.integers(0, 3, (period, 2)), numpy.zeros(period, int)])
+    rows = numpy.concatenate([body + numpy.array([0, 3 * i, 0, 0]) for i in range(3)])
+    code = Code(9, [], rows.astype(numpy.int32).ravel(), [], [9])
+    assert [(repeat.start, repeat.period, repeat.times) for repeat in fold(code)] == [(0, period, 3)]
+
+
 def test_calls_are_in_no_loop():
     @primitive
     def gamma(x):

@@ -31,16 +31,15 @@ else:
 
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
-_none = cython.declare(cython.int, -1)
 
 _fewest = cython.declare(cython.int, 3)  # repetitions of a loop: any two stretches with the same opcodes move evenly
 _multiples = cython.declare(cython.int, 8)  # of a period of opcodes, which are tried as the period of operands
 _patience = cython.declare(cython.int, 100)  # comparisons an item and round, after which a search ends
 
-_LOOP, _WITHIN, _SINGLE = -1, -2, -3  # what descriptions of shapes begin with, besides opcodes
-_loop_mark = cython.declare(cython.int, _LOOP)
-_within_mark = cython.declare(cython.int, _WITHIN)
-_single_mark = cython.declare(cython.int, _SINGLE)
+# What descriptions of shapes begin with, besides opcodes.
+_loop_mark = cython.declare(cython.int, -1)
+_within_mark = cython.declare(cython.int, -2)
+_single_mark = cython.declare(cython.int, -3)
 
 
 def fold(code: Code) -> tuple[Repeat, ...]:
@@ -199,14 +198,11 @@ class _Search:
 
     def _folded(self, items: _Items) -> list[int]:
         """Make loops of items, round after round, until there are none left; return the loops among the items."""
-        while items.count >= 3:
+        while items.count >= _fewest:
             rows = self._stretches(items)
             if not rows:
                 break
-            chosen = _chosen(items, rows)
-            if not chosen:
-                break
-            items = self._with_loops(items, chosen)
+            items = self._with_loops(items, _chosen(items, rows))
         return [loop for loop in items.columns[3].tolist() if loop >= 0]
 
     def _stretches(self, items: _Items) -> list:
@@ -220,7 +216,7 @@ class _Search:
         reached = numpy.zeros(count + 1, numpy.int32)  # of each period, up to where it has been tried
         good = numpy.zeros(count + 1, numpy.int32)  # and whether that is in a stretch
         window: cython.int = 1
-        while 2 * window < count and self._comparisons > 0:
+        while window < count and self._comparisons > 0:
             latest.fill(-1)
             reached.fill(0)
             repeated = self._try_windows(
