@@ -126,7 +126,7 @@ class _File:
         """Write a program as a function, behind the arrays that it uses, whose names have the suffix."""
         writer = _Writer(code, suffix, self._functions)
         definitions = writer.definitions(name, "static void" if suffix else "void")
-        self.cells += writer.cells + sum(len(operands) + call.outputs for call, operands in code.calls)
+        self.cells += writer.cells + writer.memory + sum(len(operands) + call.outputs for call, operands in code.calls)
         text = "\n".join(definitions)
         constants = _array(f"constants{suffix}", code.constants) if f"constants{suffix}[" in text else []
         numbers = _numbers_in_tables(code)
@@ -142,6 +142,7 @@ class _Writer:
 
     Attributes:
         cells: How many cells the array has.
+        memory: How many numbers that loops keep stand on the stack.
     """
 
     def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
@@ -149,6 +150,7 @@ class _Writer:
         self._code = code
         self._suffix = suffix
         self._repeats = CRepeats(code, suffix, FLAT_BELOW)
+        self.memory = self._repeats.cells if self._repeats.cells <= _MOST_CELLS else 0
         statements = _statements(code, suffix, functions, self._repeats)
         self._pieces = _pieces(statements)
         self._last_piece = {
@@ -181,7 +183,7 @@ class _Writer:
         cells = self._repeats.cells
         if not cells:
             return body
-        if cells <= _MOST_CELLS:
+        if self.memory:
             return [f"double memory[{cells}];", *body]
         fail = f"if (!memory) {{ long i; for (i = 0; i < {len(self._code.outputs)}; ++i) outputs[i] = NAN; return; }}"
         return [f"double *memory = (double *)malloc({cells} * sizeof(double));", fail, *body, "free(memory);"]
