@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import tracemalloc
 
 import numpy
 import pytest
@@ -273,3 +274,27 @@ def test_a_check_does_not_call_a_stopped_gradient_wrong():
     f(3.0)
     assert {row.name: row.verdict for row in check(f.graph).rows}["x"] == "stopped"
     assert check(f.graph).ok
+
+
+def test_a_recorded_checkpoint_takes_the_memory_of_one_block():
+    def steps(x):
+        for _ in range(50):
+            x = gm.tanh(x + 0.1)
+        return x
+
+    def most(block):
+        def f(x):
+            for _ in range(100):
+                x = block(x)
+            return x
+
+        recorded = jit(value_and_grad(f))
+        tracemalloc.start()
+        try:
+            recorded(0.3)
+            recorded(0.4)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert most(checkpoint(steps)) < most(steps) / 10
