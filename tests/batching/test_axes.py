@@ -179,7 +179,9 @@ class TestWhatDoesNotFit:
 
     @pytest.mark.parametrize("reduce", ["avg", "Sum", "", 0, True])
     def test_reductions_that_there_are_not(self, reduce):
-        with pytest.raises(ValueError, match="give 'sum' or 'mean', or None for the results of all samples"):
+        with pytest.raises(
+            ValueError, match="give one of 'sum', 'mean', 'max'.*, or None for the results of all samples"
+        ):
             batched(X, reduce=reduce)
 
     @pytest.mark.parametrize("out_axes", [1, None, (0, 0)])
