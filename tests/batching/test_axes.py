@@ -180,7 +180,7 @@ class TestWhatDoesNotFit:
     @pytest.mark.parametrize("reduce", ["avg", "Sum", "", 0, True])
     def test_reductions_that_there_are_not(self, reduce):
         with pytest.raises(
-            ValueError, match="give one of 'sum', 'mean', 'max'.*, or None for the results of all samples"
+            ValueError, match=r"give one of 'sum', 'mean', 'max'.*, or None for the results of all samples"
         ):
             batched(X, reduce=reduce)
 
