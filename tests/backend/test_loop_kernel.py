@@ -176,3 +176,41 @@ def test_a_loop_without_end_can_be_interrupted():
         f(numpy.linspace(0, 2, 100))
     timer.join()
     assert time.perf_counter() - start < 20.0
+
+
+def test_lower_takes_loops_short_and_long(monkeypatch):
+    f = vmap(lambda x: loops.fori_loop(0, 5, lambda i, c: c * x + 1.0, 1.0))
+    x = numpy.linspace(0.1, 0.9, 5)
+    for most in (0, 20_000):
+        monkeypatch.setattr(loop_kernel, "MOST_FLAT", most)
+        lowered = pickle.loads(pickle.dumps(f.lower(x)))
+        numpy.testing.assert_array_equal(lowered(x), f(x))
+
+
+@pytest.mark.parametrize("most", [1000, 2_000_000])
+def test_a_batch_in_a_batch_has_a_kernel_however_long_it_is(most, monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", most)
+    inner = numpy.linspace(0.0, 1.0, 900)
+    f = vmap(lambda x: vmap(lambda y: math.sin(x * y) + math.cos(x + y) * y, reduce="sum")(inner))
+    x = numpy.linspace(0.1, 0.9, 3)
+    expected = [(numpy.sin(v * inner) + numpy.cos(v + inner) * inner).sum() for v in x]
+    numpy.testing.assert_allclose(f(x), expected, rtol=1e-12)
+    assert isinstance(f.kernel, LoopKernel) == (most == 1000)
+
+
+def test_what_is_wrong_with_the_machine_is_told(monkeypatch):
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "nonsense")
+    with pytest.raises(ValueError, match="nonsense"):
+        vmap(lambda x: x * x)(numpy.ones(3))
+
+
+def test_many_loops_that_are_short_each_are_not_all_written_out(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 20_000)
+    monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", 1000)
+
+    def f(x):
+        for _ in range(5):
+            x = loops.fori_loop(0, 200, lambda i, c: math.sin(c) + 0.5, x)
+        return x
+
+    same(f, numpy.linspace(0.1, 0.9, 4))

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from gradwalk.program.program import Program
 
 
+class PythonCallError(ValueError):
+    """A program calls a function of Python for each sample, so that there is no kernel for it."""
+
+
 class Kernel(Protocol):
     """A program that is ready to run on batches.
 
@@ -97,6 +101,6 @@ class Backend(Protocol):
 
         Raises:
             ValueError: Where the backend cannot run the program, saying why. No backend can where a call of a Python
-                function depends on the batch.
+                function depends on the batch: that is a `PythonCallError`.
         """
         ...

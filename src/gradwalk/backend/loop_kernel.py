@@ -10,11 +10,12 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
-from gradwalk.backend.base import Kernel
+from gradwalk.backend.base import Kernel, PythonCallError
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.backend.loop_lanes import ROOM, ChoiceLanes, LoopBackLanes, LoopLanes, Part
 from gradwalk.backend.stages import CallStage, Segment, split
 from gradwalk.program.choice import Choice
+from gradwalk.program.derived import MOST_UNROLLED
 from gradwalk.program.loop import Loop, LoopBack
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
@@ -43,20 +44,38 @@ def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = Fal
     Raises:
         ValueError: Where a call of a Python function depends on the batch.
     """
-    program = _written_out(program)
+    program = written_out(program)
     if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
         return LoopKernel(program, varies, reduced=reduced)
     return LaneKernel(program, varies, reduced=reduced)
 
 
-def _written_out(program: Program) -> Program:
-    """Return a program in which short loops and choices are replaced by their instructions."""
-    if all(call.weight > MOST_FLAT for call, _ in program.calls):
+def written_out(program: Program) -> Program:
+    """Return a program in which short loops and choices are replaced by their instructions, and so are batches.
+
+    Args:
+        program: The program.
+
+    Returns:
+        A program that computes the same, with the same names. A batch that is too long to be written out is a loop.
+    """
+    calls = [call for call, _ in program.calls if _is_written_out(call)]
+    if not calls:
+        return program
+    fits = sum(call.weight for call in calls) <= MOST_UNROLLED
+    replaced = {id(call): call.flat() if fits else call.portable for call in calls}
+    if all(other is None for other in replaced.values()):
         return program
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
-    outputs = tape.inline(program, inputs, lambda call: call.flat() if call.weight <= MOST_FLAT else None)
-    return tape.program(outputs).named(list(program.input_names), list(program.output_names))
+    outputs = tape.inline(program, inputs, lambda call: replaced.get(id(call)))
+    named = tape.program(outputs).named(list(program.input_names), list(program.output_names))
+    return written_out(named)  # batches of batches, which are few deep
+
+
+def _is_written_out(call: Any) -> bool:
+    """Whether a call is replaced: a short loop or choice, or a batch, which no kernel has an instruction for."""
+    return bool(call.weight <= MOST_FLAT or (call.weight < math.inf and type(call) not in _KINDS))
 
 
 class LoopKernel:
@@ -78,6 +97,7 @@ class LoopKernel:
         self._parts = [self._part(stage) for stage in self._stages.varying]
         self._outputs = [index for index in program.outputs if of_index[index]]
         self.fixed = [i for i, index in enumerate(program.outputs) if not of_index[index]]
+        self._varying = [i for i, index in enumerate(program.outputs) if of_index[index]]
         self.samples = min((_samples(stage) for stage in self._stages.varying), default=_SAMPLES)
         self._is_bounded = all(call.weight < math.inf for call, _ in program.calls)
         identity = Tape()
@@ -123,7 +143,7 @@ class LoopKernel:
             written = list(found)
         else:
             places = [array[:, *at] for array in outputs for at in numpy.ndindex(array.shape[1:])]
-            written = [place for i, place in enumerate(places) if i not in set(self.fixed)]
+            written = [places[i] for i in self._varying]
         samples = min(self.samples, max(_FEWEST_SAMPLES, -(-count // thread_pool.available())))
 
         def work(tasks: Iterator[int]) -> None:
@@ -143,8 +163,7 @@ class LoopKernel:
             return fixed
         sums = numpy.empty(len(self._program.outputs))
         sums[self.fixed] = fixed * count if count else 0.0
-        varying = [i for i in range(len(sums)) if i not in set(self.fixed)]
-        sums[varying] = self._sums.run(numpy.empty(0), [found.T], [], count, single=single)
+        sums[self._varying] = self._sums.run(numpy.empty(0), [found.T], [], count, single=single)
         return sums
 
     def _part(self, stage: Segment | CallStage) -> Any:
@@ -153,7 +172,7 @@ class LoopKernel:
         if isinstance(stage, Segment):
             return Part(make_kernel, stage.program, [of_index[index] for index in stage.inputs])
         if type(stage.call) not in _KINDS:
-            raise ValueError(f"{stage.call.name}, a function of Python, depends on the batch")
+            raise PythonCallError(f"{stage.call.name}, a function of Python, depends on the batch")
         return _KINDS[type(stage.call)](make_kernel, stage.call, [of_index[index] for index in stage.operands])
 
     def _uniform(self, uniform: NDArray[Any]) -> dict[int, float]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.backend.base import Backend, Kernel
-from gradwalk.backend.loop_kernel import make_kernel
+from gradwalk.backend.base import Backend, Kernel, PythonCallError
+from gradwalk.backend.loop_kernel import make_kernel, written_out
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
 from gradwalk.program.derived import weight
@@ -228,12 +228,12 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
     keywords = dict(zip(batch.names[batch.positional :], opened[batch.positional :], strict=True))
     outputs, treedef = recording.run(f, opened[: batch.positional], keywords)
     captured = recording.operands[inputs:]
-    program = recording.tape.program(outputs).named([*names, *(x.label for x in captured)], [])
+    program = written_out(recording.tape.program(outputs)).named([*names, *(x.label for x in captured)], [])
     varies = [v for shape, v in zip(batch.shapes, batch.varies, strict=True) for _ in range(size(shape))]
     varies += [False] * len(captured)
     try:
         kernel = _BACKEND(program, varies, reduced=reduced)
-    except ValueError:  # a function of Python depends on the batch
+    except PythonCallError:
         depends = _dependent(program, varies)
         fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
         return BatchedTrace(program, captured, None, treedef, fixed)

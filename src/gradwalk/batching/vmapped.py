@@ -126,7 +126,8 @@ class Vmap(Wrapper[P, Any]):
         """
         batch = self.batching.batch(args, kwargs)
         trace = self.trace(batch)
-        if trace.captured or trace.program.calls or trace.kernel is None:
+        calls_python = trace.kernel is None or not all(call.kind for call, _ in trace.program.calls)
+        if trace.captured or calls_python:
             raise ValueError(
                 f"{self.batching.name} uses Values that are not among its arguments, or calls functions in Python: "
                 "lower() takes what follows from its arguments alone"

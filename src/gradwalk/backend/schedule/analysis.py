@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.backend.base import PythonCallError
 from gradwalk.backend.schedule.scatter import picks, scattered
 from gradwalk.ops import c_compat
 from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
@@ -154,14 +155,14 @@ def _mark_varying(starts: Any, operands: Any, varying: Any) -> None:
 
 
 def _refuse_varying_calls(program: Program, varying: Any) -> None:
-    """Raise `ValueError` where a function in Python would be called for each sample."""
+    """Raise `PythonCallError` where a function in Python would be called for each sample."""
     if not program.calls:
         return
     instructions = program.instructions.reshape(-1, 4)
     for which in dict.fromkeys(instructions[instructions[:, 0] == CALL, 1].tolist()):
         function, operands = program.calls[which]
         if any(varying[index] for index in operands):
-            raise ValueError(f"{function.name} is a function in Python, which cannot be run on lanes")
+            raise PythonCallError(f"{function.name} is a function in Python, which cannot be run on lanes")
 
 
 def _sums(
