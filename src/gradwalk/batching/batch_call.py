@@ -214,8 +214,6 @@ class ExtremeCall(BatchCall):
         largest: Whether the largest is asked for.
     """
 
-    name = "vmap"
-
     def __init__(
         self, program: Program, sizes: Sizes, constants: NDArray[numpy.float64], backend: Backend, *, largest: bool
     ) -> None:

@@ -29,8 +29,8 @@ P = ParamSpec("P")
 class Reduction(Vmap[P]):
     """A function of batches whose results are reduced by something else than a sum: see `vmap`."""
 
-    def __init__(self, f: Callable[P, Any], in_axes: Axes, reduce: str, keeps: bool = False) -> None:
-        super().__init__(f, in_axes, 0, reduce, keeps)
+    def __init__(self, f: Callable[P, Any], in_axes: Axes, out_axes: Axes, reduce: str, keeps: bool = False) -> None:
+        super().__init__(f, in_axes, out_axes, reduce, keeps)
         self._reduce = reduce
         self._sums: dict[int, Vmap[...]] = {}  # by how many positional arguments there are
 
@@ -58,12 +58,6 @@ class Reduction(Vmap[P]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Raise `ValueError`: only results that are stacked, summed or averaged can be lowered."""
         raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
-
-    def _like(self, f: Callable[..., Any], *, keeps: bool) -> Reduction[P]:
-        return Reduction(f, self.batching.in_axes, self._reduce, keeps)
-
-    def _made_from(self) -> tuple[Any, ...]:
-        return self._f, self.batching.in_axes, self._reduce, self.keeps
 
     def _sums_of(self, count: int) -> Vmap[...]:
         """What sums the terms that the reduction is made of, given the extremes."""

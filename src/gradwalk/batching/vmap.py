@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from gradwalk.batching.axes import REDUCTIONS, SUMS, Axes
+from gradwalk.batching.axes import SUMS, Axes
 from gradwalk.batching.reductions import Reduction
 from gradwalk.batching.vmapped import Vmap
 
@@ -51,7 +51,6 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         >>> vmap(lambda x: -x * x, reduce="max")(numpy.array([1.0, 2.0, 4.0]))
         -1.0
     """
-    if reduce in REDUCTIONS and reduce not in SUMS:
-        Vmap(f, in_axes, out_axes, reduce)  # which checks the arguments
-        return Reduction(f, in_axes, reduce)
-    return Vmap(f, in_axes, out_axes, reduce)
+    if reduce is None or reduce in SUMS:
+        return Vmap(f, in_axes, out_axes, reduce)
+    return Reduction(f, in_axes, out_axes, reduce)

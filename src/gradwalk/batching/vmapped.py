@@ -153,7 +153,7 @@ class Vmap(Wrapper[P, Any]):
 
     def _like(self, f: Callable[..., Any], *, keeps: bool) -> Vmap[P]:
         batching = self.batching
-        return Vmap(f, batching.in_axes, batching.out_axes, batching.reduce, keeps)
+        return type(self)(f, batching.in_axes, batching.out_axes, batching.reduce, keeps)
 
     def _made_from(self) -> tuple[Any, ...]:
         batching = self.batching

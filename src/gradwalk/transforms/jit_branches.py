@@ -41,7 +41,7 @@ class Way(JitTrace):
         """Return whether all branches are decided as they were.
 
         Args:
-            numbers: What the program has computed.
+            numbers: What the program has computed, or the guard.
 
         Returns:
             True or False.
@@ -56,17 +56,6 @@ class Way(JitTrace):
             return None
         tape, _, outputs = unrolled(self.program)
         return tape.program(outputs[len(outputs) - len(self.outcomes) :])
-
-    def decided_so(self, conditions: Any) -> bool:
-        """Return whether conditions, as numbers, are decided as they were.
-
-        Args:
-            conditions: The numbers.
-
-        Returns:
-            True or False.
-        """
-        return [number != 0.0 for number in conditions.tolist()] == list(self.outcomes)
 
     def results(self, numbers: Any) -> Any:
         """Return what the function returns of what the program has computed.
@@ -145,7 +134,7 @@ class JitBranches(Jit[P, R]):
                 conditions = guard.run(numpy.array(operands, numpy.float64))
             except Exception:
                 return None
-            if not trace.decided_so(conditions):
+            if not trace.fits(conditions):
                 return None
         numbers = self._numbers(trace, leaves)
         return numbers if trace.fits(numbers) else None
