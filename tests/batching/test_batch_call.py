@@ -75,6 +75,31 @@ def test_beside_jax(f, wrt):
         close(outer(grad(here, argnums=wrt), argnums=0)(W, xs, ys), second)
 
 
+def test_a_batch_of_many_columns_with_many_results():
+    """Results of a large call are made from one Value in recordings, so that nothing is quadratic."""
+    x = numpy.linspace(-1.0, 1.0, 20_000)
+    inner = []
+
+    def f(x: Any) -> Any:
+        waves = vmap(lambda t: math.sin(3.0 * t) * t)(x)
+        if not inner and isinstance(x[0], Value):
+            waves[7].backward()
+            inner.append(x[7].grad)
+            inner.append(waves[7].operands[0].op)
+        return waves @ waves
+
+    def expected(x: Any) -> Any:
+        waves = jnp.sin(3.0 * x) * x
+        return waves @ waves
+
+    close(grad(f)(x), jax.grad(expected)(x))
+    close(inner[0], jax.grad(lambda t: jnp.sin(3.0 * t) * t)(x[7]))
+    assert inner[1] == "vmap"
+    recorded = jit(grad(f))
+    close(recorded(x[::-1]), jax.grad(expected)(x[::-1]))
+    close(recorded(x), jax.grad(expected)(x))
+
+
 def test_it_is_one_instruction_whatever_its_size():
     def f(w: Any, count: int) -> Any:
         return likelihood(math, ours, w, numpy.tile(X, (count, 1)), numpy.tile(Y, count))

@@ -73,13 +73,8 @@ def split(program: Program, varies: Sequence[bool]) -> Stages:
         The stages.
     """
     code, rows = program.code, program.code.rows
-    of_index = [*varies, *[False] * len(code.constants)]
-    level = [0] * code.first  # how many calls a result waits for, one after the other
-    for row in rows:
-        used = code.used(row)
-        of_index.append(any(of_index[index] for index in used))
-        waits = max((level[index] for index in used), default=0)
-        level.append(waits + (row[0] == CALL) if of_index[-1] else 0)
+    of_index = code.depending(varies)
+    level = _levels(code, rows, of_index)
     users = _users(code, rows, of_index, level)
     same = [i for i in range(len(rows)) if not of_index[code.first + i]]
     inputs = [i for i, does in enumerate(varies) if not does]
@@ -96,14 +91,35 @@ def split(program: Program, varies: Sequence[bool]) -> Stages:
     return Stages(uniform, stages, of_index)
 
 
+def _levels(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool]) -> list[int]:
+    """Return of each index how many calls of what varies it waits for, one after the other."""
+    level = [0] * code.first
+    calls: dict[int, int] = {}
+    for does_vary, row in zip(varies[code.first :], rows, strict=True):
+        if not does_vary:
+            level.append(0)
+        elif row[0] != CALL:
+            level.append(max((level[index] for index in code.used(row)), default=0))
+        else:
+            if row[1] not in calls:
+                calls[row[1]] = 1 + max((level[index] for index in code.used(row)), default=0)
+            level.append(calls[row[1]])
+    return level
+
+
 def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], level: Sequence[int]) -> list[bool]:
     """Return of each index whether anything outside of its own stage uses it."""
     used_elsewhere = [False] * code.count
     for index in code.outputs:
         used_elsewhere[index] = True
+    for _, operands in code.calls:
+        for index in operands:
+            used_elsewhere[index] = True
     for i, row in enumerate(rows, code.first):
+        if row[0] == CALL:
+            continue
         for index in code.used(row):
-            same_stage = varies[index] == varies[i] and level[index] == level[i] and row[0] != CALL
+            same_stage = varies[index] == varies[i] and level[index] == level[i]
             used_elsewhere[index] |= not same_stage or (index >= code.first and rows[index - code.first][0] == CALL)
     return used_elsewhere
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gradwalk.backend.base import Backend, Kernel
 from gradwalk.ops.cached import cached_property
 from gradwalk.program import loop
-from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call import Call, Floats, appended, given
 from gradwalk.program.derived import unrolled, weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
@@ -69,7 +69,7 @@ class BatchCall(Call):
     def __reduce__(self) -> Any:
         return BatchCall, (self._program, self._sizes, self._constants, self._backend)
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the results for numbers: see `Call.numbers`."""
         summed = self._sizes.summed
         found = numpy.empty(self.outputs)
@@ -78,16 +78,14 @@ class BatchCall(Call):
             found[:summed] = self._summing.run(shared, columns, [], self._count, single=False)
         if len(self._program.outputs) > summed:
             self._stack(operands, found[summed:].reshape(-1, self._count))
-        results: list[float] = found.tolist()
-        return results
+        return found
 
-    def _parted(self, operands: Sequence[float]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    def _parted(self, operands: Floats) -> tuple[Floats, list[NDArray[Any]]]:
         """Part the operands: what is shared, and the columns, those that are constants included."""
         shared, columns, _ = self._sizes
-        numbers = numpy.array(operands, numpy.float64)
-        return numbers[:shared], [numbers[shared:].reshape(columns, self._count).T, self._constants]
+        return operands[:shared], [operands[shared:].reshape(columns, self._count).T, self._constants]
 
-    def _stack(self, operands: Sequence[float], stacked: NDArray[Any]) -> None:
+    def _stack(self, operands: Floats, stacked: Floats) -> None:
         """Write the outputs that are stacked, one in each row."""
         shared, columns = self._parted(operands)
         kernel = self._stacking
@@ -225,13 +223,12 @@ class ExtremeCall(BatchCall):
         made = functools.partial(ExtremeCall, largest=self._largest)
         return made, (self._program, self._sizes, self._constants, self._backend)
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the results for numbers: see `Call.numbers`."""
         stacked = numpy.empty((len(self._program.outputs), self._count))
         self._stack(operands, stacked)
         places = stacked.argmax(axis=1) if self._largest else stacked.argmin(axis=1)
-        results: list[float] = [*stacked[numpy.arange(len(stacked)), places].tolist(), *map(float, places)]
-        return results
+        return numpy.append(stacked[numpy.arange(len(stacked)), places], places.astype(numpy.float64))
 
     def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
         """Return that no adjoint goes back: see `Call.pull_some`."""

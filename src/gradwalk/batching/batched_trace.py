@@ -125,7 +125,7 @@ class BatchedTrace(Trace):
         """
         if not self._has_values(batch):
             return False
-        is_long = batch.size * weight(self.program) >= _LEAST_WHOLE
+        is_long = batch.size * max(weight(self.program), 1) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
     def extremes(self, batch: Batch, *, largest: bool) -> tuple[list[Any], list[Any]]:
@@ -234,7 +234,7 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
     try:
         kernel = _BACKEND(program, varies, reduced=reduced)
     except PythonCallError:
-        depends = _dependent(program, varies)
+        depends = program.code.depending(varies)
         fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
         return BatchedTrace(program, captured, None, treedef, fixed)
     return BatchedTrace(program, captured, kernel, treedef, list(kernel.fixed))
@@ -246,11 +246,3 @@ def _reordered(program: Program, kinds: Sequence[int], outputs: Sequence[int]) -
     inputs = {i: tape.input() for i in sorted(range(program.inputs), key=lambda i: kinds[i])}
     found = tape.inline(program, [inputs[i] for i in range(program.inputs)])
     return tape.program([found[i] for i in outputs])
-
-
-def _dependent(program: Program, varies: Sequence[bool]) -> list[bool]:
-    """For each index of a program, whether what stands there depends on an input that varies."""
-    depends = [*varies, *[False] * len(program.constants)]
-    for row in program.code.rows:
-        depends.append(any(depends[index] for index in program.code.used(row)))
-    return depends

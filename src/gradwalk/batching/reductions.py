@@ -18,6 +18,7 @@ import numpy
 from gradwalk import math
 from gradwalk.batching.axes import Axes, Batch
 from gradwalk.batching.batched_trace import BatchedTrace
+from gradwalk.batching.extremes import extreme, from_shares, place, share
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
 from gradwalk.trees.tree import flattened, scalars
@@ -48,7 +49,7 @@ class Reduction(Vmap[P]):
         if self._reduce.startswith("arg"):
             return trace.treedef.filled(places)
         sums = self._sums_of(len(args))(best, *args, **kwargs)
-        combine = _log_of_sum if self._reduce == "logsumexp" else _of_equal
+        combine = _log_of_sum if self._reduce == "logsumexp" else from_shares
         return trace.treedef.filled([combine(number, *terms) for number, terms in zip(best, sums, strict=True)])
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
@@ -62,7 +63,7 @@ class Reduction(Vmap[P]):
     def _sums_of(self, count: int) -> Vmap[...]:
         """What sums the terms that the reduction is made of, given the extremes."""
         if count not in self._sums:
-            terms = _shifted if self._reduce == "logsumexp" else _equal
+            terms = _shifted if self._reduce == "logsumexp" else functools.partial(share, largest=self._reduce == "max")
 
             def of_sample(best: Any, *args: Any, **kwargs: Any) -> list[Any]:
                 results = scalars(flattened(self._f(*args, **kwargs), "the result")[0])
@@ -97,17 +98,6 @@ def _columns(results: Any, count: int) -> list[Any]:
     return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
 
 
-def _equal(x: Any, best: Any) -> tuple[Any, Any]:
-    """What is summed for the largest or the smallest: the results that are it, and how many these are."""
-    is_best = 1.0 * (x == best)
-    return math.where(is_best, x, 0.0), is_best
-
-
-def _of_equal(_: Any, total: Any, count: Any) -> Any:
-    """Return the mean of equal numbers."""
-    return total / count
-
-
 def _shifted(x: Any, best: Any) -> tuple[Any]:
     """What is summed for logsumexp."""
     return (math.exp(x - _shift(best)),)
@@ -120,27 +110,6 @@ def _log_of_sum(best: Any, total: Any) -> Any:
 def _shift(best: Any) -> Any:
     """How far exponents are shifted: not where that is infinite."""
     return math.where(math.fabs(best) < numpy.inf, best, 0.0)
-
-
-def _place(column: Any, is_no_better: Callable[[Any, Any], Any]) -> Any:
-    """Return where the best of Values is: the first of equal ones, or the first nan."""
-    best, place = column[0], 0.0
-    for i, x in enumerate(column[1:], 1):
-        better = math.where(best == best, 1.0 - is_no_better(x, best), 0.0)
-        best, place = math.where(better, x, best), math.where(better, float(i), place)
-    return place
-
-
-def _extreme(column: Any, *, largest: bool) -> Any:
-    """Return the largest or the smallest of Values; equal ones share its derivative evenly."""
-    if len(column) == 1:
-        return column[0]
-    best = (math.maximum if largest else math.minimum)(*column)
-    known = math.stop_gradient(best)
-    is_best = [1.0 * (x >= known if largest else x <= known) for x in column]
-    count = sum(is_best)
-    shared = sum(math.where(does, x, 0.0) for does, x in zip(is_best, column, strict=True))
-    return math.where(count > 0, shared / math.where(count > 0, count, 1.0), best)  # nan equals nothing
 
 
 def _logsumexp(column: Any) -> Any:
@@ -158,10 +127,10 @@ _OF_NUMBERS: dict[str, Callable[[Any], Any]] = {
     "argmin": numpy.argmin,
 }
 _OF_VALUES: dict[str, Callable[[Any], Any]] = {
-    "max": functools.partial(_extreme, largest=True),
-    "min": functools.partial(_extreme, largest=False),
+    "max": functools.partial(extreme, largest=True),
+    "min": functools.partial(extreme, largest=False),
     "prod": lambda column: functools.reduce(operator.mul, column, 1.0),
     "logsumexp": lambda column: math.logsumexp(list(column)),
-    "argmax": lambda column: _place(column, operator.le),
-    "argmin": lambda column: _place(column, operator.ge),
+    "argmax": functools.partial(place, largest=True),
+    "argmin": functools.partial(place, largest=False),
 }

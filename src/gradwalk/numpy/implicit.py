@@ -15,7 +15,7 @@ import numpy
 
 from gradwalk.numpy.elimination import Factors, factorised
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, Expansion
+from gradwalk.program.call import Call, Expansion, Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices, Recording
@@ -35,21 +35,21 @@ class Solve(Call):
         self.outputs = size
         self._is_transposed = is_transposed
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the solution.
 
         Args:
-            operands: The numbers of A and b.
+            operands: The numbers of A and b; a row of float64.
 
         Returns:
-            A float for each unknown.
+            The unknowns, a row of float64.
 
         Raises:
             numpy.linalg.LinAlgError: The matrix is singular.
         """
-        matrix, right = self._parted(numpy.array(operands))
+        matrix, right = self._parted(operands)
         matrix = matrix.reshape(self.outputs, self.outputs)
-        solution: list[float] = numpy.linalg.solve(matrix.T if self._is_transposed else matrix, right).tolist()
+        solution: Floats = numpy.linalg.solve(matrix.T if self._is_transposed else matrix, right)
         return solution
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
@@ -65,8 +65,9 @@ class Solve(Call):
         """
         matrix, _ = self._parted(list(operands))
         seeds = [float(i == position) for i in range(self.outputs)]
-        adjoints = self._transposed().numbers([*matrix, *seeds])
-        return [*(-self._outer(adjoints, self.numbers(operands))).ravel().tolist(), *adjoints]
+        adjoints = self._transposed().numbers(numpy.array([*matrix, *seeds]))
+        unknowns = self.numbers(numpy.array(operands))
+        return [*(-self._outer(adjoints, unknowns)).ravel().tolist(), *adjoints.tolist()]
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the solution for the transposed matrix, and its products with this one.
@@ -145,18 +146,18 @@ class RecordedSolve(Solve):
 
         return Expansion(factors, _recorded(solution, [1.0] * (count + self.outputs)))
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the solution, with inf and nan where the matrix is singular.
 
         Args:
-            operands: The numbers of A and b.
+            operands: The numbers of A and b; a row of float64.
 
         Returns:
-            A float for each unknown.
+            The unknowns, a row of float64.
         """
-        matrix, right = self._parted(numpy.array(operands, numpy.float64))
+        matrix, right = self._parted(operands)
         factors = self.expansion.first.run(matrix)
-        solution: list[float] = self.expansion.rest.run(numpy.append(factors, right)).tolist()
+        solution: Floats = self.expansion.rest.run(numpy.append(factors, right))
         return solution
 
     def _transposed(self) -> Solve:

@@ -6,27 +6,17 @@ the same for all numbers: it compares all elements with one another, and chooses
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
 from gradwalk import math
+from gradwalk.batching.extremes import extreme, place
+from gradwalk.batching.vmap import vmap
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
 from gradwalk.value.arrays import Axis, along, reduced
 
-
-class _Extreme(NamedTuple):
-    """NumPy's reduction, the choice of two elements, and whether an element is beaten by another."""
-
-    of_numbers: Callable[..., Any]
-    choose: Callable[..., Any]
-    is_beaten: Callable[..., Any]
-
-
-_LARGEST = _Extreme(numpy.max, math.maximum, math.less)
-_SMALLEST = _Extreme(numpy.min, math.minimum, lambda x, best: math.less(best, x))
+_FEWEST = 1000  # elements that are compared by one instruction, a batch
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -48,7 +38,7 @@ def max(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> grad(max)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [0.0, 0.5, 0.5]
     """
-    return _extreme(_LARGEST, a, axis, keepdims)
+    return _extreme(True, a, axis, keepdims)
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -70,7 +60,7 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> grad(min)(numpy.array([1.0, 2.0, 2.0])).tolist()
         [1.0, 0.0, 0.0]
     """
-    return _extreme(_SMALLEST, a, axis, keepdims)
+    return _extreme(False, a, axis, keepdims)
 
 
 def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
@@ -95,7 +85,7 @@ def argmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     array = numpy.asarray(a)
     if are_known(array):
         return numpy.argmax(numbers(array), axis=axis, keepdims=keepdims)
-    return reduced(_first_of_largest, array, axis, keepdims)
+    return reduced(lambda row: _first_best(row, True), array, axis, keepdims)
 
 
 def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
@@ -115,7 +105,7 @@ def argmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
     array = numpy.asarray(a)
     if are_known(array):
         return numpy.argmin(numbers(array), axis=axis, keepdims=keepdims)
-    return argmax(-array, axis, keepdims=keepdims)
+    return reduced(lambda row: _first_best(row, False), array, axis, keepdims)
 
 
 def sort(a: Any, axis: int | None = -1) -> Any:
@@ -164,48 +154,37 @@ def argsort(a: Any, axis: int | None = -1) -> Any:
     return along(lambda row: _sorted(row)[1], array, axis)
 
 
-def _extreme(which: _Extreme, a: Any, axis: Axis, keepdims: bool) -> Any:
+def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool) -> Any:
     array = numpy.asarray(a)
     if array.size == 0 or not holds_values(array):
-        return which.of_numbers(array, axis=axis, keepdims=keepdims)
-    return reduced(lambda row: _chosen(row, which), array, axis, keepdims)
+        return (numpy.max if largest else numpy.min)(array, axis=axis, keepdims=keepdims)
+    return reduced(lambda row: _chosen(row, largest), array, axis, keepdims)
 
 
-def _chosen(row: list[Any], which: _Extreme) -> Any:
+def _chosen(row: list[Any], largest: bool) -> Any:
     """The extreme of some elements."""
     array = numpy.array(row, dtype=object)
     if are_known(array):
         known = numbers(array)
-        best = functools.reduce(which.choose, known.tolist())
+        best = (numpy.max if largest else numpy.min)(known)
         row = [x for x, number in zip(row, known, strict=True) if number == best or best != best]
-    return row[0] if len(row) == 1 else _shared(row, which)
+    if len(row) < _FEWEST:
+        return extreme(row, largest=largest)
+    return vmap(_itself, reduce="max" if largest else "min")(numpy.array(row, dtype=object))
 
 
-def _shared(row: list[Any], which: _Extreme) -> Any:
-    """The extreme of some elements, all that equal it with the same share in its gradient.
-
-    To its number, as a constant, is added the mean of what those elements differ by: zeros, whose derivatives are 1.
-    Where it is nan, all elements differ by nan, and their derivatives are nan. Where it is infinite, equal elements
-    would differ by nan: there the elements are chosen in pairs.
-    """
-    best = functools.reduce(which.choose, row)
-    fixed = math.stop_gradient(best)
-    # Conditions that are 0 at a tie, so that `check` takes it for a kink, and 0 next to nan.
-    are_beaten = [which.is_beaten(x, fixed) for x in row]
-    differences = [math.where(beaten, 0.0, x - fixed) for x, beaten in zip(row, are_beaten, strict=True)]
-    share = math.where(math.equal(fixed, fixed), 1.0 / (len(row) - sum(are_beaten)), math.nan)
-    return math.where(math.equal(math.abs(fixed), math.inf), best, fixed + share * sum(differences))
+def _itself(x: Any) -> Any:
+    return x
 
 
-def _first_of_largest(row: list[Any]) -> Any:
-    """The index of the largest element, recorded."""
+def _first_best(row: list[Any], largest: bool) -> Any:
+    """The index of the extreme of some elements, recorded."""
+    name = "argmax" if largest else "argmin"
     if not row:
-        raise ValueError("attempt to get argmax of an empty sequence")
-    best, index = row[0], 0.0
-    for i, x in enumerate(row[1:], 1):
-        is_better = math.where(math.equal(best, best), 1.0 - math.less_equal(x, best), 0.0)  # nan is, and stays
-        best, index = math.where(is_better, x, best), math.where(is_better, float(i), index)
-    return math.stop_gradient(index)
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    if len(row) < _FEWEST:
+        return place(row, largest=largest)
+    return vmap(_itself, reduce=name)(numpy.array(row, dtype=object))
 
 
 def _sorted(row: list[Any]) -> tuple[list[Any], list[Any]]:

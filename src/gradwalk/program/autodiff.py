@@ -65,8 +65,11 @@ def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
     skipped: cython.int
     for i in range(store.length):
         if store.opcode[i] == _call:
-            for operand in store.calls[store.x[i]][1]:
-                active[i] |= active[operand]
+            if store.y[i] > 0:  # not the first result
+                active[i] |= active[i - store.y[i]]
+            else:
+                for operand in store.calls[store.x[i]][1]:
+                    active[i] |= active[operand]
         elif store.opcode[i] == _take:
             for operand in store.tables[store.y[i]]:
                 active[i] |= active[operand]

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy
+from numpy.typing import NDArray
 
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
-from gradwalk.value.node import primal_of
+from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule
+
+Floats = NDArray[numpy.float64]
 
 
 class Expansion(NamedTuple):
@@ -73,14 +76,14 @@ class Call:
         """Return a program that computes the same by instructions and calls in it, where the weight is finite."""
         raise NotImplementedError
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the results for numbers.
 
         Args:
-            operands: Floats.
+            operands: A row of float64.
 
         Returns:
-            A float for each result.
+            A row of float64, with a number for each result.
         """
         raise NotImplementedError
 
@@ -156,7 +159,7 @@ class Call:
             A Value for each result.
         """
         numbers = [primal_of(operand) if isinstance(operand, Value) else operand for operand in operands]
-        return self.results(operands, self.numbers(numbers))
+        return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())
 
     def results(self, operands: Sequence[Any], numbers: Sequence[float]) -> list[Value]:
         """Return the results for Values and floats, as Values, where their numbers are known.
@@ -168,8 +171,13 @@ class Call:
         Returns:
             A Value for each result.
         """
-        given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
-        return [with_rule(number, given, self.name, Result(self, given, i)) for i, number in enumerate(numbers)]
+        made_from = given = tuple([operand if isinstance(operand, Value) else Value(operand) for operand in operands])
+        if len(given) * len(numbers) > _MOST_EDGES and any(level_of(operand) for operand in given):
+            made_from = (with_rule(0.0, given, self.name, Whole(self, given, 0)),)
+        return [with_rule(number, made_from, self.name, Result(self, given, i)) for i, number in enumerate(numbers)]
+
+
+_MOST_EDGES = 4096  # from the results of a call to its operands, in a recording
 
 
 class Result:
@@ -195,6 +203,11 @@ class Result:
         for operand, partial in zip(self.operands, partials, strict=True):
             operand.grad += partial * node.grad
 
+    @property
+    def receivers(self) -> tuple[Value, ...]:
+        """The Values that it adds to the gradients of."""
+        return self.operands
+
     def replaced(self, memo: dict[int, Any]) -> Result:
         """Return the rule for copies of the operands, which `memo` has by the `id` of the originals.
 
@@ -205,11 +218,26 @@ class Result:
             The rule.
         """
         copies = memo.setdefault(id(self.operands), tuple([memo[id(operand)] for operand in self.operands]))
-        return Result(self.call, copies, self.position)
+        return type(self)(self.call, copies, self.position)
 
     def recomputed(self) -> float:
         """Return the result for the numbers that the operands have now."""
-        return self.call.numbers([primal_of(operand) for operand in self.operands])[self.position]
+        numbers = numpy.array([primal_of(operand) for operand in self.operands])
+        return float(self.call.numbers(numbers)[self.position])
+
+
+class Whole(Result):
+    """The rule of a Value that stands for all results of a large call, in recordings alone.
+
+    Each of the results is made from this Value, instead of from all operands. It passes no gradient on: they do.
+    """
+
+    def __call__(self, node: Value) -> None:
+        """Do nothing."""
+
+    def recomputed(self) -> float:
+        """Return the number of the Value, which says nothing."""
+        return 0.0
 
 
 def appended(call: Call, tape: Tape, operands: Indices) -> Indices:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call import Call, Floats, appended, given
 from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import pulled, pushed, weight
@@ -40,13 +40,13 @@ class Choice(Call):
     def __repr__(self) -> str:
         return f"<choice between {len(self.branches)} programs>"
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the results for numbers: see `Call.numbers`."""
-        index, *numbers = operands
+        index = float(operands[0])
         if math.isnan(index):
-            return [math.nan] * self.outputs
+            return numpy.full(self.outputs, math.nan)
         program = self.branches[int(min(max(index, 0), len(self.branches) - 1))]
-        results: list[float] = program.run(numpy.array(numbers, numpy.float64)).tolist()
+        results: Floats = program.run(operands[1:])
         return results
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:

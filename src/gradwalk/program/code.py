@@ -97,6 +97,26 @@ class Code:
             return (x, *self.tables[y])
         return row[1 : 1 + INSTRUCTIONS[opcode].arity]
 
+    def depending(self, inputs: Sequence[bool]) -> list[bool]:
+        """Return of each index whether what stands there depends on one of some inputs.
+
+        Args:
+            inputs: For each input, whether it is one of them.
+
+        Returns:
+            A list with an entry for each input, constant and instruction.
+        """
+        depends = [*inputs, *[False] * len(self.constants)]
+        calls: dict[int, bool] = {}  # looked at once, as one may have many operands and many results
+        for row in self.rows:
+            if row[0] != CALL:
+                depends.append(any(depends[index] for index in self.used(row)))
+                continue
+            if row[1] not in calls:
+                calls[row[1]] = any(depends[index] for index in self.used(row))
+            depends.append(calls[row[1]])
+        return depends
+
     def refuse_calls(self, reason: str) -> None:
         """Raise `ProgramError` if the program, or a loop or a choice in it, calls a function of Python.
 

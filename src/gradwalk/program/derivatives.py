@@ -141,8 +141,10 @@ class Derivatives:
         """Add what a call contributes, at its first result, because by then all of its results have their adjoints."""
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
+        if i != base:
+            return None
         results = list(range(base, base + function.outputs))
-        if i != base or not self._with_one(results):
+        if not self._with_one(results):
             return None
         choice: cython.int = self._common_to_all(self._with_one(results))
         seeds = [self.total(result) if self.has_one(result) else NO_INDEX for result in results]
@@ -182,8 +184,10 @@ class Derivatives:
         """Compute the tangents of all results of a call, at its first result."""
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
+        if i != base:
+            return None
         given = self._with_one(operands)
-        if i != base or not given:
+        if not given:
             return None
         choice: cython.int = self._common_to_all(given)
         seeds = [self.total(operand) if self.has_one(operand) else NO_INDEX for operand in operands]
@@ -428,12 +432,14 @@ class Derivatives:
         self._is_calm = c_compat.integers(calm)
         i: cython.int
         opcode: cython.int
+        latest: cython.int = -1  # the call whose operands have been marked last: its results stand side by side
         for i in range(len(calm) - 1, -1, -1):
             opcode = store.opcode[i]
             if opcode <= 0 or (self._is_calm[i] and not self._is_wild(i)):
                 continue
             if opcode == _call:
-                operands = store.calls[store.x[i]][1]
+                operands = store.calls[store.x[i]][1] if store.x[i] != latest else []
+                latest = store.x[i]
             elif opcode == _take:
                 operands = store.tables[store.y[i]]
             else:

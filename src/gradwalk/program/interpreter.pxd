@@ -29,5 +29,6 @@ cdef class Interpreter:
     cdef int _execute(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil
     cdef object _run_calls(self, int k, double* value)
+    cdef object _called(self, int which, double* value)
     cdef object _refuse_nans(self, double* value)
     cdef list _apply_all(self, list results)

@@ -29,6 +29,7 @@ else:
     import cython
 
 _nan = cython.declare(cython.double, numpy.nan)
+_call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 _where = cython.declare(cython.int, OPCODES["where"])
 
@@ -213,15 +214,28 @@ class Interpreter:
 
     def _run_calls(self, k: cython.int, value: cython.p_double) -> object:
         """Run all instructions from the one at `k`, which is a call."""
-        called: dict = {}
+        code: cython.p_int = self._instruction
+        called: dict = {}  # by the number of a call, its results
         while k < self._length:
-            which: cython.int = self._instruction[k + 1]
+            which: cython.int = code[k + 1]
             if which not in called:
-                function, operands = self.code.calls[which]
-                called[which] = function.numbers([value[index] for index in operands])
-            value[self._first + k // 4] = called[which][self._instruction[k + 2]]
-            k = self._execute(k + 4, value)
+                called[which] = self._called(which, value)
+            result: cython.p_double = c_compat.doubles(called[which])
+            while k < self._length and code[k] == _call and code[k + 1] == which:
+                value[self._first + k // 4] = result[code[k + 2]]
+                k += 4
+            k = self._execute(k, value)
         return None
+
+    def _called(self, which: cython.int, value: cython.p_double) -> Any:
+        """Return the results of a call, a row of float64."""
+        i: cython.int
+        function, operands = self.code.calls[which]
+        numbers = numpy.empty(len(operands))
+        number: cython.p_double = c_compat.doubles(numbers)
+        for i in range(len(operands)):
+            number[i] = value[cython.cast(cython.int, operands[i])]
+        return _row(function.numbers(numbers))
 
     def _refuse_nans(self, value: cython.p_double) -> object:
         """Raise `FloatingPointError` if an instruction that the outputs depend on has given nan or inf."""

@@ -134,9 +134,10 @@ def _expression(code: Code, row: Sequence[int], names: Sequence[str], called: Ma
     if opcode == CALL:
         which, position, _ = operands
         function, used = code.calls[which]
-        given = [names[index] for index in used]
-        if function.kind and len(given) > _MOST:
-            given[_MOST // 2 : -_MOST // 2] = ["…"]
+        half = _MOST // 2 if function.kind and len(used) > _MOST else len(used)
+        given = [names[index] for index in used[:half]]
+        if half < len(used):
+            given += ["…", *(names[index] for index in used[-half:])]
         text = f"{called.get(id(function), function.name)}({', '.join(given)})"
         return text if function.outputs == 1 else f"{text}[{position}]"
     if opcode == TAKE:

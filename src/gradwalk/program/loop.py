@@ -17,10 +17,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy
-
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call import Call, Floats, appended, given
 from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import flattened, pulled, weight
@@ -112,9 +110,9 @@ class Loop(Call):
         """What files hold of it besides its programs."""
         return {**self.sizes._asdict(), "first": self.first, "steps": self.steps, "checkpoint": self.memory}
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the results for numbers: see `Call.numbers`."""
-        results: list[float] = self.runner.forward(numpy.array(operands, numpy.float64)).tolist()
+        results: Floats = self.runner.forward(operands)
         return results
 
     def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
@@ -337,13 +335,12 @@ class LoopBack(Call):
     def _interpreter(self) -> Interpreter:
         return Interpreter(self.body.code)
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the results for numbers: see `Call.numbers`."""
-        numbers = numpy.array(operands, numpy.float64)
-        split = len(numbers) - self.loop.outputs
-        runner = self.loop.runner
-        found = runner.backward(self._interpreter, numbers[:split], numbers[split:], self.loop.memory)
-        results: list[float] = found.tolist()
+        split = len(operands) - self.loop.outputs
+        results: Floats = self.loop.runner.backward(
+            self._interpreter, operands[:split], operands[split:], self.loop.memory
+        )
         return results
 
     def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
@@ -381,9 +378,7 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
     active = list(wanted)
     code = loop.body.code
     while True:
-        depends = [False, *active, *[False] * len(code.constants)]
-        for row in code.rows:
-            depends.append(any(depends[index] for index in code.used(row)))
+        depends = code.depending([False, *active])
         reached = [active[i] or depends[code.outputs[i]] for i in range(carry)]
         if reached == active[:carry]:
             return active

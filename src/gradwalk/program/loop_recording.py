@@ -215,4 +215,4 @@ def applied(call: Call, operands: Sequence[Any]) -> list[Any]:
             # not take is recorded, too.
             return list(call.results(operands, [math.nan] * call.outputs))
         return list(call.values(operands))
-    return list(call.numbers(numpy.array(operands, numpy.float64).tolist()))
+    return list(call.numbers(numpy.array(operands, numpy.float64)).tolist())

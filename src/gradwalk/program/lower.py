@@ -68,13 +68,16 @@ def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
     i: cython.int
     arity: cython.int
     steps: cython.int = 0
+    latest: cython.int = -1  # the call whose results were met last: they stand side by side
     for i in range(store.length - 1, -1, -1):
         if use[i] == 0 or store.opcode[i] <= 0:
             continue
         steps += 1
         if store.opcode[i] == _call:
-            for operand in store.calls[store.x[i]][1]:
-                use[operand] += 2
+            if store.x[i] != latest:
+                latest = store.x[i]
+                for operand in store.calls[latest][1]:
+                    use[operand] += 2
             continue
         if store.opcode[i] == _take:
             use[store.x[i]] += 1

@@ -58,7 +58,7 @@ class Recording:
         numbers = scalars(leaves)
         if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
-        inputs = [self._input(x) for x in numbers]
+        inputs = self._inputs_of(numbers)
         if names is not None:
             for value, name in zip(inputs, treedef.names(what), strict=True):
                 value.label = name
@@ -140,16 +140,18 @@ class Recording:
         """
         return evaluate(self.tape.program(outputs), self.operands)
 
-    def _input(self, number: Any) -> Value:
-        """Return a new leaf that stands for a new input, or the Value itself if it stands for one already."""
-        if isinstance(number, Value) and id(number) in self._indices:
-            return number
-        data = primal_of(number) if isinstance(number, Value) else number
-        [leaf] = inputs([data], self._level)
-        self._indices[id(leaf)] = self.tape.input()
-        self._inputs.append(leaf)
-        self.operands.append(number)
-        return leaf
+    def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
+        """Return a new leaf for each number, which stands for a new input; a Value that stands for one is kept."""
+        are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
+        new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
+        leaves = inputs([primal_of(x) if isinstance(x, Value) else x for x in new], self._level)
+        self._indices.update(zip(map(id, leaves), [self.tape.input() for _ in leaves], strict=True))
+        self._inputs += leaves
+        self.operands += new
+        if len(new) == len(numbers):
+            return leaves
+        fresh = iter(leaves)
+        return [x if is_known else next(fresh) for x, is_known in zip(numbers, are_known, strict=True)]
 
     def _load(self, roots: list[Value], f: Callable[..., Any]) -> Indices:
         """Load onto the tape what computed some Values, and return their indices."""
@@ -157,6 +159,9 @@ class Recording:
         indices = numpy.full(len(nodes.opcodes), NO_INDEX, numpy.int32)
         calls = {}
         for i, node in nodes.noted.items():
+            if id(node) in self._indices:
+                indices[i] = self._indices[id(node)]
+                continue
             rule = rule_of(node)
             if nodes.offsets[i] == nodes.offsets[i + 1]:
                 indices[i] = self._leaf(node)
@@ -168,9 +173,7 @@ class Recording:
         return [int(indices[i]) for i in nodes.outputs]
 
     def _leaf(self, leaf: Value) -> int:
-        """Return the index of a Value that the function did not compute: an input, one captured, or a constant."""
-        if id(leaf) in self._indices:
-            return self._indices[id(leaf)]
+        """Return the index of a Value that the function did not compute: one captured, or a constant."""
         if level_of(leaf) == ENDED:
             raise RecordingError(
                 f"a Value that was an argument ({leaf!r}) is used after the recording that it belongs to has ended; a "

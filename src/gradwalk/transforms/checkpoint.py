@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call import Call, Floats, appended, given
 from gradwalk.program.derived import pulled, pushed
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
@@ -38,16 +38,9 @@ class Block(Call):
     def __repr__(self) -> str:
         return f"<block {self.name}>"
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
-        """Return the results for numbers.
-
-        Args:
-            operands: Floats.
-
-        Returns:
-            A float for each result.
-        """
-        results: list[float] = self._program.run(numpy.array(operands, numpy.float64)).tolist()
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the results for numbers: see `Call.numbers`."""
+        results: Floats = self._program.run(operands)
         return results
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
@@ -62,7 +55,8 @@ class Block(Call):
             A float for each operand.
         """
         adjoints = [float(i == position) for i in range(self.outputs)]
-        return self._pulled.numbers([*operands, *adjoints])
+        partials: list[float] = self._pulled.numbers(numpy.array([*operands, *adjoints])).tolist()
+        return partials
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append a call of the block that computes the adjoints of the operands, and return their indices.

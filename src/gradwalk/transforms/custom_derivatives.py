@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from gradwalk.program.call import Call
+import numpy
+
+from gradwalk.program.call import Call, Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices, Recording, named, reduced
@@ -83,23 +85,23 @@ class Primitive(Call):
         self._rules = TraceCache(self.name)
         return rule
 
-    def numbers(self, operands: Sequence[float]) -> Sequence[float]:
+    def numbers(self, operands: Floats) -> Floats:
         """Return the result for numbers.
 
         Args:
-            operands: Floats.
+            operands: A row of float64.
 
         Returns:
-            A list of the one result.
+            A row of the one result.
 
         Raises:
             TypeError: The function does not return a real number.
         """
-        self._latest[len(operands)] = tuple(operands)
-        result = self._f(*operands)
+        self._latest[len(operands)] = given = tuple(operands.tolist())
+        result = self._f(*given)
         if not is_number(result):
             raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
-        return [float(result)]
+        return numpy.array([float(result)])
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
         """Return the partials with respect to every operand, by calling the rule with numbers.
@@ -155,7 +157,7 @@ class Primitive(Call):
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
         operands = self._latest[count]
-        [result] = self.numbers(operands)
+        [result] = self.numbers(numpy.array(operands)).tolist()
         given = [recording.add_inputs(number, "operand") for number in (result, *operands)]
         try:
             partials, _ = recording.run(self._apply_rule, given, {})

@@ -177,7 +177,7 @@ class TreeDef:
             if isinstance(shape, str) or shape == ():
                 names.append(path)
             else:
-                names += [f"{path}[{', '.join(map(str, at))}]" for at in numpy.ndindex(shape)]
+                names += [f"{path}[{', '.join(at)}]" for at in itertools.product(*_subscripts(shape))]
         return names
 
     def paths(self, root: str) -> list[str]:
@@ -197,6 +197,7 @@ class TreeDef:
 
 
 _FLOAT = frozenset([float])
+_KEPT = frozenset([float, Value])  # types of numbers that are taken as they are
 _SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common leaves, which need no closer look.
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
 SCALAR = TreeDef(None, (_SCALAR,))
@@ -382,9 +383,11 @@ def _shape(leaf: Any, what: str) -> Shape:
     if type(leaf) is not numpy.ndarray and isinstance(leaf, numpy.ma.MaskedArray):
         raise _refused(leaf, what)
     if leaf.dtype == object:
-        for item in leaf.ravel():
-            if isinstance(item, numpy.ndarray) or not _is_leaf(item):
-                raise _refused(item, f"an element of {what}")
+        items = leaf.ravel().tolist()
+        if not _SCALAR_TYPES.issuperset(map(type, items)):
+            for item in items:
+                if isinstance(item, numpy.ndarray) or not _is_leaf(item):
+                    raise _refused(item, f"an element of {what}")
     elif leaf.dtype.kind not in "fiub":
         raise _refused(leaf, what)
     shape: tuple[int, ...] = leaf.shape
@@ -408,6 +411,11 @@ def size(shape: Shape) -> int:
     return count
 
 
+def _subscripts(shape: tuple[int, ...]) -> list[list[str]]:
+    """The subscripts of an array, for each axis."""
+    return [list(map(str, range(length))) for length in shape]
+
+
 def _scalars(leaf: Any) -> list[Any]:
     if isinstance(leaf, numpy.ndarray):
         if leaf.dtype != object:
@@ -415,7 +423,10 @@ def _scalars(leaf: Any) -> list[Any]:
                 numpy.asarray(leaf, numpy.float64).ravel().tolist()
             )  # a numpy.matrix stays two-dimensional in ravel()
             return numbers
-        return [x if isinstance(x, Value) else as_float(x) for x in numpy.asarray(leaf).ravel().tolist()]
+        items: list[Any] = numpy.asarray(leaf).ravel().tolist()
+        if set(map(type, items)) <= _KEPT:
+            return items
+        return [x if isinstance(x, Value) else as_float(x) for x in items]
     return [leaf if isinstance(leaf, Value) else as_float(leaf)]
 
 

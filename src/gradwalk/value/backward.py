@@ -303,7 +303,7 @@ def partials_of(node: ValueNode) -> tuple[float, ...]:
 def _probed_partials(node: ValueNode) -> tuple[float, ...]:
     """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
     operand: ValueNode
-    involved = [node, *node.operands]
+    involved = [node, *getattr(node._details.closure, "receivers", node.operands)]
     with claims.claimed(involved, once=False):
         gradients = [cython.cast(ValueNode, v)._grad for v in involved]
         try:
