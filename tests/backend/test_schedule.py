@@ -269,7 +269,7 @@ class Of(Call):
     name = "square"
 
     def numbers(self, operands):
-        return [operands[0] ** 2]
+        return operands**2
 
 
 def test_functions_in_python_are_called_once_or_refused():

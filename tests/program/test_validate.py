@@ -29,7 +29,7 @@ class Pair(Call):
     name, outputs = "pair", 2
 
     def numbers(self, operands):
-        return [sum(operands), 1.0]
+        return numpy.array([sum(operands), 1.0])
 
 
 def made(*rows, inputs=1, constants=(0.5,), calls=(), outputs=(0,), **names) -> Code:
