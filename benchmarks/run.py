@@ -23,6 +23,7 @@ BENCHMARKS = (
     "transforms",
     "loops",
     "folding",
+    "suites",
     "asian",
     "black_scholes",
     "low_level",

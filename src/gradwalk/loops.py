@@ -27,6 +27,7 @@ import numpy
 
 from gradwalk.math import stop_gradient, where
 from gradwalk.program.loop_recording import Carried, recorded_choice, recorded_loop
+from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.tree import TreeDef, flattened
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refuse_if_staging
@@ -84,8 +85,10 @@ def fori_loop(
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
-    for i in range(first, end):
-        val = carry.next(body_fun(i, val))
+    with Iterations(body_fun, "step", val) as iterations:
+        for i in range(first, end):
+            val = carry.next(body_fun(i, val))
+            iterations.ended(val)
     return val  # type: ignore[no-any-return]
 
 
@@ -151,11 +154,13 @@ def while_loop(
                 raise
     val: Any = init_val
     steps = 0
-    while cond_fun(val):
-        if steps == most:
-            raise ValueError(f"while_loop: the condition still holds after max_steps={most} steps")
-        val = carry.next(body_fun(val))
-        steps += 1
+    with Iterations(body_fun, "step", val) as iterations:
+        while cond_fun(val):
+            if steps == most:
+                raise ValueError(f"while_loop: the condition still holds after max_steps={most} steps")
+            val = carry.next(body_fun(val))
+            iterations.ended(val)
+            steps += 1
     return val  # type: ignore[no-any-return]
 
 
@@ -200,10 +205,12 @@ def scan(
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length
-    for step in range(columns.length):
-        i = columns.length - 1 - step if reverse else step
-        val, outputs[i] = _pair(f(val, columns.at(i)))
-        val = carry.next(val)
+    with Iterations(f, "step", val) as iterations:
+        for step in range(columns.length):
+            i = columns.length - 1 - step if reverse else step
+            val, outputs[i] = _pair(f(val, columns.at(i)))
+            val = carry.next(val)
+            iterations.ended(val, outputs[i])
     if not outputs:  # what comes out is known from a step that is thrown away
         return val, _stacked([_pair(f(init, columns.zeros()))[1]], 0)
     return val, _stacked(outputs, len(outputs))

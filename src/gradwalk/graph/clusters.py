@@ -3,6 +3,9 @@
 The labels of parameters say what belongs together: `layers.0.neurons.2.b` is a parameter of the module
 `layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses. A
 node with one operand, such as the activation function of a neuron, belongs to the module of that operand.
+
+Iterations of a loop are like modules: `newton.3.val` is what goes round at the end of iteration 3 of the loop over
+`newton`. All that only this iteration uses belongs to it, and there to the module whose parameters it uses.
 """
 
 from __future__ import annotations
@@ -141,7 +144,42 @@ def _modules(graph: Graph) -> tuple[list[Path], Integers]:
         modules[computed] = numpy.array([number[path] for path in common])[which]
     for index in numpy.flatnonzero((arity == 1) & (modules == 0)).tolist():
         modules[index] = modules[graph.operands[graph.offsets[index]]]
-    return paths, modules
+    iterations = _iterations(graph)
+    if not iterations:
+        return paths, modules
+    whole = [iterations.get(i, ()) + paths[module] for i, module in enumerate(modules.tolist())]
+    paths = list(dict.fromkeys([(), *whole]))
+    number = {path: i for i, path in enumerate(paths)}
+    return paths, numpy.array([number[path] for path in whole], numpy.int32)
+
+
+def _iterations(graph: Graph) -> dict[int, Path]:
+    """Return the iteration of each node that is in one, such as `("newton", "3")`, and those around it."""
+    ends = {i: path for i, label in graph.labels.items() if (path := _iteration(label)) is not None}
+    offsets = graph.offsets.tolist()
+    ends = {i: path for i, path in ends.items() if offsets[i + 1] > offsets[i]}
+    if not any(ends.values()):
+        return {}
+    operands = graph.operands.tolist()
+    found: dict[int, Path] = {}
+    for i in range(len(graph) - 1, -1, -1):  # from what uses a node back to it
+        path = found[i] = ends.get(i, found.get(i, ()))
+        if offsets[i + 1] == offsets[i] and "." in graph.labels.get(i, ""):
+            found[i] = ()  # a parameter
+        for operand in operands[offsets[i] : offsets[i + 1]]:
+            if operand != CONSTANT:
+                shared = _common(found.get(operand, path), path)
+                found[operand] = shared[: len(shared) // 2 * 2]
+    return found
+
+
+def _iteration(label: str) -> Path | None:
+    """Return the iteration that a label such as `newton.3.val` names; that around a loop for what it starts from."""
+    path = tuple(label.split(".")[:-1])
+    if path[-1:] == ("start",):
+        return path[:-2]
+    is_one = path and len(path) % 2 == 0 and all(number.isdecimal() for number in path[1::2])
+    return path if is_one else None
 
 
 def _common(first: Path, last: Path) -> Path:

@@ -118,7 +118,6 @@ cdef extern from *:
     bint is_kind(object x, object base)
     void open_to_assignment(object cls, object (*attributes)(object, int))
     void construct_by(object cls, object (*one)(object), object (*three)(object, object, object))
-    int check_signals "PyErr_CheckSignals" () except -1
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"
 

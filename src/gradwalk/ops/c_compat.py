@@ -103,10 +103,6 @@ def integers(array: Any) -> Any:
     return memoryview(array)
 
 
-def check_signals() -> None:
-    """Let an interrupt through. Python does that by itself."""
-
-
 def untrack(container: object) -> None:
     """Take a container that is in no cycle out of the garbage collector's lists. In Python it stays there.
 

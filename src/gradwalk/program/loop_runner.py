@@ -13,6 +13,7 @@ import numpy
 
 from gradwalk.ops import c_compat
 from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.pause import pause
 from gradwalk.value.modes import refuses_nans
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ class LoopRunner:
     def _goes_on(self, step: cython.Py_ssize_t, frame: Frame, guard: Frame | None) -> cython.int:
         """Return whether there is another step."""
         if step & (_chunk - 1) == 0:
-            _look_up()
+            pause()
         if guard is None:
             return step < self._steps
         i: cython.int
@@ -202,7 +203,7 @@ class LoopRunner:
         while step < end:
             until = min(end, step + _chunk) if is_plain else step + 1
             if not is_plain or until - step >= _few:
-                _look_up()
+                pause()
             if is_plain and until - step < _few:
                 self._run_steps(frame.value, given, step, until)
             elif is_plain:
@@ -308,7 +309,7 @@ class LoopRunner:
         while step > 0:
             step -= 1
             if step & (_chunk - 1) == 0:
-                _look_up()
+                pause()
             self._take_up(back, carries, step)
             self._step_back(step, back, given, seed, result)
         return None
@@ -341,7 +342,7 @@ class LoopRunner:
         i: cython.int
         for last in range(steps - 1, -1, -1):
             if last & (_chunk - 1) == 0:
-                _look_up()
+                pause()
             while before[used - 1] > last:
                 used -= 1
             at = cython.cast(cython.Py_ssize_t, before[used - 1])
@@ -426,12 +427,3 @@ def _ahead(length: int, free: int) -> int:
     while math.comb(free + 1 + times, times) < length:
         times += 1
     return min(length - 1, math.comb(free + times, free + 1))
-
-
-@cython.cfunc
-def _look_up() -> object:
-    """Let an interrupt through, and other threads: steps hold the interpreter's lock."""
-    c_compat.check_signals()
-    with cython.nogil:
-        pass
-    return None

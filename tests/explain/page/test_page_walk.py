@@ -18,7 +18,7 @@ from checkout import ROOT
 from graphs_of_the_lesson import GRADIENTS, diamond, labelled, leaves, loss, neuron, power, product_of_product_and_sum
 from programs import OPCODES
 
-from gradwalk import Graph, Value, Walk, check, nn, stop_gradient, walk
+from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
 from gradwalk.explain.passes import swept
 from gradwalk.graph.clusters import _modules
 from gradwalk.ops.table import BY_NAME, TABLE
@@ -190,6 +190,11 @@ def modular() -> Iterable[Value]:
     yield sum([(model([0.5, i]) - 1) ** 2 for i in range(3)], Value(0.0))
     yield nn.MLP(2, [1])([1.0, 2.0])
     yield neuron()
+    yield loops.fori_loop(
+        0, 3, lambda i, c: loops.fori_loop(0, 2, lambda j, d: (d * i).tanh() + d, c) * 2.0, Value(0.5) * 3.0
+    )
+    cell = nn.MLP(2, [2])
+    yield loops.scan(lambda h, x: (cell([h, x])[0], None), Value(0.0) + 0.5, numpy.array([0.5, 1.0, 2.0]))[0] + 1.0
     odd = leaves(**{"one.w": 1.0, "two.w": 2.0, ".": 3.0, "one.in.b": 4.0, "p": 5.0})
     yield (odd[0] * odd[1] + odd[2] * odd[3] + odd[4] * odd[0]).tanh() + -(odd[4] + 1)
 

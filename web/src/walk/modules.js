@@ -4,6 +4,9 @@
 // The labels of parameters say what belongs together: `layers.0.neurons.2.b` is a parameter of the module
 // `layers.0.neurons.2`, which is a part of `layers.0`. A computed node belongs to the module whose parameters it uses,
 // or to the one that made its only operand, such as a neuron's sum before its activation function.
+//
+// Iterations of a loop are like modules: `newton.3.val` is what goes round at the end of iteration 3 of the loop over
+// `newton`. All that only this iteration uses belongs to it, and there to the module whose parameters it uses.
 
 import { modules as say } from "../languages/languages.js";
 import { said } from "../core/names.js";
@@ -116,7 +119,46 @@ function edgesBetween(graph, items) {
 // Modules
 
 /** The path of every node's module, by place. @param {Graph} graph @returns {readonly Path[]} */
-export function modulePaths({ nodes }) {
+export function modulePaths(graph) {
+  const iterations = iterationPaths(graph);
+  return moduleOnlyPaths(graph).map((path, place) => [...iterations[place], ...path]);
+}
+
+/**
+ * The iteration of every node, by place, such as ["newton", "3"], after those around it.
+ * @param {Graph} graph @returns {readonly Path[]}
+ */
+function iterationPaths({ nodes }) {
+  const ends = nodes.map(({ label, operands }) => (operands.length ? iterationNamed(label) : null));
+  if (!ends.some((end) => end?.length)) return nodes.map(() => NONE);
+  /** @type {(Path | undefined)[]} */
+  const found = nodes.map(() => undefined);
+  for (const { place, label, operands } of nodes.toReversed()) {
+    const path = ends[place] ?? found[place] ?? NONE; // from what uses a node back to it
+    const isParameter = !operands.length && label.includes(".");
+    found[place] = isParameter ? NONE : path;
+    for (const operand of operands) {
+      if (operand < 0) continue;
+      const shared = common(found[operand] ?? path, path);
+      found[operand] = shared.slice(0, shared.length - (shared.length % 2));
+    }
+  }
+  return found.map((path) => path ?? NONE);
+}
+
+/**
+ * The iteration that a label such as `newton.3.val` names; that around a loop for what it starts from.
+ * @param {string} label @returns {Path | null}
+ */
+function iterationNamed(label) {
+  const path = label.split(".").slice(0, -1);
+  if (path.at(-1) === "start") return path.slice(0, -2);
+  const isOne = path.length > 0 && path.length % 2 === 0;
+  return isOne && path.every((name, level) => level % 2 === 0 || /^\d+$/u.test(name)) ? path : null;
+}
+
+/** The path of every node's module by its parameters alone. @param {Graph} graph @returns {readonly Path[]} */
+function moduleOnlyPaths({ nodes }) {
   const parameters = nodes.map(({ label, operands }) => (operands.length ? NONE : label.split(".").slice(0, -1)));
   const paths = [...parameters];
   for (const { place, operands } of nodes) {

@@ -1,0 +1,343 @@
+"""Problems of public suites: loops as long as a condition holds, derivatives of derivatives, large sums.
+
+The definitions are those of the suites, each written again: a particle that is to hit a line and a saddle point, which
+come from work on nested derivatives; an ODE from CppAD's speed tests; the logarithm of a sum of exponentials; the
+directions of Newton's method for k means; and the LSTM of ADBench. JAX runs the same functions, C++ has its derivatives
+written by hand, and all have to agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ctypes import POINTER, c_double
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy
+from peers import cpp, jax, on_one_core
+from timing import Row, at_most, best_of, main, seconds, within
+
+from gradwalk import grad, jit, jvp, loops, math, value_and_grad, vmap
+from gradwalk import numpy as gnp
+
+Run = Callable[[], Any]
+
+
+class Library(NamedTuple):
+    """What the functions below take from gradwalk, or from JAX."""
+
+    math: Any  # exp, sqrt, where of numbers
+    arrays: Any  # the same of arrays
+    while_loop: Any
+    scan: Any
+    grad: Any
+    value_and_grad: Any
+    outer: Any  # the same where a loop with a condition is inside: JAX has no reverse mode for that
+    stack: Any
+
+
+def of_jax() -> Library:
+    """What they take from JAX."""
+    j = jax()
+
+    def outer(f: Any, argnums: Any) -> Any:
+        slopes = j.jacfwd(f, argnums)
+        return lambda *args: (f(*args), slopes(*args))
+
+    return Library(j.numpy, j.numpy, j.lax.while_loop, j.lax.scan, j.grad, j.value_and_grad, outer, j.numpy.stack)
+
+
+OURS = Library(math, numpy, loops.while_loop, loops.scan, grad, value_and_grad, value_and_grad, numpy.stack)
+
+
+# A particle
+
+
+def crossing(m: Library, w: Any) -> Any:
+    """Where a particle that two charges repel crosses the axis, squared; `w` moves one of the charges."""
+    dt = 0.1
+
+    def potential(x: Any, y: Any) -> Any:
+        return ((x - 10) ** 2 + (y - 10 + w) ** 2) ** -0.5 + ((x - 10) ** 2 + y**2) ** -0.5
+
+    slopes = m.grad(potential, argnums=(0, 1))
+
+    def step(state: Any) -> Any:
+        x, y, vx, vy = state
+        ax, ay = slopes(x, y)
+        return x + dt * vx, y + dt * vy, vx - dt * ax, vy - dt * ay
+
+    x, y, vx, vy = m.while_loop(lambda s: s[1] + dt * s[3] > 0, step, (0.0, 8.0, 0.75, 0.0))
+    return (x - y / vy * vx) ** 2
+
+
+def aimed(m: Library, w: Any) -> Any:
+    """The best `w`, by Newton's method."""
+
+    def of_w(w: Any) -> Any:
+        return m.outer(partial(crossing, m), 0)(w)[1]
+
+    def step(state: Any) -> Any:
+        w, _ = state
+        slope, bend = m.outer(of_w, 0)(w)
+        return w - slope / bend, w
+
+    return m.while_loop(lambda s: abs(s[0] - s[1]) > 1e-5, step, (w, w + 1.0))[0]
+
+
+# A saddle point
+
+
+def descended(m: Library, value_and_grad: Any, f: Any, start: Any) -> Any:
+    """Where f of two numbers is least: the step doubles after ten good ones, and halves after a bad one."""
+    slopes = value_and_grad(f, (0, 1))
+    where = m.math.where
+
+    def step(state: Any) -> Any:
+        x, y, fx, gx, gy, eta, count, _ = state
+        a, b = x - eta * gx, y - eta * gy
+        fa, (ga, gb) = slopes(a, b)
+        doubles = count >= 10.0
+        ends = where(doubles, 0.0, where(m.math.sqrt((a - x) ** 2 + (b - y) ** 2) <= 1e-5, 1.0, 0.0))
+        ends = where(m.math.sqrt(gx * gx + gy * gy) <= 1e-5, 1.0, ends)
+        is_good = where(fa < fx, 1.0, 0.0)
+        moves = where(doubles, 0.0, is_good) * (1.0 - ends) > 0.5
+        eta = where(doubles, 2.0 * eta, where(is_good > 0.5, eta, 0.5 * eta))
+        moved = [where(moves, new, old) for new, old in ((a, x), (b, y), (fa, fx), (ga, gx), (gb, gy))]
+        return *moved, eta, where(moves, count + 1.0, 0.0), ends
+
+    value, (gx, gy) = slopes(*start)
+    return m.while_loop(lambda s: s[7] < 0.5, step, (*start, value, gx, gy, 1e-5, 0.0, 0.0))[:2]
+
+
+def saddle(m: Library, x: Any, y: Any) -> Any:
+    """The least of x² + y² - a² - b² by x and y where it is the largest by a and b."""
+
+    def largest(x: Any, y: Any) -> Any:
+        return descended(m, m.value_and_grad, lambda a, b: a * a + b * b - (x * x + y * y), start)
+
+    def most(x: Any, y: Any) -> Any:
+        a, b = largest(x, y)
+        return x * x + y * y - (a * a + b * b)
+
+    start = (x, y)
+    least = descended(m, m.outer, most, start)
+    return *least, *largest(*least)
+
+
+# An ordinary differential equation
+
+
+def last_state(m: Library, steps: int, x: Any) -> Any:
+    """The last of y' = (x[0], x[1] y[0], x[2] y[1], ...) after a unit of time, by Runge and Kutta's method."""
+    h = 1.0 / steps
+
+    def slope(y: Any) -> Any:
+        return m.stack([x[0], *(x[i] * y[i - 1] for i in range(1, len(x)))])
+
+    def step(y: Any, _: Any) -> Any:
+        k1 = slope(y)
+        k2 = slope(y + h / 2 * k1)
+        k3 = slope(y + h / 2 * k2)
+        k4 = slope(y + h * k3)
+        return y + h / 6 * k1 + h / 3 * k2 + h / 3 * k3 + h / 6 * k4, None
+
+    return m.scan(step, m.arrays.zeros(len(x)), None, length=steps)[0][-1]
+
+
+# An LSTM
+
+LAYERS, LETTERS = 2, 14
+
+
+def objective(m: Library, weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
+    """How well the layers predict each letter of a sequence from those before it."""
+    b = LETTERS
+
+    def squashed(x: Any) -> Any:
+        return 1.0 / (1.0 + m.arrays.exp(-x))
+
+    def layer(w: Any, bias: Any, h: Any, c: Any, x: Any) -> tuple[Any, Any]:
+        forget, out = squashed(x * w[:b] + bias[:b]), squashed(x * w[2 * b : 3 * b] + bias[2 * b : 3 * b])
+        enter, change = squashed(h * w[b : 2 * b] + bias[b : 2 * b]), m.arrays.tanh(h * w[3 * b :] + bias[3 * b :])
+        c = c * forget + enter * change
+        return out * m.arrays.tanh(c), c
+
+    def step(carry: Any, letters: Any) -> Any:
+        state, total = carry
+        x, golden = letters[0] * extra[0], letters[1]
+        after = []
+        for i in range(0, 2 * LAYERS, 2):
+            x, c = layer(weights[i], weights[i + 1], state[i], state[i + 1], x)
+            after += [x, c]
+        y = x * extra[1] + extra[2]
+        y = y - m.arrays.log(m.arrays.exp(y).sum() + 2.0)
+        return (m.stack(after), total + (golden * y).sum()), None
+
+    (_, total), _ = m.scan(step, (state, 0.0), (sequence[:-1], sequence[1:]))
+    return -total / (b * (len(sequence) - 1))
+
+
+# k means
+
+
+def cost(centres: Any, point: Any) -> Any:
+    """How far a point is from the nearest of the centres, squared."""
+    nearest = gnp.argmin(((centres - point) ** 2).sum(axis=1))
+    return sum((math.take(list(column), nearest) - x) ** 2 for column, x in zip(centres.T, point, strict=True))
+
+
+def directions() -> Callable[[Any, Any], Any]:
+    """Minus the gradient over the diagonal of the Hessian, by centres and points."""
+
+    def both(centres: Any, point: Any) -> Any:
+        return jvp(lambda c: grad(cost)(c, point), (centres,), (numpy.ones(centres.shape),))
+
+    summed = jit(vmap(both, in_axes=(None, 0), reduce="sum"))
+
+    def found(centres: Any, points: Any) -> Any:
+        gradient, diagonal = summed(centres, points)
+        return -gradient / diagonal
+
+    return found
+
+
+def directions_in_jax() -> Callable[[Any, Any], Any]:
+    """The same in JAX."""
+    j = jax()
+
+    def total(centres: Any, points: Any) -> Any:
+        return j.numpy.min(((points[:, None] - centres) ** 2).sum(2), axis=1).sum()
+
+    def found(centres: Any, points: Any) -> Any:
+        gradient, diagonal = j.jvp(lambda c: j.grad(total)(c, points), (centres,), (j.numpy.ones(centres.shape),))
+        return -gradient / diagonal
+
+    compiled = j.jit(found)
+    return lambda centres, points: compiled(centres, points).block_until_ready()
+
+
+# The problems
+
+
+class Problem(NamedTuple):
+    """What computes the same: a function that makes gradwalk's, so that recording can be timed, and those of peers."""
+
+    name: str
+    make: Callable[[], Run]
+    peers: dict[str, Run]
+
+
+def in_cpp(name: str, given: Sequence[Any], sizes: Sequence[int]) -> Run:
+    """A function of `cpp/suites.cpp`, which writes to its last arguments: arrays of these sizes."""
+    function = getattr(cpp("suites"), name)
+    found = [numpy.zeros(size) for size in sizes]
+    kept = [numpy.ascontiguousarray(x) if isinstance(x, numpy.ndarray) else x for x in [*given, *found]]
+    arguments = [x.ctypes.data_as(POINTER(c_double)) if isinstance(x, numpy.ndarray) else x for x in kept]
+
+    def run() -> Any:
+        function(*arguments)
+        return numpy.concatenate(kept[len(given) :])
+
+    return run
+
+
+def compiled(f: Any, *given: Any) -> Run:
+    """What runs a function in JAX."""
+    j = jax()
+    run, arrays = j.jit(f), [j.numpy.asarray(x) for x in given]
+    return lambda: j.block_until_ready(run(*arrays))
+
+
+def recorded(f: Any, *given: Any) -> Callable[[], Run]:
+    """What makes a function that is recorded when it is run, in gradwalk."""
+    return lambda: partial(jit(f), *given)
+
+
+def with_loops(quick: bool) -> list[Problem]:
+    """Those that go on as long as a condition holds, and the ODE."""
+    other, library = of_jax(), cpp("suites")
+    library.particle.restype, library.particle.argtypes = c_double, [c_double]
+    steps = 100 if quick else 1000
+    x = numpy.random.default_rng(0).uniform(0.5, 1.5, 5)
+    ode: dict[str, Run] = {
+        "JAX": compiled(other.grad(partial(last_state, other, steps)), x),
+        "C++": in_cpp("ode", [len(x), steps, x], [len(x)]),
+    }
+    return [
+        Problem(
+            "particle",
+            recorded(partial(aimed, OURS), 0.0),
+            {"JAX": compiled(partial(aimed, other), 0.0), "C++": partial(library.particle, 0.0)},
+        ),
+        Problem(
+            "saddle point",
+            recorded(partial(saddle, OURS), 1.0, 1.0),
+            {"JAX": compiled(partial(saddle, other), 1.0, 1.0), "C++": in_cpp("saddle", [numpy.ones(2)], [4])},
+        ),
+        Problem(f"ODE of {steps:,} steps", recorded(grad(partial(last_state, OURS, steps)), x), ode),
+    ]
+
+
+def with_sums(quick: bool) -> list[Problem]:
+    """Those over many samples or letters."""
+    j, other = jax(), of_jax()
+    generator = numpy.random.default_rng(0)
+    sample = generator.normal(size=6_400 if quick else 640_000)
+    points, centres = generator.normal(size=(1_000 if quick else 10_000, 5)), generator.normal(size=(20, 5))
+    sequence = numpy.eye(LETTERS)[generator.integers(0, LETTERS, 64 if quick else 1024)]
+    weights, extra, state = (0.3 * generator.normal(size=(n, LETTERS)) for n in (16, 3, 2 * LAYERS))
+    given = (weights.reshape(2 * LAYERS, -1), extra, state, sequence)
+    logsumexp: dict[str, Run] = {
+        "JAX": compiled(j.grad(j.scipy.special.logsumexp), sample),
+        "C++": in_cpp("logsumexp", [len(sample), sample], [len(sample)]),
+    }
+    kmeans: dict[str, Run] = {
+        "JAX": partial(directions_in_jax(), *map(j.numpy.asarray, (centres, points))),
+        "C++": in_cpp("kmeans", [len(points), *centres.shape, points, centres], [centres.size]),
+    }
+    ours, theirs = (m.grad(partial(objective, m), argnums=(0, 1)) for m in (OURS, other))
+    lstm: dict[str, Run] = {
+        "JAX": compiled(theirs, *given),
+        "C++": in_cpp("lstm", [len(sequence), *given], [weights.size, extra.size]),
+    }
+    total = grad(vmap(lambda x: x, reduce="logsumexp"))
+    return [
+        Problem(f"log-sum-exp of {len(sample):,} numbers", recorded(total, sample), logsumexp),
+        Problem(f"k means of {len(points):,} points", lambda: partial(directions(), centres, points), kmeans),
+        Problem(f"LSTM of {len(sequence):,} letters", recorded(ours, *given), lstm),
+    ]
+
+
+def flat(result: Any) -> Any:
+    """The numbers of a result as one array."""
+    parts = result if isinstance(result, (tuple, list)) else [result]
+    return numpy.concatenate([numpy.asarray(part, float).ravel() for part in parts])
+
+
+def rows_of(problem: Problem, turns: int) -> list[Row]:
+    """The rows of one problem."""
+    run = problem.make()
+    expected = flat(run())
+    for name, of_peer in problem.peers.items():
+        assert numpy.allclose(flat(of_peer()), expected, rtol=1e-6, atol=1e-9), (problem.name, name)
+    times = best_of(turns, {"gradwalk": run, **problem.peers})
+    first = min(seconds(problem.make()) for _ in range(3))
+    best = min(problem.peers, key=lambda name: times[name])
+    rows = [within(problem.name, "us", 1e6 * times["gradwalk"], (best, 1e6 * times[best]), 1.5)]
+    rows += [
+        within(problem.name, "us", 1e6 * times["gradwalk"], (name, 1e6 * times[name]), 1.5)
+        for name in problem.peers
+        if name != best
+    ]
+    return [*rows, at_most(f"{problem.name}, recording", "ms", 1e3 * (first - times["gradwalk"]), 50.0)]
+
+
+def measure(quick: bool) -> list[Row]:
+    """The rows of the table of claims."""
+    on_one_core()
+    return [row for problem in [*with_loops(quick), *with_sums(quick)] for row in rows_of(problem, 1 if quick else 5)]
+
+
+if __name__ == "__main__":
+    main(measure)

@@ -1,0 +1,67 @@
+"""Labels for what goes round a loop of Values, such as `newton.3.val`: they say which nodes belong to an iteration."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from gradwalk.trees.tree import flattened
+from gradwalk.value.node import parameter_of
+from gradwalk.value.value import Value
+
+_MOST = 1000  # iterations of a loop that are told apart
+
+_running = threading.local()  # its `path` is that of the iteration that is being run
+
+
+class Iterations:
+    """The iterations of a loop that is run on Values, as a context: inside of one there may be other loops.
+
+    Values that have a label keep it.
+
+    Args:
+        body: The function of a step, whose name the iterations have.
+        name: What they are called where that has none.
+        tree: The first carry.
+    """
+
+    def __init__(self, body: Callable[..., Any], name: str, tree: Any) -> None:
+        own = getattr(body, "__name__", name)
+        self._around = getattr(_running, "path", "")
+        self._path = f"{self._around}{own if own.isidentifier() else name}."
+        self._count = 0
+        self._label(tree, "start", "val")
+
+    def __enter__(self) -> Iterations:
+        _running.path = f"{self._path}0."
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _running.path = self._around
+
+    def ended(self, carry: Any, output: Any = None) -> None:
+        """Label what a step has computed, before the next step begins.
+
+        Args:
+            carry: The next carry.
+            output: What the step has given beside it.
+        """
+        if self._count < _MOST:
+            self._label(carry, str(self._count), "val")
+            self._label(output, str(self._count), "out")
+        self._count += 1
+        _running.path = f"{self._path}{self._count}."
+
+    def _label(self, tree: Any, part: str, what: str) -> None:
+        if tree is None or type(tree) is float:
+            return
+        leaves, treedef = flattened(tree, what)
+        numbers = [x for leaf in leaves for x in (leaf.ravel() if isinstance(leaf, numpy.ndarray) else [leaf])]
+        if not any(isinstance(x, Value) for x in numbers):
+            return
+        for x, name in zip(numbers, treedef.names(what), strict=True):
+            if isinstance(x, Value) and not x.label and parameter_of(x) is None:
+                x.label = f"{self._path}{part}.{name}"
