@@ -592,6 +592,18 @@ def test_counts_that_cannot_be(f):
         f()
 
 
+def test_carries_without_dimensions_are_numbers():
+    x = numpy.array(2.0)
+    for f in (
+        lambda x: loops.fori_loop(0, 3, lambda i, c: c * 2.0, x),
+        lambda x: loops.while_loop(lambda c: c < 9.0, lambda c: c * 2.0, x),
+        lambda x: loops.scan(lambda c, y: (c * y, c), x, numpy.array([4.0, 2.0]))[0],
+    ):
+        assert f(x) == jit(f)(x) == 16.0
+        assert grad(f)(x) == jit(grad(f))(x) == 8.0
+    assert loops.scan(lambda c, y: (c * y, c), x, numpy.array([4.0, 2.0]))[1].tolist() == [2.0, 8.0]
+
+
 def test_other_threads_run_beside_a_loop():
     f = jit(lambda x: loops.while_loop(lambda c: c[0] < x, lambda c: (c[0] + 1.0, c[1] * 0.5 + 1.0), (0.0, 1.0)))
     f(1.0)

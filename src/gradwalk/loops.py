@@ -368,9 +368,9 @@ def _stacked(results: list[Any], count: int) -> Any:
     if results[0] is None:
         return None
     found = [flattened(result, "what f returned") for result in results]
-    treedef = found[0][1]
+    treedef = found[0][1].with_numbers()
     for _, other in found:
-        if other != treedef:
+        if other.with_numbers() != treedef:
             raise TypeError(f"f returned {treedef} at first and {other} later: outputs of one structure can be stacked")
     columns = zip(*[leaves for leaves, _ in found], strict=True)
     return treedef.with_leaves([_array(column)[:count] for column in columns])

@@ -13,7 +13,7 @@ from references import jax, jnp
 from gradwalk import Value, grad, hessian, jacfwd, jacrev, jit, loops, math, value_and_grad, vmap
 from gradwalk import numpy as gnp
 from gradwalk.backend import loop_kernel
-from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.program import Program
 
 GENERATOR = numpy.random.default_rng(3)
 X = GENERATOR.normal(size=(300, 3))
@@ -158,8 +158,13 @@ def test_files_have_it_as_a_loop(f, tmp_path):
     close(compiled(tmp_path, recorded.program.to_c(), *SAME_BITS)(W, 4), expected)
     inside = jit(lambda w: loops.fori_loop(0, 2, lambda i, v: v + f(math, ours, w, X, Y), 0.0))
     close(inside(W), 2.0 * expected[0])
-    with pytest.raises(ProgramError, match="calls vmap, a batch inside of a loop"):
-        inside.program.to_c()
+    slopes = jit(
+        grad(lambda w: loops.while_loop(lambda v: v < 9.0, lambda v: v * 1.5 + f(math, ours, w, X, Y) ** 2, 1.0))
+    )
+    for function in (inside, slopes):
+        expected = numpy.atleast_1d(function(W))
+        close(Program.from_json(function.program.to_json()).run(W), expected)
+        close(compiled(tmp_path, function.program.to_c(), *SAME_BITS)(W, len(expected)), expected)
 
 
 def test_arrays_of_results_go_on_in_numpy():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -124,12 +125,10 @@ class Code:
             reason: What is wrong with that, as a relative clause for the message.
         """
         for function, _ in self.calls:
-            if function.kind:
+            if function.weight < math.inf or function.kind:
                 for part in function.parts:
                     part.code.refuse_calls(reason)
                 continue
-            if function.weight < float("inf"):
-                raise ProgramError(f"the program calls {function.name}, a batch inside of a loop, {reason}")
             raise ProgramError(
                 f"the program calls {function.name}, a function of Python, {reason}. Write it with gradwalk.math and "
                 "not as a primitive or checkpoint, so that it is recorded with the rest"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from gradwalk.program.call_kinds import before_writing
+from gradwalk.program.call_kinds import KINDS, before_writing
 from gradwalk.program.code import Code
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape
@@ -73,12 +74,28 @@ def flattened(program: Program) -> Program:
 @before_writing
 def _portable(code: Code) -> Code:
     """Replace calls that files do not know by programs that they do."""
-    if all(function.portable is None for function, _ in code.calls):
+    replaced = {id(call): program for call, _ in code.calls if (program := _of_known_calls(call)) is not None}
+    if not replaced:
         return code
     tape = Tape()
     inputs = [tape.input() for _ in range(code.inputs)]
-    program = tape.program(tape.inline(trusted(code), inputs, lambda function: function.portable))
+    program = tape.program(tape.inline(trusted(code), inputs, lambda call: replaced.get(id(call))))
     return program.named(list(code.input_names), list(code.output_names)).code
+
+
+def _of_known_calls(call: Any) -> Program | None:
+    """Return what takes the place of a call in files; None where they know it, and all that it consists of."""
+    program = call.portable
+    if program is not None:
+        return trusted(_portable(program.code))
+    codes = [part.code for part in call.parts]
+    written = [_portable(code) for code in codes]
+    if all(one is other for one, other in zip(written, codes, strict=True)):
+        return None
+    made = KINDS[call.kind](written, call.settings)
+    tape = Tape()
+    base = tape.call(made, [tape.input() for _ in range(made.inputs)])
+    return tape.program(list(range(base, base + made.outputs)))
 
 
 def unrolled(program: Program) -> tuple[Tape, Indices, Indices]:

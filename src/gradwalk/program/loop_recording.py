@@ -77,7 +77,8 @@ class Carried:
     """
 
     def __init__(self, tree: Any, name: str, function: str) -> None:
-        leaves, self.treedef = flattened(tree, name)
+        leaves, treedef = flattened(tree, name)
+        self.treedef = treedef.with_numbers()  # arithmetic makes numbers of arrays without dimensions
         self.numbers: list[Any] = list(scalars(leaves))
         self._name, self._function = name, function
         self._is_known = False
@@ -95,7 +96,7 @@ class Carried:
             TypeError: If its structure is another one.
         """
         leaves, treedef = flattened(tree, f"the carry that {self._function} returned")
-        if treedef != self.treedef:
+        if treedef.with_numbers() != self.treedef:
             raise TypeError(
                 f"{self._function} returned {treedef} as the next carry, where {self._name} is {self.treedef}: it has "
                 "to return the structure that it is given"
