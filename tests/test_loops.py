@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import signal
 import subprocess
 import sys
@@ -590,6 +591,29 @@ def test_recorded_numbers_of_branches_are_rounded_down(index, expected):
 def test_counts_that_cannot_be(f):
     with pytest.raises(ValueError, match="counts go from 0 to 9007199254740992"):
         f()
+
+
+def test_conditions_are_joined_as_bools_are():
+    def steps(x, most):
+        goes_on = lambda c: (c[0] < x) & ((c[1] < most) | (c[0] < 2.0))  # noqa: E731
+        return loops.while_loop(goes_on, lambda c: (c[0] * 2.0, c[1] + 1), (x / 64, 0.0))
+
+    for x, most in itertools.product((1.0, 90.0, 150.0), (3.0, 100.0)):
+        expected = steps(x, most)
+        assert jit(steps)(x, most) == expected
+        assert vmap(steps, in_axes=(0, None))(numpy.array([x, 2.0]), most)[1][0] == expected[1]
+    for a, b in itertools.product((0.0, 1.0), (0.0, 1.0)):
+
+        def joined(a, b):
+            x, y = a > 0.5, b > 0.5
+            return x & y, x | y, x ^ y, numpy.bool_(True) & x, x | False, True ^ y
+
+        recorded = jit(lambda a, b: tuple(1.0 * x for x in joined(a, b)))(a, b)
+        assert recorded == tuple(map(float, joined(a, b)))
+    for wrong in (lambda x: x & 3.0, lambda x: 2 | x, lambda x: x ^ "y"):
+        for f in (jit(wrong), lambda x: wrong(Value(x))):  # noqa: B023
+            with pytest.raises(TypeError, match="unsupported operand"):
+                f(1.0)
 
 
 def test_carries_without_dimensions_are_numbers():

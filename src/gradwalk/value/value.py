@@ -29,6 +29,7 @@ else:
 
 _equal = cython.declare(cython.int, NAMES.index("equal"))
 _less = cython.declare(cython.int, NAMES.index("less"))
+_where = cython.declare(cython.int, NAMES.index("where"))
 _less_equal = cython.declare(cython.int, NAMES.index("less_equal"))
 _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
@@ -252,6 +253,29 @@ class Value(ValueNode):
             return self is not other
         same = _compared(_equal, self, other)
         return 1.0 - same if isinstance(same, Value) else not same
+
+    # While a function is staged, comparisons are Values of 1 and 0: these operators join them as they join bools. There
+    # is no ~, which makes -2 of True.
+
+    def __and__(self, other: Value | bool) -> Any:
+        return _ternary(_where, [self, other, 0.0]) if _is_condition(other) else NotImplemented
+
+    def __rand__(self, other: Any) -> Any:
+        return self & other
+
+    def __or__(self, other: Value | bool) -> Any:
+        return _ternary(_where, [self, 1.0, other]) if _is_condition(other) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return self | other
+
+    def __xor__(self, other: Value | bool) -> Any:
+        if not _is_condition(other):
+            return NotImplemented
+        return _ternary(_where, [self, 1.0 - other, other])
+
+    def __rxor__(self, other: Any) -> Any:
+        return self ^ other
 
     def __hash__(self) -> int:
         if modes.staging != 0 and self._level > 0:
@@ -1922,6 +1946,15 @@ def _number_refused(node: Value, what: str) -> TypeError:
     """The error for a Value where Python wants a number."""
     modes.refuse_if_staging(node, f"takes for {what} the number of")
     return TypeError(f"{what} needs a number, not a Value: use v.data, whose gradient ends there")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _is_condition(x: object) -> cython.int:
+    """Whether something can be a condition that is recorded: a Value while a function is staged, or 0 or 1."""
+    if modes.staging == 0 or not modes.is_staging():
+        return False
+    return isinstance(x, Value) or (_is_operand(x) and _number(x) in (0.0, 1.0))
 
 
 @cython.cfunc
