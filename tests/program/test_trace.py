@@ -15,8 +15,8 @@ from gradwalk.graph.node import GraphError
 from gradwalk.program.trace import Recording, evaluate, named
 from gradwalk.trees.tree import Parameters
 from gradwalk.value.modes import depth
-from gradwalk.value.node import level_of
-from gradwalk.value.value import apply, inputs, sumprod
+from gradwalk.value.node import level_of, open_inputs
+from gradwalk.value.value import apply, sumprod
 
 
 def same(a: float, b: float) -> bool:
@@ -236,7 +236,7 @@ class TestWhatIsRefused:
 
     def test_more_than_254_recordings_within_each_other(self):
         with pytest.raises(RecursionError, match="more than 254"):
-            inputs([1.0], 256)
+            open_inputs([Value(1.0)], 256)
 
 
 class TestNames:

@@ -14,8 +14,8 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import RecordingError, depth, recorded
-from gradwalk.value.node import ENDED, close_inputs, level_of, primal_of, rule_of
-from gradwalk.value.value import Value, inputs
+from gradwalk.value.node import ENDED, close_inputs, level_of, open_inputs, primal_of, rule_of
+from gradwalk.value.value import Value
 
 Indices = list[int]
 
@@ -144,7 +144,8 @@ class Recording:
         """Return a new leaf for each number, which stands for a new input; a Value that stands for one is kept."""
         are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
         new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
-        leaves = inputs([primal_of(x) if isinstance(x, Value) else x for x in new], self._level)
+        leaves = [Value(primal_of(x) if isinstance(x, Value) else x) for x in new]
+        open_inputs(leaves, self._level)
         self._indices.update(zip(map(id, leaves), [self.tape.input() for _ in leaves], strict=True))
         self._inputs += leaves
         self.operands += new

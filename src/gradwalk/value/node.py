@@ -300,6 +300,22 @@ def parameter_of(node: ValueNode) -> Any:
     return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
+def open_inputs(leaves: list[Any], level: int) -> None:
+    """Make leaves the inputs of a recording.
+
+    Args:
+        leaves: New leaves.
+        level: The level of the recording: 1 for the outermost, 2 for one inside it, and so on.
+
+    Raises:
+        RecursionError: If there are more levels than a node can tell apart.
+    """
+    if level >= ENDED:
+        raise RecursionError("more than 254 recorded or differentiated functions call each other")
+    for leaf in leaves:
+        cython.cast(ValueNode, leaf)._level = level
+
+
 def close_inputs(leaves: list[Any]) -> None:
     """Mark the inputs of a recording that has ended, so that they are known where they turn up later.
 

@@ -19,7 +19,7 @@ from gradwalk.value import arrays, convert, equality, marks, modes, pickling, va
 from gradwalk.value import backward as sweep
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
-from gradwalk.value.node import ENDED, ValueNode, as_text
+from gradwalk.value.node import ValueNode, as_text
 from gradwalk.value.source_line import named_line, users_line
 
 if TYPE_CHECKING:
@@ -1902,27 +1902,6 @@ def _as_array(x: object) -> Any:
 
 
 # Recorded functions
-
-
-def inputs(numbers: Iterable[float], level: int) -> list[Value]:
-    """Make new leaves to record a function with.
-
-    Args:
-        numbers: A number for each leaf.
-        level: The level of the recording: 1 for the outermost, 2 for one inside it, and so on.
-
-    Returns:
-        The leaves.
-
-    Raises:
-        RecursionError: If there are more levels than a node can tell apart.
-    """
-    if level >= ENDED:
-        raise RecursionError("more than 254 recorded or differentiated functions call each other")
-    leaves: list = [Value(number) for number in numbers]
-    for leaf in leaves:
-        cython.cast(Value, leaf)._level = level
-    return leaves
 
 
 def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) -> Value:
