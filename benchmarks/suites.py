@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, c_double
 from functools import partial
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy
@@ -315,12 +316,21 @@ def flat(result: Any) -> Any:
     return numpy.concatenate([numpy.asarray(part, float).ravel() for part in parts])
 
 
+def warmed_up(run: Run) -> None:
+    """Run long enough for what runs often to be compiled, on the one core that there is."""
+    end = perf_counter() + 0.5
+    while perf_counter() < end:
+        run()
+    sleep(0.5)
+
+
 def rows_of(problem: Problem, turns: int) -> list[Row]:
     """The rows of one problem."""
     run = problem.make()
     expected = flat(run())
     for name, of_peer in problem.peers.items():
         assert numpy.allclose(flat(of_peer()), expected, rtol=1e-6, atol=1e-9), (problem.name, name)
+    warmed_up(run)
     times = best_of(turns, {"gradwalk": run, **problem.peers})
     first = min(seconds(problem.make()) for _ in range(3))
     best = min(problem.peers, key=lambda name: times[name])

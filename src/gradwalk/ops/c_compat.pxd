@@ -21,6 +21,8 @@ cdef extern from *:
         memcpy(&number, &bits, 8);
         return number;
     }
+    typedef void (*run_pointer)(double *values);
+    static run_pointer run_at(PyObject *address) { return (run_pointer)PyLong_AsVoidPtr(address); }
     static inline void *cells(PyObject *array) {
         Py_buffer view;
         if (PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0) return NULL;
@@ -116,6 +118,8 @@ cdef extern from *:
     double from_bits(int low, int high) nogil
     void* cells(object array) except? NULL
     bint is_kind(object x, object base)
+    ctypedef void (*run_pointer)(double *values) noexcept nogil
+    run_pointer run_at(object address) except? NULL
     void open_to_assignment(object cls, object (*attributes)(object, int))
     void construct_by(object cls, object (*one)(object), object (*three)(object, object, object))
     void untrack "PyObject_GC_UnTrack" (object container)

@@ -103,6 +103,17 @@ def integers(array: Any) -> Any:
     return memoryview(array)
 
 
+def run_at(address: int) -> Any:
+    """Return a function of C, `void run(double *values)`, by its address; None in Python, and where that is 0.
+
+    Args:
+        address: The address.
+
+    Returns:
+        In C, a pointer.
+    """
+
+
 def untrack(container: object) -> None:
     """Take a container that is in no cycle out of the garbage collector's lists. In Python it stays there.
 

@@ -19,6 +19,9 @@ cdef class Interpreter:
     cdef int _first  # the index of the first instruction's result
     cdef int _room  # how many numbers the scratch of a run holds
     cdef bint _has_calls
+    cdef Py_ssize_t _executed  # four times the instructions that have been run
+    cdef readonly object machine_code  # it keeps the code in memory
+    cdef c_compat.run_pointer _machine_run  # NULL where there is none
 
     cpdef object run(self, object numbers)
     cpdef object on_floats(self, tuple numbers)
@@ -26,7 +29,10 @@ cdef class Interpreter:
     cdef void compute(self, double* inputs, double* outputs) noexcept nogil
     cdef void _compute_with_calls(self, double* inputs, double* outputs) noexcept
     cdef object _run(self, double* inputs, double* outputs)
+    cpdef object adopt(self, object machine_code)
+    cdef object warm(self)
     cdef int _execute(self, int start, double* value) noexcept nogil
+    cdef int _interpret(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil
     cdef object _run_calls(self, int k, double* value)
     cdef object _called(self, int which, double* value)

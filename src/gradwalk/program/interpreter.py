@@ -19,6 +19,7 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
 from gradwalk.program import listing, scratch
 from gradwalk.program.code import Code
+from gradwalk.program.machine_code import compile_later
 from gradwalk.program.opcodes import CALL, OPCODES, TAKE
 from gradwalk.value.modes import refuses_nans
 from gradwalk.value.value import apply, apply_variadic
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 else:
     import cython
 
+# Four times the instructions that have to be run before a program is compiled, which takes as long as some millions.
+_hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
+_never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
@@ -68,6 +72,9 @@ class Interpreter:
             array("i", starts),
             tables or array("i", [0]),
         )
+        self._executed = 0
+        self.machine_code = None
+        self._machine_run = c_compat.run_at(0)
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
@@ -123,6 +130,7 @@ class Interpreter:
                 value[i] = numbers[i]
             self._write_constants(value)
             self._execute(0, value)
+            self.warm()
             return [value[self._output[i]] for i in range(self._outputs)]
         finally:
             scratch.given_back(value, few)
@@ -191,19 +199,51 @@ class Interpreter:
             for i in range(self.inputs):
                 value[i] = inputs[i]
             self._write_constants(value)
-            k: cython.int = self._execute(0, value)
+            checks: cython.bint = refuses_nans()
+            k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
             if k < self._length:
                 self._run_calls(k, value)
             for i in range(self._outputs):
                 outputs[i] = value[self._output[i]]
-            if refuses_nans():
+            if checks:
                 self._refuse_nans(value)
+            self.warm()
         finally:
             scratch.given_back(value, few)
         return None
 
+    def adopt(self, machine_code: Any) -> None:
+        """Take over the machine code of the program, which is run in place of it from now on.
+
+        Args:
+            machine_code: The `MachineCode`.
+        """
+        self.machine_code = machine_code
+        self._machine_run = c_compat.run_at(machine_code.address)
+
+    def warm(self) -> object:
+        """Ask for machine code, once, if the program has run long."""
+        if self._executed < _hot:
+            return None
+        self._executed = _never
+        if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
+            compile_later(self)
+        return None
+
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
-        """Run the instructions from `start` up to a call, or to the end, and return where that is."""
+        """Run the instructions from `start` up to a call, or to the end, and return where that is.
+
+        From the first instruction on, only the results that are outputs may have been written afterwards.
+        """
+        if start == 0:
+            if self._machine_run:
+                self._machine_run(value)
+                return self._length
+            self._executed += self._length
+        return self._interpret(start, value)
+
+    def _interpret(self, start: cython.int, value: cython.p_double) -> cython.int:
+        """Run the instructions from `start` up to a call, or to the end, each by itself, and return where that is."""
         return _run_until_call(self._instruction, start, self._length, value, self._first, self._start, self._table)
 
     def _write_constants(self, value: cython.p_double) -> cython.void:

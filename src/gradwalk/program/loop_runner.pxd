@@ -14,8 +14,8 @@ cdef class Frame:
 
 
 cdef class LoopRunner:
-    cdef Interpreter _body
-    cdef Interpreter _condition
+    cdef readonly Interpreter body
+    cdef readonly Interpreter condition
     cdef int _carry
     cdef int _fixed
     cdef int _row
@@ -24,12 +24,24 @@ cdef class LoopRunner:
     cdef Py_ssize_t _first
     cdef Py_ssize_t _steps
 
+    cdef object _pause(self)
+    cdef object _warm(self)
     cdef Frame _entered(self, double* given)
     cdef Frame _guard(self, double* given)
     cdef int _goes_on(self, Py_ssize_t step, Frame frame, Frame guard) except? -1
     cdef object _advance(self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end)
+    cdef Py_ssize_t _advance_while(
+        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t most, double* carries
+    ) except? -1
+    cdef Py_ssize_t _run_while(
+        self, double* value, double* asked, Py_ssize_t step, Py_ssize_t end, double* carries
+    ) noexcept nogil
     cdef void _run_steps(self, double* value, double* given, Py_ssize_t step, Py_ssize_t end) noexcept nogil
     cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
+    cdef void _run_back(
+        self, Interpreter body, double* value, Py_ssize_t step, Py_ssize_t end, double* carries, double* given, double* seed,
+        double* result
+    ) noexcept nogil
     cdef object _back_from_all(self, Frame frame, Frame back, double* given, double* seed, double* result)
     cdef object _back_from_snapshots(
         self, Py_ssize_t steps, Py_ssize_t most, Frame frame, Frame back, double* given, double* seed, double* result

@@ -48,7 +48,9 @@ class Frame:
     def run(self) -> object:
         """Run the program on the inputs that have been written."""
         interpreter: Interpreter = self._interpreter
-        k: cython.int = interpreter._execute(0, self.value)
+        # Machine code writes nothing but outputs, and every result is looked at where nan is refused.
+        checks: cython.bint = self._refuses_nans
+        k: cython.int = interpreter._interpret(0, self.value) if checks else interpreter._execute(0, self.value)
         if k < interpreter._length:
             interpreter._run_calls(k, self.value)
         if self._refuses_nans:
@@ -87,6 +89,10 @@ class LoopRunner:
         sizes: How many numbers the carry has, what is fixed, a row, and a step's results.
         first: The count of the first step.
         steps: How many steps there are or, with a condition, may be; -1 for any number.
+
+    Attributes:
+        body: What runs a step.
+        condition: What tells whether there is another one, or None.
     """
 
     # The types of its fields stand in loop_runner.pxd.
@@ -94,8 +100,8 @@ class LoopRunner:
     def __init__(
         self, body: Interpreter, condition: Interpreter | None, sizes: tuple[int, ...], first: int, steps: int
     ) -> None:
-        self._body = body
-        self._condition = condition
+        self.body = body
+        self.condition = condition
         self._carry, self._fixed, self._row, self._out = sizes
         self._rows = self._carry + self._fixed  # where the rows begin among the operands
         self._first = first
@@ -125,6 +131,8 @@ class LoopRunner:
         if self._out == 0 and guard is None:
             self._advance(frame, given, 0, self._steps)
             step = self._steps
+        elif guard is not None:
+            step = self._advance_while(frame, guard, 0, -1, c_compat.NO_FLOATS)
         while self._goes_on(step, frame, guard):
             self._step(step, frame, given)
             for i in range(self._out):
@@ -133,6 +141,7 @@ class LoopRunner:
             step += 1
         for i in range(self._carry):
             result[i] = frame.value[1 + i]
+        self._warm()
         return found
 
     def count(self, operands: Any) -> int:
@@ -144,12 +153,13 @@ class LoopRunner:
         Returns:
             The number.
         """
-        if self._condition is None:
+        if self.condition is None:
             return self._steps
         given: cython.p_double = c_compat.doubles(operands)
         frame: Frame = self._entered(given)
         guard: Frame | None = self._guard(given)
-        step: cython.Py_ssize_t = 0
+        assert guard is not None
+        step: cython.Py_ssize_t = self._advance_while(frame, guard, 0, -1, c_compat.NO_FLOATS)
         while self._goes_on(step, frame, guard):
             self._step(step, frame, given)
             frame.move(0, self._carry, 1)
@@ -157,9 +167,22 @@ class LoopRunner:
         return step
 
     @cython.cfunc
+    def _pause(self) -> object:
+        """Let an interrupt through, and other threads: steps hold the interpreter's lock. Long loops are compiled."""
+        pause()
+        return self._warm()
+
+    @cython.cfunc
+    def _warm(self) -> object:
+        self.body.warm()
+        if self.condition is not None:
+            self.condition.warm()
+        return None
+
+    @cython.cfunc
     def _entered(self, given: cython.p_double) -> Frame:
         """Return the memory of the body, with the first carry and what is fixed."""
-        frame: Frame = Frame(self._body)
+        frame: Frame = Frame(self.body)
         i: cython.int
         for i in range(self._rows):
             frame.value[1 + i] = given[i]
@@ -168,9 +191,9 @@ class LoopRunner:
     @cython.cfunc
     def _guard(self, given: cython.p_double) -> Frame | None:
         """Return the memory of the condition, with what is fixed; None where there is none."""
-        if self._condition is None:
+        if self.condition is None:
             return None
-        guard: Frame = Frame(self._condition)
+        guard: Frame = Frame(self.condition)
         i: cython.int
         for i in range(self._carry, self._rows):
             guard.value[i] = given[i]
@@ -182,7 +205,7 @@ class LoopRunner:
     def _goes_on(self, step: cython.Py_ssize_t, frame: Frame, guard: Frame | None) -> cython.int:
         """Return whether there is another step."""
         if step & (_chunk - 1) == 0:
-            pause()
+            self._pause()
         if guard is None:
             return step < self._steps
         i: cython.int
@@ -198,12 +221,12 @@ class LoopRunner:
     @cython.cfunc
     def _advance(self, frame: Frame, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t) -> object:
         """Run the steps up to `end`, of which nothing is asked for but the last carry."""
-        is_plain: cython.bint = not self._body._has_calls and not frame._refuses_nans
+        is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
         until: cython.Py_ssize_t
         while step < end:
             until = min(end, step + _chunk) if is_plain else step + 1
             if not is_plain or until - step >= _few:
-                pause()
+                self._pause()
             if is_plain and until - step < _few:
                 self._run_steps(frame.value, given, step, until)
             elif is_plain:
@@ -222,18 +245,82 @@ class LoopRunner:
         self, value: cython.p_double, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.void:
         """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock."""
-        held: cython.int = self._body._room
+        held: cython.int = self.body._room
         i: cython.int
         while step < end:
             value[0] = self._first + step
             for i in range(self._row):
                 value[1 + self._rows + i] = given[self._rows + step * self._row + i]
-            self._body._execute(0, value)
+            self.body._execute(0, value)
             for i in range(self._carry):
-                value[held + i] = value[self._body._output[i]]
+                value[held + i] = value[self.body._output[i]]
             for i in range(self._carry):
                 value[1 + i] = value[held + i]
             step += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _advance_while(
+        self,
+        frame: Frame,
+        guard: Frame,
+        step: cython.Py_ssize_t,
+        most: cython.Py_ssize_t,
+        carries: cython.p_double,
+    ) -> cython.Py_ssize_t:
+        """Run steps for as long as the condition holds, and return how many have been run then.
+
+        It ends before that where there would be more than `most` steps, and at once where steps call anything. Carries
+        are kept, if there is room for them.
+        """
+        if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
+            return step
+        end: cython.Py_ssize_t = step
+        while step == end:
+            end = step + _chunk
+            if most >= 0:
+                end = min(end, most)
+            if self._steps >= 0:
+                end = min(end, self._steps)
+            if step == end:
+                break
+            with cython.nogil:
+                step = self._run_while(frame.value, guard.value, step, end, carries)
+            self._pause()
+        return step
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_while(
+        self,
+        value: cython.p_double,
+        asked: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        carries: cython.p_double,
+    ) -> cython.Py_ssize_t:
+        """Run the steps up to `end` for as long as the condition holds; return how many have been run."""
+        held: cython.int = self.body._room
+        answer: cython.int = self.condition._output[0]
+        i: cython.int
+        while step < end:
+            for i in range(self._carry):
+                asked[i] = value[1 + i]
+            self.condition._execute(0, asked)
+            if asked[answer] == 0.0:
+                return step
+            if carries:
+                for i in range(self._carry):
+                    carries[step * self._carry + i] = value[1 + i]
+            value[0] = self._first + step
+            self.body._execute(0, value)
+            for i in range(self._carry):
+                value[held + i] = value[self.body._output[i]]
+            for i in range(self._carry):
+                value[1 + i] = value[held + i]
+            step += 1
+        return step
 
     @cython.cfunc
     @cython.inline
@@ -280,6 +367,8 @@ class LoopRunner:
             self._back_from_snapshots(steps, snapshots(memory, steps), frame, back, given, seed, result)
         for i in range(self._rows):
             result[i] = back.value[inputs + i]
+        self._warm()
+        body.warm()
         return found
 
     @cython.cfunc
@@ -293,26 +382,73 @@ class LoopRunner:
     ) -> object:
         """Keep the carries of all steps, and go back."""
         guard: Frame | None = self._guard(given)
-        room: cython.Py_ssize_t = max(self._steps, 0) if guard is None else 64
+        room: cython.Py_ssize_t = max(self._steps, 0) if guard is None else 256
         kept = numpy.empty(room * self._carry)
         carries: cython.p_double = c_compat.doubles(kept)
         step: cython.Py_ssize_t = 0
-        while self._goes_on(step, frame, guard):
+        while True:
+            if guard is not None:
+                step = self._advance_while(frame, guard, step, room, carries)
+            if not self._goes_on(step, frame, guard):
+                break
             if step == room:
                 room = 2 * room
-                kept = numpy.resize(kept, room * self._carry)
+                kept = numpy.concatenate([kept, kept])
                 carries = c_compat.doubles(kept)
             self._keep(frame, carries, step)
             self._step(step, frame, given)
             frame.move(0, self._carry, 1)
             step += 1
+        end: cython.Py_ssize_t
         while step > 0:
-            step -= 1
-            if step & (_chunk - 1) == 0:
-                pause()
-            self._take_up(back, carries, step)
-            self._step_back(step, back, given, seed, result)
+            end = max(step - _chunk, 0)
+            if back._interpreter._has_calls or back._refuses_nans:
+                while step > end:
+                    step -= 1
+                    self._take_up(back, carries, step)
+                    self._step_back(step, back, given, seed, result)
+            else:
+                with cython.nogil:
+                    self._run_back(back._interpreter, back.value, step, end, carries, given, seed, result)
+                step = end
+            self._pause()
+            back._interpreter.warm()
         return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_back(
+        self,
+        body: Interpreter,
+        value: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        carries: cython.p_double,
+        given: cython.p_double,
+        seed: cython.p_double,
+        result: cython.p_double,
+    ) -> cython.void:
+        """Run the steps of the way back from `step` down to `end`, without the interpreter's lock."""
+        i: cython.int
+        held: cython.int = body._room
+        inputs: cython.int = 1 + self._rows + self._row
+        while step > end:
+            step -= 1
+            value[0] = self._first + step
+            for i in range(self._carry):
+                value[1 + i] = carries[step * self._carry + i]
+            for i in range(self._row):
+                value[1 + self._rows + i] = given[self._rows + step * self._row + i]
+            for i in range(self._out):
+                value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
+            body._execute(0, value)
+            for i in range(self._row):
+                result[self._rows + step * self._row + i] = value[body._output[self._rows + i]]
+            for i in range(self._rows):
+                value[held + i] = value[body._output[i]]
+            for i in range(self._rows):
+                value[inputs + i] = value[held + i]
 
     @cython.cfunc
     def _back_from_snapshots(
@@ -342,7 +478,7 @@ class LoopRunner:
         i: cython.int
         for last in range(steps - 1, -1, -1):
             if last & (_chunk - 1) == 0:
-                pause()
+                self._pause()
             while before[used - 1] > last:
                 used -= 1
             at = cython.cast(cython.Py_ssize_t, before[used - 1])

@@ -1,0 +1,170 @@
+"""Machine code beside the interpreter, to the last bit: operations, random programs, loops, and who compiles when."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import os
+import threading
+import time
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import same
+from programs import EVERY, EXTREME, as_recorded, fewer, programs
+
+from gradwalk import debug_nans, grad, jit, loops, low_level_callable
+from gradwalk import math as gm
+from gradwalk.ops.rows import Operation
+from gradwalk.ops.table import ROWS
+from gradwalk.program import machine_code
+from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.llvm_ir import called_by_address, ir_source
+from gradwalk.program.program import Program
+from gradwalk.program.tape import Tape
+
+pytest.importorskip("llvmlite")
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 7.25, 40.0, 171.5, 1e-300, 1e300, math.inf, -math.inf, math.nan]
+needs_c = pytest.mark.skipif(not IS_COMPILED, reason="only compiled runs can take over machine code")
+
+
+def run(code: machine_code.MachineCode, program: Program, inputs) -> numpy.ndarray:
+    """What the machine code makes of inputs."""
+    values = numpy.full(program.code.count, 1234.5)
+    values[: program.inputs] = inputs
+    values[program.inputs : program.code.first] = program.constants
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)(values.ctypes.data)
+    return values[list(program.outputs)]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if isinstance(row, Operation)], ids=lambda row: row.name)
+def test_every_operation(row):
+    tape = Tape()
+    operands = [tape.input() for _ in range(row.arity)]
+    program = tape.program([tape.append(row.name, *operands)])
+    code = machine_code.compiled(program.code)
+    for inputs in itertools.product(SPECIAL if row.arity < 3 else SPECIAL[::3], repeat=row.arity):
+        assert same(run(code, program, inputs), program.run(numpy.array(inputs))).all(), inputs
+
+
+@fewer(10)
+@given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=1, max_size=3))
+def test_random_programs(drawn):
+    program = as_recorded(*drawn)
+    inputs = [number for one in drawn for number in one.leaves]
+    assert same(run(machine_code.compiled(program.code), program, inputs), program.run(numpy.array(inputs))).all()
+
+
+def test_products_are_not_contracted_with_sums():
+    f = jit(lambda x, y, z: (x * y + z, x * y - z, z - x * y))
+    inputs = numpy.random.default_rng(1).normal(size=(100, 3))
+    f(*inputs[0])
+    assert any(" fmul " in line for line in ir_source(f.program.code).splitlines())
+    code = machine_code.compiled(f.program.code)
+    for row in inputs:
+        assert run(code, f.program, row).tolist() == f.program.run(row).tolist()
+
+
+def test_take():
+    f = jit(lambda x, i: gm.take([x, 2.0, x * x], i))
+    f(1.5, 0.0)
+    code = machine_code.compiled(f.program.code)
+    for index in (0.0, 1.0, 2.0, -1.0, -3.0, -4.0, 3.0, 0.5, math.nan, math.inf, 1e300):
+        assert same(run(code, f.program, [1.5, index]), f.program.run([1.5, index])).all(), index
+
+
+def test_functions_of_the_c_library_are_called_by_names_that_llvm_does_not_know():
+    f = jit(lambda x: gm.exp(x) ** 2.5 + gm.sqrt(x))
+    f(1.0)
+    source = ir_source(f.program.code)
+    assert sorted(called_by_address(source)) == ["exp", "pow"]
+    assert "@exp(" not in source
+
+
+def compiled_parts(program: Program) -> int:
+    """How many steps of loops have machine code."""
+    runners = [call.runner for call, _ in program.calls]
+    parts = [part for runner in runners for part in (runner.body, runner.condition) if part is not None]
+    return sum(part.machine_code is not None for part in parts)
+
+
+def waited_for(condition) -> bool:
+    """Whether something is the case within ten seconds."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end and not condition():
+        time.sleep(0.01)
+    return bool(condition())
+
+
+@needs_c
+def test_steps_that_have_run_long_are_compiled_and_results_stay():
+    def path(x, steps):
+        return loops.while_loop(
+            lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0)
+        )[0]
+
+    value, slope = jit(path), jit(grad(path))
+    expected = [(value(x, 1000.0), slope(x, 1000.0)) for x in (0.5, 2.0)]
+    assert compiled_parts(value.program) == 0
+    value(0.5, 1e6)
+    assert waited_for(lambda: compiled_parts(value.program) == 2)
+    for _ in range(400):
+        slope(0.5, 1000.0)
+    assert waited_for(lambda: threading.active_count() == 1 or compiled_parts(value.program) == 2)
+    assert [(value(x, 1000.0), slope(x, 1000.0)) for x in (0.5, 2.0)] == expected
+    with debug_nans(), pytest.raises(FloatingPointError):
+        value(math.nan, 10.0)
+
+
+@needs_c
+def test_whole_programs_are_compiled_too():
+    f = jit(lambda x: gm.exp(-x * x) * gm.cos(3.0 * x))
+    expected = f(0.25)
+    interpreter = Interpreter(f.program.code)
+    numbers = numpy.array([0.25])
+    for _ in range(300_000):
+        interpreter.run(numbers)
+        if interpreter.machine_code is not None:
+            break
+    assert waited_for(lambda: interpreter.machine_code is not None)
+    assert interpreter.run(numbers).tolist() == interpreter.on_floats((0.25,)) == [expected]
+    callable_ = low_level_callable(f.program)
+    quad = pytest.importorskip("scipy.integrate").quad
+    assert quad(callable_, 0.0, 1.0)[0] == pytest.approx(quad(f, 0.0, 1.0)[0], rel=1e-14)
+
+
+def test_what_is_not_compiled(monkeypatch):
+    f = jit(lambda x: x * x)
+    f(1.0)
+    assert machine_code.is_wanted(f.program.code)
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code, "_llvm", lambda: None)
+        assert not machine_code.is_wanted(f.program.code)
+    with monkeypatch.context() as patch:
+        patch.setenv("GRADWALK_BACKEND", "lanes")
+        assert not machine_code.is_wanted(f.program.code)
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code, "MOST", 0)
+        assert not machine_code.is_wanted(f.program.code)
+    looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
+    looping(1.0)
+    assert not machine_code.is_wanted(looping.program.code)
+
+
+@needs_c
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_compiles_although_the_parent_was_compiling():
+    f = jit(lambda x: x * x + 1.0)
+    f(2.0)
+    with machine_code._turn.lock:
+        child = os.fork()
+        if child == 0:
+            interpreter = Interpreter(f.program.code)
+            machine_code.compile_later(interpreter)
+            os._exit(0 if waited_for(lambda: interpreter.machine_code is not None) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
