@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-import os
 import threading
 import time
 
@@ -154,17 +153,3 @@ def test_what_is_not_compiled(monkeypatch):
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
     assert not machine_code.is_wanted(looping.program.code)
-
-
-@needs_c
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_compiles_although_the_parent_was_compiling():
-    f = jit(lambda x: x * x + 1.0)
-    f(2.0)
-    with machine_code._turn.lock:
-        child = os.fork()
-        if child == 0:
-            interpreter = Interpreter(f.program.code)
-            machine_code.compile_later(interpreter)
-            os._exit(0 if waited_for(lambda: interpreter.machine_code is not None) else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -38,14 +38,25 @@ cdef class LoopRunner:
     ) noexcept nogil
     cdef void _run_steps(self, double* value, double* given, Py_ssize_t step, Py_ssize_t end) noexcept nogil
     cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
+    cdef bint _is_plain(self, Frame frame, Frame back) noexcept
+    cdef void _run_keeping(
+        self, double* value, double* given, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped
+    ) noexcept nogil
     cdef void _run_back(
-        self, Interpreter body, double* value, Py_ssize_t step, Py_ssize_t end, double* carries, double* given, double* seed,
-        double* result
+        self, Interpreter body, double* value, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped,
+        double* given, double* seed, double* result
+    ) noexcept nogil
+    cdef void _run_step_back(
+        self, Interpreter body, double* value, Py_ssize_t step, double* given, double* seed, double* result
     ) noexcept nogil
     cdef object _back_from_all(self, Frame frame, Frame back, double* given, double* seed, double* result)
     cdef object _back_from_snapshots(
         self, Py_ssize_t steps, Py_ssize_t most, Frame frame, Frame back, double* given, double* seed, double* result
     )
+    cdef void _run_stretch(
+        self, Frame frame, Frame back, Py_ssize_t first, Py_ssize_t last, double* carries, Py_ssize_t place, double* given,
+        double* seed, double* result
+    ) noexcept nogil
     cdef void _keep(self, Frame frame, double* carries, Py_ssize_t place) noexcept
     cdef void _take_up(self, Frame frame, double* carries, Py_ssize_t place) noexcept
     cdef object _step_back(self, Py_ssize_t step, Frame back, double* given, double* seed, double* result)

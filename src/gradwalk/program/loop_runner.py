@@ -386,9 +386,16 @@ class LoopRunner:
         kept = numpy.empty(room * self._carry)
         carries: cython.p_double = c_compat.doubles(kept)
         step: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t
+        is_plain: cython.bint = self._is_plain(frame, back)
         while True:
             if guard is not None:
                 step = self._advance_while(frame, guard, step, room, carries)
+            elif is_plain and step < self._steps:
+                end = min(self._steps, step + _chunk)
+                with cython.nogil:
+                    self._run_keeping(frame.value, given, step, end, carries, 0)
+                step = end
             if not self._goes_on(step, frame, guard):
                 break
             if step == room:
@@ -399,21 +406,46 @@ class LoopRunner:
             self._step(step, frame, given)
             frame.move(0, self._carry, 1)
             step += 1
-        end: cython.Py_ssize_t
         while step > 0:
             end = max(step - _chunk, 0)
-            if back._interpreter._has_calls or back._refuses_nans:
-                while step > end:
-                    step -= 1
-                    self._take_up(back, carries, step)
-                    self._step_back(step, back, given, seed, result)
-            else:
+            if is_plain:
                 with cython.nogil:
-                    self._run_back(back._interpreter, back.value, step, end, carries, given, seed, result)
+                    self._run_back(back._interpreter, back.value, step, end, carries, 0, given, seed, result)
                 step = end
+            while step > end:
+                step -= 1
+                self._take_up(back, carries, step)
+                self._step_back(step, back, given, seed, result)
             self._pause()
             back._interpreter.warm()
         return None
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_plain(self, frame: Frame, back: Frame) -> cython.bint:
+        """Return whether steps and steps back call nothing, and no result is looked at, so that none needs the lock."""
+        return not (self.body._has_calls or back._interpreter._has_calls or frame._refuses_nans)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_keeping(
+        self,
+        value: cython.p_double,
+        given: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        carries: cython.p_double,
+        skipped: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Run the steps up to `end`, and keep the carries before each; those of the first steps have no place."""
+        i: cython.int
+        while step < end:
+            for i in range(self._carry):
+                carries[(step - skipped) * self._carry + i] = value[1 + i]
+            self._run_steps(value, given, step, step + 1)
+            step += 1
 
     @cython.cfunc
     @cython.nogil
@@ -425,30 +457,48 @@ class LoopRunner:
         step: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         carries: cython.p_double,
+        skipped: cython.Py_ssize_t,
         given: cython.p_double,
         seed: cython.p_double,
         result: cython.p_double,
     ) -> cython.void:
         """Run the steps of the way back from `step` down to `end`, without the interpreter's lock."""
         i: cython.int
-        held: cython.int = body._room
-        inputs: cython.int = 1 + self._rows + self._row
         while step > end:
             step -= 1
-            value[0] = self._first + step
             for i in range(self._carry):
-                value[1 + i] = carries[step * self._carry + i]
-            for i in range(self._row):
-                value[1 + self._rows + i] = given[self._rows + step * self._row + i]
-            for i in range(self._out):
-                value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
-            body._execute(0, value)
-            for i in range(self._row):
-                result[self._rows + step * self._row + i] = value[body._output[self._rows + i]]
-            for i in range(self._rows):
-                value[held + i] = value[body._output[i]]
-            for i in range(self._rows):
-                value[inputs + i] = value[held + i]
+                value[1 + i] = carries[(step - skipped) * self._carry + i]
+            self._run_step_back(body, value, step, given, seed, result)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _run_step_back(
+        self,
+        body: Interpreter,
+        value: cython.p_double,
+        step: cython.Py_ssize_t,
+        given: cython.p_double,
+        seed: cython.p_double,
+        result: cython.p_double,
+    ) -> cython.void:
+        """Run a step of the way back, from the carry that stands among its inputs, without the interpreter's lock."""
+        i: cython.int
+        held: cython.int = body._room
+        inputs: cython.int = 1 + self._rows + self._row
+        value[0] = self._first + step
+        for i in range(self._row):
+            value[1 + self._rows + i] = given[self._rows + step * self._row + i]
+        for i in range(self._out):
+            value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
+        body._execute(0, value)
+        for i in range(self._row):
+            result[self._rows + step * self._row + i] = value[body._output[self._rows + i]]
+        for i in range(self._rows):
+            value[held + i] = value[body._output[i]]
+        for i in range(self._rows):
+            value[inputs + i] = value[held + i]
 
     @cython.cfunc
     def _back_from_snapshots(
@@ -471,18 +521,23 @@ class LoopRunner:
         before: cython.p_double = c_compat.doubles(steps_before)
         used: cython.Py_ssize_t = 1
         self._keep(frame, carries, 0)
-        last: cython.Py_ssize_t
+        last: cython.Py_ssize_t = steps - 1
         at: cython.Py_ssize_t
         target: cython.Py_ssize_t
         free: cython.Py_ssize_t
         i: cython.int
-        for last in range(steps - 1, -1, -1):
-            if last & (_chunk - 1) == 0:
-                self._pause()
+        is_plain: cython.bint = self._is_plain(frame, back)
+        while last >= 0:
             while before[used - 1] > last:
                 used -= 1
             at = cython.cast(cython.Py_ssize_t, before[used - 1])
             self._take_up(frame, carries, used - 1)
+            if is_plain and most - used >= last - at - 1:
+                with cython.nogil:
+                    self._run_stretch(frame, back, at, last, carries, used - 1, given, seed, result)
+                last = at - 1
+                self._pause()
+                continue
             while at < last:
                 free = most - used
                 target = at + 1 if free >= last - at - 1 else at + _ahead(last - at + 1, free)
@@ -495,7 +550,34 @@ class LoopRunner:
             for i in range(self._carry):
                 back.value[1 + i] = frame.value[1 + i]
             self._step_back(last, back, given, seed, result)
+            if last & (_chunk - 1) == 0:
+                self._pause()
+            last -= 1
         return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_stretch(
+        self,
+        frame: Frame,
+        back: Frame,
+        first: cython.Py_ssize_t,
+        last: cython.Py_ssize_t,
+        carries: cython.p_double,
+        place: cython.Py_ssize_t,
+        given: cython.p_double,
+        seed: cython.p_double,
+        result: cython.p_double,
+    ) -> cython.void:
+        """Run the steps from `first` up to `last` again, and go back to `first`. Carries are kept from `place` on."""
+        i: cython.int
+        skipped: cython.Py_ssize_t = first - place  # steps whose carries have no place
+        self._run_keeping(frame.value, given, first, last, carries, skipped)
+        for i in range(self._carry):
+            back.value[1 + i] = frame.value[1 + i]
+        self._run_step_back(back._interpreter, back.value, last, given, seed, result)
+        self._run_back(back._interpreter, back.value, last, first, carries, skipped, given, seed, result)
 
     @cython.cfunc
     @cython.inline
