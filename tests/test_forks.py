@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from checkout import IS_COMPILED
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -191,7 +190,6 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="only compiled runs take over machine code")
 def test_children_can_compile():
     pytest.importorskip("llvmlite")
     run(COMPILING)
