@@ -9,6 +9,7 @@ cdef class Interpreter:
     cdef readonly object code
     cdef readonly int inputs
     cdef tuple _arrays  # what the pointers point into
+    cdef list _operands  # of each call, the indices of its operands
     cdef int* _instruction  # four numbers an instruction
     cdef double* _constant
     cdef int* _output  # the indices of the outputs

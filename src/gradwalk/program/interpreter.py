@@ -63,6 +63,7 @@ class Interpreter:
         # the number of the call and that of a result, have to lie within the scratch, too, and so has that of a table.
         results = max([call.outputs for call, _ in code.calls], default=0)
         self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results, 1 + len(code.tables))
+        self._operands = [array("i", operands) for _, operands in code.calls]
         starts = [0, *itertools.accumulate(map(len, code.tables))]
         tables = array("i", itertools.chain.from_iterable(code.tables))
         self._arrays = (
@@ -270,12 +271,12 @@ class Interpreter:
     def _called(self, which: cython.int, value: cython.p_double) -> Any:
         """Return the results of a call, a row of float64."""
         i: cython.int
-        function, operands = self.code.calls[which]
-        numbers = numpy.empty(len(operands))
+        operand: cython.p_int = c_compat.integers(self._operands[which])
+        numbers = numpy.empty(len(self._operands[which]))
         number: cython.p_double = c_compat.doubles(numbers)
-        for i in range(len(operands)):
-            number[i] = value[cython.cast(cython.int, operands[i])]
-        return _row(function.numbers(numbers))
+        for i in range(len(numbers)):
+            number[i] = value[operand[i]]
+        return _row(self.code.calls[which][0].numbers(numbers))
 
     def _refuse_nans(self, value: cython.p_double) -> object:
         """Raise `FloatingPointError` if an instruction that the outputs depend on has given nan or inf."""
