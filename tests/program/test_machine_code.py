@@ -76,6 +76,14 @@ def test_take():
         assert same(run(code, f.program, [1.5, index]), f.program.run([1.5, index])).all(), index
 
 
+def test_inputs_that_are_not_used_are_not_read():
+    f = jit(lambda x: x[1] * x[7000] + 2.5)
+    f(numpy.arange(9000.0))
+    assert ir_source(f.program.code).count("load double") == 2
+    code = machine_code.compiled(f.program.code)
+    assert run(code, f.program, numpy.arange(9000.0)).tolist() == [7002.5]
+
+
 def test_functions_of_the_c_library_are_called_by_names_that_llvm_does_not_know():
     f = jit(lambda x: gm.exp(x) ** 2.5 + gm.sqrt(x))
     f(1.0)
@@ -148,6 +156,9 @@ def test_what_is_not_compiled(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "MOST", 0)
         assert not machine_code.is_wanted(f.program.code)
+    taking = jit(lambda x, i: gm.take(list(x), i))
+    taking(numpy.arange(4000.0), 1.0)
+    assert not machine_code.is_wanted(taking.program.code)
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
     assert not machine_code.is_wanted(looping.program.code)

@@ -67,9 +67,9 @@ def ir_source(code: Code) -> str:
         are read, and those results written that are outputs.
     """
     body = _Body()
-    names = [body.loaded(i) for i in range(code.inputs)] + [_literal(number) for number in code.constants]
-    for row in code.rows:
-        names.append(_instruction(body, code, row, names))
+    names = _Names(body, code)
+    for index, row in enumerate(code.rows, code.first):
+        names[index] = _instruction(body, code, row, names)
     for index in sorted(set(code.outputs)):
         if index >= code.first:
             body.store(names[index], index)
@@ -187,7 +187,21 @@ class _Body:
         )
 
 
-def _instruction(body: _Body, code: Code, row: Sequence[int], names: Sequence[str]) -> str:
+class _Names(dict[int, str]):
+    """What stands at each index: constants as they are, and inputs read when they are first used."""
+
+    def __init__(self, body: _Body, code: Code) -> None:
+        super().__init__()
+        self._body, self._code = body, code
+
+    def __missing__(self, index: int) -> str:
+        inputs = self._code.inputs
+        is_input = index < inputs
+        self[index] = self._body.loaded(index) if is_input else _literal(self._code.constants[index - inputs])
+        return self[index]
+
+
+def _instruction(body: _Body, code: Code, row: Sequence[int], names: _Names) -> str:
     """Append an instruction of a program, and return the name of its result."""
     opcode, *operands = row
     if opcode == TAKE:

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 from gradwalk.program.code import Code
 from gradwalk.program.llvm_ir import PREFIX, called_by_address, ir_source
 
-MOST = 3000  # instructions of a program: larger ones do not fit the caches, and take long to compile
+# Instructions of a program, and entries of its tables, which stand on the stack. Larger ones do not fit the caches, and
+# take long to compile.
+MOST = 3000
 
 
 class MachineCode(NamedTuple):
@@ -41,9 +43,8 @@ def is_wanted(code: Code) -> bool:
         False where it calls anything, or is too large; and everywhere if the environment variable GRADWALK_BACKEND is
         "lanes", or llvmlite is not installed.
     """
-    return (
-        not code.calls and len(code) <= MOST and os.environ.get("GRADWALK_BACKEND") != "lanes" and _llvm() is not None
-    )
+    is_small = not code.calls and len(code) + sum(map(len, code.tables)) <= MOST
+    return is_small and os.environ.get("GRADWALK_BACKEND") != "lanes" and _llvm() is not None
 
 
 def compiled(code: Code) -> MachineCode:
