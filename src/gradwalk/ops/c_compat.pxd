@@ -21,8 +21,32 @@ cdef extern from *:
         memcpy(&number, &bits, 8);
         return number;
     }
+    /* Any number of threads run and count without the lock; some of the count may get lost. */
     typedef void (*run_pointer)(double *values);
-    static run_pointer run_at(PyObject *address) { return (run_pointer)PyLong_AsVoidPtr(address); }
+    #if defined(__GNUC__)
+        #define LOADED(cell) __atomic_load_n(cell, __ATOMIC_ACQUIRE)
+        #define STORED(cell, value) __atomic_store_n(cell, value, __ATOMIC_RELEASE)
+    #else
+        #define LOADED(cell) (*(cell))
+        #define STORED(cell, value) (*(cell) = (value))
+    #endif
+    static inline int adopt_run(run_pointer *cell, PyObject *address) {
+        void *run = PyLong_AsVoidPtr(address);
+        if (PyErr_Occurred()) return -1;
+        STORED(cell, (run_pointer)run);
+        return 0;
+    }
+    static inline int ran(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) {
+        run_pointer run = LOADED(cell);
+        if (run) run(values);
+        else STORED(executed, LOADED(executed) + length);
+        return run != NULL;
+    }
+    static inline int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never) {
+        if (LOADED(executed) < hot) return 0;
+        STORED(executed, never);
+        return 1;
+    }
     static inline void *cells(PyObject *array) {
         Py_buffer view;
         if (PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0) return NULL;
@@ -119,11 +143,14 @@ cdef extern from *:
     void* cells(object array) except? NULL
     bint is_kind(object x, object base)
     ctypedef void (*run_pointer)(double *values) noexcept nogil
-    run_pointer run_at(object address) except? NULL
+    int adopt_run(run_pointer *cell, object address) except -1
+    int ran(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) nogil
+    int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never)
     void open_to_assignment(object cls, object (*attributes)(object, int))
     void construct_by(object cls, object (*one)(object), object (*three)(object, object, object))
     void untrack "PyObject_GC_UnTrack" (object container)
     double* NO_FLOATS "NULL"
+    run_pointer NO_RUN "NULL"
 
 
 cdef inline double* allocate(Py_ssize_t length) except NULL:

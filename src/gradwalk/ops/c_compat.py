@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 NO_FLOATS: list[float] = []
+NO_RUN: Any = None  # in C, a NULL pointer to a function
 
 
 def allocate(length: int) -> list[float]:
@@ -103,15 +104,45 @@ def integers(array: Any) -> Any:
     return memoryview(array)
 
 
-def run_at(address: int) -> Any:
-    """Return a function of C, `void run(double *values)`, by its address; None in Python, and where that is 0.
+# Of machine code, which only compiled modules run: these are not called in Python.
+
+
+def adopt_run(cell: Any, address: int) -> None:
+    """Write the address of a function `void run(double *values)` to a cell.
 
     Args:
-        address: The address.
+        cell: The address of the cell.
+        address: That of the function.
+    """
+
+
+def ran(cell: Any, executed: Any, length: int, values: Any) -> bool:
+    """Run the function that a cell has, or add to a count where it has none.
+
+    Args:
+        cell: The address of the cell.
+        executed: The address of the count.
+        length: What is added to it.
+        values: The argument of the function.
 
     Returns:
-        In C, a pointer.
+        Whether it has been run.
     """
+    raise NotImplementedError
+
+
+def is_due(executed: Any, hot: int, never: int) -> bool:
+    """Return, once, whether a count has come to a number.
+
+    Args:
+        executed: The address of the count.
+        hot: The number.
+        never: What the count is set to then.
+
+    Returns:
+        True or False.
+    """
+    raise NotImplementedError
 
 
 def untrack(container: object) -> None:

@@ -20,7 +20,7 @@ cdef class Interpreter:
     cdef int _first  # the index of the first instruction's result
     cdef int _room  # how many numbers the scratch of a run holds
     cdef bint _has_calls
-    cdef Py_ssize_t _executed  # four times the instructions that have been run
+    cdef Py_ssize_t _executed  # by the interpreter: four times the instructions that have been run
     cdef readonly object machine_code  # it keeps the code in memory
     cdef c_compat.run_pointer _machine_run  # NULL where there is none
 

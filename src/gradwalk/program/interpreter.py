@@ -75,7 +75,7 @@ class Interpreter:
         )
         self._executed = 0
         self.machine_code = None
-        self._machine_run = c_compat.run_at(0)
+        self._machine_run = c_compat.NO_RUN
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
@@ -220,14 +220,12 @@ class Interpreter:
             machine_code: The `MachineCode`.
         """
         self.machine_code = machine_code
-        self._machine_run = c_compat.run_at(machine_code.address)
+        if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
+            c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
 
     def warm(self) -> object:
         """Ask for machine code, once, if the program has run long."""
-        if self._executed < _hot:
-            return None
-        self._executed = _never
-        if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
+        if cython.compiled and c_compat.is_due(cython.address(self._executed), _hot, _never):
             compile_later(self)
         return None
 
@@ -236,11 +234,10 @@ class Interpreter:
 
         From the first instruction on, only the results that are outputs may have been written afterwards.
         """
-        if start == 0:
-            if self._machine_run:
-                self._machine_run(value)
+        if start == 0 and cython.compiled:
+            cell, executed = cython.address(self._machine_run), cython.address(self._executed)
+            if c_compat.ran(cell, executed, self._length, value):
                 return self._length
-            self._executed += self._length
         return self._interpret(start, value)
 
     def _interpret(self, start: cython.int, value: cython.p_double) -> cython.int:
