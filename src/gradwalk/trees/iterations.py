@@ -14,6 +14,8 @@ from gradwalk.value.value import Value
 
 _MOST = 1000  # iterations of a loop that are told apart
 
+_PLAIN = frozenset([float, int, bool, type(None)])  # a loop of these alone is not to pay for labels
+
 _running = threading.local()  # its `path` is that of the iteration that is being run
 
 
@@ -56,7 +58,7 @@ class Iterations:
         _running.path = f"{self._path}{self._count}."
 
     def _label(self, tree: Any, part: str, what: str) -> None:
-        if tree is None or type(tree) is float:
+        if type(tree) in _PLAIN or (type(tree) is tuple and _PLAIN.issuperset(map(type, tree))):
             return
         leaves, treedef = flattened(tree, what)
         numbers = [x for leaf in leaves for x in (leaf.ravel() if isinstance(leaf, numpy.ndarray) else [leaf])]
