@@ -6,6 +6,7 @@ no call waits for that. Results are the same to the last bit (`llvm_ir.py`).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import os
@@ -82,13 +83,13 @@ def compile_later(interpreter: Any) -> None:
         interpreter: The interpreter.
     """
     if is_wanted(interpreter.code):
-        threading.Thread(target=_compile_for, args=(interpreter,), name="gradwalk-compiler").start()
+        with contextlib.suppress(RuntimeError):  # of threads that cannot be started, as when Python is about to end
+            threading.Thread(target=_compile_for, args=(interpreter,), name="gradwalk-compiler").start()
 
 
 def _compile_for(interpreter: Any) -> None:
-    with _turn.lock:
-        machine_code = compiled(interpreter.code)
-    interpreter.adopt(machine_code)
+    with contextlib.suppress(AttributeError), _turn.lock:  # see `compiled`: the program stays with the interpreter
+        interpreter.adopt(compiled(interpreter.code))
 
 
 class _Turn:
