@@ -15,9 +15,10 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel
+from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
 from gradwalk.program import loop
-from gradwalk.program.call import Call, Floats, appended, given
+from gradwalk.program.call import Call, appended, given
 from gradwalk.program.derived import unrolled, weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape

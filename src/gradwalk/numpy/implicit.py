@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy
 
+from gradwalk.graph.graph import Floats
 from gradwalk.numpy.elimination import Factors, factorised
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, Expansion, Floats
+from gradwalk.program.call import Call, Expansion
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices, Recording

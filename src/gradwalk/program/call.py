@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy
-from numpy.typing import NDArray
 
+from gradwalk.graph.graph import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule
-
-Floats = NDArray[numpy.float64]
 
 
 class Expansion(NamedTuple):

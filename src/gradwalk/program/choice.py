@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 
+from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, Floats, appended, given
+from gradwalk.program.call import Call, appended, given
 from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import pulled, pushed, weight

@@ -17,8 +17,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, Floats, appended, given
+from gradwalk.program.call import Call, appended, given
 from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import flattened, pulled, weight

@@ -301,7 +301,6 @@ class LoopRunner:
         carries: cython.p_double,
     ) -> cython.Py_ssize_t:
         """Run the steps up to `end` for as long as the condition holds; return how many have been run."""
-        held: cython.int = self.body._room
         answer: cython.int = self.condition._output[0]
         i: cython.int
         while step < end:
@@ -313,12 +312,7 @@ class LoopRunner:
             if carries:
                 for i in range(self._carry):
                     carries[step * self._carry + i] = value[1 + i]
-            value[0] = self._first + step
-            self.body._execute(0, value)
-            for i in range(self._carry):
-                value[held + i] = value[self.body._output[i]]
-            for i in range(self._carry):
-                value[1 + i] = value[held + i]
+            self._run_steps(value, c_compat.NO_FLOATS, step, step + 1)  # there are no rows
             step += 1
         return step
 

@@ -9,8 +9,9 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
 
+from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, Floats, appended, given
+from gradwalk.program.call import Call, appended, given
 from gradwalk.program.derived import pulled, pushed
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape

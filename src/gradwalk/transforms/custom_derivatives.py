@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.program.call import Call, Floats
+from gradwalk.graph.graph import Floats
+from gradwalk.program.call import Call
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices, Recording, named, reduced
