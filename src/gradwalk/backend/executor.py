@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
 from gradwalk.backend.cpu import lanes
+from gradwalk.backend.llvm.lane_machine import LaneCode, Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops import c_compat
 from gradwalk.ops.cached import cached_property
+from gradwalk.program import machine_code
 from gradwalk.program.program import Program
 
 if TYPE_CHECKING:
@@ -34,7 +37,9 @@ _LARGEST_TOTALS = 1 << 17
 # Lanes times instructions below which starting threads takes longer than doing the work in this one.
 _LEAST_WORK = 2_000_000
 _CACHE_LINE = 64  # bytes
+_HOT = 5_000_000  # lanes times instructions after which a kernel has earned machine code
 
+_HAS_VECTOR_FUNCTIONS = bool(lanes.HAS_VECTOR_FUNCTIONS)
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
@@ -90,8 +95,9 @@ class LaneKernel:
         self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
-        # Scratch that no thread works in at the moment. A deque, whose append and pop are safe between threads.
-        self._free_scratch: deque[_Scratch] = deque()
+        plan = _Plan(self.schedule.code, self.schedule.slots, lanes)
+        self._plans = [plan, plan]  # for float64 and float32
+        self._work = [0, 0]  # lanes times instructions that have been run, likewise
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -113,9 +119,10 @@ class LaneKernel:
     def memory(self) -> int:
         """Bytes that each thread works in: slots · lanes · 8, and as much for 32 columns more.
 
-        Inputs and outputs come on top, and where it is reduced 16 bytes for each output and shard, at most 64 shards.
+        Machine code has slots for inputs and outputs alone, and keeps what loops need in memory of its own. Inputs and
+        outputs come on top, and where it is reduced 16 bytes for each output and shard, at most 64 shards.
         """
-        return (self.schedule.slots + lanes.TILE * lanes.TILES) * self.lanes * 8
+        return max(plan.memory for plan in self._plans)
 
     def run(
         self,
@@ -142,23 +149,22 @@ class LaneKernel:
         computed = self.schedule.prologue.run(uniform)
         shards = self._shards(count)
         totals = numpy.zeros((shards if self.reduced else 1, 2 * len(self.schedule.program.outputs)))
-        launch = _Launch(self, computed[:scalars], _Columns(columns, True), _Columns(outputs, False), single)
+        plan = self._plans[single]
+        launch = _Launch(self, plan, computed[:scalars], _Columns(columns, True), _Columns(outputs, False), single)
 
         def work(tasks: Iterator[int]) -> None:
-            try:
-                scratch = self._free_scratch.pop()
-            except IndexError:
-                scratch = _Scratch(self.schedule.slots, self.memory)
+            scratch = plan.scratch()
             for shard in tasks:
                 blocks = -(-count // self.lanes)
                 first, last = [min(count, i * blocks // shards * self.lanes) for i in (shard, shard + 1)]
                 launch.run(first, last, totals[shard if self.reduced else 0], scratch)
-            self._free_scratch.append(scratch)
+            plan.free.append(scratch)
 
         if len(self.schedule) * count < _LEAST_WORK:
             work(iter(range(shards)))
         else:
             thread_pool.run_tasks(range(shards), work)
+        self._warm(count, single)
         if not self.reduced:
             return computed[scalars:]
         sums = self._sums(totals, computed[scalars:], count)
@@ -172,6 +178,19 @@ class LaneKernel:
         """The kernel that sums the outputs of samples as they are."""
         schedule = self.schedule
         return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
+
+    def _warm(self, count: int, single: bool) -> None:
+        """Count what has been run, and ask for machine code, once, if it is much."""
+        before, self._work[single] = self._work[single], self._work[single] + len(self.schedule) * count
+        if before < _HOT <= self._work[single] and cython.compiled and machine_code.is_there():
+            machine_code.later(lambda: self._compile(single))
+
+    def _compile(self, single: bool) -> None:
+        """Have machine code run from now on, where there is any for the program."""
+        width = Lanes(self.instruction_set, _HAS_VECTOR_FUNCTIONS, self.lanes)
+        with contextlib.suppress(RefusedError):
+            found = compiled_schedule(self.schedule, width, single=single)
+            self._plans[single] = _Plan(found.program.schedule, found.program.slots, self.lanes, found.code)
 
     def _shards(self, count: int) -> int:
         """How many shards a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
@@ -187,6 +206,30 @@ class LaneKernel:
             sums = numpy.where(numpy.isfinite(lost), sums + lost, sums)  # inf absorbs every other term
             sums[list(self.fixed)] = fixed * count if count else 0.0  # an empty sum is 0, even of inf
         return sums
+
+
+class _Plan:
+    """What is run for each block of lanes.
+
+    Attributes:
+        code: Instructions of a schedule.
+        slots: How many rows there are.
+        machine: The machine code that they run, or None.
+        memory: Bytes that each thread works in.
+        free: Scratch that no thread works in at the moment. A deque, whose append and pop are safe between threads.
+    """
+
+    def __init__(self, code: NDArray[numpy.int32], slots: int, width: int, machine: LaneCode | None = None) -> None:
+        self.code, self.slots, self.machine = code, slots, machine
+        self.memory = (slots + lanes.TILE * lanes.TILES) * width * 8 + (0 if machine is None else machine.memory)
+        self.free: deque[_Scratch] = deque()
+
+    def scratch(self) -> _Scratch:
+        """Take scratch."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return _Scratch(self.slots, self.memory)
 
 
 class _Scratch:
@@ -227,19 +270,21 @@ class _Launch:
     _single: cython.bint
     _arrays: tuple  # what the pointers in the batch point into
 
-    def __init__(self, kernel: LaneKernel, scalars: Any, columns: _Columns, outputs: _Columns, single: bool) -> None:
+    def __init__(
+        self, kernel: LaneKernel, plan: _Plan, scalars: Any, columns: _Columns, outputs: _Columns, single: bool
+    ) -> None:
         schedule = kernel.schedule
         with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
             scalars = scalars.astype(numpy.float32 if single else numpy.float64)
         self._instruction_set = INSTRUCTION_SETS.index(kernel.instruction_set)
         self._single = single
-        self._arrays = (schedule, scalars, columns, outputs)
+        self._arrays = (schedule, plan, scalars, columns, outputs)
         self._batch = lanes.Batch(
-            code=c_compat.integers(schedule.code),
+            code=c_compat.integers(plan.code),
             tables=c_compat.integers(schedule.tables),
             targets=c_compat.integers(schedule.targets),
-            length=len(schedule.code),
-            slots=schedule.slots,
+            length=len(plan.code),
+            slots=plan.slots,
             lanes=kernel.lanes,
             scalars=c_compat.cells(scalars),
             columns=c_compat.cells(columns.addresses),
@@ -247,6 +292,7 @@ class _Launch:
             tiles=c_compat.cells(columns.tiles),
             outputs=c_compat.cells(outputs.addresses),
             output_strides=c_compat.cells(outputs.strides),
+            machine=0 if plan.machine is None else plan.machine.machine_code.address,
         )
 
     def run(self, first: int, last: int, totals: NDArray[Any], scratch: _Scratch) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from gradwalk.ops.table import FUSED, GRAPH_ROWS
 
 # What only schedules have: to load a column of the batch, store a row to an output, add the sum of a row, or of the
-# products of two rows, to the total of an output, and add each number of a row to that of the output that an index
-# picks.
-SCHEDULED = ("load", "store", "sum", "dot", "scatter")
+# products of two rows, to the total of an output, add each number of a row to that of the output that an index picks,
+# and run machine code.
+SCHEDULED = ("load", "store", "sum", "dot", "scatter", "machine")
 
 # `call` is a call of a function of Python.
 INSTRUCTIONS = (*(row.name for row in GRAPH_ROWS), "call", *(row.name for row in FUSED), *SCHEDULED)

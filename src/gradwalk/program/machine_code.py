@@ -11,11 +11,13 @@ import ctypes
 import importlib
 import os
 import threading
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from gradwalk.program.code import Code
-from gradwalk.program.llvm_ir import PREFIX, called_by_address, ir_source
+from gradwalk.program.llvm_body import PREFIX
+from gradwalk.program.llvm_ir import called_by_address, ir_source
 
 # Instructions of a program, and entries of its tables, which stand on the stack. Larger ones do not fit the caches, and
 # take long to compile.
@@ -44,8 +46,12 @@ def is_wanted(code: Code) -> bool:
         False where it calls anything, or is too large; and everywhere if the environment variable GRADWALK_BACKEND is
         "lanes", or llvmlite is not installed.
     """
-    is_small = not code.calls and len(code) + sum(map(len, code.tables)) <= MOST
-    return is_small and os.environ.get("GRADWALK_BACKEND") != "lanes" and _llvm() is not None
+    return is_there() and not code.calls and len(code) + sum(map(len, code.tables)) <= MOST
+
+
+def is_there() -> bool:
+    """Return whether anything may be compiled."""
+    return os.environ.get("GRADWALK_BACKEND") != "lanes" and _llvm() is not None
 
 
 def compiled(code: Code) -> MachineCode:
@@ -60,15 +66,52 @@ def compiled(code: Code) -> MachineCode:
     Raises:
         AttributeError: The C library of this system lacks a function that the program calls.
     """
-    llvm = _llvm()
     source = ir_source(code)
-    library = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
-    for function in called_by_address(source):
-        llvm.add_symbol(f"{PREFIX}{function}", ctypes.cast(getattr(library, function), ctypes.c_void_p).value)
+    addresses = {f"{PREFIX}{name}": address_in(c_library(), name) for name in called_by_address(source)}
+    return assembled(source, addresses)
+
+
+def c_library() -> ctypes.CDLL:
+    """Return the C library of this system, with its mathematics."""
+    return ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
+
+
+def address_in(library: ctypes.CDLL, function: str) -> int:
+    """Return where a function of a library is.
+
+    Args:
+        library: The library.
+        function: Its name.
+
+    Returns:
+        The address.
+
+    Raises:
+        AttributeError: The library has no such function.
+    """
+    return ctypes.cast(getattr(library, function), ctypes.c_void_p).value or 0
+
+
+def assembled(source: str, addresses: Mapping[str, int], features: str | None = None) -> MachineCode:
+    """Compile a module of LLVM IR.
+
+    Args:
+        source: The module, with a function `run`.
+        addresses: Where the functions are that it declares, by the names that it has for them. A name has to stand for
+            the same address in all modules.
+        features: Those of the processor that may be used, as LLVM writes them; all that it has where it is None.
+
+    Returns:
+        The machine code.
+    """
+    llvm = _llvm()
+    for name, address in addresses.items():
+        llvm.add_symbol(name, address)
     module = llvm.parse_assembly(source)
     module.verify()
     target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), opt=1)
+    options = {"cpu": llvm.get_host_cpu_name()} if features is None else {"features": features}
+    machine = target.create_target_machine(opt=1, **options)
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
     passes.getModulePassManager().run(module, passes)
     engine = llvm.create_mcjit_compiler(module, machine)
@@ -83,13 +126,22 @@ def compile_later(interpreter: Any) -> None:
         interpreter: The interpreter.
     """
     if is_wanted(interpreter.code):
-        with contextlib.suppress(RuntimeError):  # of threads that cannot be started, as when Python is about to end
-            threading.Thread(target=_compile_for, args=(interpreter,), name="gradwalk-compiler").start()
+        later(lambda: interpreter.adopt(compiled(interpreter.code)))
 
 
-def _compile_for(interpreter: Any) -> None:
-    with contextlib.suppress(AttributeError), _turn.lock:  # see `compiled`: the program stays with the interpreter
-        interpreter.adopt(compiled(interpreter.code))
+def later(task: Callable[[], object]) -> None:
+    """Run what compiles something, in a thread beside this one, after all that came before it.
+
+    Args:
+        task: What to run. It may end with an `AttributeError`: see `address_in`.
+    """
+    with contextlib.suppress(RuntimeError):  # of threads that cannot be started, as when Python is about to end
+        threading.Thread(target=_run_in_turn, args=(task,), name="gradwalk-compiler").start()
+
+
+def _run_in_turn(task: Callable[[], object]) -> None:
+    with contextlib.suppress(AttributeError), _turn.lock:  # where a function is missing, all stays as it is
+        task()
 
 
 class _Turn:

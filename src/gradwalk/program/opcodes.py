@@ -15,7 +15,7 @@ from gradwalk.ops.table import ROWS
 
 CALL = numbering.OPCODES["call"]  # a result of a function of Python
 TAKE = numbering.OPCODES["take"]  # the operand in a table of the program's that an index picks
-LOAD, STORE, SUM, DOT, SCATTER = [numbering.OPCODES[name] for name in numbering.SCHEDULED]  # only in schedules
+LOAD, STORE, SUM, DOT, SCATTER, MACHINE = [numbering.OPCODES[name] for name in numbering.SCHEDULED]  # in schedules
 
 _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}
 

@@ -58,11 +58,12 @@ static inline REAL NAME(mod)(REAL x, REAL y) {
 }
 
 /* The numbers of a column for `count` samples; the rest of the row repeats the last one. The next block is prefetched:
-   where columns share cache lines, the column that stands first in a line does it. */
-static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes) {
+   where columns share cache lines, the column that stands first in a line does it. Machine code, for which `ahead` is
+   0, fetches itself what it reads where it lies. */
+static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int64_t count, int64_t lanes, int ahead) {
     const char *next = first + lanes * stride;
     if (stride == (int64_t)sizeof(REAL) && count == lanes && (uintptr_t)first % sizeof(REAL) == 0) {
-        for (int64_t i = 0; i < lanes * stride; i += 64) PREFETCH(next + i);
+        for (int64_t i = 0; ahead && i < lanes * stride; i += 64) PREFETCH(next + i);
         return (const REAL *)first; /* as it lies there */
     }
     if ((uintptr_t)first % 64 < sizeof(REAL))
@@ -120,13 +121,14 @@ typedef struct {
 
 /* A column's numbers for `count` samples from sample `first` on: a row, in this slot or where the column lies. */
 static const REAL *NAME(load_column)(
-    const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count
+    const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count,
+    int ahead
 ) {
     const int64_t lanes = batch->lanes;
     const int64_t stride = batch->strides[column];
     const int64_t start = batch->tiles[column];
     REAL *home = (REAL *)(shard->scratch + slot * lanes * (int64_t)sizeof(REAL));
-    if (start < 0 || count < lanes) return NAME(load)(batch->columns[column] + first * stride, stride, home, count, lanes);
+    if (start < 0 || count < lanes) return NAME(load)(batch->columns[column] + first * stride, stride, home, count, lanes, ahead);
     int found = 0;
     while (found < TILES && tiles->first[found] != start) found++;
     if (found == TILES) {
@@ -493,7 +495,10 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         THREE(73, z - x * y) /* submul */
 /* --- end of generated code --- */
         case 8 * LOAD:
-            rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count);
+            rows[code[1]] = (char *)NAME(load_column)(batch, shard, &tiles, code[1], code[2], first, count, !batch->machine);
+            break;
+        case 8 * MACHINE:
+            ((machine_run)batch->machine)(scalars, rows, tiles.cells + TILES * TILE * batch->lanes, lanes);
             break;
         case 8 * TAKE: case 8 * TAKE + 1: case 8 * TAKE + 2:
             NAME(take)(batch, rows, code, code[0] % 8, first, count, lanes);

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 cdef extern from "lanes.h":
     int TILE
     int TILES
+    bint HAS_VECTOR_FUNCTIONS
     ctypedef struct Batch:
         const int* code
         const int* tables
@@ -19,6 +20,7 @@ cdef extern from "lanes.h":
         void* tiles
         void* outputs
         void* output_strides
+        size_t machine
     ctypedef struct Shard:
         int64_t first
         int64_t last

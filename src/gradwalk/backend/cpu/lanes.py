@@ -16,6 +16,7 @@ from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILE = 8
 TILES = 4
+HAS_VECTOR_FUNCTIONS = False
 
 
 class Batch(NamedTuple):
@@ -33,6 +34,7 @@ class Batch(NamedTuple):
     tiles: Any
     outputs: Any
     output_strides: Any
+    machine: int
 
 
 class Shard(NamedTuple):

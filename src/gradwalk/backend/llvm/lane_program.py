@@ -1,0 +1,89 @@
+"""`LaneProgram`: what a schedule does for each block of lanes, with most of it as one program."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend.schedule.analysis import Analysis, arities_of
+from gradwalk.backend.schedule.encoding import FORMS, WIDTH
+from gradwalk.backend.schedule.prologue import Prologue
+from gradwalk.program.code import Code
+from gradwalk.program.opcodes import LOAD, MACHINE, TAKE
+
+
+class LaneProgram(NamedTuple):
+    """A program for lanes.
+
+    Attributes:
+        code: Its parts: see `vector_ir.lane_ir`.
+        schedule: Instructions of a schedule: those that load the columns, `MACHINE`, which runs the program, and what
+            is done with the results. int32, laid out as `encoding` says.
+        slots: How many rows there have to be: one for each input of the program, and then one for each output.
+    """
+
+    code: Code
+    schedule: NDArray[numpy.int32]
+    slots: int
+
+
+def lane_program(analysis: Analysis, prologue: Prologue) -> LaneProgram:
+    """Take the instructions of a program that vary over the batch.
+
+    Args:
+        analysis: Of the program.
+        prologue: Which of its numbers are scalars.
+
+    Returns:
+        These instructions, in the order of the program.
+    """
+    does_vary = (analysis.needed != 0) & (analysis.varying != 0)
+    columns = numpy.flatnonzero(does_vary[: analysis.first])
+    kept = numpy.flatnonzero(does_vary[analysis.first :])
+    scalars = int(((analysis.needed != 0) & (analysis.varying == 0)).sum())
+    moved = len(columns) + prologue.scalars  # by index of the program, the index of it here
+    moved[columns] = numpy.arange(len(columns))
+    moved[analysis.first + kept] = len(columns) + scalars + numpy.arange(len(kept))
+    operands = analysis.roots[:, 2:].ravel()
+    outputs = numpy.unique(operands[(operands >= analysis.first) & does_vary[operands]])
+    instructions, tables = _moved_code(analysis, kept, moved)
+    code = Code(len(columns), (0.0,) * scalars, instructions, [], moved[outputs].tolist(), tables=tables)
+    slot = prologue.scalars.copy()  # by index of the program, its slot here, or which scalar it is
+    slot[columns] = numpy.arange(len(columns))
+    slot[outputs] = len(columns) + numpy.arange(len(outputs))
+    loads = numpy.zeros((len(columns) + 1, WIDTH), numpy.int32)
+    loads[:-1, 0] = FORMS * LOAD
+    loads[:-1, 1] = numpy.arange(len(columns))
+    loads[:-1, 2] = analysis.columns[columns]
+    loads[-1, 0] = FORMS * MACHINE
+    schedule = numpy.concatenate([loads, _ends(analysis, slot)])
+    return LaneProgram(code, schedule.ravel(), len(columns) + len(outputs))
+
+
+def _moved_code(
+    analysis: Analysis, kept: NDArray[numpy.int64], moved: NDArray[numpy.int32]
+) -> tuple[NDArray[numpy.int32], list[list[int]]]:
+    """The instructions that are kept, with the new indices of their operands, and the tables that they take from."""
+    code = analysis.program.instructions.reshape(-1, 4)[kept]
+    arities = arities_of(analysis.program.instructions)[kept]
+    for position in (1, 2, 3):
+        has_operand = arities >= position
+        code[has_operand, position] = moved[code[has_operand, position]]
+    takes = code[:, 0] == TAKE
+    used, code[takes, 2] = numpy.unique(code[takes, 2], return_inverse=True)
+    tables = [moved[list(analysis.program.tables[table])].tolist() for table in used.tolist()]
+    return code.ravel(), tables
+
+
+def _ends(analysis: Analysis, slot: NDArray[numpy.int32]) -> NDArray[numpy.int32]:
+    """What is done with the results, as instructions of a schedule."""
+    opcode, out, x, y = analysis.roots.T
+    has_second = y >= 0
+    forms = (analysis.varying[x] == 0) + 2 * (has_second & (analysis.varying[y] == 0))
+    ends = numpy.zeros((len(opcode), WIDTH), numpy.int32)
+    ends[:, 0] = FORMS * opcode + forms
+    ends[:, 1], ends[:, 2] = out, slot[x]
+    ends[:, 3] = numpy.where(has_second, slot[y], 0)
+    return ends

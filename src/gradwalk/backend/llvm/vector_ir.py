@@ -1,0 +1,374 @@
+"""Programs for lanes as LLVM IR: loops that were found are loops, and each value is a vector of lanes.
+
+The instructions of a program that vary over the batch are run for a few vectors of lanes side by side, which hides how
+long one instruction takes; then for the next few. Within a repetition of a loop, results stay in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.program.code import Code
+from gradwalk.program.llvm_body import (
+    PREFIX,
+    VARIABLES,
+    Body,
+    Type,
+    declaration,
+    printed_functions,
+    signature,
+    symbol,
+)
+from gradwalk.program.opcodes import TAKE
+from gradwalk.program.placement import Loops, Placement, before, indices
+from gradwalk.program.repeats import Moving, Repeat, result
+
+_CACHE_LINE = 64  # bytes
+# What stands in memory that nothing in the function writes.
+_PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+_CONSTANT = ", !invariant.load !0"
+
+
+class Vectors(NamedTuple):
+    """How a function of the C library takes vectors of lanes.
+
+    Attributes:
+        lanes: How many lanes a call takes.
+        letter: What the vector ABI of x86-64 calls the instruction set.
+        functions: The functions that there are for these.
+    """
+
+    lanes: int
+    letter: str
+    functions: frozenset[str]
+
+
+class Target(NamedTuple):
+    """What code is printed for.
+
+    Attributes:
+        type: The type of values: of as many lanes as are run side by side.
+        vectors: Functions of the C library that take vectors.
+        contract: Whether a product and a sum may be rounded once.
+    """
+
+    type: Type
+    vectors: Vectors
+    contract: bool
+
+
+class LaneIR(NamedTuple):
+    """What `lane_ir` returns.
+
+    Attributes:
+        source: The module.
+        cells: How many values of the target's type `memory` has to have room for.
+    """
+
+    source: str
+    cells: int
+
+
+def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
+    """Print a program for lanes as LLVM IR.
+
+    Args:
+        code: The parts of a program without calls. Its inputs are columns, its constants are scalars: numbers that
+            are the same for all lanes, whose values are given when it is run.
+        repeats: The loops that were found in it.
+        target: What to print it for.
+
+    Returns:
+        A module with the function `void run(ptr scalars, ptr rows, ptr memory, i64 lanes)`. The rows are addresses: of
+        the columns, which are read, and then of the outputs, which are written. The number of lanes is rounded up to
+        a multiple of those of the target's type, and memory is for what loops keep.
+    """
+    printer = _Printer(code, repeats, target)
+    printer.print()
+    text = [
+        "define void @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
+        "begin:",
+        *printer.allocated,
+        *printer.scalars,
+        "  br label %block",
+        "block:",
+        "  %lane = phi i64 [ 0, %begin ], [ %next_lane, %block_end ]",
+        "  br label %first",
+        "first:",
+        *printer.body.lines,
+        "  br label %block_end",
+        "block_end:",
+        f"  %next_lane = add nuw nsw i64 %lane, {target.type.lanes}",
+        "  %is_left = icmp slt i64 %next_lane, %lanes",
+        "  br i1 %is_left, label %block, label %end",
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    called = printed_functions(printer.body.called, target.type, _Library(target).printed, contract=target.contract)
+    return LaneIR("\n".join([*called, *text, *_attributes(target), _PREFETCH, "!0 = !{}", ""]), printer.cells)
+
+
+def _attributes(target: Target) -> Iterable[str]:
+    """Vectors of as many bits as functions take are passed in one register each, and saved at aligned addresses."""
+    bits = target.vectors.lanes * (64 if target.type.real == "double" else 32)
+    width = f'"min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}"'
+    yield f"attributes #0 = {{ nounwind alignstack=64 {width} }}"
+    yield f"attributes #1 = {{ nounwind memory(none) {width} }}"
+
+
+class _Printer:
+    """The function while it is printed.
+
+    Attributes:
+        body: Its lines, for one block of lanes.
+        allocated: Lines before them: variables for what loops carry.
+        scalars: Lines before them, too, that read what is the same for all lanes.
+        cells: How many values stand in memory.
+    """
+
+    def __init__(self, code: Code, repeats: Sequence[Repeat], target: Target) -> None:
+        self._code = code
+        self._placement = Placement(code, repeats)
+        self._type = target.type
+        self._cell_of = _cells(self._placement)
+        self._values: dict[int, str] = {}  # the names of results and of scalars, by index
+        self._carried: dict[int, str] = {}  # of results of the repetition before, by instruction
+        self._fetched: set[Moving] = set()  # columns that the first instruction to read them fetches
+        self._open: list[tuple[Loops, str]] = []  # loops that are being printed, with those around, and their labels
+        self._counters: list[str] = []  # of these loops
+        self.body = Body(target.type, contract=target.contract)
+        self.allocated: list[str] = []
+        self.scalars: list[str] = []
+        self.cells = int(self._cell_of[self._placement.kept].max(initial=-1)) + 1
+
+    def print(self) -> None:
+        """Print all instructions, and what sets the outputs."""
+        for part, around in self._placement.everything:
+            if isinstance(part, range):
+                for i in part:
+                    self._compute(i, around)
+            elif part is None:
+                self._end(*self._open.pop())
+            else:
+                self._begin((*around, part))
+        for position, index in enumerate(self._code.outputs, self._code.inputs):
+            self._store(self._operand(Moving(index, ()), ()), self._lanes_of(str(position)), 8)
+
+    def _compute(self, i: int, around: Loops) -> None:
+        """Print an instruction."""
+        index = self._code.first + i
+        opcode = int(self._code.instructions[4 * i])
+        given = [self._operand(place, around) for place in self._placement.operands(i, around)]
+        value = self._taken(given[0], given[1:]) if opcode == TAKE else self.body.instruction(opcode, given)
+        self._values[index] = value
+        place = self._placement.keeps(i, around)
+        if place is not None:
+            self._store(value, self._cell(place, around))
+
+    def _begin(self, loops: Loops) -> None:
+        """Begin the innermost of these loops, with variables for what each repetition takes from the one before."""
+        label = f"loop{loops[-1].start}_{len(loops)}"
+        numbers, carried = self._type.numbers, self._placement.carried[loops]
+        for i in carried:
+            start = self._operand(before(result(self._code, i, loops), loops), loops[:-1])
+            self.allocated.append(f"  %c{i} = alloca {numbers}, align 64")
+            self._store(start, f"%c{i}")
+        self.body.lines.append(f"  br label %{label}_before")
+        self.body.begin(f"{label}_before")
+        self.body.lines.append(f"  br label %{label}")
+        self.body.begin(label)
+        self.body.lines.append(f"  %{label}_i = phi i64 [ 0, %{label}_before ], [ %{label}_next, %{label}_end ]")
+        for i in carried:
+            self._carried[i] = self.body.new(f"load {numbers}, ptr %c{i}, align 64")
+        self._open.append((loops, label))
+        self._counters.append(f"%{label}_i")
+
+    def _end(self, loops: Loops, label: str) -> None:
+        """End it, and keep what is needed of its last repetition alone."""
+        carried = self._placement.carried[loops]
+        for i in carried:
+            self._store(self._values[self._code.first + i], f"%c{i}")
+        self.body.lines += [
+            f"  br label %{label}_end",
+            f"{label}_end:",
+            f"  %{label}_next = add nuw nsw i64 %{label}_i, 1",
+            f"  %{label}_left = icmp ult i64 %{label}_next, {loops[-1].times}",
+            f"  br i1 %{label}_left, label %{label}, label %{label}_after",
+        ]
+        self.body.begin(f"{label}_after")
+        self._counters.pop()
+        for i in carried:
+            place = self._placement.keeps_last(i, loops)
+            if place is not None:
+                self._store(self._values[self._code.first + i], self._cell(place, loops[:-1]))
+
+    def _operand(self, place: Moving, around: Loops) -> str:
+        """Return the name of an operand of an instruction in these loops."""
+        if self._placement.is_local(place, around):
+            return self._values[place.start]
+        carried = self._placement.carrying(place, around)
+        if carried is not None:
+            return self._carried[carried]
+        if place.start < self._code.inputs:
+            address = self._lanes_of(self._index(place))
+            if place not in self._fetched:
+                self._fetched.add(place)
+                self._fetch(address)
+            return self.body.new(f"load {self._type.numbers}, ptr {address}, align 8{_CONSTANT}")
+        if place.start < self._code.first:
+            return self._scalar(place._replace(start=place.start - self._code.inputs))
+        if self._placement.is_in_memory(place):
+            return self.body.new(f"load {self._type.numbers}, ptr {self._cell(place, around)}, align 64")
+        return self._values[place.start]
+
+    def _fetch(self, address: str) -> None:
+        """Append that the lanes after these are fetched: processors do not foresee what so many columns need next."""
+        size = self._type.lanes * (8 if self._type.real == "double" else 4)
+        for ahead in range(size, 2 * size, _CACHE_LINE):
+            line = self.body.new(f"getelementptr i8, ptr {address}, i64 {ahead}")
+            self.body.lines.append(f"  call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
+
+    def _scalar(self, place: Moving) -> str:
+        """Return the name of a scalar, written to all lanes."""
+        if any(place.strides):
+            return self._broadcast(self.body, self._index(place))
+        if place.start not in self._values:
+            body = Body(self._type)
+            self._values[place.start] = self._broadcast(body, str(place.start)).replace("%t", f"%s{place.start}_")
+            self.scalars += [line.replace("%t", f"%s{place.start}_") for line in body.lines]
+        return self._values[place.start]
+
+    def _broadcast(self, body: Body, index: str) -> str:
+        """Append that a scalar is read and written to all lanes."""
+        real, numbers, lanes = self._type.real, self._type.numbers, self._type.lanes
+        address = body.new(f"getelementptr {real}, ptr %scalars, i64 {index}")
+        number = body.new(f"load {real}, ptr {address}{_CONSTANT}")
+        first = body.new(f"insertelement {numbers} poison, {real} {number}, i64 0")
+        return body.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
+
+    def _lanes_of(self, row: str) -> str:
+        """Return the address of this block's lanes of a row."""
+        address = self.body.new(f"getelementptr ptr, ptr %rows, i64 {row}")
+        begin = self.body.new(f"load ptr, ptr {address}{_CONSTANT}")
+        return self.body.new(f"getelementptr {self._type.real}, ptr {begin}, i64 %lane")
+
+    def _cell(self, place: Moving, around: Loops) -> str:
+        """Return the address of what stands in memory."""
+        index = self._index(_in_cells(self._cell_of, place))
+        return self.body.new(f"getelementptr {self._type.numbers}, ptr %memory, i64 {index}")
+
+    def _index(self, place: Moving) -> str:
+        """Return a number that moves with the loops that are being printed."""
+        index = str(place.start)
+        for counter, stride in zip(self._counters, place.strides, strict=False):
+            if stride:
+                index = self.body.new(f"add i64 {self.body.new(f'mul i64 {counter}, {stride}')}, {index}")
+        return index
+
+    def _store(self, value: str, address: str, align: int = 64) -> None:
+        self.body.lines.append(f"  store {self._type.numbers} {value}, ptr {address}, align {align}")
+
+    def _taken(self, index: str, table: Sequence[str]) -> str:
+        """Append what an index picks from a table, nan where it picks nothing."""
+        numbers, bits, body = self._type.numbers, self._type.bits, self.body
+        is_negative = body.new(f"fcmp olt {numbers} {index}, {self._type.literal(0.0)}")
+        from_end = body.new(f"fadd {numbers} {index}, {self._type.literal(float(len(table)))}")
+        position = body.new(f"select {bits} {is_negative}, {numbers} {from_end}, {numbers} {index}")
+        taken = self._type.literal(float("nan"))
+        for i, entry in enumerate(table):
+            is_entry = body.new(f"fcmp oeq {numbers} {position}, {self._type.literal(float(i))}")
+            taken = body.new(f"select {bits} {is_entry}, {numbers} {entry}, {numbers} {taken}")
+        return taken
+
+
+def _cells(placement: Placement) -> NDArray[numpy.int64]:
+    """Return of each index that is kept which cell it stands in: close together where operands move evenly so."""
+    close = numpy.cumsum(placement.kept) - 1
+    is_even = all(
+        numpy.array_equal(close[indices(place, around)], indices(_in_cells(close, place), around))
+        for place, around in placement.moves
+    )
+    return close if is_even else numpy.arange(len(close)) - int(numpy.argmax(placement.kept))
+
+
+def _in_cells(cell_of: NDArray[numpy.int64], place: Moving) -> Moving:
+    """Return a place in memory as a cell."""
+    start = int(cell_of[place.start])
+    return Moving(start, tuple([int(cell_of[place.start + stride]) - start for stride in place.strides]))
+
+
+class _Library:
+    """Prints what stands for functions of the C library.
+
+    Args:
+        target: What is printed for.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._type, self._vectors = target.type, target.vectors
+
+    def printed(self, function: str, arity: int) -> list[str]:
+        """Print a function of all lanes, which calls the one in C for a vector at a time, or for a number.
+
+        Args:
+            function: What C calls it, for double.
+            arity: How many operands it has.
+
+        Returns:
+            Lines.
+        """
+        in_c = function.removeprefix(PREFIX)
+        lanes = self._vectors.lanes if in_c in self._vectors.functions else 1
+        called = Type(self._type.real, lanes)
+        name = vector_name(in_c, called, arity, self._vectors) if lanes > 1 else f"{PREFIX}{in_c}"
+        name += "f" if self._type.real == "float" else ""
+        body = Body(self._type)
+        results = []
+        for first in range(0, self._type.lanes, lanes):
+            given = [f"{called.numbers} {self._part(body, f'%{x}', first, called)}" for x in VARIABLES[:arity]]
+            results.append(body.new(f"call {called.numbers} @{name}({', '.join(given)})"))
+        lines = [signature(symbol(function, self._type), self._type, arity).replace("{", "#0 {"), "begin:"]
+        end = self._joined(body, results, called)
+        return [
+            f"{declaration(name, called, arity)} #1",
+            *lines,
+            *body.lines,
+            f"  ret {self._type.numbers} {end}",
+            "}",
+        ]
+
+    def _part(self, body: Body, operand: str, first: int, kind: Type) -> str:
+        """Append what takes some lanes out of an operand."""
+        numbers = self._type.numbers
+        if kind.lanes == 1:
+            return body.new(f"extractelement {numbers} {operand}, i64 {first}")
+        return self._shuffled(body, numbers, operand, "poison", range(first, first + kind.lanes))
+
+    def _joined(self, body: Body, parts: list[str], kind: Type) -> str:
+        """Append what puts them together, two by two, and return the result."""
+        if kind.lanes == 1:
+            joined = "poison"
+            for lane, part in enumerate(parts):
+                joined = body.new(f"insertelement {self._type.numbers} {joined}, {kind.real} {part}, i64 {lane}")
+            return joined
+        lanes = kind.lanes
+        while len(parts) > 1:
+            numbers = Type(kind.real, lanes).numbers
+            lanes *= 2
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self._shuffled(body, numbers, *pair, range(lanes)) for pair in pairs]
+        return parts[0]
+
+    def _shuffled(self, body: Body, numbers: str, x: str, y: str, lanes: range) -> str:
+        mask = ", ".join([f"i32 {lane}" for lane in lanes])
+        return body.new(f"shufflevector {numbers} {x}, {numbers} {y}, <{len(lanes)} x i32> <{mask}>")
+
+
+def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:
+    """Return what the C library calls a function of vectors, as the vector ABI of x86-64 has it."""
+    return f"_ZGV{vectors.letter}N{kind.lanes}{'v' * arity}_{function}"

@@ -1,0 +1,260 @@
+"""Formulas as instructions of LLVM: what programs for one sample and for lanes have in common.
+
+Nothing is contracted or reordered, and functions such as `exp` are called under names that LLVM does not know: results
+are those of the same formula in C, to the last bit.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy
+
+from gradwalk.ops.definitions import DEFINITIONS
+from gradwalk.ops.formula import Formula, Functions, computed, equal, functions, name, where
+from gradwalk.ops.numbering import OPCODES
+from gradwalk.ops.table import ROWS
+
+PREFIX = "libm_"  # of functions that are called by address
+VARIABLES = ("x", "y", "z")
+
+_x, _y = name("x"), name("y")
+_f = Functions()
+_ROWS = {OPCODES[row.name]: row for row in ROWS}
+
+_INTRINSICS = ("fabs", "sqrt", "copysign")
+# With numbers that are exact these are single instructions, for which C calls functions only where there are no lanes.
+_ROUNDINGS = ("floor", "ceil", "trunc", "rint")
+_COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq"}
+_ARITHMETIC = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_CONDITIONS = {*_COMPARISONS, "and"}
+
+_remainder = _f.fmod(_x, _y)
+_is_on_other_side = where(name("m") < 0, where(_y < 0, 0, 1), where(_y < 0, 1, 0))
+_quotient = (_x - name("m")) / _y - where(equal(name("m"), 0), 0, _is_on_other_side)
+_below = _f.floor(name("q"))
+# What ieee.py has besides the C library and the definitions. Parts that are used more than once have names.
+_HELPERS: dict[str, tuple[dict[str, Formula], Formula]] = {
+    "pow": ({}, where(equal(_y, 2), _x * _x, _f.libm_pow(_x, _y))),
+    "sign": ({}, where(_x > 0, 1, where(_x < 0, -1, _x))),
+    "mod": (
+        {"m": _remainder},
+        where(equal(name("m"), 0), _f.copysign(0, _y), name("m") + where(equal(_is_on_other_side, 1), _y, 0)),
+    ),
+    "floor_divide": (
+        {"m": _remainder, "q": _quotient, "b": _below},
+        where(
+            equal(_y, 0),
+            _x / _y,
+            where(
+                equal(name("q"), 0),
+                _f.copysign(0, _x / _y),
+                where(name("q") - name("b") > 0.5, name("b") + 1, name("b")),
+            ),
+        ),
+    ),
+}
+
+
+class Type(NamedTuple):
+    """The type of numbers.
+
+    Attributes:
+        real: Of each: "double" or "float".
+        lanes: How many of them a value has; 1 for numbers alone.
+    """
+
+    real: str = "double"
+    lanes: int = 1
+
+    @property
+    def numbers(self) -> str:
+        """The type of a value."""
+        return self.real if self.lanes == 1 else f"<{self.lanes} x {self.real}>"
+
+    @property
+    def bits(self) -> str:
+        """The type of what conditions give."""
+        return self.of("i1")
+
+    def of(self, element: str) -> str:
+        """Return the type of a value with other elements."""
+        return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
+
+    def intrinsic(self, function: str) -> str:
+        """Return what LLVM calls one of its functions."""
+        size = "f64" if self.real == "double" else "f32"
+        return f"llvm.{function}.{size}" if self.lanes == 1 else f"llvm.{function}.v{self.lanes}{size}"
+
+    def literal(self, value: float) -> str:
+        """Return a constant, bit by bit; LLVM writes those of float as the doubles that they are."""
+        if self.real == "float":
+            with numpy.errstate(over="ignore"):
+                value = float(numpy.float32(value))
+        number = f"0x{struct.pack('>d', value).hex().upper()}"
+        return number if self.lanes == 1 else f"splat ({self.real} {number})"
+
+
+class Body:
+    """The lines of a function while they are printed.
+
+    Args:
+        kind: The type of its numbers.
+        contract: Whether a product and a sum may be rounded once.
+
+    Attributes:
+        lines: The lines.
+        called: The functions that it calls, with how many operands.
+        kind: The type of its numbers.
+    """
+
+    def __init__(self, kind: Type, *, contract: bool = False) -> None:
+        self.lines: list[str] = []
+        self.called: dict[str, int] = {}
+        self.kind = kind
+        self._count = 0
+        self._block = "begin"
+        self._flags = "contract " if contract else ""
+
+    def new(self, text: str) -> str:
+        """Append an instruction, and return the name of its result."""
+        self._count += 1
+        self.lines.append(f"  %t{self._count} = {text}")
+        return f"%t{self._count}"
+
+    def number(self, formula: Formula, names: dict[str, str]) -> str:
+        """Append what computes a formula, and return the name of the result."""
+        parts, numbers = formula.arguments, self.kind.numbers
+        if formula.operator == "name":
+            return names[str(formula.atom)]
+        if formula.operator == "number":
+            return self.kind.literal(float(formula.atom))
+        if formula.operator in _CONDITIONS:
+            return self.new(f"uitofp {self.kind.bits} {self.condition(formula, names)} to {numbers}")
+        if formula.operator == "where":
+            return self._choice(parts[0], parts[1:], names)
+        operands = [self.number(part, names) for part in parts]
+        if formula.operator == "negative":
+            return self.new(f"fneg {numbers} {operands[0]}")
+        if formula.operator in _ARITHMETIC:
+            return self.new(f"{_ARITHMETIC[formula.operator]} {self._flags}{numbers} {', '.join(operands)}")
+        self.called[formula.operator] = len(parts)
+        given = ", ".join([f"{numbers} {operand}" for operand in operands])
+        return self.new(f"call {numbers} @{symbol(formula.operator, self.kind)}({given})")
+
+    def instruction(self, opcode: int, operands: Sequence[str]) -> str:
+        """Append an instruction of a program, and return the name of its result."""
+        return self.number(_formula(opcode), dict(zip(VARIABLES, operands, strict=False)))
+
+    def condition(self, formula: Formula, names: dict[str, str]) -> str:
+        """Append what decides a condition, and return the name of the bit."""
+        numbers = self.kind.numbers
+        if formula.operator == "and":
+            bits = [self.condition(part, names) for part in formula.arguments]
+            return self.new(f"and {self.kind.bits} {', '.join(bits)}")
+        if formula.operator in _COMPARISONS:
+            operands = [self.number(part, names) for part in formula.arguments]
+            return self.new(f"fcmp {_COMPARISONS[formula.operator]} {numbers} {', '.join(operands)}")
+        return self.new(f"fcmp une {numbers} {self.number(formula, names)}, {self.kind.literal(0.0)}")
+
+    def _choice(self, condition: Formula, branches: Sequence[Formula], names: dict[str, str]) -> str:
+        bit, numbers = self.condition(condition, names), self.kind.numbers
+        if self.kind.lanes > 1 or not any(map(functions, branches)):
+            chosen, otherwise = [self.number(branch, names) for branch in branches]
+            return self.new(f"select {self.kind.bits} {bit}, {numbers} {chosen}, {numbers} {otherwise}")
+        self._count += 1
+        labels = [f"{what}{self._count}" for what in ("chosen", "otherwise", "end")]
+        self.lines.append(f"  br i1 {bit}, label %{labels[0]}, label %{labels[1]}")
+        ends = []
+        for label, branch in zip(labels, branches, strict=False):
+            self.begin(label)
+            ends.append(f"[ {self.number(branch, names)}, %{self._block} ]")
+            self.lines.append(f"  br label %{labels[2]}")
+        self.begin(labels[2])
+        return self.new(f"phi {numbers} {', '.join(ends)}")
+
+    def begin(self, label: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{label}:")
+        self._block = label
+
+
+def arity_of(opcode: int) -> int:
+    """Return how many operands an instruction has, which is not `take`."""
+    return _ROWS[opcode].arity
+
+
+@cache
+def _formula(opcode: int) -> Formula:
+    return computed(_ROWS[opcode].forward)
+
+
+def printed_functions(
+    called: dict[str, int], kind: Type, library: Callable[[str, int], Iterable[str]], *, contract: bool = False
+) -> list[str]:
+    """Print the functions that are called, and those that these call.
+
+    Args:
+        called: Their names, with how many operands they have.
+        kind: The type of their numbers.
+        library: Prints what stands for a function of the C library.
+        contract: As for `Body`.
+
+    Returns:
+        Lines.
+    """
+    pending, printed = dict(called), set()
+    lines: list[str] = []
+    while pending:
+        function, arity = pending.popitem()
+        if function in printed:
+            continue
+        printed.add(function)
+        helper = _HELPERS.get(function)
+        if helper is None and function in DEFINITIONS:
+            helper = {}, DEFINITIONS[function]
+        if helper is not None:
+            body = Body(kind, contract=contract)
+            lines += _defined(body, function, arity, helper)
+            pending |= body.called
+        elif _is_intrinsic(function, kind):
+            lines.append(declaration(symbol(function, kind), kind, arity))
+        else:
+            lines += library(function, arity)
+    return lines
+
+
+def declaration(symbol: str, kind: Type, arity: int) -> str:
+    """Return the line that declares a function."""
+    return f"declare {kind.numbers} @{symbol}({', '.join([kind.numbers] * arity)})"
+
+
+def signature(symbol: str, kind: Type, arity: int) -> str:
+    """Return the line that a function of the module begins with; its operands are called x, y and z."""
+    given = ", ".join([f"{kind.numbers} %{variable}" for variable in VARIABLES[:arity]])
+    return f"define internal {kind.numbers} @{symbol}({given}) {{"
+
+
+def _defined(body: Body, function: str, arity: int, helper: tuple[dict[str, Formula], Formula]) -> list[str]:
+    names = {variable: f"%{variable}" for variable in VARIABLES[:arity]}
+    for part, formula in helper[0].items():
+        names[part] = body.number(formula, names)
+    result = body.number(computed(helper[1]), names)
+    head = signature(symbol(function, body.kind), body.kind, arity)
+    return [head, "begin:", *body.lines, f"  ret {body.kind.numbers} {result}", "}"]
+
+
+def symbol(function: str, kind: Type) -> str:
+    """Return what a function is called in a module."""
+    if _is_intrinsic(function, kind):
+        return kind.intrinsic(function)
+    if function in _HELPERS or function in DEFINITIONS:
+        return f"own_{function}"
+    return f"{PREFIX if kind.lanes == 1 else 'lanes_'}{function.removeprefix(PREFIX)}"
+
+
+def _is_intrinsic(function: str, kind: Type) -> bool:
+    return function in _INTRINSICS or (kind.lanes > 1 and function in _ROUNDINGS)
