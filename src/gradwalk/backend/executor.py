@@ -37,7 +37,9 @@ _LARGEST_TOTALS = 1 << 17
 # Lanes times instructions below which starting threads takes longer than doing the work in this one.
 _LEAST_WORK = 2_000_000
 _CACHE_LINE = 64  # bytes
-_HOT = 5_000_000  # lanes times instructions after which a kernel has earned machine code
+# Lanes times instructions after which a kernel has earned machine code, and lanes, which count where it is long.
+_HOT = 5_000_000
+_HOT_LANES = 30_000
 
 _HAS_VECTOR_FUNCTIONS = bool(lanes.HAS_VECTOR_FUNCTIONS)
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
@@ -182,7 +184,8 @@ class LaneKernel:
     def _warm(self, count: int, single: bool) -> None:
         """Count what has been run, and ask for machine code, once, if it is much."""
         before, self._work[single] = self._work[single], self._work[single] + len(self.schedule) * count
-        if before < _HOT <= self._work[single] and cython.compiled and machine_code.is_there():
+        hot = max(_HOT, _HOT_LANES * len(self.schedule))
+        if before < hot <= self._work[single] and cython.compiled and machine_code.is_there():
             machine_code.later(lambda: self._compile(single))
 
     def _compile(self, single: bool) -> None:

@@ -213,7 +213,7 @@ def test_what_is_not_compiled(monkeypatch):
         refusal(flat(5), lanes._replace(instruction_set="baseline")) == "the processor has no AVX2, or may not use it"
     )
     assert refusal(flat(5), lanes._replace(lanes=4)) == "a block has 4 lanes, too few for the vectors of avx2"
-    assert "each loop written once, are too many: at most 400" in refusal(flat(1000), lanes)
+    assert "each loop written once, are too many: at most 2,000" in refusal(flat(4000), lanes)
     monkeypatch.setattr(lane_machine, "MOST_FLAT", 10)
     assert "too many to look for loops in: at most 10" in refusal(flat(100), lanes)
     kernel = LaneKernel(flat(100), [True])

@@ -20,7 +20,7 @@ from gradwalk.program.repeats import Repeat, written
 
 # Instructions of a program that loops are looked for in, and of what is compiled, where loops are written once.
 MOST_FLAT = 20_000
-MOST_WRITTEN = 400
+MOST_WRITTEN = 2000
 # Vectors that are run side by side.
 _VECTORS = 2
 # Functions of which libmvec has some for vectors: those of the list in lanes.h.
