@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from gradwalk import loops, math, nn, numpy
+from gradwalk import loops, math, nn, numpy, optim
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
 from gradwalk.backend.thread_pool import threads
 from gradwalk.batching.stream import stream
@@ -75,6 +75,7 @@ __all__ = [
     "numpy",
     "one_hot",
     "opened",
+    "optim",
     "pchip",
     "primitive",
     "refresh",

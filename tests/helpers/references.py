@@ -86,6 +86,7 @@ micrograd = Reference("micrograd", _with_its_modules)
 mpmath = Reference("mpmath", _with_50_digits)
 numba = Reference("numba")
 referencing = Reference("referencing")
+optax = Reference("optax", _in_double_precision)
 torch = Reference("torch")
 
 

@@ -1,0 +1,252 @@
+"""Optimisers and schedules beside optax, step for step: on floats, arrays and Modules, eagerly, recorded, in a scan."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import fewer
+from references import jax, jnp, optax
+
+from gradwalk import Value, grad, jit, loops, nn, optim, value_and_grad, vmap
+
+STEPS = 12
+NUMBERS = st.floats(-3.0, 3.0)
+
+
+def schedule(library):
+    return library.warmup_cosine_decay_schedule(0.01, 0.3, 3, 9, 0.05)
+
+
+# By name, an optimiser of either library.
+OPTIMISERS = {
+    "sgd": lambda o: o.sgd(0.1),
+    "sgd, momentum": lambda o: o.sgd(0.1, momentum=0.8),
+    "sgd, Nesterov": lambda o: o.sgd(0.1, momentum=0.8, nesterov=True),
+    "sgd, schedule": lambda o: o.sgd(schedule(o), momentum=0.8),
+    "adam": lambda o: o.adam(0.1, b1=0.8, b2=0.99),
+    "adam, Nesterov": lambda o: o.adam(0.1, nesterov=True),
+    "adam, eps_root, schedule": lambda o: o.adam(schedule(o), eps=1e-3, eps_root=1e-4),
+    "adamw": lambda o: o.adamw(0.1, weight_decay=0.3),
+    "adamw, mask, schedule": lambda o: o.adamw(schedule(o), weight_decay=0.3, mask={"b": False, "w": True}),
+    "clip": lambda o: o.chain(o.clip(0.7), o.sgd(0.2)),
+    "clip_by_global_norm": lambda o: o.chain(o.clip_by_global_norm(1.5), o.adam(0.2)),
+    "trace, scale": lambda o: o.chain(o.identity(), o.trace(0.7), o.scale(-0.05)),
+    "decay, schedule": lambda o: o.chain(
+        o.add_decayed_weights(0.2, lambda params: {"b": True, "w": False}),
+        o.scale_by_schedule(lambda n: -0.1 / (1 + n)),
+    ),
+}
+
+SCHEDULES = {
+    "constant": lambda o: o.constant_schedule(0.3),
+    "linear": lambda o: o.linear_schedule(1.0, 0.2, 7, 2),
+    "polynomial": lambda o: o.polynomial_schedule(init_value=1.0, end_value=0.2, power=2.5, transition_steps=6),
+    "polynomial, none": lambda o: o.polynomial_schedule(1.0, 0.2, 2, 0),
+    "exponential": lambda o: o.exponential_decay(1.0, 4, 0.7, transition_begin=2),
+    "exponential, staircase": lambda o: o.exponential_decay(1.0, 4, 0.7, staircase=True, end_value=0.4),
+    "exponential, growing": lambda o: o.exponential_decay(1.0, 4, 1.7, end_value=3.0),
+    "exponential, still": lambda o: o.exponential_decay(1.0, 0, 0.7),
+    "cosine": lambda o: o.cosine_decay_schedule(2.0, 9, alpha=0.1, exponent=1.5),
+    "warmup": schedule,
+    "piecewise": lambda o: o.piecewise_constant_schedule(1.0, {3: 0.5, 7: 0.1}),
+    "joined": lambda o: o.join_schedules(
+        [o.constant_schedule(0.5), o.linear_schedule(1.0, 0.0, 4), o.cosine_decay_schedule(1.0, 5)], [2, 8]
+    ),
+}
+
+
+def loss(params):
+    """A function of parameters: curved, and of different scales."""
+    w, b = params["w"], params["b"]
+    total = 0.1 * (b - 1.0) ** 4
+    for i in range(3):
+        total = total + 0.3 * (w[i] * (1.0 + 0.2 * b) - i) ** 2
+    return total
+
+
+def start():
+    return {"w": numpy.array([0.3, -1.2, 2.0]), "b": 0.5}
+
+
+def by_optax(optimiser, steps=STEPS):
+    """The parameters after each step."""
+    params = jax.tree.map(jnp.asarray, start())
+    state, path = optimiser.init(params), []
+    for _ in range(steps):
+        updates, state = optimiser.update(jax.grad(loss)(params), state, params)
+        params = optax.apply_updates(params, updates)
+        path.append([*numpy.asarray(params["w"]).tolist(), float(params["b"])])
+    return numpy.array(path)
+
+
+def precision(name):
+    """How near the paths are. optax computes schedules in float32, as its counts are of int32."""
+    return 1e-5 if "schedule" in name else 1e-11
+
+
+def row(params):
+    return [*(float(x) for x in params["w"]), float(params["b"])]
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+class TestBesideOptax:
+    def test_eagerly(self, name):
+        optimiser = OPTIMISERS[name](optim)
+        params, path = start(), []
+        state = optimiser.init(params)
+        for _ in range(STEPS):
+            updates, state = optimiser.update(grad(loss)(params), state, params)
+            params = optim.apply_updates(params, updates)
+            path.append(row(params))
+        numpy.testing.assert_allclose(path, by_optax(OPTIMISERS[name](optax)), rtol=precision(name))
+
+    def test_recorded_step(self, name):
+        optimiser = OPTIMISERS[name](optim)
+
+        @jit
+        def step(params, state):
+            updates, state = optimiser.update(grad(loss)(params), state, params)
+            return optim.apply_updates(params, updates), state
+
+        params, path = start(), []
+        state = optimiser.init(params)
+        for _ in range(STEPS):
+            params, state = step(params, state)
+            path.append(row(params))
+        assert step.statistics.recordings == 1
+        numpy.testing.assert_allclose(path, by_optax(OPTIMISERS[name](optax)), rtol=precision(name))
+
+    def test_whole_training_as_a_scan(self, name):
+        optimiser = OPTIMISERS[name](optim)
+
+        def step(carry, _):
+            params, state = carry
+            updates, state = optimiser.update(grad(loss)(params), state, params)
+            params = optim.apply_updates(params, updates)
+            return (params, state), params
+
+        @jit
+        def trained(params):
+            return loops.scan(step, (params, optimiser.init(params)), None, length=STEPS)[1]
+
+        path = trained(start())
+        found = numpy.column_stack([path["w"], path["b"]])
+        numpy.testing.assert_allclose(found, by_optax(OPTIMISERS[name](optax)), rtol=precision(name))
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_beside_optax(name):
+    ours, theirs = SCHEDULES[name](optim), SCHEDULES[name](optax)
+    recorded = jit(lambda count: 1.0 * ours(count))
+    for count in range(15):
+        expected = pytest.approx(float(theirs(jnp.float64(count))), rel=1e-12)
+        assert ours(count) == expected
+        assert recorded(count) == expected
+        assert (ours(Value(float(count))) * Value(1.0)).data == expected
+
+
+@fewer(2)
+@given(st.lists(NUMBERS, min_size=1, max_size=5), st.floats(0.1, 5.0))
+def test_clipping(gradients, most):
+    params = [0.0] * len(gradients)
+    clipped, state = optim.clip(most).update(gradients, optim.clip(most).init(params), params)
+    assert state == ()
+    assert clipped == [min(max(g, -most), most) for g in gradients]
+    short, _ = optim.clip_by_global_norm(most).update(gradients, (), params)
+    length = math.hypot(*gradients)
+    assert optim.global_norm(gradients) == pytest.approx(length)
+    expected = gradients if length < most else [g * most / length for g in gradients]
+    assert short == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_network_becomes_one_of_numbers():
+    model = nn.MLP(2, [4, 1])
+    data = [([0.5, -1.0], 1.0), ([-0.3, 0.8], -1.0)]
+
+    def total(model):
+        return sum((model(x) - y) ** 2 for x, y in data)
+
+    optimiser = optim.adam(0.05)
+    state = optimiser.init(model)
+    first = float(total(model).data)
+    for _ in range(60):
+        gradients = grad(total)(model)
+        updates, state = optimiser.update(gradients, state, model)
+        model = optim.apply_updates(model, updates)
+    assert isinstance(model, nn.MLP)
+    assert all(isinstance(p, nn.Number) for p in model.parameters())
+    assert total(model) < 0.05 * first
+
+
+def test_a_recorded_training_step_of_a_network():
+    optimiser = optim.adamw(optim.linear_schedule(0.1, 0.01, 50), weight_decay=1e-3)
+
+    @jit
+    def step(model, state, x, y):
+        value, gradients = value_and_grad(lambda model: (model(x) - y) ** 2)(model)
+        updates, state = optimiser.update(gradients, state, model)
+        return value, optim.apply_updates(model, updates), state
+
+    model = nn.MLP(2, [4, 1])
+    state = optimiser.init(model)
+    losses = []
+    for _ in range(100):
+        value, model, state = step(model, state, [0.5, -1.0], 0.7)
+        losses.append(value)
+    assert losses[-1] < 1e-4 * losses[0]
+    assert step.statistics.recordings <= 2  # Values at first, numbers from then on
+
+
+def test_derivatives_through_training():
+    def after(rate):
+        def step(carry, _):
+            x, state = carry
+            optimiser = optim.sgd(rate, momentum=0.5)
+            updates, state = optimiser.update(grad(lambda x: (x - 2.0) ** 2 + 0.1 * x**4)(x), state)
+            return (optim.apply_updates(x, updates), state), None
+
+        (x, _), _ = loops.scan(step, (1.0, optim.sgd(0.1, momentum=0.5).init(1.0)), None, length=8)
+        return (x - 2.0) ** 2
+
+    h = 1e-6
+    expected = (after(0.05 + h) - after(0.05 - h)) / (2 * h)
+    assert grad(after)(0.05) == pytest.approx(expected, rel=1e-6)
+    assert jit(grad(after))(0.05) == pytest.approx(expected, rel=1e-6)
+    assert vmap(grad(after))(numpy.array([0.05, 0.02]))[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_momentum_is_sgd_with_momentum():
+    for name in ("init", "update"):
+        assert callable(getattr(optim.momentum(0.1), name))
+    a, b = optim.momentum(0.1, 0.8), optim.sgd(0.1, momentum=0.8)
+    assert a.update(2.0, a.init(1.0)) == b.update(2.0, b.init(1.0))
+
+
+class TestErrors:
+    def test_trees_that_are_not_alike(self):
+        with pytest.raises(ValueError, match="are not alike: one of them is of other parameters"):
+            optim.apply_updates([1.0, 2.0], [1.0])
+        optimiser = optim.adam(0.1)
+        with pytest.raises(ValueError, match="are not alike"):
+            optimiser.update([1.0, 2.0], optimiser.init([1.0]))
+
+    def test_weights_that_decay_without_parameters(self):
+        optimiser = optim.adamw(0.1)
+        with pytest.raises(ValueError, match=r"call update\(gradients, state, params\)"):
+            optimiser.update(1.0, optimiser.init(1.0))
+
+    def test_states_of_other_optimisers(self):
+        with pytest.raises(ValueError, match="a state of 1 parts, and not 2: another optimiser's"):
+            optim.sgd(0.1).update(1.0, (optim.identity().init(1.0),))
+
+    def test_schedules(self):
+        with pytest.raises(ValueError, match="decay_steps is 0"):
+            optim.cosine_decay_schedule(1.0, 0)
+        with pytest.raises(ValueError, match="2 schedules need a boundary between any two, and not 0"):
+            optim.join_schedules([optim.constant_schedule(1.0)] * 2, [])
+        with pytest.raises(ValueError, match=r"the scale at step 3 is -0.5"):
+            optim.piecewise_constant_schedule(1.0, {3: -0.5})
