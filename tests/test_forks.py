@@ -182,7 +182,7 @@ with machine_code._turn.lock:  # as if a thread were compiling
     if child == 0:
         signal.alarm(60)
         interpreter = Interpreter(f.program.code)
-        machine_code.compile_later(interpreter)
+        machine_code.compile_for(interpreter)
         while interpreter.machine_code is None:
             time.sleep(0.01)
         os._exit(0)

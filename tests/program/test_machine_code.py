@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
+import pickle
 import threading
 import time
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from kernels import same
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
-from gradwalk import debug_nans, grad, jit, loops, low_level_callable
+from gradwalk import debug_nans, grad, jit, loops, low_level_callable, vmap
 from gradwalk import math as gm
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
@@ -146,19 +147,97 @@ def test_whole_programs_are_compiled_too():
 def test_what_is_not_compiled(monkeypatch):
     f = jit(lambda x: x * x)
     f(1.0)
-    assert machine_code.is_wanted(f.program.code)
+    policy = machine_code.Policy()
+    assert machine_code.refusal(f.program.code, policy) == ""
+    assert machine_code.refusal(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "_llvm", lambda: None)
-        assert not machine_code.is_wanted(f.program.code)
+        assert "pip install 'gradwalk[native]'" in machine_code.refusal(f.program.code, policy)
+        with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
+            jit(f, backend="llvm")
     with monkeypatch.context() as patch:
         patch.setenv("GRADWALK_BACKEND", "lanes")
-        assert not machine_code.is_wanted(f.program.code)
+        assert machine_code.refusal(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
+        assert machine_code.refusal(f.program.code, machine_code.Policy("llvm")) == ""
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "MOST", 0)
-        assert not machine_code.is_wanted(f.program.code)
+        assert "are too many: at most 0" in machine_code.refusal(f.program.code, policy)
     taking = jit(lambda x, i: gm.take(list(x), i))
     taking(numpy.arange(4000.0), 1.0)
-    assert not machine_code.is_wanted(taking.program.code)
+    assert "4,001 instructions and entries of tables are too many" in machine_code.refusal(taking.program.code, policy)
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
-    assert not machine_code.is_wanted(looping.program.code)
+    assert machine_code.refusal(looping.program.code, policy).startswith("it calls loops, batches or functions")
+
+
+def swing(x):
+    """A function with a loop in it, a choice, and a batch that stays one."""
+    path = loops.fori_loop(0, 50, lambda i, y: y + 0.01 * gm.sin(y * i), x)
+    chosen = loops.cond(x > 0.0, lambda y: y * 2.0, lambda y: y - 1.0, path)
+    return chosen + sum(vmap(lambda z: gm.exp(-z * path))(numpy.linspace(0.0, 1.0, 2000)))
+
+
+class TestOptions:
+    def test_machine_code_at_the_first_call(self):
+        for f in (swing, grad(swing), grad(grad(swing))):
+            expected = jit(f, backend="lanes")(0.7)
+            at_once = jit(f, backend="llvm")
+            assert at_once(0.7) == expected
+            backends = at_once.statistics.backends
+            assert backends[""] == "interpreter: it calls loops, batches or functions, which are run by themselves"
+            if IS_COMPILED:
+                assert {text for name, text in backends.items() if "step" in name} == {"llvm"}
+        polynomial = jit(lambda x: x**3 - 2.0 * x, backend="llvm")
+        assert polynomial(2.0) == 4.0
+        compiled = "llvm" if IS_COMPILED else "interpreter: gradwalk is not compiled itself"
+        assert polynomial.statistics.backends == {"": compiled}
+
+    def test_what_runs_is_said(self):
+        f = jit(lambda x: x * x)
+        f(2.0)
+        assert f.statistics.backends[""].startswith("interpreter: ")
+        never = jit(lambda x: x * x, backend="lanes")
+        never(2.0)
+        assert never.statistics.backends == {"": 'interpreter: the backend is "lanes"'}
+
+    def test_batches(self):
+        numbers = numpy.linspace(0.0, 3.0, 500 if IS_COMPILED else 20)
+        expected = jit(vmap(swing), backend="lanes")(numbers)
+        at_once = jit(vmap(swing), backend="llvm")
+        assert at_once(numbers).tolist() == expected.tolist()
+        assert at_once.statistics.calls == 1
+        assert all(text.startswith(("llvm", "lanes: ")) for text in at_once.statistics.backends.values())
+        flat = jit(vmap(lambda x: gm.exp(-x) * x), backend="llvm")
+        flat(numbers)
+        flat(numbers.astype(numpy.float32))
+        assert list(flat.statistics.backends) == ["float64", "float32"]
+        if IS_COMPILED and flat.kernel.instruction_set != "baseline":
+            assert set(flat.statistics.backends.values()) == {"llvm"}
+        unpickled = pickle.loads(pickle.dumps(flat.kernel))
+        assert unpickled.policy == machine_code.Policy("llvm")
+
+    def test_contraction_is_only_by_request(self):
+        x, y, z = 1.0 + 2.0**-30, 1.0 + 2.0**-30, -1.0
+        once, twice = 2.0**-29 + 2.0**-60, 2.0**-29
+
+        def f(x, y, z):
+            return x * y + z
+
+        assert jit(f, backend="llvm")(x, y, z) == twice
+        assert jit(f, backend="llvm", contract=True)(x, y, z) in ((once, twice) if IS_COMPILED else (twice,))
+        batch = [numpy.full(200, number) for number in (x, y, z)]
+        assert set(jit(vmap(f), backend="llvm")(*batch)) == {twice}
+        assert set(jit(vmap(f), backend="llvm", contract=True)(*batch)) <= {once, twice}
+
+    def test_options_that_there_are_not(self):
+        with pytest.raises(ValueError, match=r"backend is 'gpu': it is \"lanes\", \"llvm\", or None"):
+            jit(lambda x: x, backend="gpu")
+
+    def test_branches_and_copies(self):
+        @jit(branches="record", backend="llvm")
+        def tax(income):
+            return 0.2 * income if income < 100 else 0.3 * income - 10
+
+        assert (tax(50.0), tax(150.0)) == (10.0, 35.0)
+        again = pickle.loads(pickle.dumps(jit(math.floor, backend="llvm", contract=True)))
+        assert again._policy == machine_code.Policy("llvm", True)

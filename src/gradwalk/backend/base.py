@@ -44,6 +44,11 @@ class Kernel(Protocol):
         ...
 
     @property
+    def backends(self) -> dict[str, str]:
+        """What runs it, by "", or by the names of parts and types of numbers: "llvm", or "lanes" and why."""
+        ...
+
+    @property
     def uniform_inputs(self) -> int:
         """How many inputs are the same for all samples."""
         ...

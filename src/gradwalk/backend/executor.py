@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -76,6 +75,7 @@ class LaneKernel:
         reduced: Whether the results are sums over the batch.
         lanes: How many lanes a block has.
         instruction_set: The name of the instruction set that the loops over lanes are compiled for.
+        policy: When machine code is made, and how.
 
     Raises:
         ValueError: Where a call of a Python function depends on the batch, `lanes` is no multiple of 16, or the machine
@@ -100,12 +100,15 @@ class LaneKernel:
         plan = _Plan(self.schedule.code, self.schedule.slots, lanes)
         self._plans = [plan, plan]  # for float64 and float32
         self._work = [0, 0]  # lanes times instructions that have been run, likewise
+        self._refusals = ["", ""]  # why there is no machine code, likewise
+        self.policy = machine_code.current_policy()
 
     def __str__(self) -> str:
         return str(self.schedule)
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self.schedule.program, self.schedule.varies, self.reduced, self.lanes)
+        schedule = self.schedule
+        return _unpickled, (schedule.program, schedule.varies, self.reduced, self.lanes, self.policy)
 
     @property
     def fixed(self) -> Sequence[int]:
@@ -147,6 +150,7 @@ class LaneKernel:
         Returns:
             The fixed outputs or, where it is reduced, all sums; float64.
         """
+        self._warm(count, single)
         scalars = self.schedule.scalars
         computed = self.schedule.prologue.run(uniform)
         shards = self._shards(count)
@@ -166,7 +170,6 @@ class LaneKernel:
             work(iter(range(shards)))
         else:
             thread_pool.run_tasks(range(shards), work)
-        self._warm(count, single)
         if not self.reduced:
             return computed[scalars:]
         sums = self._sums(totals, computed[scalars:], count)
@@ -179,21 +182,51 @@ class LaneKernel:
     def _undivided(self) -> LaneKernel:
         """The kernel that sums the outputs of samples as they are."""
         schedule = self.schedule
-        return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
+        with machine_code.compiling(self.policy):
+            return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
 
     def _warm(self, count: int, single: bool) -> None:
-        """Count what has been run, and ask for machine code, once, if it is much."""
+        """Ask for machine code, once: before the first run where the policy says so, else after much has been run."""
         before, self._work[single] = self._work[single], self._work[single] + len(self.schedule) * count
-        hot = max(_HOT, _HOT_LANES * len(self.schedule))
-        if before < hot <= self._work[single] and cython.compiled and machine_code.is_there():
+        if not cython.compiled or self.policy.refusal or not before <= self._hot <= self._work[single]:
+            return
+        if self.policy.backend == "llvm":
+            machine_code.run_in_turn(lambda: self._compile(single))
+        else:
             machine_code.later(lambda: self._compile(single))
+
+    @property
+    def _hot(self) -> int:
+        """After how many lanes times instructions there is to be machine code."""
+        return 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * len(self.schedule))
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
         width = Lanes(self.instruction_set, _HAS_VECTOR_FUNCTIONS, self.lanes)
-        with contextlib.suppress(RefusedError):
-            found = compiled_schedule(self.schedule, width, single=single)
+        try:
+            found = compiled_schedule(self.schedule, width, single=single, contract=self.policy.contract)
+        except RefusedError as error:
+            self._refusals[single] = str(error)
+        else:
             self._plans[single] = _Plan(found.program.schedule, found.program.slots, self.lanes, found.code)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs the program, by type of numbers: "llvm", or "lanes" and why."""
+        used = [single for single in (False, True) if self._work[single]] or [False]
+        return {"float32" if single else "float64": self._backend(single) for single in used}
+
+    def _backend(self, single: bool) -> str:
+        if self._plans[single].machine is not None:
+            return "llvm"
+        why = self.policy.refusal or self._refusals[single]
+        if not why and not cython.compiled:
+            why = "gradwalk is not compiled itself"
+        if not why and self._work[single] >= self._hot > 0:
+            why = "it is being compiled"
+        if not why:
+            why = f"{self._work[single]:,} lanes times instructions run, of {self._hot:,} that earn machine code"
+        return f"lanes: {why}"
 
     def _shards(self, count: int) -> int:
         """How many shards a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
@@ -314,8 +347,11 @@ class _Launch:
             lanes.run(instruction_set, single, batch, shard)
 
 
-def _unpickled(program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int) -> LaneKernel:
-    return LaneKernel(program, varies, reduced=reduced, lanes=lanes)
+def _unpickled(
+    program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int, policy: machine_code.Policy
+) -> LaneKernel:
+    with machine_code.compiling(policy):
+        return LaneKernel(program, varies, reduced=reduced, lanes=lanes)
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[numpy.int64]:

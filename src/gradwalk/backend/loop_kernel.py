@@ -17,6 +17,7 @@ from gradwalk.backend.stages import CallStage, Segment, split
 from gradwalk.program.choice import Choice
 from gradwalk.program.derived import MOST_UNROLLED
 from gradwalk.program.loop import Loop, LoopBack
+from gradwalk.program.machine_code import Policy, compiling, current_policy, under
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 
@@ -92,6 +93,7 @@ class LoopKernel:
 
     def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False) -> None:
         self._program, self._given, self._reduced = program, tuple(varies), reduced
+        self._policy = current_policy()
         self._stages = split(program, varies)
         of_index = self._stages.varies
         self._parts = [self._part(stage) for stage in self._stages.varying]
@@ -112,7 +114,13 @@ class LoopKernel:
         return "\n".join(lines)
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self._program, self._given, self._reduced)
+        return _unpickled, (self._program, self._given, self._reduced, self._policy)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts, in order: see `base.Kernel`."""
+        named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
+        return {name: text for part, found in named for name, text in under(part, found.backends).items()}
 
     @property
     def uniform_inputs(self) -> int:
@@ -210,5 +218,6 @@ def _samples(stage: Segment | CallStage) -> int:
     return min(_SAMPLES, max(_FEWEST_SAMPLES, fits))
 
 
-def _unpickled(program: Program, varies: tuple[bool, ...], reduced: bool) -> LoopKernel:
-    return LoopKernel(program, varies, reduced=reduced)
+def _unpickled(program: Program, varies: tuple[bool, ...], reduced: bool, policy: Policy) -> LoopKernel:
+    with compiling(policy):
+        return LoopKernel(program, varies, reduced=reduced)

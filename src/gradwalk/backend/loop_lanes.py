@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gradwalk.backend.base import Kernel
 from gradwalk.program.choice import Choice
 from gradwalk.program.loop import Loop, LoopBack
+from gradwalk.program.machine_code import under
 from gradwalk.program.program import Program
 
 Number = Any  # a float, the same for all samples, or an array with a number for each
@@ -39,6 +40,11 @@ class Part:
 
     def __str__(self) -> str:
         return str(self._kernel)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs it: see `Kernel.backends`."""
+        return self._kernel.backends
 
     def __call__(
         self, uniform: Sequence[float], columns: Sequence[NDArray[Any]], samples: int, kind: type[Any]
@@ -137,6 +143,12 @@ class LoopLanes:
     def __str__(self) -> str:
         return f"{self.loop.described}:\n{self._step}"
 
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts: see `Kernel.backends`."""
+        found = under("step", self._step.backends)
+        return found if self._condition is None else found | under("condition", self._condition.backends)
+
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the loop's results.
 
@@ -209,6 +221,11 @@ class LoopBackLanes:
 
     def __str__(self) -> str:
         return f"{self._back.described}:\n{self._step}"
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts: see `Kernel.backends`."""
+        return self._forward.backends | under("step back", self._step.backends)
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the adjoints of the loop's operands: see `LoopLanes.run`."""
@@ -293,6 +310,12 @@ class ChoiceLanes:
 
     def __str__(self) -> str:
         return f"{self._choice.described}:\n" + "\n".join(map(str, self._branches))
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its programs: see `Kernel.backends`."""
+        named = [(f"branch {i}", branch) for i, branch in enumerate(self._branches)]
+        return {name: text for part, branch in named for name, text in under(part, branch.backends).items()}
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the results of the choice: see `LoopLanes.run`."""

@@ -20,6 +20,7 @@ from gradwalk.ops.cached import cached_property
 from gradwalk.program import loop
 from gradwalk.program.call import Call, appended, given
 from gradwalk.program.derived import unrolled, weight
+from gradwalk.program.machine_code import under
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
@@ -97,6 +98,12 @@ class BatchCall(Call):
     @cached_property
     def _summing(self) -> Kernel:
         return self._kernel(range(self._sizes.summed), reduced=True)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs it: see `Call.backends`."""
+        made = [(name, vars(self).get(f"_{name}")) for name in ("summing", "stacking")]
+        return {name: text for part, kernel in made if kernel for name, text in under(part, kernel.backends).items()}
 
     @cached_property
     def _stacking(self) -> Kernel:

@@ -48,6 +48,11 @@ class BatchedTrace(Trace):
     treedef: TreeDef
     fixed: list[int]
 
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs it: see `Statistics`."""
+        return self.program.backends if self.kernel is None else self.kernel.backends
+
     def results(self, batch: Batch, batching: Batching) -> Any:
         """Return the results for a batch: with a batch axis, or reduced over it.
 

@@ -21,6 +21,7 @@ from gradwalk.batching.batched_trace import BatchedTrace
 from gradwalk.batching.extremes import extreme, from_shares, place, share
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
+from gradwalk.program.machine_code import DEFAULT, Policy
 from gradwalk.trees.tree import flattened, scalars
 from gradwalk.value.value import Value
 
@@ -30,14 +31,21 @@ P = ParamSpec("P")
 class Reduction(Vmap[P]):
     """A function of batches whose results are reduced by something else than a sum: see `vmap`."""
 
-    def __init__(self, f: Callable[P, Any], in_axes: Axes, out_axes: Axes, reduce: str, keeps: bool = False) -> None:
-        super().__init__(f, in_axes, out_axes, reduce, keeps)
+    def __init__(
+        self,
+        f: Callable[P, Any],
+        in_axes: Axes,
+        out_axes: Axes,
+        reduce: str,
+        keeps: bool = False,
+        policy: Policy = DEFAULT,
+    ) -> None:
+        super().__init__(f, in_axes, out_axes, reduce, keeps, policy)
         self._reduce = reduce
         self._sums: dict[int, Vmap[...]] = {}  # by how many positional arguments there are
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the reduced results for a batch."""
-        batch = self.batching.batch(args, kwargs)
+    def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Return the reduced results."""
         if not batch.size and self._reduce not in ("prod", "logsumexp"):
             raise ValueError(f"reduce={self._reduce!r} of {self.batching.name}: the batch is empty, so there is none")
         trace = self.trace(batch)
@@ -69,7 +77,7 @@ class Reduction(Vmap[P]):
                 results = scalars(flattened(self._f(*args, **kwargs), "the result")[0])
                 return [terms(x, number) for x, number in zip(results, best, strict=True)]
 
-            self._sums[count] = Vmap(of_sample, (None, *self.batching.axes(count)), 0, "sum", self.keeps)
+            self._sums[count] = Vmap(of_sample, (None, *self.batching.axes(count)), 0, "sum", self.keeps, self._policy)
         return self._sums[count]
 
     def _product(self, trace: BatchedTrace, batch: Batch) -> Any:

@@ -8,9 +8,10 @@ from typing import Any, ParamSpec, overload
 from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
+from gradwalk.program.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.trace import named
-from gradwalk.program.trace_cache import TraceCache
+from gradwalk.program.trace_cache import Statistics, TraceCache
 from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import Parameters
 
@@ -29,6 +30,7 @@ class Vmap(Wrapper[P, Any]):
         out_axes: See `vmap`.
         reduce: See `vmap`.
         keeps: Whether recordings are used again, as after `jit`.
+        policy: When kernels are compiled, and how.
 
     Attributes:
         batching: How the function is batched.
@@ -36,11 +38,18 @@ class Vmap(Wrapper[P, Any]):
     """
 
     def __init__(
-        self, f: Callable[P, Any], in_axes: Axes, out_axes: Axes, reduce: str | None, keeps: bool = False
+        self,
+        f: Callable[P, Any],
+        in_axes: Axes,
+        out_axes: Axes,
+        reduce: str | None,
+        keeps: bool = False,
+        policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, "vmap")
         self.batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
         self.keeps = keeps
+        self._policy = policy
         self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
 
     @overload
@@ -49,8 +58,10 @@ class Vmap(Wrapper[P, Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the results for a batch."""
+        self._cache.calls += 1
         batch = self.batching.batch(args, kwargs)
-        return self.trace(batch).results(batch, self.batching)
+        with compiling(self._policy):
+            return self._results(batch, args, kwargs)
 
     def __repr__(self) -> str:
         return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
@@ -77,9 +88,21 @@ class Vmap(Wrapper[P, Any]):
             raise ValueError(f"{self.batching.name} calls functions in Python: it is run one sample at a time")
         return kernel
 
-    def kept(self) -> Vmap[P]:
-        """Return a like function whose recordings are used again, which is itself where they are already."""
-        return self if self.keeps else self._like(self._f, keeps=True)
+    @property
+    def statistics(self) -> Statistics:
+        """How often it was called and recorded, the instructions of all recordings, and what runs the latest one."""
+        return self._cache.statistics
+
+    def kept(self, policy: Policy = DEFAULT) -> Vmap[P]:
+        """Return a like function whose recordings are used again.
+
+        Args:
+            policy: When kernels are compiled, and how.
+
+        Returns:
+            The function, which is this one where it is so already.
+        """
+        return self if self.keeps and self._policy == policy else self._like(self._f, keeps=True, policy=policy)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
         """Return a function of batches made by transforming the function of one sample.
@@ -90,7 +113,7 @@ class Vmap(Wrapper[P, Any]):
         Returns:
             The function of batches.
         """
-        return self._like(transform(self._f), keeps=self.keeps)
+        return self._like(transform(self._f), keeps=self.keeps, policy=self._policy)
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
         """Return whether results are summed over the batch, and all samples share these arguments.
@@ -145,19 +168,24 @@ class Vmap(Wrapper[P, Any]):
         """
         trace = self._cache.find(batch.key) if self.keeps else None
         if trace is None:
-            trace = record_sample(self._f, batch, reduced=self.batching.reduce in SUMS)
+            with compiling(self._policy):
+                trace = record_sample(self._f, batch, reduced=self.batching.reduce in SUMS)
             if self.keeps:
                 return self._cache.add(batch.key, trace)
             self._cache.latest = trace
         return trace
 
-    def _like(self, f: Callable[..., Any], *, keeps: bool) -> Vmap[P]:
+    def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        del args, kwargs  # which the batch was made of
+        return self.trace(batch).results(batch, self.batching)
+
+    def _like(self, f: Callable[..., Any], *, keeps: bool, policy: Policy) -> Vmap[P]:
         batching = self.batching
-        return type(self)(f, batching.in_axes, batching.out_axes, batching.reduce, keeps)
+        return type(self)(f, batching.in_axes, batching.out_axes, batching.reduce, keeps, policy)
 
     def _made_from(self) -> tuple[Any, ...]:
         batching = self.batching
-        return self._f, batching.in_axes, batching.out_axes, batching.reduce, self.keeps
+        return self._f, batching.in_axes, batching.out_axes, batching.reduce, self.keeps, self._policy
 
 
 class Lowered:

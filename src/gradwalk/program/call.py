@@ -61,6 +61,11 @@ class Call:
     weight: float = math.inf
 
     @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts, by their names: see `Interpreter.backends`."""
+        return {}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """See the class."""
         return {}

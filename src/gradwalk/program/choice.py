@@ -14,6 +14,7 @@ from gradwalk.program.call import Call, appended, given
 from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import pulled, pushed, weight
+from gradwalk.program.machine_code import under
 from gradwalk.program.opcodes import ProgramError
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import NO_INDEX, Tape
@@ -37,6 +38,13 @@ class Choice(Call):
         self.shown_parts = [(f"branch {i}", branch) for i, branch in enumerate(self.branches)]
         self.inputs = 1 + self.branches[0].inputs
         self.outputs = len(self.branches[0].outputs)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its programs: see `Call.backends`."""
+        return {
+            name: backend for part, branch in self.shown_parts for name, backend in under(part, branch.backends).items()
+        }
 
     def __repr__(self) -> str:
         return f"<choice between {len(self.branches)} programs>"

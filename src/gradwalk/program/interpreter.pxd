@@ -21,6 +21,7 @@ cdef class Interpreter:
     cdef int _room  # how many numbers the scratch of a run holds
     cdef bint _has_calls
     cdef Py_ssize_t _executed  # by the interpreter: four times the instructions that have been run
+    cdef readonly object policy
     cdef readonly object machine_code  # it keeps the code in memory
     cdef c_compat.run_pointer _machine_run  # NULL where there is none
 

@@ -19,7 +19,7 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
 from gradwalk.program import listing, scratch
 from gradwalk.program.code import Code
-from gradwalk.program.machine_code import compile_later
+from gradwalk.program.machine_code import compile_for, current_policy, refusal, under
 from gradwalk.program.opcodes import CALL, OPCODES, TAKE
 from gradwalk.value.modes import refuses_nans
 from gradwalk.value.value import apply, apply_variadic
@@ -48,6 +48,8 @@ class Interpreter:
     Attributes:
         code: What it runs.
         inputs: How many numbers it takes.
+        policy: When it is compiled, and how.
+        machine_code: What is run in its place, or None.
     """
 
     # The types of its fields stand in interpreter.pxd.
@@ -73,7 +75,8 @@ class Interpreter:
             array("i", starts),
             tables or array("i", [0]),
         )
-        self._executed = 0
+        self.policy = current_policy()
+        self._executed = _hot if self.policy.backend == "llvm" else 0
         self.machine_code = None
         self._machine_run = c_compat.NO_RUN
         self._instruction = c_compat.integers(self._arrays[0])
@@ -130,8 +133,8 @@ class Interpreter:
                     return None
                 value[i] = numbers[i]
             self._write_constants(value)
-            self._execute(0, value)
             self.warm()
+            self._execute(0, value)
             return [value[self._output[i]] for i in range(self._outputs)]
         finally:
             scratch.given_back(value, few)
@@ -200,6 +203,7 @@ class Interpreter:
             for i in range(self.inputs):
                 value[i] = inputs[i]
             self._write_constants(value)
+            self.warm()
             checks: cython.bint = refuses_nans()
             k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
             if k < self._length:
@@ -208,7 +212,6 @@ class Interpreter:
                 outputs[i] = value[self._output[i]]
             if checks:
                 self._refuse_nans(value)
-            self.warm()
         finally:
             scratch.given_back(value, few)
         return None
@@ -226,8 +229,31 @@ class Interpreter:
     def warm(self) -> object:
         """Ask for machine code, once, if the program has run long."""
         if cython.compiled and c_compat.is_due(cython.address(self._executed), _hot, _never):
-            compile_later(self)
+            compile_for(self)
         return None
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs the program, by "", and what runs the parts of its calls, by their names."""
+        found = {"": self._backend()}
+        for number, (call, _) in enumerate(self.code.calls):
+            found |= under(f"{call.name} {number}", call.backends)
+        return found
+
+    def _backend(self) -> str:
+        """Say what runs the program: "llvm", or "interpreter" and why."""
+        if self.machine_code is not None:
+            return "llvm"
+        why = refusal(self.code, self.policy)
+        if not why and not cython.compiled:
+            why = "gradwalk is not compiled itself"
+        if not why and self._executed < 0:
+            why = "it is being compiled, or calls a function that the C library lacks"
+        if not why and self.policy.backend == "llvm":
+            why = "it has not been run yet"
+        if not why:
+            why = f"{self._executed // 4:,} instructions run, of {_hot // 4:,} that earn machine code"
+        return f"interpreter: {why}"
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to a call, or to the end, and return where that is.

@@ -15,17 +15,18 @@ from gradwalk.program.opcodes import TAKE
 _TYPE = Type()
 
 
-def ir_source(code: Code) -> str:
+def ir_source(code: Code, *, contract: bool = False) -> str:
     """Print a program without calls as LLVM IR.
 
     Args:
         code: The parts of the program.
+        contract: Whether a product and a sum may be rounded once.
 
     Returns:
         A module with the function `void run(double *values)`. Its argument holds what stands at each index; the inputs
         are read, and those results written that are outputs.
     """
-    body = _Body(_TYPE)
+    body = _Body(_TYPE, contract=contract)
     names = _Names(body, code)
     for index, row in enumerate(code.rows, code.first):
         names[index] = _instruction(body, code, row, names)
@@ -33,7 +34,7 @@ def ir_source(code: Code) -> str:
         if index >= code.first:
             body.store(names[index], index)
     text = ["define void @run(ptr %values) {", "begin:", *body.lines, "  ret void", "}"]
-    return "\n".join([*printed_functions(body.called, _TYPE, _declared), *text, ""])
+    return "\n".join([*printed_functions(body.called, _TYPE, _declared, contract=contract), *text, ""])
 
 
 def called_by_address(source: str) -> list[str]:

@@ -25,6 +25,7 @@ from gradwalk.program.code import Code
 from gradwalk.program.derived import flattened, pulled, weight
 from gradwalk.program.interpreter import Interpreter
 from gradwalk.program.loop_runner import LoopRunner
+from gradwalk.program.machine_code import under
 from gradwalk.program.opcodes import ProgramError
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape
@@ -105,6 +106,12 @@ class Loop(Call):
 
     def __reduce__(self) -> Any:
         return Loop, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts: see `Call.backends`."""
+        found = under("step", self.runner.body.backends)
+        return found if self.runner.condition is None else found | under("condition", self.runner.condition.backends)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -331,6 +338,11 @@ class LoopBack(Call):
     def flat(self) -> Program:
         """Return the way back as one program: reverse mode of all steps."""
         return pulled(flattened(self.loop.flat()))
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts: see `Call.backends`."""
+        return self.loop.backends | under("step back", self._interpreter.backends)
 
     @cached_property
     def _interpreter(self) -> Interpreter:

@@ -121,6 +121,7 @@ class LoopRunner:
         Raises:
             ValueError: If the condition still holds after as many steps as there may be.
         """
+        self._warm()
         given: cython.p_double = c_compat.doubles(operands)
         frame: Frame = self._entered(given)
         guard: Frame | None = self._guard(given)
@@ -141,7 +142,6 @@ class LoopRunner:
             step += 1
         for i in range(self._carry):
             result[i] = frame.value[1 + i]
-        self._warm()
         return found
 
     def count(self, operands: Any) -> int:
@@ -342,6 +342,8 @@ class LoopRunner:
         Returns:
             An array of float64: the adjoints of the operands.
         """
+        self._warm()
+        body.warm()
         given: cython.p_double = c_compat.doubles(operands)
         seed: cython.p_double = c_compat.doubles(seeds)
         frame: Frame = self._entered(given)
@@ -361,8 +363,6 @@ class LoopRunner:
             self._back_from_snapshots(steps, snapshots(memory, steps), frame, back, given, seed, result)
         for i in range(self._rows):
             result[i] = back.value[inputs + i]
-        self._warm()
-        body.warm()
         return found
 
     @cython.cfunc

@@ -11,7 +11,8 @@ import ctypes
 import importlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -36,29 +37,113 @@ class MachineCode(NamedTuple):
     owner: Any
 
 
-def is_wanted(code: Code) -> bool:
-    """Return whether a program may be compiled.
+class Policy(NamedTuple):
+    """When machine code is made, and how.
+
+    Attributes:
+        backend: "llvm" to make it before the first run, "lanes" never to make it; None to make it of what has run long,
+            unless the environment variable GRADWALK_BACKEND is "lanes".
+        contract: Whether machine code may round a product and a sum once.
+    """
+
+    backend: str | None = None
+    contract: bool = False
+
+    @property
+    def refusal(self) -> str:
+        """Why no machine code is made of anything, or ""."""
+        if self.backend == "lanes":
+            return 'the backend is "lanes"'
+        if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
+            return 'GRADWALK_BACKEND is "lanes"'
+        return "" if _llvm() is not None else "llvmlite is not installed: pip install 'gradwalk[native]'"
+
+
+DEFAULT = Policy()
+_policy: ContextVar[Policy] = ContextVar("policy", default=DEFAULT)
+current_policy = _policy.get  # that of programs and kernels which are made now
+
+
+def checked_policy(backend: str | None, contract: bool) -> Policy:
+    """Return the policy that is asked for.
+
+    Args:
+        backend: See `Policy`.
+        contract: See `Policy`.
+
+    Returns:
+        The policy.
+
+    Raises:
+        ValueError: There is no such backend.
+        ImportError: It is "llvm", and llvmlite is not installed.
+    """
+    if backend not in (None, "lanes", "llvm"):
+        raise ValueError(f'backend is {backend!r}: it is "lanes", "llvm", or None for machine code of what runs long')
+    policy = Policy(backend, bool(contract)) if backend or contract else DEFAULT
+    if backend == "llvm" and policy.refusal:
+        raise ImportError(policy.refusal)
+    return policy
+
+
+def under(name: str, backends: Mapping[str, str]) -> dict[str, str]:
+    """Return what runs the parts of something, by longer names.
+
+    Args:
+        name: What the whole is called.
+        backends: By the names of parts, "" for all that has no other, what runs them.
+
+    Returns:
+        The same by other names.
+
+    Example:
+        >>> under("loop", {"": "llvm", "step": "lanes"})
+        {'loop': 'llvm', 'loop, step': 'lanes'}
+    """
+    return {f"{name}, {part}" if part else name: backend for part, backend in backends.items()}
+
+
+@contextlib.contextmanager
+def compiling(policy: Policy) -> Iterator[None]:
+    """Make programs and kernels under a policy.
+
+    Args:
+        policy: The policy.
+
+    Yields:
+        Nothing.
+    """
+    token = _policy.set(policy)
+    try:
+        yield
+    finally:
+        _policy.reset(token)
+
+
+def refusal(code: Code, policy: Policy) -> str:
+    """Return why no machine code is made of a program.
 
     Args:
         code: The parts of the program.
+        policy: Its policy.
 
     Returns:
-        False where it calls anything, or is too large; and everywhere if the environment variable GRADWALK_BACKEND is
-        "lanes", or llvmlite is not installed.
+        The reason, or "".
     """
-    return is_there() and not code.calls and len(code) + sum(map(len, code.tables)) <= MOST
+    if policy.refusal:
+        return policy.refusal
+    if code.calls:
+        return "it calls loops, batches or functions, which are run by themselves"
+    size = len(code) + sum(map(len, code.tables))
+    return f"{size:,} instructions and entries of tables are too many: at most {MOST:,}" if size > MOST else ""
 
 
-def is_there() -> bool:
-    """Return whether anything may be compiled."""
-    return os.environ.get("GRADWALK_BACKEND") != "lanes" and _llvm() is not None
-
-
-def compiled(code: Code) -> MachineCode:
+def compiled(code: Code, *, contract: bool = False) -> MachineCode:
     """Compile a program.
 
     Args:
         code: The parts of the program.
+        contract: Whether a product and a sum may be rounded once.
 
     Returns:
         The machine code.
@@ -66,7 +151,7 @@ def compiled(code: Code) -> MachineCode:
     Raises:
         AttributeError: The C library of this system lacks a function that the program calls.
     """
-    source = ir_source(code)
+    source = ir_source(code, contract=contract)
     addresses = {f"{PREFIX}{name}": address_in(c_library(), name) for name in called_by_address(source)}
     return assembled(source, addresses)
 
@@ -119,14 +204,23 @@ def assembled(source: str, addresses: Mapping[str, int], features: str | None = 
     return MachineCode(engine.get_function_address("run"), engine)
 
 
-def compile_later(interpreter: Any) -> None:
-    """Have the program of an interpreter compiled, which takes over the machine code when it is there.
+def compile_for(interpreter: Any) -> None:
+    """Have the program of an interpreter compiled, at once where its policy says so, else in a thread beside.
 
     Args:
-        interpreter: The interpreter.
+        interpreter: The interpreter, which takes over the machine code.
     """
-    if is_wanted(interpreter.code):
-        later(lambda: interpreter.adopt(compiled(interpreter.code)))
+    policy = interpreter.policy
+    if refusal(interpreter.code, policy):
+        return
+
+    def task() -> None:
+        interpreter.adopt(compiled(interpreter.code, contract=policy.contract))
+
+    if policy.backend == "llvm":
+        run_in_turn(task)
+    else:
+        later(task)
 
 
 def later(task: Callable[[], object]) -> None:
@@ -136,10 +230,11 @@ def later(task: Callable[[], object]) -> None:
         task: What to run. It may end with an `AttributeError`: see `address_in`.
     """
     with contextlib.suppress(RuntimeError):  # of threads that cannot be started, as when Python is about to end
-        threading.Thread(target=_run_in_turn, args=(task,), name="gradwalk-compiler").start()
+        threading.Thread(target=run_in_turn, args=(task,), name="gradwalk-compiler").start()
 
 
-def _run_in_turn(task: Callable[[], object]) -> None:
+def run_in_turn(task: Callable[[], object]) -> None:
+    """Run what compiles something, as `later` does, in this thread."""
     with contextlib.suppress(AttributeError), _turn.lock:  # where a function is missing, all stays as it is
         task()
 

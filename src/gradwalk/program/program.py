@@ -327,6 +327,11 @@ class Program:
 
     # Running
 
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs the program on single numbers, by "", and the parts of its calls, by their names."""
+        return self._interpreter.backends
+
     def run(self, numbers: Any) -> Any:
         """Run the program on numbers.
 

@@ -11,8 +11,8 @@ import itertools
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 from gradwalk.program.program import Program
 from gradwalk.program.repeats import written
@@ -23,7 +23,8 @@ from gradwalk.value.source_line import users_line
 from gradwalk.value.value import Value
 
 
-class Statistics(NamedTuple):
+@dataclass(frozen=True)
+class Statistics:
     """How a recorded function has been used.
 
     Attributes:
@@ -32,6 +33,7 @@ class Statistics(NamedTuple):
         instructions: The instructions of all these recordings together.
         forgotten: How many recordings had to make room for others.
         written: With how many instructions they are written, where those that repeat themselves are loops.
+        backends: What runs the latest recording, by "", or by the names of its parts: "llvm", or what else, and why.
     """
 
     calls: int
@@ -39,6 +41,7 @@ class Statistics(NamedTuple):
     instructions: int
     forgotten: int = 0
     written: int = 0
+    backends: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
 
 class RecordingWarning(UserWarning):
@@ -57,6 +60,11 @@ class Trace:
 
     program: Program
     captured: list[Any]
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs it: see `Statistics`."""
+        return self.program.backends
 
     @property
     def is_reusable(self) -> bool:
@@ -175,7 +183,8 @@ class TraceCache(Generic[T]):
         kept = list(self._kept.values())
         programs = [one.trace.program for one in kept]
         in_loops = sum(written(len(program), program.repeats) for program in programs)
-        return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept), in_loops)
+        backends = {} if self.latest is None else self.latest.backends
+        return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept), in_loops, backends)
 
     def _make_room(self) -> None:
         """Forget the recordings that have not been used for longest, while there are too many or too long ones."""

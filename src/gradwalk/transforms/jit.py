@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
+from gradwalk.program.machine_code import checked_policy
 from gradwalk.transforms.jit_branches import JitBranches
 from gradwalk.transforms.recorded import Jit
 
@@ -15,7 +16,7 @@ R = TypeVar("R")
 
 
 @overload
-def jit(f: Vmap[P]) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
+def jit(f: Vmap[P], *, backend: str | None = None, contract: bool = False) -> Vmap[P]: ...  # type: ignore[overload-overlap]  # a Vmap is a function too
 @overload
 def jit(
     f: Callable[P, R],
@@ -23,6 +24,8 @@ def jit(
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
     branches: str = "refuse",
+    backend: str | None = None,
+    contract: bool = False,
 ) -> Jit[P, R]: ...
 @overload
 def jit(
@@ -31,6 +34,8 @@ def jit(
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
     branches: str = "refuse",
+    backend: str | None = None,
+    contract: bool = False,
 ) -> Callable[[Callable[P, R]], Jit[P, R]]: ...
 def jit(
     f: Callable[..., Any] | None = None,
@@ -38,6 +43,8 @@ def jit(
     static_argnums: int | Iterable[int] = (),
     static_argnames: str | Iterable[str] = (),
     branches: str = "refuse",
+    backend: str | None = None,
+    contract: bool = False,
 ) -> Any:
     """Record a function at the first call for a structure of arguments, and replay the recording at later calls.
 
@@ -59,18 +66,27 @@ def jit(
             as they did; otherwise another way is tried or recorded. Every way that is met is a recording of its own,
             and so is every number of times that a `while` goes round: `gradwalk.loops` has branches and loops in one.
 
+        backend: None, so that what has run long becomes machine code, in a thread beside, where the extra `native` is
+            installed; "llvm" to make it at the first call, which waits for it; "lanes" never to make it. Results have
+            the same bits.
+        contract: Whether machine code may round a product and a sum once, as fused instructions do. Results are then
+            faster, and may differ in their last bits once it is there.
+
     The 128 recordings that were used last are kept, fewer where they are very long. A function that is recorded again
     and again gets a `RecordingWarning`, which says why.
 
     Returns:
         A function that takes what `f` takes and returns what `f` returns, with `.graph`, `.program`, `.walk(*args)`
-        and `.statistics`; for a vmapped function one with `.program`, `.kernel` and `.lower(*args)`. It raises
+        and `.statistics`; for a vmapped function one with `.program`, `.kernel`, `.statistics` and `.lower(*args)`. In
+        `.statistics.backends` stands what runs the latest recording, or each part of it, and why. It raises
         `TypeError` where an argument or the result holds something else than numbers or a static argument cannot be
         hashed, and `RecursionError` where `f` calls itself in the same way while it is recorded.
 
     Raises:
         TypeError: `f` is no function, or vmapped and there are static arguments or branches to record.
-        ValueError: `f` has no parameter of such a name or position, or `branches` is neither of the two.
+        ValueError: `f` has no parameter of such a name or position, `branches` is neither of the two, or there is no
+            such backend.
+        ImportError: The backend is "llvm", and llvmlite is not installed.
 
     Example:
         >>> @jit
@@ -90,6 +106,7 @@ def jit(
     """
     if branches not in ("refuse", "record"):
         raise ValueError(f'branches is {branches!r}: it is "refuse" or "record"')
+    policy = checked_policy(backend, contract)
     if isinstance(f, Vmap):
         if static_argnums != () or static_argnames != ():
             raise TypeError(
@@ -101,8 +118,15 @@ def jit(
                 'jit() of a vmapped function cannot take branches="record": its samples go different ways. Write '
                 "them with gradwalk.loops.cond or gradwalk.math.where"
             )
-        return f.kept()
+        return f.kept(policy)
     if f is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, branches=branches)
+        return functools.partial(
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            branches=branches,
+            backend=backend,
+            contract=contract,
+        )
     kind = JitBranches if branches == "record" else Jit
-    return kind(f, static_argnums, static_argnames)
+    return kind(f, static_argnums, static_argnames, policy)

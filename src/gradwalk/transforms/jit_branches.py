@@ -15,6 +15,7 @@ import numpy
 
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.derived import unrolled
+from gradwalk.program.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording
 from gradwalk.program.trace_cache import BRANCHES
@@ -78,16 +79,21 @@ class JitBranches(Jit[P, R]):
     """A function that is recorded for each way through its branches. The arguments are those of `Jit`."""
 
     def __init__(
-        self, f: Callable[P, R], static_argnums: int | Iterable[int], static_argnames: str | Iterable[str]
+        self,
+        f: Callable[P, R],
+        static_argnums: int | Iterable[int],
+        static_argnames: str | Iterable[str],
+        policy: Policy = DEFAULT,
     ) -> None:
-        super().__init__(f, static_argnums, static_argnames)
+        super().__init__(f, static_argnums, static_argnames, policy)
         self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by key: the latest one that fitted comes first
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by a recording of their way, which is made if needed."""
         self._cache.calls += 1
-        trace, numbers = self._found(args, kwargs)
-        return trace.treedef.filled(trace.results(numbers))  # type: ignore[no-any-return]
+        with compiling(self._policy):
+            trace, numbers = self._found(args, kwargs)
+            return trace.treedef.filled(trace.results(numbers))  # type: ignore[no-any-return]
 
     @property
     def program(self) -> Program:

@@ -11,6 +11,7 @@ import numpy
 
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
+from gradwalk.program.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
 from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache
@@ -80,14 +81,20 @@ class Jit(Wrapper[P, R]):
         f: The function.
         static_argnums: See `jit`.
         static_argnames: See `jit`.
+        policy: When its programs are compiled, and how.
     """
 
     _name = "jit"
 
     def __init__(
-        self, f: Callable[P, R], static_argnums: int | Iterable[int], static_argnames: str | Iterable[str]
+        self,
+        f: Callable[P, R],
+        static_argnums: int | Iterable[int],
+        static_argnames: str | Iterable[str],
+        policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, self._name)
+        self._policy = policy
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
         self._cache: TraceCache[JitTrace] = TraceCache(named(f))
 
@@ -100,8 +107,12 @@ class Jit(Wrapper[P, R]):
             if outputs is not None:
                 treedef = on_floats.treedef
                 return outputs[0] if treedef.is_scalar else treedef.with_leaves(outputs)  # type: ignore[no-any-return]
-        trace, leaves = self._trace(args, kwargs)
-        return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
+        if self._policy is DEFAULT:
+            trace, leaves = self._trace(args, kwargs)
+            return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
+        with compiling(self._policy):  # that of parts, too, that are only made when they are first run
+            trace, leaves = self._trace(args, kwargs)
+            return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
 
     @property
     def graph(self) -> Graph:
@@ -148,7 +159,7 @@ class Jit(Wrapper[P, R]):
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
     def _made_from(self) -> tuple[Any, ...]:
-        return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames)
+        return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames), self._policy
 
     def _last(self) -> JitTrace:
         return self._cache.last(named(self._f))
