@@ -37,6 +37,7 @@ COMPILED = (
     "program/load",
     "program/lower",
     "program/tape",
+    "program/row_plan",
     "program/interpreter",
     "program/c_abi",
     "program/program",
@@ -111,7 +112,7 @@ def extension(module: Path) -> Extension:
             extra_compile_args=flags(),
             # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
             define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
-            include_dirs=[str(PACKAGE / "backend/cpu")],
+            include_dirs=[str(PACKAGE / "backend/cpu"), str(PACKAGE / "program")],
             libraries=[] if ON_WINDOWS else ["m"],
         ),
         build_dir=str(BUILD),

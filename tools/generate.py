@@ -42,7 +42,7 @@ from gradwalk.ops.formula import (  # noqa: E402
 )
 from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.printers import C_HELPERS, IN_C, c, python, text  # noqa: E402
-from gradwalk.ops.rows import Fused, Gather, Operation, Reduction  # noqa: E402
+from gradwalk.ops.rows import Fused, Gather, Operation, Reduction, is_arithmetic  # noqa: E402
 from gradwalk.ops.statements import javascript_body, lane_body, local_variables, python_body  # noqa: E402
 from gradwalk.ops.table import FUSED, GATHERS, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, VARIADIC  # noqa: E402
 from gradwalk.ops.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
@@ -546,6 +546,14 @@ def lanes() -> Lines:
         yield f"        {form}({OPCODES[row.name]}, {_for_lanes(c(row.forward))}) /* {row.name} */"
 
 
+def rows() -> Lines:
+    """The block of row_loops.h: the forms of each operation that vectors compute with the same bits."""
+    for row in ROWS:
+        if is_arithmetic(row):
+            form = ("ONE", "TWO", "THREE")[row.arity - 1]
+            yield f"        {form}({OPCODES[row.name]}, {c(row.forward)}) /* {row.name} */"
+
+
 def _for_lanes(code: str) -> str:
     """C for a macro's type of number: its constants and its functions."""
     code = re.sub(r"\b(\d[\d.]*(?:e[-+]?\d+)?)", r"R(\1)", code)
@@ -627,6 +635,7 @@ BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("src/gradwalk/value/value.py", reductions),
     ("src/gradwalk/program/load.py", expansions),
     ("src/gradwalk/program/interpreter.py", run),
+    ("src/gradwalk/program/row_loops.h", rows),
     ("src/gradwalk/backend/cpu/lanes.h", instructions),
     ("src/gradwalk/backend/cpu/lane_loops.h", lane_definitions),
     ("src/gradwalk/backend/cpu/lane_loops.h", lanes),

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradwalk.ops.cached import cached_property
-from gradwalk.ops.formula import Formula, as_formula, equal, is_choice_of_numbers, name, number, variables, where
+from gradwalk.ops.formula import (
+    Formula,
+    as_formula,
+    equal,
+    functions,
+    is_choice_of_numbers,
+    name,
+    number,
+    variables,
+    where,
+)
 
 Interval = tuple[float, float]
 
@@ -284,3 +294,15 @@ class Fused:
     def arity(self) -> int:
         """The number of operands."""
         return len(variables(self.forward))
+
+
+def is_arithmetic(row: Operation | Fused) -> bool:
+    """Return whether a row is made of arithmetic and choices, so that IEEE 754 defines its bits.
+
+    Args:
+        row: The row.
+
+    Returns:
+        False where it calls a function of the C library.
+    """
+    return set(functions(row.forward)) <= {"fabs", "sqrt"}

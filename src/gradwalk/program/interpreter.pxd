@@ -2,6 +2,7 @@
 from gradwalk.ops cimport c_compat
 from gradwalk.ops cimport evaluate
 from gradwalk.ops cimport ieee
+from gradwalk.program cimport row_loops
 from gradwalk.program cimport scratch
 
 
@@ -23,6 +24,7 @@ cdef class Interpreter:
     cdef Py_ssize_t _executed  # by the interpreter: four times the instructions that have been run
     cdef readonly object policy
     cdef readonly object machine_code  # it keeps the code in memory
+    cdef object _plan  # the program in rows, or None
     cdef c_compat.run_pointer _machine_run  # NULL where there is none
 
     cpdef object run(self, object numbers)
@@ -31,6 +33,11 @@ cdef class Interpreter:
     cdef void compute(self, double* inputs, double* outputs) noexcept nogil
     cdef void _compute_with_calls(self, double* inputs, double* outputs) noexcept
     cdef object _run(self, double* inputs, double* outputs)
+    cdef object _run_in_order(self, double* value, double* outputs)
+    cdef object _run_rows(self, object plan, double* value)
+    cdef void _write_outputs(self, int* index, double* value, double* outputs) noexcept nogil
+    cpdef object _order_in_rows(self)
+    cpdef object adopt_rows(self, object plan)
     cpdef object adopt(self, object machine_code)
     cdef object warm(self)
     cdef int _execute(self, int start, double* value) noexcept nogil

@@ -17,10 +17,11 @@ import numpy
 
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
-from gradwalk.program import listing, scratch
+from gradwalk.program import listing, row_loops, scratch
 from gradwalk.program.code import Code
-from gradwalk.program.machine_code import compile_for, current_policy, refusal, under
+from gradwalk.program.machine_code import compile_for, current_policy, later, refusal, under
 from gradwalk.program.opcodes import CALL, OPCODES, TAKE
+from gradwalk.program.row_plan import RowPlan, row_plan
 from gradwalk.value.modes import refuses_nans
 from gradwalk.value.value import apply, apply_variadic
 
@@ -31,6 +32,9 @@ else:
 
 # Four times the instructions that have to be run before a program is compiled, which takes as long as some millions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
+# Instructions of a program that is ordered in rows, and how many of them there are for each row or other segment.
+_fewest_in_rows = cython.declare(cython.int, 500)
+_least_share = cython.declare(cython.int, 3)
 _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
 _call = cython.declare(cython.int, CALL)
@@ -79,6 +83,7 @@ class Interpreter:
         self._executed = _hot if self.policy.backend == "llvm" else 0
         self.machine_code = None
         self._machine_run = c_compat.NO_RUN
+        self._plan: RowPlan | None = None
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
@@ -124,7 +129,8 @@ class Interpreter:
         if len(numbers) != self.inputs or self._has_calls or refuses_nans():
             return None
         few = cython.declare(scratch.few_doubles)
-        value: cython.p_double = scratch.taken(self._room, few)
+        plan = self._plan
+        value: cython.p_double = scratch.taken(self._room + (0 if plan is None else len(plan.copies)), few)
         if not value:
             raise MemoryError
         try:
@@ -134,6 +140,10 @@ class Interpreter:
                 value[i] = numbers[i]
             self._write_constants(value)
             self.warm()
+            if plan is not None:
+                output: cython.p_int = c_compat.integers(plan.outputs)
+                self._run_rows(plan, value)
+                return [value[output[i]] for i in range(self._outputs)]
             self._execute(0, value)
             return [value[self._output[i]] for i in range(self._outputs)]
         finally:
@@ -196,7 +206,8 @@ class Interpreter:
         """Write the outputs for some inputs, by calls of Python functions, too."""
         i: cython.int
         few = cython.declare(scratch.few_doubles)
-        value: cython.p_double = scratch.taken(self._room, few)
+        plan = self._plan
+        value: cython.p_double = scratch.taken(self._room + (0 if plan is None else len(plan.copies)), few)
         if not value:
             raise MemoryError
         try:
@@ -204,17 +215,51 @@ class Interpreter:
                 value[i] = inputs[i]
             self._write_constants(value)
             self.warm()
-            checks: cython.bint = refuses_nans()
-            k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
-            if k < self._length:
-                self._run_calls(k, value)
-            for i in range(self._outputs):
-                outputs[i] = value[self._output[i]]
-            if checks:
-                self._refuse_nans(value)
+            if plan is not None and not refuses_nans():
+                self._run_rows(plan, value)
+                self._write_outputs(c_compat.integers(plan.outputs), value, outputs)
+            else:
+                self._run_in_order(value, outputs)
         finally:
             scratch.given_back(value, few)
         return None
+
+    def _run_in_order(self, value: cython.p_double, outputs: cython.p_double) -> object:
+        """Run the instructions as they stand, and write the outputs."""
+        checks: cython.bint = refuses_nans()
+        k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
+        if k < self._length:
+            self._run_calls(k, value)
+        self._write_outputs(self._output, value, outputs)
+        if checks:
+            self._refuse_nans(value)
+        return None
+
+    def _run_rows(self, plan: RowPlan, value: cython.p_double) -> object:
+        """Run the instructions in rows."""
+        segment: cython.p_int = c_compat.integers(plan.segments)
+        code: cython.p_int = c_compat.integers(plan.instructions)
+        table: cython.p_int = c_compat.integers(plan.tables)
+        count: cython.int = len(plan.segments) // row_loops.ROW_WIDTH
+        copied: cython.p_int = c_compat.integers(plan.copies)
+        i: cython.int
+        begin: cython.int
+        end: cython.int
+        for i in range(len(plan.copies)):
+            value[self._first + self._length // 4 + i] = value[copied[i]]
+        at: cython.int = row_loops.run_rows(segment, 0, count, code, value)
+        while at < count:
+            begin = 4 * segment[row_loops.ROW_WIDTH * at + 3]
+            end = begin + 4 * segment[row_loops.ROW_WIDTH * at + 1]
+            _run_until_call(code, begin, end, value, self._first, self._start, table)
+            at = row_loops.run_rows(segment, at + 1, count, code, value)
+        return None
+
+    def _write_outputs(self, index: cython.p_int, value: cython.p_double, outputs: cython.p_double) -> cython.void:
+        """Write the numbers at these indices to the outputs."""
+        i: cython.int
+        for i in range(self._outputs):
+            outputs[i] = value[index[i]]
 
     def adopt(self, machine_code: Any) -> None:
         """Take over the machine code of the program, which is run in place of it from now on.
@@ -227,10 +272,29 @@ class Interpreter:
             c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
 
     def warm(self) -> object:
-        """Ask for machine code, once, if the program has run long."""
-        if cython.compiled and c_compat.is_due(cython.address(self._executed), _hot, _never):
+        """Ask for machine code, once, if the program has run long; or else for rows."""
+        if not cython.compiled or not c_compat.is_due(cython.address(self._executed), _hot, _never):
+            return None
+        if not refusal(self.code, self.policy):
             compile_for(self)
+        elif not self._has_calls and self._length >= 4 * _fewest_in_rows:
+            later(self._order_in_rows)
         return None
+
+    def _order_in_rows(self) -> object:
+        """Have the instructions run in rows, if there are few for so many instructions."""
+        plan = row_plan(self.code)
+        if _least_share * plan.length <= self._length // 4:
+            self.adopt_rows(plan)
+        return None
+
+    def adopt_rows(self, plan: RowPlan) -> None:
+        """Run the instructions in rows from now on.
+
+        Args:
+            plan: The rows.
+        """
+        self._plan = plan
 
     @property
     def backends(self) -> dict[str, str]:
@@ -253,7 +317,7 @@ class Interpreter:
             why = "it has not been run yet"
         if not why:
             why = f"{self._executed // 4:,} instructions run, of {_hot // 4:,} that earn machine code"
-        return f"interpreter: {why}"
+        return f"interpreter{'' if self._plan is None else f', in {self._plan.length:,} rows'}: {why}"
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to a call, or to the end, and return where that is.

@@ -1,0 +1,141 @@
+"""Programs in rows: the bits of the same programs interpreted, for any operands, and who gets them when."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import ALL, SPECIAL, arity, opcode, same
+from programs import fewer
+
+from gradwalk import debug_nans, grad, jit, nn
+from gradwalk import math as gm
+from gradwalk.program import interpreter, row_loops
+from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.program import Program
+from gradwalk.program.row_plan import row_plan
+from gradwalk.program.tape import Tape
+
+
+@st.composite
+def wide(draw: st.DrawFn) -> Program:
+    """Programs of several instructions alike at a time, whose operands move in all ways: not at all, by one, back."""
+    inputs = draw(st.integers(1, 12))
+    constants = draw(st.lists(st.sampled_from([*SPECIAL, 0.5, 2.0]), max_size=6))
+    first = inputs + len(constants)
+    code: list[int] = []
+    end = first
+    for _ in range(draw(st.integers(1, 8))):
+        operation = opcode(draw(st.sampled_from(ALL)))
+        length = draw(st.integers(1, 12))
+        starts = [draw(st.integers(0, end - 1)) for _ in range(arity(operation))]
+        strides = [draw(st.sampled_from([0, 1, 1, -1, 2, -3, 5])) for _ in starts]
+        jumps = draw(st.booleans())
+        for i in range(length):
+            operands = [
+                (start + stride * i * (1 + 2 * jumps * (i % 3))) % end
+                for start, stride in zip(starts, strides, strict=True)
+            ]
+            code += [operation, *operands, *[0] * (3 - len(operands))]
+        end = first + len(code) // 4
+    outputs = draw(st.lists(st.integers(0, end - 1), min_size=1, max_size=6))
+    return Program(inputs, constants, numpy.array(code, numpy.int32), [], outputs)
+
+
+def agree(program: Program, numbers: list[float]) -> None:
+    """Compare a program in rows with the same, interpreted."""
+    given_numbers = numpy.array(numbers, float)
+    expected = program.run(given_numbers)
+    in_rows = Interpreter(program.code)
+    in_rows.adopt_rows(row_plan(program.code))
+    assert same(in_rows.run(given_numbers), expected).all()
+    assert same(numpy.array(in_rows.on_floats(tuple(map(float, numbers)))), expected).all()
+
+
+@fewer(4)
+@given(wide(), st.data())
+def test_random_programs(program, data):
+    numbers = st.one_of(st.sampled_from(SPECIAL), st.floats(-3.0, 3.0))
+    agree(program, data.draw(st.lists(numbers, min_size=program.inputs, max_size=program.inputs)))
+
+
+def forms(program: Program) -> list[int]:
+    """The forms of the rows of a program."""
+    operations = row_plan(program.code).segments.reshape(-1, row_loops.ROW_WIDTH)[:, 0]
+    return (operations[operations >= 0] % row_loops.ROW_FORMS).tolist()
+
+
+def test_a_matrix_times_a_vector_and_its_way_back():
+    def f(matrix, x):
+        return gm.tanh(sum((matrix @ x) ** 2))
+
+    slope = jit(grad(f, argnums=(0, 1)))
+    generator = numpy.random.default_rng(0)
+    matrix, x = generator.normal(size=(8, 8)), generator.normal(size=8)
+    slope(matrix, x)
+    plan = row_plan(slope.program.code)
+    assert plan.length < len(slope.program) / 4
+    assert len(plan.copies) > 0  # columns of the matrix
+    agree(slope.program, [*matrix.ravel(), *x])
+
+
+def test_rows_that_take_from_tables_and_call_functions():
+    def f(x, i):
+        return [gm.exp(gm.take([a, a * a, -a], i)) + a for a in x]
+
+    recorded = jit(f)
+    x = [0.1 * k for k in range(12)]
+    recorded(x, 1.0)
+    for index in (0.0, 1.0, 2.0, -1.0, 5.0, math.nan):
+        agree(recorded.program, [*x, index])
+
+
+def test_ways_back_are_turned_round():
+    tape = Tape()
+    x = [tape.input() for _ in range(9)]
+    squares = [tape.append("mul", a, a) for a in x]
+    program = tape.program([tape.append("maximum", a, b) for a, b in zip(reversed(squares), reversed(x), strict=True)])
+    assert forms(program) == [0, 0]
+    agree(program, list(range(9)))
+
+
+def network(x):
+    """The loss of a network on one sample, with parameters in one array."""
+    weights, bias = x[:400].reshape(20, 20), x[400:]
+    return (numpy.tanh(weights @ bias) @ weights).sum()
+
+
+def test_large_programs_that_have_run_long_are_run_in_rows(monkeypatch):
+    monkeypatch.setattr(interpreter, "later", lambda task: task())
+    slope = jit(grad(network), backend="lanes")
+    numbers = numpy.random.default_rng(1).normal(size=420)
+    expected = slope(numbers)
+    for _ in range(4_000_000 // len(slope.program) if IS_COMPILED else 2):
+        slope(numbers)
+    in_rows = "rows: the backend" in slope.statistics.backends[""]
+    assert in_rows == IS_COMPILED
+    assert slope(numbers).tolist() == expected.tolist()
+    numbers[3] = math.nan
+    with debug_nans(), pytest.raises(FloatingPointError):
+        slope(numbers)
+    assert numpy.isnan(slope(numbers)).any()
+
+
+def test_a_network_of_modules():
+    model = nn.MLP(6, [12, 12, 1])
+    f = jit(grad(lambda model, x: model(x) ** 2))
+    x = [0.1 * k - 0.2 for k in range(6)]
+    f(model, x)
+    agree(f.program, [*(p.data for p in model.parameters()), *x])
+
+
+def test_small_programs_and_chains_stay_as_they_are():
+    chain = jit(lambda x: gm.fabs(sum(gm.sin(x * k) ** 3 for k in range(40))), backend="lanes")
+    chain(0.3)
+    for _ in range(10):
+        chain(0.3)
+    assert "rows" not in chain.statistics.backends[""]
