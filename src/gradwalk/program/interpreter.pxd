@@ -21,6 +21,8 @@ cdef class Interpreter:
     cdef int _first  # the index of the first instruction's result
     cdef int _room  # how many numbers the scratch of a run holds
     cdef bint _has_calls
+    cdef bint _may_have_rows
+    cdef Py_ssize_t _due  # when something faster is made
     cdef Py_ssize_t _executed  # by the interpreter: four times the instructions that have been run
     cdef readonly object policy
     cdef readonly object machine_code  # it keeps the code in memory

@@ -32,8 +32,9 @@ else:
 
 # Four times the instructions that have to be run before a program is compiled, which takes as long as some millions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
-# Instructions of a program that is ordered in rows, and how many of them there are for each row or other segment.
+# Instructions of a program that is ordered in rows, after how many runs, and how many there are at least for each row.
 _fewest_in_rows = cython.declare(cython.int, 500)
+_runs_before_rows = cython.declare(cython.int, 20)
 _least_share = cython.declare(cython.int, 3)
 _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
@@ -80,6 +81,8 @@ class Interpreter:
             tables or array("i", [0]),
         )
         self.policy = current_policy()
+        self._may_have_rows = not self._has_calls and self._length >= 4 * _fewest_in_rows
+        self._due = min(_hot, _runs_before_rows * self._length) if self._may_have_rows else _hot
         self._executed = _hot if self.policy.backend == "llvm" else 0
         self.machine_code = None
         self._machine_run = c_compat.NO_RUN
@@ -237,6 +240,7 @@ class Interpreter:
 
     def _run_rows(self, plan: RowPlan, value: cython.p_double) -> object:
         """Run the instructions in rows."""
+        self._executed += self._length
         segment: cython.p_int = c_compat.integers(plan.segments)
         code: cython.p_int = c_compat.integers(plan.instructions)
         table: cython.p_int = c_compat.integers(plan.tables)
@@ -267,24 +271,29 @@ class Interpreter:
         Args:
             machine_code: The `MachineCode`.
         """
-        self.machine_code = machine_code
+        self.machine_code, self._plan = machine_code, None
         if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
             c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
 
     def warm(self) -> object:
-        """Ask for machine code, once, if the program has run long; or else for rows."""
-        if not cython.compiled or not c_compat.is_due(cython.address(self._executed), _hot, _never):
+        """Ask for rows, and later for machine code, once each, if the program has run long enough for it."""
+        if not cython.compiled or not c_compat.is_due(cython.address(self._executed), self._due, _never):
             return None
-        if not refusal(self.code, self.policy):
-            compile_for(self)
-        elif not self._has_calls and self._length >= 4 * _fewest_in_rows:
+        is_wanted: cython.bint = not refusal(self.code, self.policy)
+        if self._may_have_rows and self.policy.backend != "llvm":
+            self._may_have_rows = False
+            self._executed, self._due = self._due, _hot
             later(self._order_in_rows)
+        elif is_wanted:
+            compile_for(self)
+        elif self._may_have_rows:
+            self._order_in_rows()
         return None
 
     def _order_in_rows(self) -> object:
-        """Have the instructions run in rows, if there are few for so many instructions."""
+        """Have the instructions run in rows, if there are few for so many instructions, and no machine code."""
         plan = row_plan(self.code)
-        if _least_share * plan.length <= self._length // 4:
+        if self.machine_code is None and _least_share * plan.length <= self._length // 4:
             self.adopt_rows(plan)
         return None
 
