@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
 
+from gradwalk.program import object_cache
 from gradwalk.program.code import Code
 from gradwalk.program.llvm_body import PREFIX
 from gradwalk.program.llvm_ir import called_by_address, ir_source
@@ -193,13 +194,18 @@ def assembled(source: str, addresses: Mapping[str, int], features: str | None = 
     for name, address in addresses.items():
         llvm.add_symbol(name, address)
     module = llvm.parse_assembly(source)
-    module.verify()
     target = llvm.Target.from_default_triple()
     options = {"cpu": llvm.get_host_cpu_name()} if features is None else {"features": features}
     machine = target.create_target_machine(opt=1, **options)
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    passes.getModulePassManager().run(module, passes)
+    known = (target.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    key = object_cache.key_of(source, str(features), *known, str(llvm.llvm_version_info))
+    cached = object_cache.read(key)
+    if cached is None:
+        module.verify()
+        passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+        passes.getModulePassManager().run(module, passes)
     engine = llvm.create_mcjit_compiler(module, machine)
+    engine.set_object_cache(lambda module, code: object_cache.write(key, code), lambda module: cached)
     engine.finalize_object()
     return MachineCode(engine.get_function_address("run"), engine)
 
