@@ -151,7 +151,7 @@ def test_what_is_not_compiled(monkeypatch):
     assert machine_code.refusal(f.program.code, policy) == ""
     assert machine_code.refusal(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
     with monkeypatch.context() as patch:
-        patch.setattr(machine_code, "_llvm", lambda: None)
+        patch.setattr(machine_code, "llvm_binding", lambda: None)
         assert "pip install 'gradwalk[native]'" in machine_code.refusal(f.program.code, policy)
         with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
             jit(f, backend="llvm")

@@ -104,6 +104,7 @@ class Body:
     Args:
         kind: The type of its numbers.
         contract: Whether a product and a sum may be rounded once.
+        block: What its first block is called.
 
     Attributes:
         lines: The lines.
@@ -111,12 +112,12 @@ class Body:
         kind: The type of its numbers.
     """
 
-    def __init__(self, kind: Type, *, contract: bool = False) -> None:
+    def __init__(self, kind: Type, *, contract: bool = False, block: str = "begin") -> None:
         self.lines: list[str] = []
         self.called: dict[str, int] = {}
         self.kind = kind
         self._count = 0
-        self._block = "begin"
+        self._block = block
         self._flags = "contract " if contract else ""
 
     def new(self, text: str) -> str:

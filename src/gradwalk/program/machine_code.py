@@ -57,7 +57,7 @@ class Policy(NamedTuple):
             return 'the backend is "lanes"'
         if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
             return 'GRADWALK_BACKEND is "lanes"'
-        return "" if _llvm() is not None else "llvmlite is not installed: pip install 'gradwalk[native]'"
+        return "" if llvm_binding() is not None else "llvmlite is not installed: pip install 'gradwalk[native]'"
 
 
 DEFAULT = Policy()
@@ -190,7 +190,7 @@ def assembled(source: str, addresses: Mapping[str, int], features: str | None = 
     Returns:
         The machine code.
     """
-    llvm = _llvm()
+    llvm = llvm_binding()
     for name, address in addresses.items():
         llvm.add_symbol(name, address)
     module = llvm.parse_assembly(source)
@@ -262,8 +262,8 @@ if hasattr(os, "register_at_fork"):  # a child has none of the parent's other th
 
 
 @cache
-def _llvm() -> Any:
-    """llvmlite's binding, ready to compile for this machine; None where it is not installed."""
+def llvm_binding() -> Any:
+    """Return llvmlite's binding, ready to compile for this machine; None where it is not installed."""
     try:
         binding = importlib.import_module("llvmlite.binding")
     except ImportError:

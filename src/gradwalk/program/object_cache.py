@@ -48,7 +48,7 @@ def read(key: str) -> bytes | None:
     if folder is None:
         return None
     try:
-        with open(folder / f"{key}{_SUFFIX}", "rb") as file:
+        with (folder / f"{key}{_SUFFIX}").open("rb") as file:
             if not _is_private(os.fstat(file.fileno())):
                 return None
             digest, code = file.read(_DIGEST), file.read()
@@ -70,7 +70,7 @@ def write(key: str, code: bytes) -> None:
     with contextlib.suppress(OSError):
         # Whole files alone get the name, whoever else writes at the same time; others may only read what is private.
         handle, path = tempfile.mkstemp(dir=folder)
-        with open(handle, "wb") as file:
+        with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(key.encode() + code).digest() + code)
         Path(path).replace(folder / f"{key}{_SUFFIX}")
         _make_room(folder)

@@ -228,7 +228,7 @@ def test_without_llvmlite_and_where_the_environment_says_so_lanes_stay(monkeypat
         kernel._work = [10**9] * 2
         on_lanes(kernel, numpy.empty(0), [numpy.ones(10)], 10)
         assert kernel._plans[0].machine is None
-        monkeypatch.setattr(machine_code, "_llvm", lambda: None)
+        monkeypatch.setattr(machine_code, "llvm_binding", lambda: None)
 
 
 def test_calls_of_loops_are_run_in_parts_that_are_compiled():
