@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from references import micrograd
 
-from gradwalk import Value, draw, nn
+from gradwalk import Value, draw, grad, nn
 
 
 def both(*arguments, seed=1337):
@@ -162,3 +162,10 @@ class TestPlainOperations:
     def test_too_many_inputs(self):
         with pytest.raises(ValueError, match=r"ReLUNeuron\(2\) takes 2 inputs, not 3"):
             nn.Neuron(2, fused=False)([1.0, 2.0, 3.0])
+
+
+def test_a_module_of_numbers_can_be_called():
+    model = nn.MLP(2, [3, 1])
+    numbers = grad(lambda model: model([0.5, -1.0]) * 2.0)(model)
+    assert isinstance(numbers([0.5, -1.0]), Value)
+    assert numbers.layers[0].neurons[0]([1.0, 2.0]).data >= 0.0

@@ -149,14 +149,16 @@ class Neuron(Module):
         Raises:
             ValueError: There are more or fewer inputs than weights.
         """
-        act: Value
+        total: Any
         try:
             if self.fused:
-                act = sumprod(self.w, x, self.b)
+                total = sumprod(self.w, x, self.b)
             else:
-                act = sum([w * number for w, number in zip(self.w, x, strict=True)], self.b)
+                total = sum([w * number for w, number in zip(self.w, x, strict=True)], self.b)
         except ValueError:
             raise ValueError(f"{self!r} takes {len(self.w)} inputs, not {len(x)}") from None
+        # With numbers as parameters and inputs, the total is one, too.
+        act = total if isinstance(total, Value) else Value(total)
         return self.activation(act) if self.nonlin else act
 
     def parameters(self) -> list[Value]:
