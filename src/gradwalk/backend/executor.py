@@ -102,6 +102,7 @@ class LaneKernel:
         plan = _Plan(self.schedule.code, self.schedule.slots, lanes)
         self._plans = [plan, plan]  # for float64 and float32
         self._work = [0, 0]  # lanes times instructions that have been run, likewise
+        self._is_asked = [False, False]  # whether it has been asked for machine code, likewise
         self._refusals = ["", ""]  # why there is no machine code, likewise
         self.policy = machine_code.current_policy()
 
@@ -196,9 +197,10 @@ class LaneKernel:
 
     def _warm(self, count: int, single: bool) -> None:
         """Ask for machine code, once: before the first run where the policy says so, else after much has been run."""
-        before, self._work[single] = self._work[single], self._work[single] + len(self.schedule) * count
-        if not cython.compiled or self.policy.refusal or not before <= self._hot <= self._work[single]:
+        self._work[single] += len(self.schedule) * count
+        if self._is_asked[single] or self._work[single] < self._hot or not cython.compiled or self.policy.refusal:
             return
+        self._is_asked[single] = True
         if self.policy.backend == "llvm":
             machine_code.run_in_turn(lambda: self._compile(single))
         else:
@@ -231,7 +233,7 @@ class LaneKernel:
         why = self.policy.refusal or self._refusals[single]
         if not why and not cython.compiled:
             why = "gradwalk is not compiled itself"
-        if not why and self._work[single] >= self._hot > 0:
+        if not why and self._is_asked[single]:
             why = "it is being compiled"
         if not why:
             why = f"{self._work[single]:,} lanes times instructions run, of {self._hot:,} that earn machine code"
