@@ -60,12 +60,13 @@ def flags() -> list[str]:
     """Options of the C compiler.
 
     Without contraction a*b + c rounds twice everywhere, as it does in Python. That functions set no errno and
-    operations no flags changes no result, and lets loops over lanes be vectorised.
+    operations no flags changes no result, and lets loops over lanes be vectorised; lanes.h asks at which level.
     """
     level = os.environ.get("GRADWALK_OPTIMIZE", "2" if ON_WINDOWS else "3")
     if ON_WINDOWS:
         return [f"/O{level}", "/fp:precise"]
-    return [f"-O{level}", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-falign-loops=64"]
+    exact = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+    return [f"-O{level}", f"-DGRADWALK_OPTIMIZE={level}", *exact, "-falign-loops=64"]
 
 
 def sources(module: Path) -> list[Path]:

@@ -16,8 +16,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Vector mathematics comes from libmvec, which has all of the functions from this version on. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+/* Vector mathematics comes from libmvec, which has all of the functions from this version on. Loops that compilers make
+   no vectors of would call it for some of the functions alone: below -O3, and where a sanitizer looks at each access. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
+#define MAKES_VECTORS 0
+#else
+#define MAKES_VECTORS 1
+#endif
+#if MAKES_VECTORS && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
 #if __GLIBC_PREREQ(2, 35)
 #define HAS_VECTOR_FUNCTIONS 1
 #define VECTOR_1(name) \
