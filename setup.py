@@ -37,6 +37,7 @@ COMPILED = (
     "program/load",
     "program/lower",
     "program/tape",
+    "program/row_chains",
     "program/row_plan",
     "program/interpreter",
     "program/c_abi",

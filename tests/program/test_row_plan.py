@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy
 import pytest
@@ -56,6 +57,43 @@ def agree(program: Program, numbers: list[float]) -> None:
     assert same(numpy.array(in_rows.on_floats(tuple(map(float, numbers)))), expected).all()
 
 
+@st.composite
+def totals(draw: st.DrawFn) -> Program:
+    """Programs that add up rows of numbers, several times over, and now and then use what is added up twice."""
+    length = draw(st.integers(4, 37))
+    repetitions = draw(st.integers(1, 3))
+    inputs = 3 * length
+    code: list[int] = []
+    for link in range(draw(st.integers(2, 6))):
+        operation = draw(st.sampled_from(["mul", "muladd", "add", "muladd", "sub"] if link == 0 else ["muladd", "add"]))
+        count = arity(opcode(operation))
+        starts = [draw(st.integers(0, length - 1)) for _ in range(count)]
+        strides = [draw(st.sampled_from([0, 1])) for _ in range(count)]
+        leaps = [draw(st.sampled_from([0, 1, length // 2])) for _ in range(count)]
+        place = draw(st.sampled_from([count - 1, count - 1, 0]))  # of the total that is added to
+        for i in range(length * repetitions):
+            operands = [
+                start + stride * (i % length) + leap * (i // length)
+                for start, stride, leap in zip(starts, strides, leaps, strict=True)
+            ]
+            if link > 0:
+                operands[place] = inputs + len(code) // 4 - length * repetitions
+            code += [opcode(operation), *operands, *[0] * (3 - count)]
+    end = inputs + len(code) // 4
+    outputs = [*range(end - length * repetitions, end), *draw(st.lists(st.integers(inputs, end - 1), max_size=2))]
+    return Program(inputs, [], numpy.array(code, numpy.int32), [], outputs)
+
+
+@fewer(4)
+@given(totals(), st.integers(0, 1000))
+def test_totals(program, seed):
+    generator = numpy.random.default_rng(seed)
+    numbers = generator.uniform(-2.0, 2.0, program.inputs)
+    special = generator.random(program.inputs) < 0.1
+    numbers[special] = generator.choice(SPECIAL, special.sum())
+    agree(program, numbers.tolist())
+
+
 @fewer(4)
 @given(wide(), st.data())
 def test_random_programs(program, data):
@@ -81,6 +119,71 @@ def test_a_matrix_times_a_vector_and_its_way_back():
     assert plan.length < len(slope.program) / 4
     assert len(plan.copies) > 0  # columns of the matrix
     agree(slope.program, [*matrix.ravel(), *x])
+
+
+def chains(program: Program) -> list[tuple[list[int], int]]:
+    """The kinds of the links of a program's chains, and how often each chain is repeated."""
+    plan = row_plan(program.code)
+    kinds = plan.links.reshape(-1, row_loops.LINK_WIDTH)[:, 0].tolist()
+    segments = plan.segments.reshape(-1, row_loops.ROW_WIDTH).tolist()
+    return [(kinds[s[3] : s[3] + s[4]], s[9]) for s in segments if s[0] == row_loops.CHAIN]
+
+
+def test_totals_are_chains_and_outer_products_repetitions():
+    code: list[int] = []
+
+    def row(name: str, *operands: Sequence[int]) -> range:
+        """Six instructions alike, whose operands are these."""
+        for slots in zip(*operands, strict=True):
+            code.extend([opcode(name), *slots, *[0] * (3 - len(slots))])
+        return range(6 + len(code) // 4, 12 + len(code) // 4)
+
+    def same_for_all(slot: int) -> list[int]:
+        return [slot] * 6
+
+    x, y = range(6), range(6, 12)
+    begins = {
+        row("mul", same_for_all(0), y): [row_loops.IS_SCALED],
+        row("muladd", same_for_all(0), y, same_for_all(1)): [row_loops.IS_NUMBER, row_loops.ADD_SCALED],
+        row("muladd", x, same_for_all(1), y): [row_loops.IS_ROW, row_loops.ADD_SCALED],
+        row("add", x, y): [row_loops.IS_ROW, row_loops.ADD_ROW],
+        row("sin", x): [row_loops.IS_ROW],
+    }
+    ends = []
+    for total in begins:
+        scaled = row("muladd", same_for_all(2), y, total)
+        squares = row("muladd", x, x, scaled)
+        ends += row("add", squares, y)
+    program = Program(12, [], numpy.array(code, numpy.int32), [], ends)
+    numbers = [0.3 * k - 1.0 for k in range(12)]
+    agree(program, numbers)
+    added = [row_loops.ADD_SCALED, row_loops.ADD_PRODUCTS, row_loops.ADD_ROW]
+    assert sorted(kinds for kinds, _ in chains(program)) == sorted([*begin, *added] for begin in begins.values())
+
+    outer = jit(numpy.outer)
+    outer(numpy.ones(5), numpy.ones(7))
+    plan = row_plan(outer.program.code)
+    assert plan.length == 1
+    assert plan.segments[9] == 5
+    agree(outer.program, numbers)
+
+
+def test_a_matrix_times_a_vector_is_one_chain():
+    times = jit(lambda matrix, x: matrix @ x)
+    matrix = numpy.random.default_rng(0).normal(size=(64, 8))
+    times(matrix, numpy.ones(8))
+    assert [len(kinds) for kinds, _ in chains(times.program)] == [8]
+    agree(times.program, [*matrix.ravel(), *numpy.arange(8.0)])
+
+
+def test_totals_that_are_used_twice_are_stored():
+    tape = Tape()
+    x = [tape.input() for _ in range(8)]
+    squares = [tape.append("mul", x[0], a) for a in x]
+    sums = [tape.append("add", a, b) for a, b in zip(squares, x, strict=True)]
+    program = tape.program([*sums, squares[3]])
+    assert not chains(program)
+    agree(program, list(range(8)))
 
 
 def test_rows_that_take_from_tables_and_call_functions():

@@ -40,6 +40,7 @@ COMPILED = (
     "program/load",
     "program/lower",
     "program/tape",
+    "program/row_chains",
     "program/row_plan",
     "program/interpreter",
     "program/loop_runner",

@@ -243,6 +243,7 @@ class Interpreter:
         self._executed += self._length
         segment: cython.p_int = c_compat.integers(plan.segments)
         code: cython.p_int = c_compat.integers(plan.instructions)
+        link: cython.p_int = c_compat.integers(plan.links)
         table: cython.p_int = c_compat.integers(plan.tables)
         count: cython.int = len(plan.segments) // row_loops.ROW_WIDTH
         copied: cython.p_int = c_compat.integers(plan.copies)
@@ -251,12 +252,12 @@ class Interpreter:
         end: cython.int
         for i in range(len(plan.copies)):
             value[self._first + self._length // 4 + i] = value[copied[i]]
-        at: cython.int = row_loops.run_rows(segment, 0, count, code, value)
+        at: cython.int = row_loops.run_rows(segment, 0, count, code, link, value)
         while at < count:
             begin = 4 * segment[row_loops.ROW_WIDTH * at + 3]
             end = begin + 4 * segment[row_loops.ROW_WIDTH * at + 1]
             _run_until_call(code, begin, end, value, self._first, self._start, table)
-            at = row_loops.run_rows(segment, at + 1, count, code, value)
+            at = row_loops.run_rows(segment, at + 1, count, code, link, value)
         return None
 
     def _write_outputs(self, index: cython.p_int, value: cython.p_double, outputs: cython.p_double) -> cython.void:

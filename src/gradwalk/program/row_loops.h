@@ -2,11 +2,15 @@
 
    row_plan.py writes the segments, and interpreter.py calls `run_rows`. A segment is `ROW_WIDTH` numbers: 10 times its
    operation plus its form, how many instructions it has, the slot of the first result, which those of the others
-   follow, where its operands begin, and by how much each of them moves. The forms from 0 to 7 say, bit by bit, which
-   operands do not move, where all others move by one; 8 that operands move by anything, and 9 that the first operand is
-   the number of an instruction, whose operands stand in `code`. The operations are generated from the table: all that
-   are made of arithmetic alone, so that vectors give the same bits. This file includes itself, once for each
-   instruction set. */
+   follow, where its operands begin, by how much each of them moves, how often all of this is repeated, the results
+   side by side, and by how much operands move from one repetition to the next. The forms from 0 to 7 say, bit by bit,
+   which operands do not move, where all others move by one; 8 that operands move by anything, and 9 that the first
+   operand is the number of an instruction, whose operands stand in `code`. The operations are generated from the table:
+   all that are made of arithmetic alone, so that vectors give the same bits.
+
+   A segment of operation `CHAIN` is a total of several rows. Its operands are the number of its first link and how many
+   it has. A link is `LINK_WIDTH` numbers: what it does to the total, its two operands, and by how much each of them
+   moves from one repetition to the next. This file includes itself, once for each instruction set. */
 
 #ifndef SET
 
@@ -16,7 +20,15 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { ROW_WIDTH = 9, STRIDED = 8, INDEXED = 9, ROW_FORMS = 10 };
+enum { ROW_WIDTH = 13, STRIDED = 8, INDEXED = 9, ROW_FORMS = 10 };
+enum { CHAIN = 0, LINK_WIDTH = 5, IS_NUMBER = 0, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW };
+
+/* A part of a row: as many numbers as a loop over a part of a chain keeps in a register or two. */
+#ifdef __GNUC__
+typedef double row_part __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
+#else
+typedef double row_part;
+#endif
 
 #if defined(__clang__)
 #define VECTORISE_ROW _Pragma("clang loop vectorize(assume_safety)")
@@ -44,55 +56,98 @@ enum { ROW_WIDTH = 9, STRIDED = 8, INDEXED = 9, ROW_FORMS = 10 };
 #endif
 
 /* Run segments from number `at` on, up to one that has to be interpreted or to the end, and return which that is. */
-static int64_t run_rows(const int32_t *segments, int64_t at, int64_t count, const int32_t *code, double *value) {
+static inline int64_t run_rows(
+    const int32_t *segments, int64_t at, int64_t count, const int32_t *code, const int32_t *links, double *value
+) {
 #ifdef ROWS_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-        return run_rows_avx2(segments, at, count, code, value);
+        return run_rows_avx2(segments, at, count, code, links, value);
 #endif
-    return run_rows_baseline(segments, at, count, code, value);
+    return run_rows_baseline(segments, at, count, code, links, value);
 }
 
 #endif
 
 #else
 
-#define LOOP(...) { VECTORISE_ROW for (int64_t i = 0; i < n; i++) { __VA_ARGS__ } break; }
-#define ROW(x, k) const double *x##_row = value + s[3 + k];
-#define LANE(x) const double x = x##_row[i];
-#define SCALAR(x, k) const double x = value[s[3 + k]];
-#define MOVING(x, k) const double x = value[s[3 + k] + i * s[6 + k]];
-#define PICKED(x, k) const double x = value[picked[4 * i + 1 + k]];
+/* What a chain makes of `width` numbers of each of its rows, whose totals stay in registers. Rows of four numbers and
+   more have chains, and what is left of one is done with numbers that have been done before. */
+#define PARTS(width) for (size_t j = 0; j < (width) * sizeof(double) / sizeof(row_part); j++)
+#define CHAIN_OF(width) \
+    static inline void ROW_JOIN(chain_of_##width, SET)( \
+        const int32_t *link, int64_t count, int64_t repetition, const double *value, int64_t i, double *out \
+    ) { \
+        row_part total[(width) * sizeof(double) / sizeof(row_part)] = {0}; \
+        for (; count > 0; count--, link += LINK_WIDTH) { \
+            const double *first = value + link[1] + repetition * link[3]; \
+            const row_part *x = (const row_part *)(first + i); \
+            const row_part *y = (const row_part *)(value + link[2] + repetition * link[4] + i); \
+            const double a = *first; \
+            switch (link[0]) { \
+            case IS_NUMBER: PARTS(width) total[j] = a - (row_part){0}; break; \
+            case IS_ROW: PARTS(width) total[j] = y[j]; break; \
+            case IS_SCALED: PARTS(width) total[j] = a * y[j]; break; \
+            case ADD_SCALED: PARTS(width) total[j] = a * y[j] + total[j]; break; \
+            case ADD_PRODUCTS: PARTS(width) total[j] = x[j] * y[j] + total[j]; break; \
+            case ADD_ROW: PARTS(width) total[j] = total[j] + y[j]; break; \
+            } \
+        } \
+        PARTS(width) ((row_part *)(out + i))[j] = total[j]; \
+    }
+
+CHAIN_OF(16)
+CHAIN_OF(4)
+
+static inline void ROW_JOIN(run_chain, SET)(
+    const int32_t *link, int64_t count, int64_t repetition, int64_t n, const double *value, double *out
+) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) ROW_JOIN(chain_of_16, SET)(link, count, repetition, value, i, out);
+    for (; i + 4 <= n; i += 4) ROW_JOIN(chain_of_4, SET)(link, count, repetition, value, i, out);
+    if (i < n) ROW_JOIN(chain_of_4, SET)(link, count, repetition, value, n - 4, out);
+}
+
+#define REPEAT(...) { for (int64_t r = 0; r < s[9]; r++, out += n) { __VA_ARGS__ } break; }
+#define EACH VECTORISE_ROW for (int64_t i = 0; i < n; i++)
+#define AT(k) (s[3 + k] + r * s[10 + k])
 #define PICK const int32_t *picked = code + 4 * (int64_t)s[3];
+#define ROW_OF(x, k) const double *x##_row = value + AT(k);
+#define LANE(x) const double x = x##_row[i];
+#define SCALAR(x, k) const double x = value[AT(k)];
+#define MOVING(x, k) const double x = value[AT(k) + i * s[6 + k]];
+#define PICKED(x, k) const double x = value[picked[4 * i + 1 + k]];
 
 #define ONE(opcode, f) \
-    case ROW_FORMS * opcode: { ROW(x, 0) LOOP(LANE(x) out[i] = f;) } \
-    case ROW_FORMS * opcode + STRIDED: LOOP(MOVING(x, 0) out[i] = f;) \
-    case ROW_FORMS * opcode + INDEXED: { PICK LOOP(PICKED(x, 0) out[i] = f;) }
+    case ROW_FORMS * opcode: REPEAT(ROW_OF(x, 0) EACH { LANE(x) out[i] = f; }) \
+    case ROW_FORMS * opcode + STRIDED: REPEAT(EACH { MOVING(x, 0) out[i] = f; }) \
+    case ROW_FORMS * opcode + INDEXED: REPEAT(PICK EACH { PICKED(x, 0) out[i] = f; })
 #define TWO(opcode, f) \
-    case ROW_FORMS * opcode: { ROW(x, 0) ROW(y, 1) LOOP(LANE(x) LANE(y) out[i] = f;) } \
-    case ROW_FORMS * opcode + 1: { SCALAR(x, 0) ROW(y, 1) LOOP(LANE(y) out[i] = f;) } \
-    case ROW_FORMS * opcode + 2: { ROW(x, 0) SCALAR(y, 1) LOOP(LANE(x) out[i] = f;) } \
-    case ROW_FORMS * opcode + STRIDED: LOOP(MOVING(x, 0) MOVING(y, 1) out[i] = f;) \
-    case ROW_FORMS * opcode + INDEXED: { PICK LOOP(PICKED(x, 0) PICKED(y, 1) out[i] = f;) }
+    case ROW_FORMS * opcode: REPEAT(ROW_OF(x, 0) ROW_OF(y, 1) EACH { LANE(x) LANE(y) out[i] = f; }) \
+    case ROW_FORMS * opcode + 1: REPEAT(SCALAR(x, 0) ROW_OF(y, 1) EACH { LANE(y) out[i] = f; }) \
+    case ROW_FORMS * opcode + 2: REPEAT(ROW_OF(x, 0) SCALAR(y, 1) EACH { LANE(x) out[i] = f; }) \
+    case ROW_FORMS * opcode + STRIDED: REPEAT(EACH { MOVING(x, 0) MOVING(y, 1) out[i] = f; }) \
+    case ROW_FORMS * opcode + INDEXED: REPEAT(PICK EACH { PICKED(x, 0) PICKED(y, 1) out[i] = f; })
 #define THREE(opcode, f) \
-    case ROW_FORMS * opcode: { ROW(x, 0) ROW(y, 1) ROW(z, 2) LOOP(LANE(x) LANE(y) LANE(z) out[i] = f;) } \
-    case ROW_FORMS * opcode + 1: { SCALAR(x, 0) ROW(y, 1) ROW(z, 2) LOOP(LANE(y) LANE(z) out[i] = f;) } \
-    case ROW_FORMS * opcode + 2: { ROW(x, 0) SCALAR(y, 1) ROW(z, 2) LOOP(LANE(x) LANE(z) out[i] = f;) } \
-    case ROW_FORMS * opcode + 3: { SCALAR(x, 0) SCALAR(y, 1) ROW(z, 2) LOOP(LANE(z) out[i] = f;) } \
-    case ROW_FORMS * opcode + 4: { ROW(x, 0) ROW(y, 1) SCALAR(z, 2) LOOP(LANE(x) LANE(y) out[i] = f;) } \
-    case ROW_FORMS * opcode + 5: { SCALAR(x, 0) ROW(y, 1) SCALAR(z, 2) LOOP(LANE(y) out[i] = f;) } \
-    case ROW_FORMS * opcode + 6: { ROW(x, 0) SCALAR(y, 1) SCALAR(z, 2) LOOP(LANE(x) out[i] = f;) } \
-    case ROW_FORMS * opcode + STRIDED: LOOP(MOVING(x, 0) MOVING(y, 1) MOVING(z, 2) out[i] = f;) \
-    case ROW_FORMS * opcode + INDEXED: { PICK LOOP(PICKED(x, 0) PICKED(y, 1) PICKED(z, 2) out[i] = f;) }
+    case ROW_FORMS * opcode: REPEAT(ROW_OF(x, 0) ROW_OF(y, 1) ROW_OF(z, 2) EACH { LANE(x) LANE(y) LANE(z) out[i] = f; }) \
+    case ROW_FORMS * opcode + 1: REPEAT(SCALAR(x, 0) ROW_OF(y, 1) ROW_OF(z, 2) EACH { LANE(y) LANE(z) out[i] = f; }) \
+    case ROW_FORMS * opcode + 2: REPEAT(ROW_OF(x, 0) SCALAR(y, 1) ROW_OF(z, 2) EACH { LANE(x) LANE(z) out[i] = f; }) \
+    case ROW_FORMS * opcode + 3: REPEAT(SCALAR(x, 0) SCALAR(y, 1) ROW_OF(z, 2) EACH { LANE(z) out[i] = f; }) \
+    case ROW_FORMS * opcode + 4: REPEAT(ROW_OF(x, 0) ROW_OF(y, 1) SCALAR(z, 2) EACH { LANE(x) LANE(y) out[i] = f; }) \
+    case ROW_FORMS * opcode + 5: REPEAT(SCALAR(x, 0) ROW_OF(y, 1) SCALAR(z, 2) EACH { LANE(y) out[i] = f; }) \
+    case ROW_FORMS * opcode + 6: REPEAT(ROW_OF(x, 0) SCALAR(y, 1) SCALAR(z, 2) EACH { LANE(x) out[i] = f; }) \
+    case ROW_FORMS * opcode + STRIDED: REPEAT(EACH { MOVING(x, 0) MOVING(y, 1) MOVING(z, 2) out[i] = f; }) \
+    case ROW_FORMS * opcode + INDEXED: REPEAT(PICK EACH { PICKED(x, 0) PICKED(y, 1) PICKED(z, 2) out[i] = f; })
 
 static int64_t ROW_JOIN(run_rows, SET)(
-    const int32_t *segments, int64_t at, int64_t count, const int32_t *code, double *value
+    const int32_t *segments, int64_t at, int64_t count, const int32_t *code, const int32_t *links, double *value
 ) {
     for (; at < count; at++) {
         const int32_t *s = segments + ROW_WIDTH * at;
         const int64_t n = s[1];
         double *out = value + s[2];
         switch (s[0]) {
+        case CHAIN:
+            REPEAT(ROW_JOIN(run_chain, SET)(links + LINK_WIDTH * (int64_t)s[3], s[4], r, n, value, out);)
 /* --- generated by tools/generate.py from ops/table.py: rows --- */
         TWO(1, x + y) /* add */
         TWO(2, x - y) /* sub */
@@ -121,13 +176,17 @@ static int64_t ROW_JOIN(run_rows, SET)(
     return at;
 }
 
-#undef LOOP
-#undef ROW
+#undef PARTS
+#undef CHAIN_OF
+#undef REPEAT
+#undef EACH
+#undef AT
+#undef PICK
+#undef ROW_OF
 #undef LANE
 #undef SCALAR
 #undef MOVING
 #undef PICKED
-#undef PICK
 #undef ONE
 #undef TWO
 #undef THREE

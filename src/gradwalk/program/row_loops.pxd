@@ -6,4 +6,14 @@ cdef extern from "row_loops.h":
     int STRIDED
     int INDEXED
     int ROW_FORMS
-    int64_t run_rows(const int* segments, int64_t at, int64_t count, const int* code, double* value) nogil
+    int CHAIN
+    int LINK_WIDTH
+    int IS_NUMBER
+    int IS_ROW
+    int IS_SCALED
+    int ADD_SCALED
+    int ADD_PRODUCTS
+    int ADD_ROW
+    int64_t run_rows(
+        const int* segments, int64_t at, int64_t count, const int* code, const int* links, double* value
+    ) nogil

@@ -4,7 +4,7 @@ An interpreter takes some nanoseconds for each instruction, most of them to find
 instructions do not depend on one another: all products of a matrix with a vector, or those of all letters of a text.
 Here instructions are ordered by level, that is how long a chain of others they wait for, and by operation. What is
 alike is one row, whose results stand in neighbouring slots, and so do, where a row takes what another one gave, its
-operands. Each instruction rounds as it did, so that no bit of a result changes.
+operands; row_chains.py joins rows. Each instruction rounds as it did, so that no bit of a result changes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gradwalk.ops.table import ROWS
 from gradwalk.program import row_loops
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
+from gradwalk.program.row_chains import joined
 
 if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
@@ -47,6 +48,7 @@ class RowPlan(NamedTuple):
     Attributes:
         instructions: All instructions in their new order, with the new slots of their operands; int32.
         segments: Rows, and stretches of instructions that are interpreted, as row_loops.h says; int32.
+        links: Those of all chains; int32.
         copies: What is copied before the first segment, to the slots after all others: the slots of inputs and
             constants that rows take at other distances than one, as those of a matrix's column.
         tables: For each table of the program, the slots of its entries, one after the other; int32.
@@ -55,6 +57,7 @@ class RowPlan(NamedTuple):
 
     instructions: NDArray[numpy.int32]
     segments: NDArray[numpy.int32]
+    links: NDArray[numpy.int32]
     copies: NDArray[numpy.int32]
     tables: NDArray[numpy.int32]
     outputs: NDArray[numpy.int32]
@@ -90,8 +93,12 @@ def row_plan(code: Code) -> RowPlan:
     instructions = moved.ravel()
     entries = [index for table in code.tables for index in table]
     tables = slot[entries] if entries else numpy.zeros(1, numpy.int32)
+    outputs = slot[list(code.outputs)]
     segments, copies = _segments(instructions, ends, code)
-    return RowPlan(instructions, segments, copies, tables, slot[list(code.outputs)])
+    operands = [moved[arities >= position, position] for position in (1, 2, 3)]
+    uses = numpy.bincount(numpy.concatenate([*operands, tables, outputs]), minlength=code.count + len(copies))
+    segments, links = joined(segments, uses.astype(numpy.int32))
+    return RowPlan(instructions, segments, links, copies, tables, outputs)
 
 
 def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
@@ -316,5 +323,6 @@ class _Writer:
         self._segment[at] = operation
         self._segment[at + 1] = length
         self._segment[at + 2] = self._first + begin
+        self._segment[at + 9] = 1
         self._count += 1
         return at
