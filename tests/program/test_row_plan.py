@@ -121,12 +121,12 @@ def test_a_matrix_times_a_vector_and_its_way_back():
     agree(slope.program, [*matrix.ravel(), *x])
 
 
-def chains(program: Program) -> list[tuple[list[int], int]]:
-    """The kinds of the links of a program's chains, and how often each chain is repeated."""
+def chains(program: Program) -> list[tuple[list[list[int]], int]]:
+    """The links of a program's chains, each with its kind and how many times it is done, and the repetitions."""
     plan = row_plan(program.code)
-    kinds = plan.links.reshape(-1, row_loops.LINK_WIDTH)[:, 0].tolist()
+    links = plan.links.reshape(-1, row_loops.LINK_WIDTH)[:, [0, 5]].tolist()
     segments = plan.segments.reshape(-1, row_loops.ROW_WIDTH).tolist()
-    return [(kinds[s[3] : s[3] + s[4]], s[9]) for s in segments if s[0] == row_loops.CHAIN]
+    return [(links[s[3] : s[3] + s[4]], s[9]) for s in segments if s[0] == row_loops.CHAIN]
 
 
 def test_totals_are_chains_and_outer_products_repetitions():
@@ -158,7 +158,8 @@ def test_totals_are_chains_and_outer_products_repetitions():
     numbers = [0.3 * k - 1.0 for k in range(12)]
     agree(program, numbers)
     added = [row_loops.ADD_SCALED, row_loops.ADD_PRODUCTS, row_loops.ADD_ROW]
-    assert sorted(kinds for kinds, _ in chains(program)) == sorted([*begin, *added] for begin in begins.values())
+    kinds = sorted([kind for kind, times in links for _ in range(times)] for links, _ in chains(program))
+    assert kinds == sorted([*begin, *added] for begin in begins.values())
 
     outer = jit(numpy.outer)
     outer(numpy.ones(5), numpy.ones(7))
@@ -172,7 +173,9 @@ def test_a_matrix_times_a_vector_is_one_chain():
     times = jit(lambda matrix, x: matrix @ x)
     matrix = numpy.random.default_rng(0).normal(size=(64, 8))
     times(matrix, numpy.ones(8))
-    assert [len(kinds) for kinds, _ in chains(times.program)] == [8]
+    [(links, repetitions)] = chains(times.program)  # products of the second column, the first one and all others
+    assert links == [[row_loops.IS_SCALED, 1], [row_loops.ADD_SCALED, 2], [row_loops.ADD_SCALED, 5]]
+    assert repetitions == 1
     agree(times.program, [*matrix.ravel(), *numpy.arange(8.0)])
 
 

@@ -218,8 +218,12 @@ class _Joiner:
     @cython.exceptval(check=False)
     def _link_goes_on(self, old: cython.int, new: cython.int, repetitions: cython.int) -> cython.bint:
         """Whether a link is one more repetition of another one."""
+        k: cython.int
         old = _link_at(old)
         new = _link_at(new)
+        for k in range(5, row_loops.LINK_WIDTH):
+            if self._link[old + k] != self._link[new + k]:
+                return False
         return self._link[old] == self._link[new] and _is_even(self._link, old + 1, new + 1, 2, 2, repetitions)
 
     @cython.cfunc
@@ -274,14 +278,25 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _append(self, kind: cython.int, first: cython.int, second: cython.int) -> cython.void:
-        """Append a link."""
+        """Append a link, or do the last one once more."""
         at: cython.int = _link_at(self._links)
+        last: cython.int = at - row_loops.LINK_WIDTH
         self._link[at] = kind
         self._link[at + 1] = first
         self._link[at + 2] = second
         self._link[at + 3] = 0
         self._link[at + 4] = 0
-        self._links += 1
+        self._link[at + 5] = 1
+        self._link[at + 6] = 0
+        self._link[at + 7] = 0
+        # What begins a chain is done once, so that a link of the same kind is part of the same chain.
+        if kind < row_loops.ADD_SCALED or self._link[last] != kind:
+            self._links += 1
+        elif _is_even(self._link, last + 1, at + 1, 5, 2, self._link[last + 5]):
+            _set_leaps(self._link, last + 1, at + 1, 5, 2, self._link[last + 5])
+            self._link[last + 5] += 1
+        else:
+            self._links += 1
 
 
 @cython.cfunc
@@ -298,7 +313,16 @@ def _link_at(number: cython.int) -> cython.int:
 def _is_even(
     cells: cython.p_int, last: cython.int, new: cython.int, leap: cython.int, count: cython.int, repetitions: cython.int
 ) -> cython.bint:
-    """Whether new operands are as far from those of some repetitions as their leaps, so many cells behind, say."""
+    """Whether new operands are as far from those of some repetitions as their leaps, so many cells behind, say.
+
+    Args:
+        cells: Segments or links.
+        last: Where the first operand of the repetitions stands.
+        new: Where that of the new one stands.
+        leap: How many cells behind it there is how far it moves.
+        count: How many operands there are.
+        repetitions: How many there are; operands of only one may move by anything.
+    """
     k: cython.int
     for k in range(count):
         if repetitions > 1 and cells[new + k] - cells[last + k] != repetitions * cells[last + leap + k]:

@@ -9,8 +9,9 @@
    all that are made of arithmetic alone, so that vectors give the same bits.
 
    A segment of operation `CHAIN` is a total of several rows. Its operands are the number of its first link and how many
-   it has. A link is `LINK_WIDTH` numbers: what it does to the total, its two operands, and by how much each of them
-   moves from one repetition to the next. This file includes itself, once for each instruction set. */
+   it has. A link is `LINK_WIDTH` numbers: what it does to the total, its two operands, by how much each of them moves
+   from one repetition to the next, how many times it does this, and by how much operands move from one time to the
+   next. This file includes itself, once for each instruction set. */
 
 #ifndef SET
 
@@ -21,7 +22,7 @@
 #include <stdint.h>
 
 enum { ROW_WIDTH = 13, STRIDED = 8, INDEXED = 9, ROW_FORMS = 10 };
-enum { CHAIN = 0, LINK_WIDTH = 5, IS_NUMBER = 0, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW };
+enum { CHAIN = 0, LINK_WIDTH = 8, IS_NUMBER = 0, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW };
 
 /* A part of a row: as many numbers as a loop over a part of a chain keeps in a register or two. */
 #ifdef __GNUC__
@@ -73,23 +74,23 @@ static inline int64_t run_rows(
 /* What a chain makes of `width` numbers of each of its rows, whose totals stay in registers. Rows of four numbers and
    more have chains, and what is left of one is done with numbers that have been done before. */
 #define PARTS(width) for (size_t j = 0; j < (width) * sizeof(double) / sizeof(row_part); j++)
+#define TIMES for (int64_t t = link[5]; t > 0; t--, x += link[6], y += link[7])
+#define PART(x) ((const row_part *)(x + i))[j]
 #define CHAIN_OF(width) \
     static inline void ROW_JOIN(chain_of_##width, SET)( \
         const int32_t *link, int64_t count, int64_t repetition, const double *value, int64_t i, double *out \
     ) { \
         row_part total[(width) * sizeof(double) / sizeof(row_part)] = {0}; \
         for (; count > 0; count--, link += LINK_WIDTH) { \
-            const double *first = value + link[1] + repetition * link[3]; \
-            const row_part *x = (const row_part *)(first + i); \
-            const row_part *y = (const row_part *)(value + link[2] + repetition * link[4] + i); \
-            const double a = *first; \
+            const double *x = value + link[1] + repetition * link[3]; \
+            const double *y = value + link[2] + repetition * link[4]; \
             switch (link[0]) { \
-            case IS_NUMBER: PARTS(width) total[j] = a - (row_part){0}; break; \
-            case IS_ROW: PARTS(width) total[j] = y[j]; break; \
-            case IS_SCALED: PARTS(width) total[j] = a * y[j]; break; \
-            case ADD_SCALED: PARTS(width) total[j] = a * y[j] + total[j]; break; \
-            case ADD_PRODUCTS: PARTS(width) total[j] = x[j] * y[j] + total[j]; break; \
-            case ADD_ROW: PARTS(width) total[j] = total[j] + y[j]; break; \
+            case IS_NUMBER: PARTS(width) total[j] = *x - (row_part){0}; break; \
+            case IS_ROW: PARTS(width) total[j] = PART(y); break; \
+            case IS_SCALED: PARTS(width) total[j] = *x * PART(y); break; \
+            case ADD_SCALED: TIMES PARTS(width) total[j] = *x * PART(y) + total[j]; break; \
+            case ADD_PRODUCTS: TIMES PARTS(width) total[j] = PART(x) * PART(y) + total[j]; break; \
+            case ADD_ROW: TIMES PARTS(width) total[j] = total[j] + PART(y); break; \
             } \
         } \
         PARTS(width) ((row_part *)(out + i))[j] = total[j]; \
@@ -177,6 +178,8 @@ static int64_t ROW_JOIN(run_rows, SET)(
 }
 
 #undef PARTS
+#undef TIMES
+#undef PART
 #undef CHAIN_OF
 #undef REPEAT
 #undef EACH

@@ -11,7 +11,7 @@ from gradwalk.ops import evaluate
 from gradwalk.ops.evaluate import ARITIES, FUSED, fused
 
 ROW_WIDTH, STRIDED, INDEXED, ROW_FORMS = 13, 8, 9, 10
-CHAIN, LINK_WIDTH = 0, 5
+CHAIN, LINK_WIDTH = 0, 8
 IS_NUMBER, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW = range(6)
 
 
@@ -63,13 +63,17 @@ def _total(links: Any, operands: list[int], r: int, i: int, value: Any) -> float
     """A total that a chain makes."""
     total = 0.0
     for at in range(operands[0], operands[0] + operands[1]):
-        kind, first, second, *moves = map(int, links[LINK_WIDTH * at : LINK_WIDTH * (at + 1)])
-        first += r * moves[0]
-        x, y = value[first + i] if kind == ADD_PRODUCTS else value[first], value[second + r * moves[1] + i]
-        if kind in (IS_NUMBER, IS_ROW):
-            total = x if kind == IS_NUMBER else y
-        elif kind == IS_SCALED:
-            total = x * y
-        else:
-            total = total + y if kind == ADD_ROW else x * y + total
+        kind, first, second, leap, other_leap, times, *moves = map(int, links[LINK_WIDTH * at : LINK_WIDTH * (at + 1)])
+        first += r * leap
+        second += r * other_leap + i
+        for _ in range(times):
+            x, y = value[first + i] if kind == ADD_PRODUCTS else value[first], value[second]
+            if kind in (IS_NUMBER, IS_ROW):
+                total = x if kind == IS_NUMBER else y
+            elif kind == IS_SCALED:
+                total = x * y
+            else:
+                total = total + y if kind == ADD_ROW else x * y + total
+            first += moves[0]
+            second += moves[1]
     return float(total)
