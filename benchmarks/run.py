@@ -18,6 +18,7 @@ BENCHMARKS = (
     "chain",
     "memory",
     "transformer",
+    "microgpt",
     "networks",
     "see",
     "transforms",

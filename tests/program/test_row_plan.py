@@ -209,6 +209,15 @@ def test_ways_back_are_turned_round():
     agree(program, list(range(9)))
 
 
+def test_rows_that_alternate_are_sorted_by_their_operands():
+    tape = Tape()
+    x = [tape.input() for _ in range(33)]
+    pairs = [(x[16 - i], x[32 - i]) for i in range(16)]
+    program = tape.program([tape.append("mul", x[0], a) for pair in pairs for a in pair])
+    assert forms(program) == [1]
+    agree(program, [0.1 * k for k in range(33)])
+
+
 def network(x):
     """The loss of a network on one sample, with parameters in one array."""
     weights, bias = x[:400].reshape(20, 20), x[400:]
