@@ -510,6 +510,32 @@ def test_kernels_are_pickled_as_their_programs():
     assert on_lanes(copy, numpy.ones(1), columns, 99) == on_lanes(made, numpy.ones(1), columns, 99)
 
 
+@pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
+@pytest.mark.parametrize(
+    ("count", "lanes"), [(100, 128), (2047, 128), (2048, 256), (4095, 256), (4096, 512), (9999, 512)]
+)
+def test_large_batches_have_larger_blocks(count, lanes, kind):
+    """Sums add up block by block, so that they show how many lanes a block has."""
+    case = of("mul", (True, True))
+    columns = [numpy.random.default_rng(0).normal(size=count).astype(kind) * kind(1e7) for _ in range(2)]
+    chosen = LaneKernel(case.program, case.varies, reduced=True)
+    expected = LaneKernel(case.program, case.varies, reduced=True, lanes=lanes)
+    assert on_lanes(chosen, numpy.empty(0), columns, count, kind) == on_lanes(
+        expected, numpy.empty(0), columns, count, kind
+    )
+    assert chosen.memory <= max(1 << 22, chosen.schedule.slots * 128 * 8) + 32 * 512 * 8
+
+
+def test_blocks_of_programs_with_many_slots_stay_small():
+    count = 2000
+    code = numpy.array(
+        [[opcode("mul"), i, i, 0] for i in range(count)] + [[opcode("add"), i, i, 0] for i in range(count)]
+    )
+    program = Program(count, [], code.astype(numpy.int32).ravel(), [], list(range(count, 3 * count)))
+    made = LaneKernel(program, (True,) * count)
+    assert made.memory == (made.schedule.slots + 32) * 8 * (128 if made.schedule.slots > 2048 else 256)
+
+
 @pytest.mark.parametrize("lanes", [0, -16, 8, 20])
 def test_a_block_has_a_multiple_of_16_lanes(lanes):
     with pytest.raises(ValueError, match="multiple of 16"):

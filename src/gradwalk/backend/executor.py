@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
 else:
     import cython
 
-# Lanes per block. Larger blocks amortise dispatch; smaller ones keep more rows in the cache.
+# Lanes per block: the first number, and for large batches twice and four times as many, while rows stay below so many
+# bytes. Larger blocks amortise finding out what an instruction is; smaller ones keep more rows in the cache.
 LANES = 128
+_MOST_LANES = 512
+_LARGEST_ROWS = 1 << 22
+_FEWEST_BLOCKS = 8  # of a batch that larger ones are made for: several threads are to share them
 # The most shards that a batch is cut into. It is no number of threads, which change no bit of a result: a thread takes
 # one shard after the other.
 SHARDS = 64
@@ -68,14 +73,14 @@ class LaneKernel:
         program: The program of one sample.
         varies: For each of its inputs, whether it has a number for each sample, in a column, or one for all.
         reduced: Whether the outputs are wanted as sums over the batch.
-        lanes: How many lanes a block has, a multiple of 16.
+        lanes: How many lanes a block has, a multiple of 16; None for as many as suit the program and the batch.
         apart: Whether an output that is a sum of products may be reduced product by product, which takes fewer
             instructions. Where such a sum is not finite, the kernel computes all again without that.
 
     Attributes:
         schedule: What is run.
         reduced: Whether the results are sums over the batch.
-        lanes: How many lanes a block has.
+        lanes: How many lanes a block has, or None.
         instruction_set: The name of the instruction set that the loops over lanes are compiled for.
         policy: When machine code is made, and how.
 
@@ -90,16 +95,16 @@ class LaneKernel:
         varies: Sequence[bool],
         *,
         reduced: bool = False,
-        lanes: int = LANES,
+        lanes: int | None = None,
         apart: bool = True,
     ) -> None:
-        if lanes < 1 or lanes % 16:
+        if lanes is not None and (lanes < 1 or lanes % 16):
             raise ValueError(f"a block has a positive multiple of 16 lanes, not {lanes}")
         self.instruction_set = chosen_instruction_set()
         self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
-        plan = _Plan(self.schedule.code, self.schedule.slots, lanes)
+        plan = _Plan(self.schedule.code, self.schedule.slots, self._row)
         self._plans = [plan, plan]  # for float64 and float32
         self._work = [0, 0]  # lanes times instructions that have been run, likewise
         self._is_asked = [False, False]  # whether it has been asked for machine code, likewise
@@ -127,8 +132,9 @@ class LaneKernel:
     def memory(self) -> int:
         """Bytes that each thread works in: slots · lanes · 8, and as much for 32 columns more.
 
-        Machine code has slots for inputs and outputs alone, and keeps what loops need in memory of its own. Inputs and
-        outputs come on top, and where it is reduced 16 bytes for each output and shard, at most 64 shards.
+        Blocks have 128 lanes, and those of large batches up to 512, if that is at most 4 MB. Machine code has slots for
+        inputs and outputs alone, and keeps what loops need in memory of its own. Inputs and outputs come on top, and
+        where it is reduced 16 bytes for each output and shard, at most 64 shards.
         """
         return max(plan.memory for plan in self._plans)
 
@@ -156,16 +162,17 @@ class LaneKernel:
         self._warm(count, single)
         scalars = self.schedule.scalars
         computed = self.schedule.prologue.run(uniform)
-        shards = self._shards(count)
+        width = self._width(count, single)
+        blocks = -(-count // width)
+        shards = self._shards(blocks)
         totals = numpy.zeros((shards if self.reduced else 1, 2 * len(self.schedule.program.outputs)))
         plan = self._plans[single]
-        launch = _Launch(self, plan, computed[:scalars], _Columns(columns, True), _Columns(outputs, False), single)
+        launch = _Launch(self, plan, _stride(width, count), computed[:scalars], columns, outputs, single)
 
         def work(tasks: Iterator[int]) -> None:
             scratch = plan.scratch()
             for shard in tasks:
-                blocks = -(-count // self.lanes)
-                first, last = [min(count, i * blocks // shards * self.lanes) for i in (shard, shard + 1)]
+                first, last = [min(count, i * blocks // shards * width) for i in (shard, shard + 1)]
                 launch.run(first, last, totals[shard if self.reduced else 0], scratch)
             plan.free.append(scratch)
 
@@ -213,13 +220,13 @@ class LaneKernel:
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
-        width = Lanes(self.instruction_set, _HAS_VECTOR_FUNCTIONS, self.lanes)
+        width = Lanes(self.instruction_set, _HAS_VECTOR_FUNCTIONS, self.lanes or LANES)
         try:
             found = compiled_schedule(self.schedule, width, single=single, contract=self.policy.contract)
         except RefusedError as error:
             self._refusals[single] = str(error)
         else:
-            self._plans[single] = _Plan(found.program.schedule, found.program.slots, self.lanes, found.code)
+            self._plans[single] = _Plan(found.program.schedule, found.program.slots, self._row, found.code)
 
     @property
     def backends(self) -> dict[str, str]:
@@ -239,11 +246,26 @@ class LaneKernel:
             why = f"{self._work[single]:,} lanes times instructions run, of {self._hot:,} that earn machine code"
         return f"lanes: {why}"
 
-    def _shards(self, count: int) -> int:
-        """How many shards a batch is cut into. Sums depend on it: it follows from the program and the batch alone."""
+    def _width(self, count: float, single: bool) -> int:
+        """How many lanes a block has. Sums depend on it: it follows from the program and the batch alone."""
+        if self.lanes is not None:
+            return self.lanes
+        width = LANES
+        row = self.schedule.slots * (4 if single else 8)
+        while width < _MOST_LANES and 2 * width * row <= _LARGEST_ROWS and 2 * width * _FEWEST_BLOCKS <= count:
+            width *= 2
+        return width
+
+    @property
+    def _row(self) -> int:
+        """The most bytes that a row has."""
+        return max(self._width(math.inf, True) * 4, self._width(math.inf, False) * 8)
+
+    def _shards(self, blocks: int) -> int:
+        """How many shards so many blocks are. Sums depend on it: it follows from the program and the batch alone."""
         outputs = max(1, len(self.schedule.program.outputs))
         most = max(_FEWEST_SHARDS, _LARGEST_TOTALS // outputs) if self.reduced else SHARDS
-        return max(1, min(SHARDS, most, -(-count // self.lanes)))
+        return max(1, min(SHARDS, most, blocks))
 
     def _sums(self, totals: NDArray[Any], fixed: NDArray[Any], count: int) -> NDArray[Any]:
         """The sums over the batch, from those of the shards."""
@@ -266,9 +288,9 @@ class _Plan:
         free: Scratch that no thread works in at the moment. A deque, whose append and pop are safe between threads.
     """
 
-    def __init__(self, code: NDArray[numpy.int32], slots: int, width: int, machine: LaneCode | None = None) -> None:
+    def __init__(self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None) -> None:
         self.code, self.slots, self.machine = code, slots, machine
-        self.memory = (slots + lanes.TILE * lanes.TILES) * width * 8 + (0 if machine is None else machine.memory)
+        self.memory = (slots + lanes.TILE * lanes.TILES) * row + (0 if machine is None else machine.memory)
         self.free: deque[_Scratch] = deque()
 
     def scratch(self) -> _Scratch:
@@ -318,27 +340,28 @@ class _Launch:
     _arrays: tuple  # what the pointers in the batch point into
 
     def __init__(
-        self, kernel: LaneKernel, plan: _Plan, scalars: Any, columns: _Columns, outputs: _Columns, single: bool
+        self, kernel: LaneKernel, plan: _Plan, lanes_apart: int, uniform: Any, inputs: Any, outputs: Any, single: bool
     ) -> None:
+        columns, results = _Columns(inputs, True), _Columns(outputs, False)
         schedule = kernel.schedule
         with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
-            scalars = scalars.astype(numpy.float32 if single else numpy.float64)
+            scalars = uniform.astype(numpy.float32 if single else numpy.float64)
         self._instruction_set = INSTRUCTION_SETS.index(kernel.instruction_set)
         self._single = single
-        self._arrays = (schedule, plan, scalars, columns, outputs)
+        self._arrays = (schedule, plan, scalars, columns, results)
         self._batch = lanes.Batch(
             code=c_compat.integers(plan.code),
             tables=c_compat.integers(schedule.tables),
             targets=c_compat.integers(schedule.targets),
             length=len(plan.code),
             slots=plan.slots,
-            lanes=kernel.lanes,
+            lanes=lanes_apart,
             scalars=c_compat.cells(scalars),
             columns=c_compat.cells(columns.addresses),
             strides=c_compat.cells(columns.strides),
             tiles=c_compat.cells(columns.tiles),
-            outputs=c_compat.cells(outputs.addresses),
-            output_strides=c_compat.cells(outputs.strides),
+            outputs=c_compat.cells(results.addresses),
+            output_strides=c_compat.cells(results.strides),
             machine=0 if plan.machine is None else plan.machine.machine_code.address,
         )
 
@@ -358,8 +381,13 @@ class _Launch:
             lanes.run(instruction_set, single, batch, shard)
 
 
+def _stride(width: int, count: int) -> int:
+    """By how many lanes rows are apart: of a batch smaller than a block by its own, so that more of them are cached."""
+    return min(width, max(16, -(-count // 16) * 16))
+
+
 def _unpickled(
-    program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int, policy: machine_code.Policy
+    program: Program, varies: tuple[bool, ...], reduced: bool, lanes: int | None, policy: machine_code.Policy
 ) -> LaneKernel:
     with machine_code.compiling(policy):
         return LaneKernel(program, varies, reduced=reduced, lanes=lanes)

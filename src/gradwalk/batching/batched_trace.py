@@ -13,6 +13,7 @@ from gradwalk.backend.base import Backend, Kernel, PythonCallError
 from gradwalk.backend.loop_kernel import make_kernel, written_out
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
+from gradwalk.ops.cached import cached_property
 from gradwalk.program.derived import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
@@ -183,32 +184,26 @@ class BatchedTrace(Trace):
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
         """The outputs that are the same for all samples, computed from the first one."""
-        first = self._of_sample(batch.first(), self._has_values(batch))
-        return [first[position] for position in self.fixed]
+        return _outputs(self._of_fixed, [*batch.first(), *self.captured], self._has_values(batch))
+
+    @cached_property
+    def _of_fixed(self) -> Program:
+        """The program of these outputs alone."""
+        return _reordered(self.program, [0] * self.program.inputs, self.fixed)
 
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
         """Run the kernel: see `Kernel.run`."""
-        shared = [*batch.shared(), *self.captured]
-        numbers = numpy.empty(kernel.uniform_inputs)
-        if not write(shared, numbers):
-            numbers[:] = plain_numbers(shared)
-        return kernel.run(numbers, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
+        shared = _numbers([*batch.shared(), *self.captured], kernel.uniform_inputs)
+        return kernel.run(shared, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
         """The numbers of the results in columns, computed one sample after the other.
 
         That is how it is done where Values are to come out or Python functions are called.
         """
-        rows = [self._of_sample(batch.sample(i), has_values) for i in range(batch.size)]
+        samples = ([*batch.sample(i), *self.captured] for i in range(batch.size))
+        rows = [_outputs(self.program, leaves, has_values) for leaves in samples]
         return list(zip(*rows, strict=True)) or [()] * len(self.program.outputs)
-
-    def _of_sample(self, leaves: list[Any], has_values: bool) -> list[Any]:
-        """The numbers of the result for one sample."""
-        operands = [*leaves, *self.captured]
-        if has_values:
-            return self.program(scalars(operands))
-        numbers: list[Any] = self.program.run(numpy.array(plain_numbers(operands), numpy.float64)).tolist()
-        return numbers
 
 
 def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> BatchedTrace:
@@ -243,6 +238,22 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
         fixed = [position for position, index in enumerate(program.outputs) if not depends[index]]
         return BatchedTrace(program, captured, None, treedef, fixed)
     return BatchedTrace(program, captured, kernel, treedef, list(kernel.fixed))
+
+
+def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[Any]:
+    """The outputs of a program for the numbers of these leaves: Values, or floats."""
+    if has_values:
+        return program(scalars(leaves))
+    numbers: list[Any] = program.run(_numbers(leaves, program.inputs)).tolist()
+    return numbers
+
+
+def _numbers(leaves: Sequence[Any], count: int) -> NDArray[numpy.float64]:
+    """So many numbers, which these leaves hold."""
+    numbers = numpy.empty(count)
+    if not write(leaves, numbers):
+        numbers[:] = plain_numbers(leaves)
+    return numbers
 
 
 def _reordered(program: Program, kinds: Sequence[int], outputs: Sequence[int]) -> Program:
