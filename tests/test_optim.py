@@ -201,6 +201,20 @@ def test_a_recorded_training_step_of_a_network():
     assert step.statistics.recordings <= 2  # Values at first, numbers from then on
 
 
+def test_parameters_without_gradients_are_recorded_without_warnings():
+    """The root of their mean square is that of 0."""
+    optimiser = optim.adam(0.1)
+
+    def step(params, state):
+        updates, state = optimiser.update(grad(lambda params: params[0] ** 2)(params), state, params)
+        return optim.apply_updates(params, updates), state
+
+    params = numpy.array([1.0, 2.0])
+    (found, _), (expected, _) = jit(step)(params, optimiser.init(params)), step(params, optimiser.init(params))
+    assert found.tolist() == expected.tolist()
+    assert found[1] == 2.0
+
+
 def test_derivatives_through_training():
     def after(rate):
         def step(carry, _):

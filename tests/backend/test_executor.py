@@ -527,13 +527,13 @@ def test_large_batches_have_larger_blocks(count, lanes, kind):
 
 
 def test_blocks_of_programs_with_many_slots_stay_small():
-    count = 2000
-    code = numpy.array(
-        [[opcode("mul"), i, i, 0] for i in range(count)] + [[opcode("add"), i, i, 0] for i in range(count)]
-    )
-    program = Program(count, [], code.astype(numpy.int32).ravel(), [], list(range(count, 3 * count)))
-    made = LaneKernel(program, (True,) * count)
-    assert made.memory == (made.schedule.slots + 32) * 8 * (128 if made.schedule.slots > 2048 else 256)
+    count = 3000
+    squares = [[opcode("mul"), i, i, 0] for i in range(count)]
+    sums = [[opcode("add"), i, count + i, 0] for i in range(count)]
+    code = numpy.array(squares + sums, numpy.int32).ravel()
+    made = LaneKernel(Program(count, [], code, [], list(range(count, 3 * count))), (True,) * count)
+    assert made.schedule.slots > 2048
+    assert made.memory == (made.schedule.slots + 32) * 8 * 128
 
 
 @pytest.mark.parametrize("lanes", [0, -16, 8, 20])

@@ -325,5 +325,6 @@ def _clipped(x: Any, most: Number) -> Any:
 
 def _elementwise(f: Callable[[Any], Any], array: Any) -> Any:
     """Apply a function of numbers to an array of floats or of Values."""
-    found = numpy.frompyfunc(f, 1, 1)(array)
+    with numpy.errstate(all="ignore"):  # the derivative of a root at 0 is inf without a word, as it is of numbers
+        found = numpy.frompyfunc(f, 1, 1)(array)
     return found if array.dtype == object else found.astype(float)
