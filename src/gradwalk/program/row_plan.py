@@ -83,10 +83,10 @@ def row_plan(code: Code) -> RowPlan:
     levels, kinds = _levels_and_kinds(code, rows)
     keys = levels * len(_ARITIES) + rows[:, 0]
     order = numpy.lexsort((kinds, keys)).astype(numpy.int32)
-    keys = keys[order]
-    ends = numpy.append(numpy.flatnonzero(keys[1:] != keys[:-1]) + 1, len(rows)).astype(numpy.int32)
+    keys, kinds = keys[order], kinds[order]
+    is_end = keys[1:] != keys[:-1]
     slot = numpy.arange(code.count, dtype=numpy.int32)
-    _set_slots(rows, order, ends, slot, code.first)
+    _set_slots(rows, order, _ends(is_end | (kinds[1:] != kinds[:-1])), slot, code.first)
     moved = rows[order]
     arities = _ARITIES[moved[:, 0]]
     for position in (1, 2, 3):
@@ -96,11 +96,16 @@ def row_plan(code: Code) -> RowPlan:
     entries = [index for table in code.tables for index in table]
     tables = slot[entries] if entries else numpy.zeros(1, numpy.int32)
     outputs = slot[list(code.outputs)]
-    segments, copies = _segments(instructions, ends, code)
+    segments, copies = _segments(instructions, _ends(is_end), code)
     operands = [moved[arities >= position, position] for position in (1, 2, 3)]
     uses = numpy.bincount(numpy.concatenate([*operands, tables, outputs]), minlength=code.count + len(copies))
     segments, links = joined(segments, uses.astype(numpy.int32))
     return RowPlan(instructions, segments, links, copies, tables, outputs)
+
+
+def _ends(is_end: NDArray[numpy.bool_]) -> NDArray[numpy.int32]:
+    """Return the ends of stretches, given of each instruction but the last one whether it is the last of a stretch."""
+    return numpy.append(numpy.flatnonzero(is_end) + 1, len(is_end) + 1).astype(numpy.int32)
 
 
 def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
@@ -141,7 +146,7 @@ def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[n
 
 
 def _set_slots(rows: Any, order: Any, ends: Any, slots: Any, first: cython.int) -> None:
-    """Order the instructions of each row so that operands move evenly, and say where results go."""
+    """Order the instructions of each kind in a row so that operands move evenly, and say where results go."""
     instruction: cython.p_int = c_compat.integers(rows.reshape(-1))
     arity: cython.p_int = c_compat.integers(_ARITIES)
     at: cython.p_int = c_compat.integers(order)
