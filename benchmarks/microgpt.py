@@ -38,7 +38,7 @@ sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep 
 
 STEPS = 1000  # after which Adam's rate is 0
 LENGTH = 6  # of the names: the usual one
-REPEATED = 20  # steps of one run
+REPEATED = 100  # steps of one run
 LONGEST = 20.0  # seconds to wait until gradwalk has its rows
 
 
