@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, c_double
 from functools import partial
-from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy
 from peers import cpp, jax, on_one_core
-from timing import Row, at_most, best_of, main, seconds, within
+from timing import Row, at_most, best_of, main, seconds, warmed_up, within
 
 from gradwalk import grad, jit, jvp, loops, math, value_and_grad, vmap
 from gradwalk import numpy as gnp
@@ -314,14 +313,6 @@ def flat(result: Any) -> Any:
     """The numbers of a result as one array."""
     parts = result if isinstance(result, (tuple, list)) else [result]
     return numpy.concatenate([numpy.asarray(part, float).ravel() for part in parts])
-
-
-def warmed_up(run: Run) -> None:
-    """Run long enough for what runs often to be compiled, on the one core that there is."""
-    end = perf_counter() + 0.5
-    while perf_counter() < end:
-        run()
-    sleep(0.5)
 
 
 def rows_of(problem: Problem, turns: int) -> list[Row]:

@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import inf
 from multiprocessing import get_context
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -98,6 +98,14 @@ def seconds(run: Callable[[], object], collector: bool = False) -> float:
         gc.enable()
     del result
     return stop - start
+
+
+def warmed_up(run: Callable[[], object]) -> None:
+    """Run for half a second, and wait as long: for what gradwalk compiles beside its runs, be there one core only."""
+    end = perf_counter() + 0.5
+    while perf_counter() < end:
+        run()
+    sleep(0.5)
 
 
 def and_freed(run: Callable[[], object]) -> Callable[[], None]:
