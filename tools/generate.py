@@ -535,7 +535,7 @@ def _example(called: str, number: float) -> Lines:
 
 def instructions() -> Lines:
     """The block of lanes.h: the numbers of the instructions that it knows by name."""
-    known = [*(row.name for row in GATHERS), *SCHEDULED]
+    known = [*(row.name for row in GATHERS), "muladd", *SCHEDULED]
     yield f"enum {{ {', '.join(f'{name.upper()} = {OPCODES[name]}' for name in known)} }};"
 
 
