@@ -63,9 +63,10 @@ def logarithm_of_sum(operands: list[Any]) -> Any:
         return rows.log(0.0)
     largest = _largest(operands)
     shift = rows.where(rows.less(rows.absolute(largest), math.inf), largest, 0.0)
+    # Of -inf alone all exponentials are 0. Their logarithm is then that of 1, by a term that has no derivative: a choice
+    # would have to be kept in sight by everything that is differentiated through.
     is_nothing = rows.equal(largest, -math.inf)
-    total = rows.where(is_nothing, 1.0, _sum(_exponentials(operands, shift)))
-    return rows.where(is_nothing, -math.inf, rows.add(shift, rows.log(total)))
+    return rows.add(rows.log(_sum([*_exponentials(operands, shift), is_nothing])), largest)
 
 
 @overload
