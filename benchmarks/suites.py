@@ -2,14 +2,14 @@
 
 The definitions are those of the suites, each written again: a particle that is to hit a line and a saddle point, which
 come from work on nested derivatives; an ODE from CppAD's speed tests; the logarithm of a sum of exponentials; the
-directions of Newton's method for k means; and the LSTM of ADBench. JAX runs the same functions, C++ has its derivatives
-written by hand, and all have to agree.
+directions of Newton's method for k means; and the LSTM, the mixture of Gaussians and the bundle adjustment of ADBench.
+JAX runs the same functions, C++ has its derivatives written by hand, and all have to agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ctypes import POINTER, c_double
+from ctypes import c_double, c_void_p
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy
 from peers import cpp, jax, on_one_core
 from timing import Row, at_most, best_of, main, seconds, warmed_up, within
 
-from gradwalk import grad, jit, jvp, loops, math, value_and_grad, vmap
+from gradwalk import grad, jacobian, jit, jvp, loops, math, value_and_grad, vmap
 from gradwalk import numpy as gnp
 
 Run = Callable[[], Any]
@@ -34,6 +34,8 @@ class Library(NamedTuple):
     value_and_grad: Any
     outer: Any  # the same where a loop with a condition is inside: JAX has no reverse mode for that
     stack: Any
+    concatenate: Any
+    jacobian: Any
 
 
 def of_jax() -> Library:
@@ -44,10 +46,12 @@ def of_jax() -> Library:
         slopes = j.jacfwd(f, argnums)
         return lambda *args: (f(*args), slopes(*args))
 
-    return Library(j.numpy, j.numpy, j.lax.while_loop, j.lax.scan, j.grad, j.value_and_grad, outer, j.numpy.stack)
+    arrays = j.numpy.stack, j.numpy.concatenate
+    return Library(j.numpy, j.numpy, j.lax.while_loop, j.lax.scan, j.grad, j.value_and_grad, outer, *arrays, j.jacrev)
 
 
-OURS = Library(math, numpy, loops.while_loop, loops.scan, grad, value_and_grad, value_and_grad, numpy.stack)
+ARRAYS = numpy.stack, numpy.concatenate
+OURS = Library(math, numpy, loops.while_loop, loops.scan, grad, value_and_grad, value_and_grad, *ARRAYS, jacobian)
 
 
 # A particle
@@ -217,6 +221,91 @@ def directions_in_jax() -> Callable[[Any, Any], Any]:
     return lambda centres, points: compiled(centres, points).block_until_ready()
 
 
+# A mixture of Gaussians
+
+GAMMA = 1.0  # of the prior
+
+
+def log_density(alphas: Any, means: Any, triangles: Any, point: Any) -> Any:
+    """The logarithm of the density at a point, but for constants.
+
+    A row of `triangles` is the root of an inverse covariance: logarithms of its diagonal, then its columns below that.
+    """
+    d = len(point)
+    away = point - means
+    turned = numpy.exp(triangles[:, :d]) * away
+    for j, begin in enumerate(numpy.cumsum([d, *range(d - 1, 1, -1)])):
+        turned[:, j + 1 :] += triangles[:, begin : begin + d - 1 - j] * away[:, j : j + 1]
+    return math.logsumexp(list(alphas + triangles[:, :d].sum(axis=1) - 0.5 * (turned**2).sum(axis=1)))
+
+
+def likelihood(alphas: Any, means: Any, triangles: Any, points: Any) -> Any:
+    """The logarithm of the likelihood of points, with Wishart's prior, but for constants."""
+    densities = vmap(log_density, in_axes=(None, None, None, 0), reduce="sum")(alphas, means, triangles, points)
+    d = means.shape[1]
+    prior = 0.5 * GAMMA**2 * ((numpy.exp(triangles[:, :d]) ** 2).sum() + (triangles[:, d:] ** 2).sum())
+    return densities - len(points) * math.logsumexp(list(alphas)) - prior
+
+
+def likelihood_in_jax(alphas: Any, means: Any, triangles: Any, points: Any) -> Any:
+    """The same in JAX, by products of matrices."""
+    j = jax()
+    d = means.shape[1]
+    columns, rows = numpy.triu_indices(d, 1)
+    diagonal = j.numpy.exp(triangles[:, :d])
+    roots = j.numpy.zeros((len(means), d, d)).at[:, rows, columns].set(triangles[:, d:])
+    roots = roots.at[:, numpy.arange(d), numpy.arange(d)].set(diagonal)
+    turned = j.numpy.einsum("kij,nkj->nki", roots, points[:, None] - means)
+    terms = alphas + triangles[:, :d].sum(axis=1) - 0.5 * (turned**2).sum(axis=2)
+    lse = j.scipy.special.logsumexp
+    prior = 0.5 * GAMMA**2 * ((diagonal**2).sum() + (triangles[:, d:] ** 2).sum())
+    return lse(terms, axis=1).sum() - len(points) * lse(alphas) - prior
+
+
+# A bundle adjustment
+
+
+def residuals(m: Library, camera: Any, point: Any, weight: Any, seen: Any) -> Any:
+    """How far from where it was seen a camera shows a point, in both directions."""
+    r, x = camera[:3], point - camera[3:6]
+    square = (r * r).sum()
+    turns = square > 0.0
+    safe = m.math.where(turns, square, 1.0)
+    angle = m.math.sqrt(safe)
+    a, b = (
+        m.math.where(turns, m.math.sin(angle) / angle, 1.0),
+        m.math.where(turns, (1.0 - m.math.cos(angle)) / safe, 0.5),
+    )
+    cosine = m.math.where(turns, m.math.cos(angle), 1.0)
+    across = m.stack([r[1] * x[2] - r[2] * x[1], r[2] * x[0] - r[0] * x[2], r[0] * x[1] - r[1] * x[0]])
+    turned = cosine * x + a * across + b * (r * x).sum() * r
+    u = turned[:2] / turned[2]
+    far = (u * u).sum()
+    bent = u * (1.0 + far * (camera[9] + far * camera[10]))
+    return weight * (camera[6] * bent + camera[7:9] - seen)
+
+
+def with_slopes(m: Library) -> Any:
+    """The function that returns the residuals, and their derivatives by all fifteen numbers that they depend on."""
+    f = partial(residuals, m)
+    slopes = m.jacobian(f, (0, 1, 2))
+
+    def both(camera: Any, point: Any, weight: Any, seen: Any) -> Any:
+        by_camera, by_point, by_weight = slopes(camera, point, weight, seen)
+        return f(camera, point, weight, seen), m.concatenate([by_camera, by_point, m.stack([by_weight]).T], 1)
+
+    return both
+
+
+def bundle(batched: Any) -> Any:
+    """The residuals of all observations and their derivatives, each of one of the cameras and one of the points."""
+
+    def found(cameras: Any, points: Any, weights: Any, seen: Any, camera: Any, point: Any) -> Any:
+        return batched(cameras[camera], points[point], weights, seen)
+
+    return found
+
+
 # The problems
 
 
@@ -233,7 +322,7 @@ def in_cpp(name: str, given: Sequence[Any], sizes: Sequence[int]) -> Run:
     function = getattr(cpp("suites"), name)
     found = [numpy.zeros(size) for size in sizes]
     kept = [numpy.ascontiguousarray(x) if isinstance(x, numpy.ndarray) else x for x in [*given, *found]]
-    arguments = [x.ctypes.data_as(POINTER(c_double)) if isinstance(x, numpy.ndarray) else x for x in kept]
+    arguments = [c_void_p(x.ctypes.data) if isinstance(x, numpy.ndarray) else x for x in kept]
 
     def run() -> Any:
         function(*arguments)
@@ -309,6 +398,39 @@ def with_sums(quick: bool) -> list[Problem]:
     ]
 
 
+def with_samples(quick: bool) -> list[Problem]:
+    """Those of ADBench over many samples: its Gaussians 10,50 of 1,000 points, and its smallest bundle."""
+    j, other = jax(), of_jax()
+    generator = numpy.random.default_rng(0)
+    k, d, n = (5, 3, 20) if quick else (50, 10, 1000)
+    alphas, means, triangles, points = (generator.normal(size=s) for s in (k, (k, d), (k, d * (d + 1) // 2), (n, d)))
+    mixture = alphas, means, triangles
+    gaussians: dict[str, Run] = {
+        "JAX": compiled(j.grad(likelihood_in_jax, (0, 1, 2)), *mixture, points),
+        "C++": in_cpp("gaussians", [n, k, d, points, *mixture, c_double(GAMMA)], [part.size for part in mixture]),
+    }
+    few, many, total = (3, 20, 40) if quick else (49, 7776, 31843)
+    middle, spread = [0.0] * 6 + [1.0] + [0.0] * 4, [0.3] * 3 + [1.0] * 4 + [0.1] * 4
+    given = (
+        generator.normal(middle, spread, (few, 11)),
+        generator.normal([0.0, 0.0, 8.0], 1.0, (many, 3)),
+        generator.uniform(0.5, 1.5, total),
+        generator.normal(size=(total, 2)),
+        generator.integers(0, few, total),
+        generator.integers(0, many, total),
+    )
+    bundles: dict[str, Run] = {
+        "JAX": compiled(bundle(j.vmap(with_slopes(other))), *given),
+        "C++": in_cpp("bundle", [total, *given], [2 * total, 30 * total]),
+    }
+    return [
+        Problem(f"{k} Gaussians, {n:,} points", recorded(grad(likelihood, (0, 1, 2)), *mixture, points), gaussians),
+        Problem(
+            f"bundle of {total:,} observations", lambda: partial(bundle(jit(vmap(with_slopes(OURS)))), *given), bundles
+        ),
+    ]
+
+
 def flat(result: Any) -> Any:
     """The numbers of a result as one array."""
     parts = result if isinstance(result, (tuple, list)) else [result]
@@ -337,7 +459,11 @@ def rows_of(problem: Problem, turns: int) -> list[Row]:
 def measure(quick: bool) -> list[Row]:
     """The rows of the table of claims."""
     on_one_core()
-    return [row for problem in [*with_loops(quick), *with_sums(quick)] for row in rows_of(problem, 1 if quick else 5)]
+    return [
+        row
+        for problem in [*with_loops(quick), *with_sums(quick), *with_samples(quick)]
+        for row in rows_of(problem, 1 if quick else 5)
+    ]
 
 
 if __name__ == "__main__":

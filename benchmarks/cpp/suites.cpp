@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 // A number with its first and second derivative by one variable.
@@ -229,5 +230,98 @@ extern "C" void lstm(int letters, const double *w, const double *extra, const do
             }
         }
         for (int i = 0; i < B; i++) of_extra[i] += of_x[i] * sequence[t * B + i];
+    }
+}
+
+// Residuals of cameras that look at points, and of the weights, and all derivatives of an observation: of two residuals by
+// eleven numbers of the camera (rotation, centre, focal length, principal point, distortion), three of the point, a weight.
+static void cross(const double *a, const double *b, double *out) {
+    out[0] = a[1] * b[2] - a[2] * b[1], out[1] = a[2] * b[0] - a[0] * b[2], out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void observe(const double *camera, const double *point, double weight, const double *seen, double *error, double *slopes) {
+    const double *r = camera, *radial = camera + 9, focal = camera[6];
+    const double x[3] = {point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]};
+    const double square = dot(r, r), angle = std::sqrt(square), along = dot(r, x);
+    const bool turns = square > 0;
+    const double cosine = std::cos(angle), a = turns ? std::sin(angle) / angle : 1, b = turns ? (1 - cosine) / square : 0.5;
+    const double of_a = turns ? (cosine - a) / square : 0, of_b = turns ? (a - 2 * b) / square : 0;
+    double across[3], turned[3], by_point[3][3], by_turn[3][3];  // the latter two column by column
+    cross(r, x, across);
+    for (int i = 0; i < 3; i++) turned[i] = cosine * x[i] + a * across[i] + b * along * r[i];
+    for (int j = 0; j < 3; j++) {
+        double unit[3] = {}, around_unit[3], around_x[3];
+        unit[j] = 1;
+        cross(r, unit, around_unit), cross(unit, x, around_x);
+        for (int i = 0; i < 3; i++) {
+            by_point[j][i] = cosine * unit[i] + a * around_unit[i] + b * r[j] * r[i];
+            by_turn[j][i] = r[j] * (of_a * across[i] - a * x[i] + of_b * along * r[i]) + a * around_x[i] + b * (x[j] * r[i] + along * unit[i]);
+        }
+    }
+    const double depth = 1 / turned[2], u[2] = {turned[0] * depth, turned[1] * depth};
+    const double far = u[0] * u[0] + u[1] * u[1], scale = 1 + far * (radial[0] + far * radial[1]);
+    const double of_scale = 2 * (radial[0] + 2 * far * radial[1]);
+    for (int e = 0; e < 2; e++) {
+        double *slope = slopes + 15 * e;
+        const double bent = scale * u[e], at = focal * bent + camera[7 + e] - seen[e], w = weight * focal;
+        const double by_u[2] = {w * (of_scale * u[e] * u[0] + (e == 0) * scale), w * (of_scale * u[e] * u[1] + (e == 1) * scale)};
+        const double by_turned[3] = {by_u[0] * depth, by_u[1] * depth, -depth * (by_u[0] * u[0] + by_u[1] * u[1])};
+        for (int j = 0; j < 3; j++) {
+            slope[j] = dot(by_turned, by_turn[j]), slope[11 + j] = dot(by_turned, by_point[j]);
+            slope[3 + j] = -slope[11 + j];
+        }
+        slope[6] = weight * bent, slope[7] = slope[8] = 0, slope[7 + e] = weight;
+        slope[9] = w * u[e] * far, slope[10] = w * u[e] * far * far, slope[14] = at;
+        error[e] = weight * at;
+    }
+}
+
+extern "C" void bundle(int n, const double *cameras, const double *points, const double *weights, const double *seen,
+                       const int64_t *camera, const int64_t *point, double *errors, double *slopes) {
+    for (int i = 0; i < n; i++)
+        observe(cameras + 11 * camera[i], points + 3 * point[i], weights[i], seen + 2 * i, errors + 2 * i, slopes + 30 * i);
+}
+
+// The gradient of the logarithm of the likelihood of k Gaussians in d dimensions, with a prior of Wishart's on their
+// inverse covariances. Each is a lower triangle: logarithms of its diagonal, then its columns below that.
+extern "C" void gaussians(int n, int k, int d, const double *points, const double *alphas, const double *means, const double *triangles,
+                          double gamma, double *of_alphas, double *of_means, double *of_triangles) {
+    const int size = d * (d + 1) / 2;
+    std::vector<double> diagonal(k * d), total(k), away(k * d), turned(k * d), term(k), back(d);
+    std::fill(of_alphas, of_alphas + k, 0.0), std::fill(of_means, of_means + k * d, 0.0), std::fill(of_triangles, of_triangles + k * size, 0.0);
+    for (int c = 0; c < k; c++)
+        for (int j = 0; j < d; j++) diagonal[c * d + j] = std::exp(triangles[c * size + j]), total[c] += triangles[c * size + j];
+    for (int i = 0; i < n; i++) {
+        for (int c = 0; c < k; c++) {
+            double *x = &away[c * d], *y = &turned[c * d], square = 0;
+            for (int j = 0; j < d; j++) x[j] = points[i * d + j] - means[c * d + j], y[j] = diagonal[c * d + j] * x[j];
+            const double *column = triangles + c * size + d;
+            for (int j = 0; j + 1 < d; column += d - ++j)
+                for (int l = j + 1; l < d; l++) y[l] += column[l - j - 1] * x[j];
+            for (int j = 0; j < d; j++) square += y[j] * y[j];
+            term[c] = alphas[c] + total[c] - 0.5 * square;
+        }
+        const double most = *std::max_element(term.begin(), term.end());
+        double sum = 0;
+        for (int c = 0; c < k; c++) sum += term[c] = std::exp(term[c] - most);
+        for (int c = 0; c < k; c++) {
+            const double share = term[c] / sum, *x = &away[c * d], *y = &turned[c * d], *column = triangles + c * size + d;
+            double *of_triangle = of_triangles + c * size, *of_column = of_triangle + d;
+            of_alphas[c] += share;
+            for (int j = 0; j < d; j++) of_triangle[j] += share * (1 - y[j] * diagonal[c * d + j] * x[j]), back[j] = diagonal[c * d + j] * y[j];
+            for (int j = 0; j + 1 < d; column += d - 1 - j, of_column += d - 1 - j, j++)
+                for (int l = j + 1; l < d; l++) of_column[l - j - 1] -= share * y[l] * x[j], back[j] += column[l - j - 1] * y[l];
+            for (int j = 0; j < d; j++) of_means[c * d + j] += share * back[j];
+        }
+    }
+    double sum = 0;
+    const double most = *std::max_element(alphas, alphas + k);
+    for (int c = 0; c < k; c++) sum += std::exp(alphas[c] - most);
+    for (int c = 0; c < k; c++) {
+        of_alphas[c] -= n * std::exp(alphas[c] - most) / sum;
+        for (int j = 0; j < d; j++) of_triangles[c * size + j] -= gamma * gamma * diagonal[c * d + j] * diagonal[c * d + j];
+        for (int j = d; j < size; j++) of_triangles[c * size + j] -= gamma * gamma * triangles[c * size + j];
     }
 }

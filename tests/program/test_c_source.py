@@ -172,7 +172,7 @@ def test_a_function_of_python_is_refused():
 @pytest.fixture(scope="module")
 def long() -> Program:
     def orbit(x):
-        for _ in range(700):
+        for _ in range(800):
             x = x * 1.0001 + gmath.sin(x) * gmath.exp(-x * x)
         return x
 

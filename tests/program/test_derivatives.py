@@ -26,19 +26,25 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reciprocal": lambda x: 1.0 / x,
     "square": lambda x: x * x,
     "tanh": gm.tanh,
+    "bell": lambda x: gm.exp(-x * x),
+    "scaled": lambda x: x / gm.sqrt(x * x + 1e-5),
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
     "div": lambda x, y: x / y,
+    "logsumexp": lambda x, y: gm.logsumexp([x, y]),
+    "share": lambda x, y: gm.softmax([x, y, 0.0])[1],
+    "log_share": lambda x, y: gm.log_softmax([x, y])[0],
 }
-ONE = [name for name in FUNCTIONS if name not in ("add", "sub", "mul", "div")]
+TWO = ["add", "sub", "mul", "div", "logsumexp", "share", "log_share"]
+ONE = [name for name in FUNCTIONS if name not in TWO]
 POINTS = st.sampled_from([0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1000.0])
 
 
 def larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     return st.one_of(
         st.tuples(st.sampled_from([*ONE, "relu"]), inner),
-        st.tuples(st.sampled_from(["add", "sub", "mul", "div", "maximum"]), inner, inner),
+        st.tuples(st.sampled_from([*TWO, "maximum"]), inner, inner),
         st.tuples(st.just("where"), inner, inner, inner, inner),
         st.tuples(st.just("take"), st.sampled_from([0.0, 1.0]), inner, inner),
     )
@@ -83,8 +89,20 @@ def branch_alone(expression: Expression, variables: dict[str, Any]) -> Any:
     return FUNCTIONS[name](*found) if name in ("add", "sub", "mul", "div", "square") else in_torch(name, *found)
 
 
-def in_torch(name: str, x: Any) -> Any:
-    return 1.0 / x if name == "reciprocal" else getattr(torch, name)(x)
+def in_torch(name: str, *operands: Any) -> Any:
+    if name in IN_TORCH:
+        return IN_TORCH[name](*operands)
+    return getattr(torch, name)(*operands)
+
+
+IN_TORCH: dict[str, Callable[..., Any]] = {
+    "reciprocal": lambda x: 1.0 / x,
+    "bell": lambda x: torch.exp(-x * x),
+    "scaled": lambda x: x / torch.sqrt(x * x + 1e-5),
+    "logsumexp": torch.logaddexp,
+    "share": lambda x, y: torch.softmax(torch.stack([x, y, torch.zeros_like(x)]), 0)[1],
+    "log_share": lambda x, y: torch.log_softmax(torch.stack([x, y]), 0)[0],
+}
 
 
 def judged(expression: Expression, point: list[float]) -> tuple[list[float], list[list[float]]]:

@@ -63,8 +63,8 @@ def logarithm_of_sum(operands: list[Any]) -> Any:
         return rows.log(0.0)
     largest = _largest(operands)
     shift = rows.where(rows.less(rows.absolute(largest), math.inf), largest, 0.0)
-    # Of -inf alone all exponentials are 0. Their logarithm is then that of 1, by a term that has no derivative: a choice
-    # would have to be kept in sight by everything that is differentiated through.
+    # Of -inf alone all exponentials are 0, and 1 is added so that their logarithm is finite. A choice between results
+    # would do as well, but every derivative that passes it would have to know which one was chosen.
     is_nothing = rows.equal(largest, -math.inf)
     return rows.add(rows.log(_sum([*_exponentials(operands, shift), is_nothing])), largest)
 

@@ -7,6 +7,7 @@ from gradwalk.program.instruction_store cimport InstructionStore
 cdef class Templates:
     cdef int *start
     cdef int *result
+    cdef int *reads
     cdef int *opcode
     cdef int *x
     cdef int *y

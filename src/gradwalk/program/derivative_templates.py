@@ -11,7 +11,7 @@ import numpy
 from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import ARITIES
 from gradwalk.ops.table import TABLE
-from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, template
+from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, Template, template
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 
@@ -41,6 +41,9 @@ class Templates:
 
     start: cython.p_int  # of each template's instructions; one more than there are templates
     result: cython.p_int  # of each template: a reference, or _NO_RESULT
+    reads: (
+        cython.p_int
+    )  # of each template: what the partial depends on, bit i for the operand at i, bit 3 for the result
     opcode: cython.p_int  # of each instruction; 0 for a constant, whose two halves are x and y
     x: cython.p_int  # references
     y: cython.p_int
@@ -53,8 +56,9 @@ class Templates:
         indices = numpy.empty(longest, numpy.int32)
         self._arrays = (arrays, indices)
         self.start, self.result = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
-        self.opcode, self.x = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
-        self.y, self.z = c_compat.integers(arrays[4]), c_compat.integers(arrays[5])
+        self.reads, self.opcode = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
+        self.x, self.y = c_compat.integers(arrays[4]), c_compat.integers(arrays[5])
+        self.z = c_compat.integers(arrays[6])
         self.index = c_compat.integers(indices)
 
 
@@ -111,14 +115,15 @@ def _resolved(
 
 @cache
 def _template_arrays() -> tuple[list[Any], int]:
-    """Return start, result, opcode, x, y and z of all templates, and the length of the longest."""
-    start, result = [0, 0, 0], [_NO_RESULT] * 3  # opcode 0 is no operation
+    """Return start, result, reads, opcode, x, y and z of all templates, and the length of the longest."""
+    start, result, reads = [0, 0, 0], [_NO_RESULT] * 3, [0] * 3  # opcode 0 is no operation
     instructions: list[tuple[int, ...]] = []
     for opcode in range(1, len(TABLE) + 1):
         for position in range(3):
             start.append(len(instructions))
             found = template(opcode, position) if position < ARITIES[opcode] else None
             result.append(_NO_RESULT if found is None else found.result)
+            reads.append(0 if found is None else _read(found))
             for code, operands, number in found.instructions if found is not None else ():
                 if code == 0:
                     instructions.append((0, c_compat.low_bits(number), c_compat.high_bits(number), 0))
@@ -127,4 +132,10 @@ def _template_arrays() -> tuple[list[Any], int]:
     start.append(len(instructions))
     columns = zip(*instructions, strict=True)
     longest = max(after - before for before, after in itertools.pairwise(start))
-    return [numpy.array(column, numpy.int32) for column in (start, result, *columns)], longest
+    return [numpy.array(column, numpy.int32) for column in (start, result, reads, *columns)], longest
+
+
+def _read(found: Template) -> int:
+    """Return what a template reads besides the adjoint, as bits: see `Templates`."""
+    references = {found.result}.union(*[one.operands for one in found.instructions])
+    return sum(1 << bit for bit, reference in enumerate([*OPERANDS.values(), OUT]) if reference in references)

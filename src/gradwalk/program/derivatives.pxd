@@ -3,6 +3,7 @@ from gradwalk.ops cimport c_compat
 from gradwalk.ops cimport evaluate
 from gradwalk.program cimport derivative_templates
 from gradwalk.program cimport simplify
+from gradwalk.program cimport tame
 from gradwalk.program.derivative_templates cimport Templates
 from gradwalk.program.instruction_store cimport InstructionStore
 
@@ -48,5 +49,5 @@ cdef class Derivatives:
     cdef int _condition_of(self, int choice) except? -1
     cdef int _new_condition(self, int choice) except? -1
     cdef bint _is_wild(self, int i) noexcept
-    cdef object _find_tame(self)
+    cdef bint _has_tame_partial(self, int i, int position) noexcept
     cdef object _find_calm(self)

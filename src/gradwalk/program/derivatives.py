@@ -12,16 +12,15 @@ That holds where the inputs are finite: products of finite numbers are taken for
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import NAMES
-from gradwalk.program import derivative_templates, simplify
+from gradwalk.program import derivative_templates, simplify, tame
 from gradwalk.program.derivative_templates import Templates
-from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
+from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.opcodes import CALL, TAKE
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ else:
 _NO_CHOICE = -1  # the choice of a derivative that is passed on in any case
 _MOST_CLIMBED = 100  # choices within choices that are looked through for one that two derivatives have in common
 
-_constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 _none = cython.declare(cython.int, NO_INDEX)
@@ -55,7 +53,7 @@ class Derivatives:
     _derivative: cython.p_int  # of each instruction: the index of its adjoint or tangent, or NO_INDEX
     _choice: cython.p_int  # of each instruction: which choice lets its derivative through
     _is_vague: cython.p_int  # of each instruction: whether its derivative may be nan where its choice leaves it out
-    _is_tame: cython.p_int  # of each instruction: see `_find_tame`
+    _is_tame: cython.p_int  # of each instruction: see `tame`
     _is_calm: cython.p_int  # of each instruction: whether nothing that the pass still meets makes nan of its 0
     _knows_tame: cython.bint
     _arrays: Any  # what these point to
@@ -224,7 +222,7 @@ class Derivatives:
             return None
         if evaluate.selects(self._store.opcode[i]):
             choice = self._chosen(i, position, source, target)
-        elif choice != _no_choice and self._is_wild(i):
+        elif choice != _no_choice and self._is_wild(i) and not self._has_tame_partial(i, position):
             is_vague = True
         return self._accumulate(target, found, choice, is_vague)
 
@@ -280,7 +278,7 @@ class Derivatives:
     def _chosen(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> cython.int:
         """Return the choice by which an instruction that selects passes a derivative on."""
         if not self._knows_tame:
-            self._find_tame()
+            tame.mark_tame(self._store, self._arrays[3])
             if self._is_forward:
                 self._find_calm()
             self._knows_tame = True
@@ -399,29 +397,19 @@ class Derivatives:
         return not self._is_tame[i] and not evaluate.has_constant_partials(self._store.opcode[i])
 
     @cython.cfunc
-    def _find_tame(self) -> object:
-        """Mark what has finite numbers and finite partials for finite inputs, and so has all that it depends on."""
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _has_tame_partial(self, i: cython.int, position: cython.int) -> cython.bint:
+        """Return whether a partial is finite for what it depends on: that of a product by x is y, whatever x may be."""
         store: InstructionStore = self._store
-        is_tame: cython.p_int = self._is_tame
-        i: cython.int
-        opcode: cython.int
-        arity: cython.int
-        for i in range(len(self._arrays[3])):
-            opcode = store.opcode[i]
-            arity = evaluate.arity(opcode)
-            if opcode == _constant:
-                is_tame[i] = math.isfinite(store.number(i))
-            elif opcode == _take:
-                is_tame[i] = is_tame[store.x[i]]
-                for entry in store.tables[store.y[i]]:
-                    is_tame[i] &= is_tame[cython.cast(cython.int, entry)]
-            elif opcode <= 0:
-                is_tame[i] = True
-            elif opcode != _call and evaluate.is_tame(opcode):
-                is_tame[i] = (
-                    is_tame[store.x[i]] and (arity < 2 or is_tame[store.y[i]]) and (arity < 3 or is_tame[store.z[i]])
-                )
-        return None
+        reads: cython.int = self._templates.reads[3 * store.opcode[i] + position]
+        if reads & 8 or not evaluate.is_tame(store.opcode[i]):
+            return False
+        return (
+            (not reads & 1 or self._is_tame[store.x[i]] != 0)
+            and (not reads & 2 or self._is_tame[store.y[i]] != 0)
+            and (not reads & 4 or self._is_tame[store.z[i]] != 0)
+        )
 
     @cython.cfunc
     def _find_calm(self) -> object:

@@ -99,6 +99,8 @@ def _simplified_sum(store: InstructionStore, x: cython.int, y: cython.int) -> cy
 def _simplified_difference(store: InstructionStore, x: cython.int, y: cython.int) -> cython.int:
     if store.opcode[y] == _neg:
         return emit(store, _add, x, store.x[y], 0)
+    if store.opcode[x] == _neg and store.x[x] == y:
+        return emit(store, _mul, y, store.intern_constant(-2.0), 0)
     if store.opcode[y] == _constant and _number(store, y) == 0.0 and not _is_minus_zero(store, y):
         return x
     return emit(store, _neg, y, 0, 0) if _is_minus_zero(store, x) else _none

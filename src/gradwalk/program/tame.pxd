@@ -1,0 +1,7 @@
+# What other compiled modules reach without going through Python.
+from gradwalk.ops cimport c_compat
+from gradwalk.ops cimport evaluate
+from gradwalk.program.instruction_store cimport InstructionStore
+
+
+cdef object mark_tame(InstructionStore store, object marks)
