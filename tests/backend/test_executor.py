@@ -270,6 +270,27 @@ class TestSums:
         [found] = on_lanes(made, numpy.array([factor]), [given], len(given), kind)
         assert found == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
+    @pytest.mark.parametrize("count", [3, 63, 64, 65, 127, 250])
+    @given(SEEDS)
+    def test_of_products_in_float32(self, count, seed):
+        """Of float32 is the rounding of a product, and of the sums of four of them."""
+        x, y = numpy.random.default_rng(seed).normal(size=(2, count)).astype("f4")
+        case = of("mul")
+        [found] = on_lanes(
+            LaneKernel(case.program, case.varies, reduced=True), numpy.empty(0), [x, y], count, numpy.float32
+        )
+        products = [float(a) * float(b) for a, b in zip(x, y, strict=True)]
+        assert found == pytest.approx(math.fsum(products), abs=3.01 * 2.0**-24 * math.fsum(map(abs, products)), rel=0)
+
+    @pytest.mark.parametrize("varies", [(True, True), (True, False)])
+    def test_of_products_in_float32_of_which_four_are_too_large(self, varies):
+        x = numpy.repeat(numpy.array([3e38, 3e38, -3e38, -2e38], "f4"), 16)
+        case = of("mul", varies)
+        columns = [x, numpy.ones(64, "f4")][: sum(varies)]
+        made = LaneKernel(case.program, varies, reduced=True)
+        [found] = on_lanes(made, numpy.ones(2 - sum(varies)), columns, 64, numpy.float32)
+        assert found == pytest.approx(1.6e39, rel=1e-6)
+
     def test_of_nothing_and_of_what_all_samples_share(self):
         case = Case(Program(2, [math.inf], numpy.array([], numpy.int32), [], [1, 2, 0, 0]), (True, False))
         made = LaneKernel(case.program, case.varies, reduced=True)

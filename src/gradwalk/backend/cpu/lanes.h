@@ -7,7 +7,7 @@
 
    The result of a lane does not depend on which other lanes there are: rows are filled up to a multiple of 16 lanes, so
    that no loop has a remainder, which would go through other functions of the C library. Sums add up lanes 16 apart,
-   then these 16, in an order that no instruction set changes. */
+   then these 16, in float64 and in an order that no instruction set changes. */
 
 #ifndef GRADWALK_LANES_H
 #define GRADWALK_LANES_H

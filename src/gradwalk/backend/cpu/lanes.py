@@ -5,6 +5,7 @@ Compiled modules see the kernel of lanes.h under the same names: see `lanes.pxd`
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy
@@ -146,7 +147,16 @@ def _add(totals: Any, out: int, operands: list[Any], count: int, is_product: boo
     elif not is_product:
         _add_to_total(totals, out, _sum(x))
     else:
-        _add_to_total(totals, out, _sum((x * y).astype(kind)))
+        _add_to_total(totals, out, _sum_of_products((x * y).astype(kind)))
+
+
+def _sum_of_products(products: Any) -> float:
+    """Return a sum for which four products in float32, 16 lanes apart, are added up before they are widened."""
+    fours = len(products) // 64 * 64 if products.dtype == numpy.float32 else 0
+    parts = products[:fours].reshape(-1, 4, 16)
+    added = (parts[:, 0] + parts[:, 1]) + (parts[:, 2] + parts[:, 3])
+    found = _sum(numpy.concatenate([added.ravel(), products[fours:]]))
+    return found if math.isfinite(found) else _sum(products)
 
 
 def _sum(row: Any) -> float:
