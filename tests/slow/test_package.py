@@ -35,6 +35,7 @@ COMPILED = (
     "program/instruction_store",
     "program/simplify",
     "program/derivative_templates",
+    "program/tame",
     "program/derivatives",
     "program/autodiff",
     "program/load",
