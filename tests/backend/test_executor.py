@@ -6,6 +6,7 @@ import math
 import pickle
 import threading
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy
 import pytest
@@ -296,6 +297,46 @@ class TestSums:
         made = LaneKernel(case.program, case.varies, reduced=True)
         assert on_lanes(made, numpy.array([3.0]), [numpy.empty(0)], 0).tolist() == [0.0, 0.0, 0.0, 0.0]
         assert on_lanes(made, numpy.array([3.0]), [numpy.ones(5)], 5).tolist() == [15.0, math.inf, 5.0, 5.0]
+
+
+@pytest.mark.usefixtures("instruction_set")
+class TestRunsOfProducts:
+    """Sums of products keep their sums in registers, with the bits of one product after the other."""
+
+    FUNCTIONS: ClassVar = {
+        "of rows": lambda x, w: sum_of(a * b for a, b in zip(x, x[::-1], strict=True)),
+        "of scalars and rows": lambda x, w: sum_of(b * a for a, b in zip(x, w, strict=True)),
+        "of rows and scalars": lambda x, w: sum_of(a * b for a, b in zip(x, w, strict=True)),
+        "of both": lambda x, w: sum_of(x[i] * (x[i + 1] if i % 3 == 0 else w[i]) for i in range(len(x) - 1)),
+        "whose factor is the sum": lambda x, w: horner(x),
+        "with a sum that is used twice": lambda x, w: (s := x[0] * w[0] + x[1]) * (x[2] * w[2] + s) + s,
+    }
+
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("count", [1, 16, 17, 63, 64, 65, 127, 129, 300] if IS_COMPILED else [1, 17, 65])
+    def test_bits(self, name, kind, count):
+        f = self.FUNCTIONS[name]
+        generator = numpy.random.default_rng(count)
+        x, w = generator.normal(size=(count, 9)).astype(kind), generator.normal(size=9).astype(kind)
+        found = vmap(f, in_axes=(0, None))(x, w)
+        expected = f(list(x.T), list(w))  # NumPy rounds each product and each sum
+        assert found.dtype == kind
+        assert found.tolist() == expected.tolist()
+
+
+def sum_of(products):
+    total, *others = products
+    for product in others:
+        total = total + product
+    return total
+
+
+def horner(x):
+    total = x[0]
+    for number in x[1:]:
+        total = total * x[3] + number
+    return total
 
 
 def is_mixed(column):

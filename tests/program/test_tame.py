@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import pytest
 
 import gradwalk.math as gm
-from gradwalk import grad, jit
+from gradwalk import grad, jit, vmap
 
 Function = Callable[..., Any]
 
@@ -46,7 +47,7 @@ TAME: dict[str, Function] = {
     "a logarithm of 1 and a square": lambda x, y: gm.log(1.0 + x * x) * y,
     "a bell": lambda x, y: gm.exp(-0.5 * (x * x)) * y,
     "a bell of a difference": lambda x, y: gm.exp(-((x - y) ** 2)),
-    "a quotient by no less than a constant": lambda x, y: x / gm.maximum(abs(y), 1e-12),
+    "a quotient by no less than a constant": lambda x, y: x / gm.maximum(abs(y), 1e-9),
     "softmax": lambda x, y: gm.softmax([x, y, 1.0])[0],
     "log_softmax": lambda x, y: gm.log_softmax([x, y, 2.0 * x])[2],
     "logsumexp": lambda x, y: gm.logsumexp([x, y, x * y]),
@@ -98,3 +99,18 @@ def test_what_is_wild_is_looked_at(name):
 
     for gradient in (grad(left_out, (0, 1)), jit(grad(left_out, (0, 1)))):
         assert tuple(gradient(*point)) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("least", [1e-8, 1e-9, 1e-10, 1e-12, 1e-25, 1e-40])
+def test_in_float32_it_is_finite_too(least):
+    """What is small enough for that its inverse overflows there is not taken for tame."""
+
+    def f(x: Any, y: Any) -> Any:
+        return gm.where(gm.less(x, 1.0), x + 2.0 * y, y / ((x - 0.5) * (x - 0.5) + least))
+
+    columns = numpy.array([[0.5, 0.5, 0.25], [1.0, 1e3, 0.0]], numpy.float32)
+    for k, expected in enumerate((1.0, 2.0)):
+        first = grad(f, k)
+        assert jit(vmap(first))(*columns).tolist() == [expected] * 3
+        for second in (grad(first, 0), grad(first, 1)):
+            assert jit(vmap(second))(*columns).tolist() == [0.0] * 3

@@ -32,7 +32,9 @@ _NOT_POSITIVE = cython.declare(cython.int, 16)
 _LOOKED_AT = cython.declare(cython.int, 32)  # as a sum of exponentials
 _BOUNDS = cython.declare(cython.int, 30)  # all but the first and the last
 
-_LEAST = cython.declare(cython.double, 1e-30)  # whose square is no subnormal number
+_LEAST = cython.declare(
+    cython.double, 1e-9
+)  # whose inverse is finite in float32, as are its powers that derivatives have
 
 _MOST_LOOKS = cython.declare(cython.int, 8)  # at an instruction, on average
 
