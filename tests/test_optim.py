@@ -193,6 +193,7 @@ def test_a_recorded_training_step_of_a_network():
         updates, state = optimiser.update(gradients, state, model)
         return value, optim.apply_updates(model, updates), state
 
+    random.seed(1)
     model = nn.MLP(2, [4, 1])
     state = optimiser.init(model)
     losses = []
