@@ -32,9 +32,8 @@ _NOT_POSITIVE = cython.declare(cython.int, 16)
 _LOOKED_AT = cython.declare(cython.int, 32)  # as a sum of exponentials
 _BOUNDS = cython.declare(cython.int, 30)  # all but the first and the last
 
-_LEAST = cython.declare(
-    cython.double, 1e-9
-)  # whose inverse is finite in float32, as are its powers that derivatives have
+# A number whose inverse is finite in float32, too, as are the powers of it that derivatives have.
+_LEAST = cython.declare(cython.double, 1e-9)
 
 _MOST_LOOKS = cython.declare(cython.int, 8)  # at an instruction, on average
 
@@ -252,11 +251,11 @@ class _Known:
             if store.opcode[i] == _exp and store.opcode[store.x[i]] == _sub:
                 difference: cython.int = store.x[i]
                 minuends.setdefault(self._bare(store.y[difference]), set()).add(store.x[difference])
-        return any(0 < len(of) <= len(found) and of <= found for of, found in self._pairs(minuends))
-
-    def _pairs(self, minuends: dict[int, set[int]]) -> list[tuple[set[int], set[int]]]:
-        """For each subtrahend, what it is the largest of, and what it is subtracted from."""
-        return [(self._among(largest), found) for largest, found in minuends.items()]
+        for largest, found in minuends.items():
+            among = self._among(largest)
+            if among and among <= found:
+                return True
+        return False
 
 
 @cython.cfunc

@@ -427,8 +427,6 @@ static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t 
    it. Their sum stays in registers, where one instruction after the other would load and store it. */
 typedef REAL NAME(numbers) __attribute__((vector_size(REGISTER), aligned(sizeof(REAL)), may_alias));
 
-enum { NAME(SIDE_BY_SIDE) = 8 }; /* registers: as many sums as hide how long an addition takes */
-
 /* Where the run ends that begins with this instruction. */
 static inline const int32_t *NAME(end_of_run)(const int32_t *code, const int32_t *end) {
     if (code[0] < 8 * MULADD || code[0] > 8 * MULADD + 2) return code + 5;
@@ -445,7 +443,7 @@ static inline __attribute__((always_inline)) void NAME(add_products)(
     const REAL *scalars, char **rows, const int32_t *code, const int32_t *end, int64_t first, const int count
 ) {
 #define AT(row) ((const NAME(numbers) *)((const REAL *)rows[row] + first))
-    NAME(numbers) sums[NAME(SIDE_BY_SIDE)];
+    NAME(numbers) sums[SIDE_BY_SIDE];
     NAME(numbers) *out = (NAME(numbers) *)((REAL *)rows[code[1]] + first);
     UNROLL for (int k = 0; k < count; k++) sums[k] = AT(code[4])[k];
     for (; code < end; code += 5) {
@@ -464,9 +462,9 @@ static inline __attribute__((always_inline)) void NAME(add_products)(
 }
 
 static void NAME(run_products)(const REAL *scalars, char **rows, const int32_t *code, const int32_t *end, int64_t lanes) {
-    const int64_t width = REGISTER / sizeof(REAL), wide = width * NAME(SIDE_BY_SIDE);
+    const int64_t width = REGISTER / sizeof(REAL), wide = width * SIDE_BY_SIDE;
     int64_t i = 0;
-    for (; i + wide <= lanes; i += wide) NAME(add_products)(scalars, rows, code, end, i, NAME(SIDE_BY_SIDE));
+    for (; i + wide <= lanes; i += wide) NAME(add_products)(scalars, rows, code, end, i, SIDE_BY_SIDE);
     for (; i < lanes; i += width) NAME(add_products)(scalars, rows, code, end, i, 1);
 }
 #endif

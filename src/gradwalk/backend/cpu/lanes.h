@@ -7,7 +7,7 @@
 
    The result of a lane does not depend on which other lanes there are: rows are filled up to a multiple of 16 lanes, so
    that no loop has a remainder, which would go through other functions of the C library. Sums add up lanes 16 apart,
-   then these 16, in float64 and in an order that no instruction set changes. */
+   then these 16, in an order that no instruction set changes. */
 
 #ifndef GRADWALK_LANES_H
 #define GRADWALK_LANES_H
@@ -108,7 +108,9 @@ typedef struct {
 #define JOIN(a, b) PASTE(a, b)
 #define NAME(name) JOIN(JOIN(name, SET), REAL)
 
-/* A loop whose length is known, and whose array stands in registers if it is unrolled. */
+/* Sums that are computed side by side, a register each: as many as hide how long an addition takes. A loop over them is
+   unrolled, so that their array stands in registers. */
+enum { SIDE_BY_SIDE = 8 };
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #elif defined(__GNUC__)
