@@ -432,7 +432,10 @@ def with_samples(quick: bool) -> list[Problem]:
             f"{k} Gaussians, {n:,} points", recorded(grad(likelihood, (0, 1, 2)), *mixture, points), gaussians, 0.2
         ),
         Problem(
-            f"bundle of {total:,} observations", lambda: partial(bundle(jit(vmap(with_slopes(OURS)))), *given), bundles
+            f"bundle of {total:,} observations",
+            lambda: partial(bundle(jit(vmap(with_slopes(OURS)))), *given),
+            bundles,
+            0.6,
         ),
     ]
 
