@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from gradwalk import Value
 from gradwalk.ops.table import BY_NAME, TABLE
+from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.prepared_call import PreparedCall
 from gradwalk.program.program import Program as Recorded
 from gradwalk.program.tape import Tape
+from gradwalk.trees.form import NumberForm, SequenceForm
 from gradwalk.value.value import apply
 
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
@@ -33,6 +36,13 @@ EXTREME = st.one_of(
     st.floats(allow_nan=True, allow_infinity=True, allow_subnormal=False),
     st.sampled_from([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-300, 1e300, 1.7e308]),
 )
+
+
+def prepared(interpreter: Interpreter, numbers: tuple[Any, ...]) -> Any:
+    """What a prepared call of a function of numbers returns: its results as a list, or `MISSED`."""
+    takes = SequenceForm(tuple, [NumberForm(i) for i in range(interpreter.inputs)])
+    makes = SequenceForm(list, [NumberForm(i) for i in range(len(interpreter.code.outputs))])
+    return PreparedCall(interpreter, takes, None, makes, None).result(numbers, {})
 
 
 def fewer(times: int) -> settings:

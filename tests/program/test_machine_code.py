@@ -15,7 +15,7 @@ from checkout import IS_COMPILED
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import same
-from programs import EVERY, EXTREME, as_recorded, fewer, programs
+from programs import EVERY, EXTREME, as_recorded, fewer, prepared, programs
 
 from gradwalk import debug_nans, grad, jit, loops, low_level_callable, vmap
 from gradwalk import math as gm
@@ -137,7 +137,7 @@ def test_whole_programs_are_compiled_too():
     for _ in range(300_000 if IS_COMPILED else 10):
         interpreter.run(numbers)
     assert waited_for(lambda: (interpreter.machine_code is not None) == IS_COMPILED)
-    assert interpreter.run(numbers).tolist() == interpreter.on_floats((0.25,)) == [expected]
+    assert interpreter.run(numbers).tolist() == prepared(interpreter, (0.25,)) == [expected]
     for _ in range(300_000 if IS_COMPILED else 10):
         f(0.25)
     quad = pytest.importorskip("scipy.integrate").quad

@@ -18,14 +18,16 @@ import pytest
 from checkout import IS_COMPILED
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
+from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, prepared, programs
 from programs import Program as Drawn
 from references import numba
 
-from gradwalk import Value, jit, primitive
+from gradwalk import Value, debug_nans, jit, primitive
 from gradwalk import math as gmath
+from gradwalk.nn import Number
 from gradwalk.ops.table import TABLE
 from gradwalk.program.call import Call
+from gradwalk.program.prepared_call import MISSED
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.tape import Tape
 from gradwalk.value.value import apply
@@ -140,7 +142,7 @@ def test_every_row_gives_the_same_bit_for_bit_in_every_way(row, numbers):
     program = of_row(row.name, row.arity)
     expected = apply(OPCODES[row.name], *numbers)
     assert same(program.run(numpy.array(numbers))[0], expected)
-    assert same(program.on_floats(numbers)[0], expected)
+    assert same(prepared(program.interpreter, numbers)[0], expected)
     assert same(number(program(list(numbers))[0]), expected)
     assert same(number(program([Value(x) for x in numbers])[0]), expected)
 
@@ -152,7 +154,7 @@ def test_fused_products_round_twice(way, numbers):
     program, expected = FUSED[way]
     assert len(program) == 1
     assert same(program.run(numpy.array(numbers))[0], expected(*numbers))
-    assert same(program.on_floats(numbers)[0], expected(*numbers))
+    assert same(prepared(program.interpreter, numbers)[0], expected(*numbers))
     assert same(program(list(numbers))[0], expected(*numbers))
     assert same(program([Value(x) for x in numbers])[0].data, expected(*numbers))
 
@@ -190,20 +192,30 @@ def test_values_and_floats_mix():
     assert (product.data, leaf.grad, sine) == (6.0, 3.0, math.sin(3.0))
 
 
-class TestTheShortestWay:
-    def test_takes_as_many_floats_as_there_are_inputs(self):
-        program = of_row("mul", 2)
-        assert program.on_floats((2.0, 3.0)) == [6.0]
-
+class TestPreparedCalls:
     @pytest.mark.parametrize(
-        "numbers", [(2.0,), (2.0, 3.0, 4.0), (2, 3.0), (numpy.float64(2.0), 3.0), (Value(2.0), 3.0), (True, 3.0)]
+        "numbers", [(2.0, 3.0), (2, 3.0), (numpy.float64(2.0), numpy.int32(3)), (2.0, Number(3.0))]
     )
-    def test_is_not_taken_otherwise(self, numbers):
-        assert of_row("mul", 2).on_floats(numbers) is None
+    def test_take_numbers_of_all_kinds(self, numbers):
+        assert prepared(of_row("mul", 2).interpreter, numbers) == [6.0]
 
-    def test_is_not_taken_where_a_function_is_called(self):
+    @pytest.mark.parametrize("numbers", [(2.0,), (2.0, 3.0, 4.0), (Value(2.0), 3.0), ("2", 3.0), ((2.0, 3.0),)])
+    def test_miss_everything_else(self, numbers):
+        assert prepared(of_row("mul", 2).interpreter, numbers) is MISSED
+
+    def test_call_functions(self):
         tape = Tape()
-        assert tape.program([tape.call(Of(math.floor), [tape.input()])]).on_floats((2.5,)) is None
+        program = tape.program([tape.call(Of(math.floor), [tape.input()])])
+        assert prepared(program.interpreter, (2.5,)) == [2.0]
+
+    def test_refuse_nans_where_that_is_asked_for(self):
+        with debug_nans(), pytest.raises(FloatingPointError, match="log"):
+            prepared(of_row("log", 1).interpreter, (-1.0,))
+
+    def test_without_inputs_or_outputs(self):
+        tape = Tape()
+        assert prepared(tape.program([]).interpreter, ()) == []
+        assert prepared(tape.program([tape.constant(2.0)]).interpreter, ()) == [2.0]
 
 
 class Of(Call):
@@ -447,10 +459,10 @@ class TestWhileItRuns:
         finalised = []
 
         def finalise():
-            finalised.append((program.on_floats((7.0, 8.0)), program.run([9.0, 8.0])))
+            finalised.append((prepared(program.interpreter, (7.0, 8.0)), program.run([9.0, 8.0])))
 
         containers = collected(finalise)
-        found = program.on_floats(numbers)
+        found = prepared(program.interpreter, numbers)
         containers = collected(finalise)
         found_in_array = program.run(numpy.array(numbers))
         del containers

@@ -11,7 +11,7 @@ from checkout import IS_COMPILED
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import ALL, SPECIAL, arity, opcode, same
-from programs import fewer
+from programs import fewer, prepared
 
 from gradwalk import debug_nans, grad, jit, nn
 from gradwalk import math as gm
@@ -54,7 +54,7 @@ def agree(program: Program, numbers: list[float]) -> None:
     in_rows = Interpreter(program.code)
     in_rows.adopt_rows(row_plan(program.code))
     assert same(in_rows.run(given_numbers), expected).all()
-    assert same(numpy.array(in_rows.on_floats(tuple(map(float, numbers)))), expected).all()
+    assert same(numpy.array(prepared(in_rows, tuple(map(float, numbers)))), expected).all()
 
 
 @st.composite

@@ -30,7 +30,6 @@ cdef class Interpreter:
     cdef c_compat.run_pointer _machine_run  # NULL where there is none
 
     cpdef object run(self, object numbers)
-    cpdef object on_floats(self, tuple numbers)
     cpdef list on_values(self, list operands)
     cdef void compute(self, double* inputs, double* outputs) noexcept nogil
     cdef void _compute_with_calls(self, double* inputs, double* outputs) noexcept

@@ -118,40 +118,6 @@ class Interpreter:
         self._run(c_compat.doubles(numbers), c_compat.doubles(outputs))
         return outputs
 
-    def on_floats(self, numbers: tuple) -> Any:
-        """Run the program on Python floats, in the shortest way.
-
-        Args:
-            numbers: Floats, one for each input.
-
-        Returns:
-            The outputs as a list; None where `run` has to be taken: if the operands are anything else, if there are
-            more or fewer of them, if the program calls functions, and under `debug_nans`.
-        """
-        i: cython.int
-        if len(numbers) != self.inputs or self._has_calls or refuses_nans():
-            return None
-        few = cython.declare(scratch.few_doubles)
-        plan = self._plan
-        value: cython.p_double = scratch.taken(self._room + (0 if plan is None else len(plan.copies)), few)
-        if not value:
-            raise MemoryError
-        try:
-            for i in range(self.inputs):
-                if type(numbers[i]) is not float:
-                    return None
-                value[i] = numbers[i]
-            self._write_constants(value)
-            self.warm()
-            if plan is not None:
-                output: cython.p_int = c_compat.integers(plan.outputs)
-                self._run_rows(plan, value)
-                return [value[output[i]] for i in range(self._outputs)]
-            self._execute(0, value)
-            return [value[self._output[i]] for i in range(self._outputs)]
-        finally:
-            scratch.given_back(value, few)
-
     def on_values(self, operands: list) -> list:
         """Run the program on Values and floats.
 

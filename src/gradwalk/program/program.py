@@ -328,6 +328,11 @@ class Program:
     # Running
 
     @property
+    def interpreter(self) -> Interpreter:
+        """What runs the program on single numbers."""
+        return self._interpreter
+
+    @property
     def backends(self) -> dict[str, str]:
         """What runs the program on single numbers, by "", and the parts of its calls, by their names."""
         return self._interpreter.backends
@@ -353,18 +358,6 @@ class Program:
             array([9.])
         """
         return self._interpreter.run(numbers)
-
-    def on_floats(self, numbers: tuple) -> Any:
-        """Run the program on Python floats, in the shortest way.
-
-        Args:
-            numbers: Floats, one for each input.
-
-        Returns:
-            The outputs as a list; None where `run` has to be taken: if the operands are anything else, if there are
-            more or fewer of them, if the program calls functions, and under `debug_nans`.
-        """
-        return self._interpreter.on_floats(numbers)
 
     def __call__(self, operands: list[Any]) -> list[Any]:
         """Run the program on Values and floats.

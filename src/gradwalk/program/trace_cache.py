@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from gradwalk.program.prepared_call import PreparedCall
 from gradwalk.program.program import Program
 from gradwalk.program.repeats import written
 from gradwalk.program.trace import Recording, named
+from gradwalk.trees.form import ConstantForm, DictForm, SequenceForm
+from gradwalk.trees.forms import form_of
 from gradwalk.trees.tree import Parameters, TreeDef, flattened
 from gradwalk.value.node import level_of
 from gradwalk.value.source_line import users_line
@@ -76,6 +79,7 @@ T = TypeVar("T", bound=Trace)
 
 _MOST_TRACES = 128  # of one function
 _MOST_INSTRUCTIONS = 4_000_000  # of these together: some hundred megabytes
+_MOST_PREPARED = 4  # calls that are tried one after the other
 _MANY = 64  # recordings, after which a function is told to be recorded again and again
 
 BRANCHES = object()  # stands in keys before how the branches of a recording were decided
@@ -111,13 +115,13 @@ class TraceCache(Generic[T]):
     Attributes:
         calls: How often the function was called; its owner counts.
         latest: The latest recording, reusable or not; None before the first one.
-        on_floats: The latest recording that serves positional floats without a key, if its owner knows of one.
+        prepared: The calls that are tried before a key is made, the latest one first.
     """
 
     def __init__(self, name: str) -> None:
         self.calls = 0
         self.latest: T | None = None
-        self.on_floats: T | None = None
+        self.prepared: tuple[PreparedCall, ...] = ()
         self._name = name
         self._kept: dict[Any, _Kept[T]] = {}  # setdefault and pop are all the locking that they need
         self._added = 0
@@ -155,6 +159,15 @@ class TraceCache(Generic[T]):
         self._make_room()
         return found
 
+    def try_first(self, prepared: PreparedCall) -> None:
+        """Try a prepared call before the others from now on, and forget the oldest beyond a few.
+
+        Args:
+            prepared: The call.
+        """
+        others = [other for other in self.prepared if other is not prepared]
+        self.prepared = (prepared, *others[: _MOST_PREPARED - 1])
+
     def last(self, name: str) -> T:
         """Return the latest recording.
 
@@ -173,7 +186,7 @@ class TraceCache(Generic[T]):
 
     def clear(self) -> None:
         """Forget all recordings but the latest one, which nothing finds by a key any more."""
-        self.on_floats = None
+        self.prepared = ()
         self._kept.clear()
         self._added = 0
 
@@ -348,6 +361,32 @@ class ArgumentKeys:
                 raise ValueError(f"static_argnums={i}: {named(f)} has {len(parameters)} parameters")
         self.static_argnums = frozenset([i % len(parameters) if i < 0 else i for i in self.static_argnums])
         self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
+
+
+def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall | None:
+    """Prepare calls with arguments of a key.
+
+    Args:
+        key: The key: see `ArgumentKeys`.
+        program: What computes the numbers of the result from those of the arguments.
+        treedef: The treedef of the result.
+
+    Returns:
+        The prepared call; None where arguments have no form.
+    """
+    count, *parts = key
+    forms: list[Any] = []
+    position = 0
+    for _, given, *kinds in parts:
+        is_static = bool(kinds)
+        forms.append(ConstantForm(given) if is_static else form_of(given, position))
+        position += 0 if is_static else given.size
+    if None in forms:
+        return None
+    names = [name for name, *_ in parts[count:]]
+    keywords = DictForm(names, forms[count:]) if names else None
+    takes = SequenceForm(tuple, forms[:count])
+    return PreparedCall(program.interpreter, takes, keywords, form_of(treedef), treedef)
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:

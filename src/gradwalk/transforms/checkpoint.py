@@ -125,8 +125,8 @@ class Checkpoint(Jit[P, R]):
 
     _name = "checkpoint"
 
-    def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> CheckpointTrace:
-        trace = super()._record(args, kwargs)
+    def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> CheckpointTrace:
+        trace = super()._record(key, args, kwargs)
         return CheckpointTrace(**vars(trace), block=Block(trace.program, self.__name__))
 
 

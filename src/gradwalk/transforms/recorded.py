@@ -11,10 +11,12 @@ import numpy
 
 from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
-from gradwalk.program.machine_code import DEFAULT, Policy, compiling
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.machine_code import DEFAULT, Policy, compiling, current_policy
+from gradwalk.program.prepared_call import MISSED, PreparedCall
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
-from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache
+from gradwalk.program.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache, prepared_call
 from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import primal_of
@@ -35,14 +37,23 @@ class JitTrace(Trace):
         treedef: The treedef of the result.
         names: The names of the inputs that are arguments.
         numbers: The numbers of all inputs when it was recorded.
-        takes_floats: Whether all arguments are positional numbers, and all results numbers, so that a call with plain
-            floats needs no look-up.
+        key: The key of the arguments.
     """
 
     treedef: TreeDef
     names: list[str]
     numbers: list[float]
-    takes_floats: bool
+    key: Any
+
+    @cached_property
+    def prepared(self) -> PreparedCall | None:
+        """What is tried first for arguments like these; None where each call needs a closer look.
+
+        That is where it uses Values, or has parts that are only made when it is run, under the policy of its function.
+        """
+        if self.captured or (self.program.calls and current_policy() is not DEFAULT):
+            return None
+        return prepared_call(self.key, self.program, self.treedef)
 
     @property
     def labels(self) -> list[str]:
@@ -101,12 +112,10 @@ class Jit(Wrapper[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
         self._cache.calls += 1
-        on_floats = self._cache.on_floats
-        if on_floats is not None and not kwargs:
-            outputs = on_floats.program.on_floats(args)
-            if outputs is not None:
-                treedef = on_floats.treedef
-                return outputs[0] if treedef.is_scalar else treedef.with_leaves(outputs)  # type: ignore[no-any-return]
+        for prepared in self._cache.prepared:
+            result = prepared.result(args, kwargs)
+            if result is not MISSED:
+                return result  # type: ignore[no-any-return]
         if self._policy is DEFAULT:
             trace, leaves = self._trace(args, kwargs)
             return trace.treedef.filled(self._numbers(trace, leaves))  # type: ignore[no-any-return]
@@ -186,8 +195,8 @@ class Jit(Wrapper[P, R]):
         trace = self._cache.find(key)
         if trace is None:
             trace = self._cache.add(key, self._record_once(key, args, kwargs))
-            if trace.takes_floats:
-                self._cache.on_floats = trace
+        if trace.prepared is not None:
+            self._cache.try_first(trace.prepared)
         return trace, leaves
 
     def _record_once(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
@@ -200,9 +209,9 @@ class Jit(Wrapper[P, R]):
             )
         context = copy_context()  # which ends with the recording, however that ends
         context.run(_in_progress.set, (*_in_progress.get(), mark))
-        return context.run(self._record, args, kwargs)
+        return context.run(self._record, key, args, kwargs)
 
-    def _record(self, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
+    def _record(self, key: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> JitTrace:
         """Record the function for these arguments."""
         recording = self._new_recording()
         names: list[str] = []
@@ -211,12 +220,7 @@ class Jit(Wrapper[P, R]):
         outputs, treedef = recording.run(self._f, opened, keywords)
         captured = recording.operands[count:]
         numbers = [primal_of(x) if isinstance(x, Value) else x for x in recording.operands]
-        takes_floats = (
-            not (captured or kwargs or self._keys.has_static)
-            and names == self._keys.parameters.first(len(args))
-            and treedef.has_scalars_only
-        )
-        return self._as_trace(recording, outputs, captured, treedef, names, numbers, takes_floats)
+        return self._as_trace(recording, outputs, captured, treedef, names, numbers, key)
 
     def _new_recording(self) -> Recording:
         return Recording(staged=True)

@@ -95,7 +95,8 @@ class ModuleTreeDef:
         """
         names: dict[int, str] = {}
         for path, code in self._paths(root):
-            names.setdefault(code, path)
+            if isinstance(code, int):
+                names.setdefault(code, path)
         return [names[i] for i in range(self.size)]
 
     def _paths(self, root: str) -> Iterator[tuple[str, Any]]:
@@ -166,6 +167,34 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
             pending.pop()
     frozen = tuple([(cls, keys, tuple(codes)) for cls, keys, codes in nodes])
     return parameters, ModuleTreeDef(frozen, len(parameters))
+
+
+def static_code(part: Any) -> Any:
+    """Return the code of a part that is no parameter and no node: see `ModuleTreeDef.nodes`.
+
+    Args:
+        part: What stands in a place.
+
+    Returns:
+        The code; None for what is, or may be, a parameter or a node.
+    """
+    kind: cython.int = _kind(type(part))
+    if kind in (_VALUE, _NUMBER, _MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
+        return None
+    return _static(kind, part)
+
+
+def static_part(code: tuple[Any, ...]) -> Any:
+    """Return the part that has such a code, for a new Module.
+
+    Args:
+        code: The code.
+
+    Returns:
+        The part itself, or a copy of an array.
+    """
+    part: Any = code[len(code) - 1]
+    return part.array.copy() if isinstance(part, _Constant) else part
 
 
 class _Constant:
@@ -241,8 +270,7 @@ def _placed(leaf: object) -> object:
 def _part(code: Any, placed: list[Any], built: list[Any]) -> object:
     if isinstance(code, int):
         return placed[code] if code >= 0 else built[-1 - code]
-    part: Any = code[len(code) - 1]
-    return part.array.copy() if isinstance(part, _Constant) else part
+    return static_part(code)
 
 
 @cython.cfunc

@@ -266,6 +266,17 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     return leaves, TreeDef(spec, _shapes(leaves, what))
 
 
+def field_names(cls: Any) -> list[str] | None:
+    """Return the names of the fields of a dataclass that trees may hold, None for any other class.
+
+    Args:
+        cls: A class.
+    """
+    if cls not in _registered or issubclass(cls, Module):
+        return None
+    return [field.name for field in dataclasses.fields(cls)]
+
+
 def forget_classes(most: int = 0) -> None:
     """Forget dataclasses and Modules, which would be kept for good, until as many as given are left.
 
