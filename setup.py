@@ -52,6 +52,8 @@ COMPILED = (
     "backend/schedule/analysis",
     "backend/schedule/orders",
     "backend/schedule/allocation",
+    "backend/columns",
+    "backend/launch",
     "backend/executor",
     "transforms/sparsity_pattern",
     "transforms/coloring",

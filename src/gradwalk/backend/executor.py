@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
 from gradwalk.backend.base import Ptx
-from gradwalk.backend.cpu import lanes
-from gradwalk.backend.llvm.lane_machine import LaneCode, Lanes, RefusedError, compiled_schedule
+from gradwalk.backend.columns import Columns
+from gradwalk.backend.launch import HAS_VECTOR_FUNCTIONS, INSTRUCTION_SETS, Launch, Plan
+from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.llvm.ptx import to_ptx
 from gradwalk.backend.schedule.schedule import make_schedule
-from gradwalk.ops import c_compat
 from gradwalk.ops.cached import cached_property
 from gradwalk.program import machine_code
 from gradwalk.program.program import Program
@@ -42,13 +41,10 @@ _FEWEST_SHARDS = 8
 _LARGEST_TOTALS = 1 << 17
 # Lanes times instructions below which starting threads takes longer than doing the work in this one.
 _LEAST_WORK = 2_000_000
-_CACHE_LINE = 64  # bytes
 # Lanes times instructions after which a kernel has earned machine code, and lanes, which count where it is long.
 _HOT = 5_000_000
 _HOT_LANES = 30_000
 
-_HAS_VECTOR_FUNCTIONS = bool(lanes.HAS_VECTOR_FUNCTIONS)
-INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
 def chosen_instruction_set() -> str:
@@ -104,7 +100,7 @@ class LaneKernel:
         self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
-        plan = _Plan(self.schedule.code, self.schedule.slots, self._row)
+        plan = Plan(self.schedule.code, self.schedule.slots, self._row)
         self._plans = [plan, plan]  # for float64 and float32
         self._work = [0, 0]  # lanes times instructions that have been run, likewise
         self._is_asked = [False, False]  # whether it has been asked for machine code, likewise
@@ -159,34 +155,57 @@ class LaneKernel:
         Returns:
             The fixed outputs or, where it is reduced, all sums; float64.
         """
-        self._warm(count, single)
-        scalars = self.schedule.scalars
-        computed = self.schedule.prologue.run(uniform)
-        width = self._width(count, single)
-        blocks = -(-count // width)
-        shards = self._shards(blocks)
-        totals = numpy.zeros((shards if self.reduced else 1, 2 * len(self.schedule.program.outputs)))
-        plan = self._plans[single]
-        launch = _Launch(self, plan, _stride(width, count), computed[:scalars], columns, outputs, single)
-
-        def work(tasks: Iterator[int]) -> None:
-            scratch = plan.scratch()
-            for shard in tasks:
-                first, last = [min(count, i * blocks // shards * width) for i in (shard, shard + 1)]
-                launch.run(first, last, totals[shard if self.reduced else 0], scratch)
-            plan.free.append(scratch)
-
-        if len(self.schedule) * count < _LEAST_WORK:
-            work(iter(range(shards)))
-        else:
-            thread_pool.run_tasks(range(shards), work)
-        if not self.reduced:
-            return computed[scalars:]
-        sums = self._sums(totals, computed[scalars:], count)
-        if self.schedule.apart and not numpy.isfinite(sums).all():
-            # Products may overflow to inf where the output of no sample does, and inf - inf is nan.
+        inputs, written = Columns(single), Columns(single, is_written=True)
+        for array in columns:
+            _add(inputs, array, count)
+        for array in outputs:
+            if len(array) == count:
+                _add(written, array, count)
+            else:  # of fixed outputs, which are not written to
+                written.skip(math.prod(array.shape[1:]))
+        results = numpy.empty(self.results)
+        if not self.launch(uniform, (inputs, written), results, count):
             return self._undivided.run(uniform, columns, outputs, count, single=single)
-        return sums
+        return results
+
+    @property
+    def results(self) -> int:
+        """How many numbers `run` returns."""
+        return len(self.schedule.program.outputs if self.reduced else self.schedule.fixed)
+
+    def launch(
+        self, uniform: NDArray[Any], columns: tuple[Columns, Columns], results: NDArray[Any], count: int
+    ) -> bool:
+        """Run the program on a batch whose columns have been found: see `run`.
+
+        Args:
+            uniform: The inputs that are the same for all samples; float64.
+            columns: Those that the other inputs are in, and those that the outputs that vary are written to.
+            results: What the fixed outputs or, where it is reduced, all sums are written to; float64.
+            count: How many samples there are.
+
+        Returns:
+            Whether these are right. Where sums of products are not finite, they may have been so for the outputs.
+        """
+        single = columns[0].single
+        self._warm(count, single)
+        schedule = self.schedule
+        computed = schedule.prologue.run(uniform)
+        width = self._width(count, single)
+        shards = self._shards(-(-count // width))
+        totals = numpy.zeros((shards, 2 * len(schedule.program.outputs) if self.reduced else 0))
+        launch = Launch(
+            schedule, self._plans[single], (count, width, shards), computed, columns, totals, self.instruction_set
+        )
+        if len(schedule) * count < _LEAST_WORK:
+            launch.run(0, shards)
+        else:
+            thread_pool.run_tasks(range(shards), lambda tasks: _run_each(launch, tasks))
+        if self.reduced:
+            launch.add_totals(results, count)
+            return not schedule.apart or bool(numpy.isfinite(results).all())
+        results[:] = computed[schedule.scalars :]
+        return True
 
     @cached_property
     def _undivided(self) -> LaneKernel:
@@ -220,13 +239,13 @@ class LaneKernel:
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
-        width = Lanes(self.instruction_set, _HAS_VECTOR_FUNCTIONS, self.lanes or LANES)
+        width = Lanes(self.instruction_set, HAS_VECTOR_FUNCTIONS, self.lanes or LANES)
         try:
             found = compiled_schedule(self.schedule, width, single=single, contract=self.policy.contract)
         except RefusedError as error:
             self._refusals[single] = str(error)
         else:
-            self._plans[single] = _Plan(found.program.schedule, found.program.slots, self._row, found.code)
+            self._plans[single] = Plan(found.program.schedule, found.program.slots, self._row, found.code)
 
     @property
     def backends(self) -> dict[str, str]:
@@ -267,123 +286,20 @@ class LaneKernel:
         most = max(_FEWEST_SHARDS, _LARGEST_TOTALS // outputs) if self.reduced else SHARDS
         return max(1, min(SHARDS, most, blocks))
 
-    def _sums(self, totals: NDArray[Any], fixed: NDArray[Any], count: int) -> NDArray[Any]:
-        """The sums over the batch, from those of the shards."""
-        lanes.add_totals(c_compat.doubles(totals.reshape(-1)), len(totals), totals.shape[1] // 2)
-        sums, lost = totals[0].reshape(-1, 2).T
-        with numpy.errstate(all="ignore"):
-            sums = numpy.where(numpy.isfinite(lost), sums + lost, sums)  # inf absorbs every other term
-            sums[list(self.fixed)] = fixed * count if count else 0.0  # an empty sum is 0, even of inf
-        return sums
 
-
-class _Plan:
-    """What is run for each block of lanes.
-
-    Attributes:
-        code: Instructions of a schedule.
-        slots: How many rows there are.
-        machine: The machine code that they run, or None.
-        memory: Bytes that each thread works in.
-        free: Scratch that no thread works in at the moment. A deque, whose append and pop are safe between threads.
-    """
-
-    def __init__(self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None) -> None:
-        self.code, self.slots, self.machine = code, slots, machine
-        self.memory = (slots + lanes.TILE * lanes.TILES) * row + (0 if machine is None else machine.memory)
-        self.free: deque[_Scratch] = deque()
-
-    def scratch(self) -> _Scratch:
-        """Take scratch."""
-        try:
-            return self.free.pop()
-        except IndexError:
-            return _Scratch(self.slots, self.memory)
-
-
-class _Scratch:
-    """Memory that one thread at a time works in."""
-
-    def __init__(self, slots: int, size: int) -> None:
-        self.rows = numpy.empty(max(1, slots), numpy.intp)  # addresses
-        cells = numpy.empty(size + _CACHE_LINE, numpy.uint8)
-        self.cells = cells[-cells.__array_interface__["data"][0] % _CACHE_LINE :]
-
-
-class _Columns:
-    """Arrays with the samples along their first axes, as C reads them: all columns that they hold."""
-
-    def __init__(self, arrays: Sequence[NDArray[Any]], in_tiles: bool) -> None:
-        self.arrays = tuple(arrays)  # which have to live as long as their addresses are used
-        self.addresses: Any
-        self.strides: Any
-        self.tiles: Any  # by column, the first column of the tile that it is part of, or -1
-        if cython.compiled:
-            addresses = [_addresses(array) for array in arrays]
-            strides = [numpy.full(len(found), array.strides[0]) for array, found in zip(arrays, addresses, strict=True)]
-            self.addresses = _joined(addresses).astype(numpy.intp)
-            self.strides = _joined(strides)
-            self.tiles = _tiles(arrays, addresses) if in_tiles else None
-        else:
-            self.addresses = [array[:, *at] for array in arrays for at in numpy.ndindex(array.shape[1:])]
-            self.strides = self.tiles = []
-
-
-@cython.final
-@cython.cclass
-class _Launch:
-    """One run of a kernel on a batch: what all shards have in common, prepared for C. It does not change."""
-
-    _batch: lanes.Batch
-    _instruction_set: cython.int
-    _single: cython.bint
-    _arrays: tuple  # what the pointers in the batch point into
-
-    def __init__(
-        self, kernel: LaneKernel, plan: _Plan, lanes_apart: int, uniform: Any, inputs: Any, outputs: Any, single: bool
-    ) -> None:
-        columns, results = _Columns(inputs, True), _Columns(outputs, False)
-        schedule = kernel.schedule
-        with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
-            scalars = uniform.astype(numpy.float32 if single else numpy.float64)
-        self._instruction_set = INSTRUCTION_SETS.index(kernel.instruction_set)
-        self._single = single
-        self._arrays = (schedule, plan, scalars, columns, results)
-        self._batch = lanes.Batch(
-            code=c_compat.integers(plan.code),
-            tables=c_compat.integers(schedule.tables),
-            targets=c_compat.integers(schedule.targets),
-            length=len(plan.code),
-            slots=plan.slots,
-            lanes=lanes_apart,
-            scalars=c_compat.cells(scalars),
-            columns=c_compat.cells(columns.addresses),
-            strides=c_compat.cells(columns.strides),
-            tiles=c_compat.cells(columns.tiles),
-            outputs=c_compat.cells(results.addresses),
-            output_strides=c_compat.cells(results.strides),
-            machine=0 if plan.machine is None else plan.machine.machine_code.address,
+def _add(columns: Columns, array: NDArray[Any], count: int) -> None:
+    """Add an array to the columns of a batch. Raises `ValueError` where it cannot be one of them."""
+    if len(array) != count or not columns.add(array, 0, None):
+        raise ValueError(
+            f"an array of {array.dtype} and shape {array.shape}, or one that is read-only, cannot be one of a batch of "
+            f"{count} samples in {'float32' if columns.single else 'float64'}"
         )
 
-    def run(self, first: int, last: int, totals: NDArray[Any], scratch: _Scratch) -> None:
-        """Run all instructions for the samples from `first` to `last`. Several threads may do so at once."""
-        batch: lanes.Batch = self._batch
-        shard: lanes.Shard = lanes.Shard(
-            first=first,
-            last=last,
-            totals=c_compat.doubles(totals),
-            rows=c_compat.cells(scratch.rows),
-            scratch=c_compat.cells(scratch.cells),
-        )
-        instruction_set: cython.int = self._instruction_set
-        single: cython.bint = self._single
-        with cython.nogil:
-            lanes.run(instruction_set, single, batch, shard)
 
-
-def _stride(width: int, count: int) -> int:
-    """By how many lanes rows are apart: of a batch smaller than a block by its own, so that more of them are cached."""
-    return min(width, max(16, -(-count // 16) * 16))
+def _run_each(launch: Launch, shards: Iterator[int]) -> None:
+    """Run shards, one after the other."""
+    for shard in shards:
+        launch.run(shard, shard + 1)
 
 
 def _unpickled(
@@ -391,33 +307,3 @@ def _unpickled(
 ) -> LaneKernel:
     with machine_code.compiling(policy):
         return LaneKernel(program, varies, reduced=reduced, lanes=lanes)
-
-
-def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[numpy.int64]:
-    return numpy.concatenate(parts, dtype=numpy.int64) if parts else numpy.zeros(1, numpy.int64)
-
-
-def _addresses(array: NDArray[Any]) -> NDArray[numpy.int64]:
-    """Where the first number of each column of an array stands in memory."""
-    offsets = numpy.full((), array.__array_interface__["data"][0], numpy.int64)
-    for length, stride in zip(array.shape[1:], array.strides[1:], strict=True):
-        offsets = offsets[..., None] + stride * numpy.arange(length)
-    return offsets.ravel()
-
-
-def _tiles(arrays: Sequence[NDArray[Any]], addresses: Sequence[NDArray[numpy.int64]]) -> NDArray[numpy.int64]:
-    """By column, the first column of the tile that it is part of, or -1.
-
-    A tile is that many columns of one array which stand side by side in memory, where a column does not.
-    """
-    size: cython.int = lanes.TILE
-    tiles = _joined([numpy.full(len(found), -1) for found in addresses])
-    first = 0
-    for array, found in zip(arrays, addresses, strict=True):
-        whole = len(found) // size * size
-        if whole and array.flags.aligned and array.strides[0] != array.itemsize:
-            are_adjacent = (numpy.diff(found[:whole].reshape(-1, size)) == array.itemsize).all(axis=1)
-            starts = numpy.where(are_adjacent, numpy.arange(first, first + whole, size), -1)
-            tiles[first : first + whole] = numpy.repeat(starts, size)
-        first += len(found)
-    return tiles

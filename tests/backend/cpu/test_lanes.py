@@ -13,7 +13,7 @@ from kernels import Case, numbers, on_lanes, opcode, rounded, same
 from programs import fewer
 
 from gradwalk.backend import executor, thread_pool
-from gradwalk.backend.cpu import lanes
+from gradwalk.backend.cpu import column_table, lanes
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.program.program import Program
 
@@ -109,7 +109,7 @@ def test_in_python_there_is_one_instruction_set():
 
 def test_tiles_are_as_large_in_python_as_in_c():
     """So that `memory` says the same, compiled or not."""
-    header = (ROOT / "src/gradwalk/backend/cpu/lanes.h").read_text(encoding="utf-8")
-    sizes = re.search(r"TILE = (\d+), TILES = (\d+)", header)
+    headers = [ROOT / "src/gradwalk/backend/cpu" / name for name in ("column_table.h", "lanes.h")]
+    sizes = re.search(r"TILE = (\d+).*TILES = (\d+)", "".join(path.read_text(encoding="utf-8") for path in headers), re.S)
     assert sizes is not None
-    assert tuple(map(int, sizes.groups())) == (lanes.TILE, lanes.TILES)
+    assert tuple(map(int, sizes.groups())) == (column_table.TILE, lanes.TILES)

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "column_table.h"
+
 /* Vector mathematics comes from libmvec, which has all of the functions from this version on. Loops that compilers make
    no vectors of would call it for some of the functions alone: below -O3, and where a sanitizer looks at each access. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
@@ -72,21 +74,23 @@ enum { TAKE = 69, MULADD = 71, LOAD = 74, STORE = 75, SUM = 76, DOT = 77, SCATTE
 /* What an entry of a table is: see schedule/encoding.py. */
 enum { KINDS = 4, IN_SLOT = 0, SCALAR_ENTRY = 1 };
 
-/* Columns that stand side by side in memory are read a tile at a time: this many columns, for all lanes of a block. The
-   loops that do it are written for 8. */
-enum { TILE = 8, TILES = 4 /* how many tiles are kept */ };
+enum { TILES = 4 /* how many tiles are kept */ };
 
 /* Machine code for the instructions of a program: see llvm/vector_ir.py. */
 typedef void (*machine_run)(const void *scalars, char **rows, void *memory, int64_t lanes);
 
 /* What all shards of a batch are run with. A column has a number for each sample; strides are in bytes. */
 typedef struct {
+    int64_t count;        /* of samples */
+    int64_t width;        /* how many of them a block has */
+    int64_t shards;       /* each of them is some blocks */
+    int64_t totals;       /* how many numbers a shard has for its totals: two for each output, or none */
     const int32_t *code;
     const int32_t *tables;  /* what TAKE takes from: see schedule/encoding.py */
     const int32_t *targets; /* what SCATTER adds to: see schedule/scatter.py */
     int64_t length;       /* of the code */
     int64_t slots;
-    int64_t lanes;        /* of a block: a multiple of 16 */
+    int64_t lanes;        /* by which rows are apart: a multiple of 16 */
     const void *scalars;
     char *const *columns; /* addresses of first numbers */
     const int64_t *strides;
@@ -98,7 +102,7 @@ typedef struct {
 
 /* Some samples of a batch, and the memory of the thread that runs them. */
 typedef struct {
-    int64_t first, last;  /* samples */
+    int64_t first, last;  /* samples, of one shard */
     double *totals;       /* two for each output: a sum over the samples, and what rounding has taken from it */
     char **rows;          /* by slot, where its row stands */
     char *scratch;        /* room for a row in each slot, for the tiles and for machine code; aligned to cache lines */
@@ -184,8 +188,8 @@ static int instruction_sets(void) { /* asks for what is named above, and nothing
 #endif
 }
 
-/* Run a program on some samples, by one of these instruction sets, in float32 where `single` says so. */
-static void run_lanes(int set, int single, const Batch *batch, const Shard *shard) {
+/* Run a program on the samples of a shard, by one of these instruction sets, in float32 where `single` says so. */
+static void run_shard(int set, int single, const Batch *batch, const Shard *shard) {
     switch (2 * set + (single != 0)) {
 #if HAS_INSTRUCTION_SETS
     case 5: run_blocks_avx512_float(batch, shard); break;
@@ -195,6 +199,25 @@ static void run_lanes(int set, int single, const Batch *batch, const Shard *shar
 #endif
     case 1: run_blocks_baseline_float(batch, shard); break;
     default: run_blocks_baseline_double(batch, shard);
+    }
+}
+
+/* Run a program on the shards from `from` up to `to`. */
+static void run_shards(
+    int set, int single, const Batch *batch, int64_t from, int64_t to, double *totals, void *rows, void *scratch
+) {
+    const int64_t blocks = (batch->count + batch->width - 1) / batch->width;
+    for (int64_t k = from; k < to; k++) {
+        const int64_t first = blocks * k / batch->shards * batch->width;
+        const int64_t last = blocks * (k + 1) / batch->shards * batch->width;
+        const Shard shard = {
+            .first = first,
+            .last = last < batch->count ? last : batch->count,
+            .totals = totals + k * batch->totals,
+            .rows = rows,
+            .scratch = scratch,
+        };
+        run_shard(set, single, batch, &shard);
     }
 }
 

@@ -4,10 +4,13 @@ from libc.stdint cimport int64_t
 
 # Pointers to arrays of pointers are declared as void* here: the executor has the arrays as NumPy's.
 cdef extern from "lanes.h":
-    int TILE
     int TILES
     bint HAS_VECTOR_FUNCTIONS
     ctypedef struct Batch:
+        int64_t count
+        int64_t width
+        int64_t shards
+        int64_t totals
         const int* code
         const int* tables
         const int* targets
@@ -21,16 +24,15 @@ cdef extern from "lanes.h":
         void* outputs
         void* output_strides
         size_t machine
-    ctypedef struct Shard:
-        int64_t first
-        int64_t last
-        double* totals
-        void* rows
-        void* scratch
     int instruction_sets()
-    void run_lanes(int instruction_set, int single, const Batch* batch, const Shard* shard) nogil
+    void run_shards(
+        int instruction_set, int single, const Batch* batch, int64_t first, int64_t last, double* totals, void* rows,
+        void* scratch
+    ) nogil
     void add_totals(double* totals, int64_t shards, int64_t outputs) nogil
 
 
-cdef inline void run(int instruction_set, bint single, Batch batch, Shard shard) noexcept nogil:
-    run_lanes(instruction_set, single, &batch, &shard)
+cdef inline void run(
+    int instruction_set, bint single, Batch batch, int64_t first, int64_t last, double* totals, void* rows, void* scratch
+) noexcept nogil:
+    run_shards(instruction_set, single, &batch, first, last, totals, rows, scratch)

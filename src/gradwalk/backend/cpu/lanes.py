@@ -15,14 +15,17 @@ from gradwalk.ops import evaluate
 from gradwalk.ops.evaluate import ARITIES, FUSED, fused
 from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
-TILE = 8
 TILES = 4
 HAS_VECTOR_FUNCTIONS = False
 
 
 class Batch(NamedTuple):
-    """The inputs and outputs that all shards of a batch share, as in lanes.h. Arrays are one-dimensional."""
+    """What all shards of a batch are run with, as in lanes.h. Arrays are one-dimensional."""
 
+    count: int
+    width: int
+    shards: int
+    totals: int
     code: Any
     tables: Any
     targets: Any
@@ -38,33 +41,33 @@ class Batch(NamedTuple):
     machine: int
 
 
-class Shard(NamedTuple):
-    """Some samples of a batch, and the memory of the thread that runs them, as in lanes.h."""
-
-    first: int
-    last: int
-    totals: Any
-    rows: Any
-    scratch: Any
-
-
 def instruction_sets() -> int:
     """Return the number of instruction sets to choose from: Python has one."""
     return 1
 
 
-def run(instruction_set: int, single: bool, batch: Batch, shard: Shard) -> None:
-    """Run a schedule's code on the samples of a shard, in float32 where `single`.
+def run(
+    instruction_set: int, single: bool, batch: Batch, first: int, last: int, totals: Any, rows: Any, scratch: Any
+) -> None:
+    """Run a schedule's code on the samples of some shards, in float32 where `single`.
 
     Args:
         instruction_set: Which one: there is only the first.
         single: Whether to compute in float32.
         batch: What to run, and on what.
-        shard: Which samples. Its totals are added to, two numbers for each output.
+        first: The first shard.
+        last: The shard after the last one.
+        totals: What is added to, two numbers for each output and shard.
+        rows: Addresses, in C.
+        scratch: Memory, in C.
     """
+    blocks = -(-batch.count // batch.width)
     with numpy.errstate(all="ignore"):
-        for start in range(shard.first, shard.last, batch.lanes):
-            _run_block(single, batch, shard.totals, slice(start, min(start + batch.lanes, shard.last)))
+        for shard in range(first, last):
+            begin, end = [min(batch.count, i * blocks // batch.shards * batch.width) for i in (shard, shard + 1)]
+            own = totals[shard * batch.totals :]
+            for start in range(begin, end, batch.width):
+                _run_block(single, batch, own, slice(start, min(start + batch.width, end)))
 
 
 def add_totals(totals: Any, shards: int, outputs: int) -> None:

@@ -1,0 +1,11 @@
+# Lets other compiled modules read the columns of a batch in C.
+from gradwalk.backend.cpu cimport column_table
+
+
+cdef class Columns:
+    cdef readonly bint single
+    cdef bint _is_written
+    cdef list _arrays
+    cdef column_table.column_tables table
+
+    cpdef bint add(self, object array, Py_ssize_t axis, object shape) except? -1

@@ -1,0 +1,158 @@
+/* Where the columns of arrays stand in memory: what lanes.h reads and writes. A column has a number for each sample.
+
+   An array has the samples along one of its axes, and a column for each place along the others, in C order. */
+
+#ifndef GRADWALK_COLUMN_TABLE_H
+#define GRADWALK_COLUMN_TABLE_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns that stand side by side in memory are read a tile at a time: this many columns, for all lanes of a block. The
+   loops that do it are written for 8. */
+enum { TILE = 8 };
+enum { FEW_COLUMNS = 16 };
+
+typedef struct {
+    int64_t count;     /* of samples: -1 before the first array */
+    int64_t length, room;
+    char **addresses;  /* of first numbers */
+    int64_t *strides;  /* from one sample to the next, in bytes */
+    int64_t *tiles;    /* by column, the first column of the tile that it is part of, or -1: see lanes.h */
+    char *few_addresses[FEW_COLUMNS];
+    int64_t few_strides[FEW_COLUMNS], few_tiles[FEW_COLUMNS];
+} column_table, column_tables[1];
+
+static inline void columns_begin(column_table *table) {
+    table->count = -1;
+    table->length = 0;
+    table->room = FEW_COLUMNS;
+    table->addresses = table->few_addresses;
+    table->strides = table->few_strides;
+    table->tiles = table->few_tiles;
+}
+
+static inline void columns_end(column_table *table) {
+    if (table->addresses != table->few_addresses) {
+        free(table->addresses); free(table->strides); free(table->tiles);
+    }
+    columns_begin(table);
+}
+
+static inline int columns_reserve(column_table *table, int64_t more) {
+    int64_t room = 2 * table->room;
+    if (table->length + more <= table->room) return 0;
+    while (room < table->length + more) room *= 2;
+    char **addresses = malloc(room * sizeof(char *));
+    int64_t *strides = malloc(room * sizeof(int64_t)), *tiles = malloc(room * sizeof(int64_t));
+    if (!addresses || !strides || !tiles) {
+        free(addresses); free(strides); free(tiles);
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(addresses, table->addresses, table->length * sizeof(char *));
+    memcpy(strides, table->strides, table->length * sizeof(int64_t));
+    memcpy(tiles, table->tiles, table->length * sizeof(int64_t));
+    const int64_t length = table->length, count = table->count;
+    columns_end(table);
+    table->length = length;
+    table->count = count;
+    table->room = room;
+    table->addresses = addresses; table->strides = strides; table->tiles = tiles;
+    return 0;
+}
+
+/* Whether an array has numbers of a type: 'd' or 'f', behind '@', '=' or '^' where they are nowhere aligned. */
+static inline int columns_are_of(const char *format, char type) {
+    if (!format) return 0;
+    if (*format == '@' || *format == '=' || *format == '^') format++;
+    return format[0] == type && format[1] == 0;
+}
+
+/* Whether the axes of an array but that of the samples are as long as a tuple says; None says nothing. */
+static inline int columns_fit(const Py_buffer *view, Py_ssize_t axis, PyObject *shape) {
+    if (axis < 0 || axis >= view->ndim) return 0;
+    if (shape == Py_None) return 1;
+    if (PyTuple_GET_SIZE(shape) != view->ndim - 1) return 0;
+    for (Py_ssize_t i = 0, k = 0; i < view->ndim; i++)
+        if (i != axis && view->shape[i] != PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, k++))) return 0;
+    return 1;
+}
+
+/* Append where the columns of an array stand, which has to fit. */
+static inline int columns_append(column_table *table, const Py_buffer *view, Py_ssize_t axis) {
+    Py_ssize_t at[64] = {0};
+    int64_t columns = 1;
+    char *address = view->buf;
+    for (Py_ssize_t i = 0; i < view->ndim; i++) columns *= i == axis ? 1 : view->shape[i];
+    if (view->ndim > 64 || columns_reserve(table, columns) < 0) return -1;
+    for (int64_t k = 0; k < columns; k++) {
+        table->addresses[table->length] = address;
+        table->strides[table->length] = view->strides[axis];
+        table->tiles[table->length++] = -1;
+        for (Py_ssize_t i = view->ndim - 1; i >= 0; i--) {
+            if (i == axis) continue;
+            address += view->strides[i];
+            if (++at[i] < view->shape[i]) break;
+            address -= at[i] * view->strides[i];
+            at[i] = 0;
+        }
+    }
+    return 0;
+}
+
+/* Mark the tiles among the columns from `first` on: columns side by side in memory, of which none is contiguous. */
+static inline void columns_tile(column_table *table, int64_t first, int64_t size) {
+    for (int64_t k = first; k + TILE <= table->length; k += TILE) {
+        const int64_t stride = table->strides[k];
+        int is_tile = stride != size && stride % size == 0 && (uintptr_t)table->addresses[k] % size == 0;
+        for (int64_t i = 1; is_tile && i < TILE; i++)
+            is_tile = table->addresses[k + i] == table->addresses[k] + i * size;
+        for (int64_t i = 0; is_tile && i < TILE; i++) table->tiles[k + i] = k;
+    }
+}
+
+/* Append the columns of an array of float32, where `single`, or of float64. Returns 1, and 0 where it is of another type
+   or shape, has another count of samples, or cannot be written to and has to; -1 with an error. */
+static inline int columns_add(
+    column_table *table, PyObject *array, Py_ssize_t axis, PyObject *shape, int single, int is_written
+) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(array, &view, PyBUF_STRIDES | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0)) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    int fits = columns_are_of(view.format, single ? 'f' : 'd') && columns_fit(&view, axis, shape);
+    fits = fits && (table->count < 0 || view.shape[axis] == table->count);
+    if (fits) {
+        const int64_t first = table->length;
+        table->count = view.shape[axis];
+        if (columns_append(table, &view, axis) < 0) fits = -1;
+        else if (!is_written) columns_tile(table, first, view.itemsize);
+    }
+    PyBuffer_Release(&view);
+    return fits;
+}
+
+/* Append columns that are neither read nor written. */
+static inline int columns_skip(column_table *table, int64_t columns) {
+    if (columns_reserve(table, columns) < 0) return -1;
+    for (int64_t k = 0; k < columns; k++, table->length++) {
+        table->addresses[table->length] = NULL;
+        table->strides[table->length] = 0;
+        table->tiles[table->length] = -1;
+    }
+    return 0;
+}
+
+/* Set the number of a column for all samples. */
+static inline void columns_fill(column_table *table, int64_t column, double number, int single) {
+    char *address = table->addresses[column];
+    const float rounded = (float)number;
+    for (int64_t i = 0; i < table->count; i++, address += table->strides[column])
+        if (single) memcpy(address, &rounded, sizeof rounded);
+        else memcpy(address, &number, sizeof number);
+}
+
+#endif

@@ -1,0 +1,19 @@
+# What compiled modules see under the names of column_table.py.
+from libc.stdint cimport int64_t
+
+
+cdef extern from "column_table.h":
+    int TILE
+    ctypedef struct column_table:
+        int64_t count
+        void* addresses
+        void* strides
+        void* tiles
+    ctypedef column_table column_tables[1]
+    void columns_begin(column_table* table)
+    void columns_end(column_table* table)
+    bint columns_add(
+        column_table* table, object array, Py_ssize_t axis, object shape, bint single, bint is_written
+    ) except? -1
+    int columns_skip(column_table* table, int64_t columns) except -1
+    void columns_fill(column_table* table, int64_t column, double number, bint single)

@@ -1,0 +1,181 @@
+"""`Launch`: one run of a lane kernel on a batch, prepared for C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend.columns import Columns
+from gradwalk.backend.cpu import column_table, lanes
+from gradwalk.backend.llvm.lane_machine import LaneCode
+from gradwalk.ops import c_compat
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+_CACHE_LINE = 64  # bytes
+HAS_VECTOR_FUNCTIONS = bool(lanes.HAS_VECTOR_FUNCTIONS)
+INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
+
+
+@cython.final
+@cython.cclass
+class Plan:
+    """What is run for each block of lanes.
+
+    Args:
+        code: Instructions of a schedule.
+        slots: How many rows there are.
+        row: The most bytes that a row has.
+        machine: The machine code that they run, or None.
+
+    Attributes:
+        code: Likewise.
+        slots: Likewise.
+        machine: Likewise.
+        memory: Bytes that each thread works in.
+    """
+
+    # The types of its fields stand in launch.pxd.
+
+    def __init__(
+        self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None
+    ) -> None:
+        self.code = code
+        self.slots = slots
+        self.machine = machine
+        self.memory = (slots + column_table.TILE * lanes.TILES) * row + (0 if machine is None else machine.memory)
+        self._free: list[Scratch] = []  # memory that no thread works in: append and pop are safe between threads
+
+    def _taken(self) -> Scratch:
+        """Memory for one thread."""
+        try:
+            scratch: Scratch = self._free.pop()
+        except IndexError:
+            scratch = Scratch(self.slots, self.memory)
+        return scratch
+
+
+@cython.final
+@cython.cclass
+class Scratch:
+    """Memory that one thread at a time works in.
+
+    Args:
+        slots: How many rows there are.
+        size: Bytes.
+    """
+
+    def __init__(self, slots: int, size: int) -> None:
+        addresses = numpy.empty(max(1, slots), numpy.intp)
+        cells = numpy.empty(size + _CACHE_LINE, numpy.uint8)
+        aligned = cells[-cells.__array_interface__["data"][0] % _CACHE_LINE :]
+        self._arrays = (addresses, aligned)
+        self.rows = c_compat.cells(addresses)
+        self.cells = c_compat.cells(aligned)
+
+
+@cython.final
+@cython.cclass
+class Launch:
+    """One run of a kernel on a batch: what all shards have in common. Any number of threads may run them.
+
+    Args:
+        schedule: The schedule of the kernel.
+        plan: What is run.
+        sizes: How many samples there are, how many of them a block has, and how many shards there are.
+        computed: What the uniform prologue has computed; float64.
+        columns: The columns that are read, and those that are written.
+        totals: What sums are added to: two numbers for each output and shard.
+        instruction_set: The name of the instruction set.
+    """
+
+    def __init__(
+        self,
+        schedule: Any,
+        plan: Plan,
+        sizes: tuple[int, int, int],
+        computed: Any,
+        columns: tuple[Columns, Columns],
+        totals: Any,
+        instruction_set: str,
+    ) -> None:
+        inputs: Columns = columns[0]
+        outputs: Columns = columns[1]
+        count, width, shards = sizes
+        scalars = computed
+        if inputs.single:
+            with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
+                scalars = computed.astype(numpy.float32)
+        self._instruction_set = INSTRUCTION_SETS.index(instruction_set)
+        self._single = inputs.single
+        self._plan = plan
+        self._schedule = schedule
+        self._totals = totals
+        self._computed = computed
+        self._arrays = (scalars, inputs, outputs)
+        self._batch = lanes.Batch(
+            count=count,
+            width=width,
+            shards=shards,
+            totals=totals.shape[1],
+            code=c_compat.integers(plan.code),
+            tables=c_compat.integers(schedule.tables),
+            targets=c_compat.integers(schedule.targets),
+            length=len(plan.code),
+            slots=plan.slots,
+            lanes=_stride(width, count),
+            scalars=c_compat.cells(scalars),
+            columns=inputs.table[0].addresses,
+            strides=inputs.table[0].strides,
+            tiles=inputs.table[0].tiles,
+            outputs=outputs.table[0].addresses,
+            output_strides=outputs.table[0].strides,
+            machine=0 if plan.machine is None else plan.machine.machine_code.address,
+        )
+
+    def run(self, first: int, last: int) -> None:
+        """Run all instructions for the shards from `first` up to `last`."""
+        batch: lanes.Batch = self._batch
+        scratch: Scratch = self._plan._taken()
+        totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
+        instruction_set: cython.int = self._instruction_set
+        single: cython.bint = self._single
+        begin: cython.longlong = first
+        end: cython.longlong = last
+        rows, cells = scratch.rows, scratch.cells
+        with cython.nogil:
+            lanes.run(instruction_set, single, batch, begin, end, totals, rows, cells)
+        self._plan._free.append(scratch)
+
+    def add_totals(self, results: NDArray[Any], count: int) -> None:
+        """Write the sums over the batch, from those of the shards.
+
+        Args:
+            results: What they are written to.
+            count: How many samples there are.
+        """
+        shards, width = self._totals.shape
+        totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
+        result: cython.p_double = c_compat.doubles(results)
+        k: cython.Py_ssize_t
+        lost: cython.double
+        lanes.add_totals(totals, shards, width // 2)
+        for k in range(width // 2):
+            lost = totals[2 * k + 1]
+            # It is not finite where the total is not, which absorbs every other term.
+            result[k] = totals[2 * k] + lost if lost - lost == 0.0 else totals[2 * k]
+        position: cython.Py_ssize_t = self._schedule.scalars
+        computed: cython.p_double = c_compat.doubles(self._computed)
+        for fixed in self._schedule.fixed:
+            result[fixed] = computed[position] * count if count else 0.0  # an empty sum is 0, even of inf
+            position += 1
+
+
+def _stride(width: int, count: int) -> int:
+    """By how many lanes rows are apart: of a batch smaller than a block by its own, so that more of them are cached."""
+    return min(width, max(16, -(-count // 16) * 16))
