@@ -55,6 +55,7 @@ COMPILED = (
     "backend/columns",
     "backend/launch",
     "backend/executor",
+    "batching/prepared_batch",
     "transforms/sparsity_pattern",
     "transforms/coloring",
 )

@@ -15,7 +15,7 @@ from programs import fewer
 
 from gradwalk import Value, grad, jit, no_grad
 from gradwalk.nn import MLP, Number
-from gradwalk.trees.forms import form_of
+from gradwalk.trees.forms import form_of, leaf_forms
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 
 
@@ -110,7 +110,7 @@ class TestTrees:
     @given(TREES)
     def test_positions_begin_where_that_is_asked_for(self, tree):
         numbers, treedef = numbers_of(tree)
-        form = form_of(treedef, 3)
+        form = form_of(treedef, [*leaf_forms(treedef, 3)])
         if form is not None:
             assert form.numbers(tree, 3 + treedef.size)[3:].tolist() == numbers
 

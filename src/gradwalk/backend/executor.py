@@ -174,7 +174,13 @@ class LaneKernel:
         return len(self.schedule.program.outputs if self.reduced else self.schedule.fixed)
 
     def launch(
-        self, uniform: NDArray[Any], columns: tuple[Columns, Columns], results: NDArray[Any], count: int
+        self,
+        uniform: NDArray[Any],
+        columns: tuple[Columns, Columns],
+        results: NDArray[Any],
+        count: int,
+        *,
+        is_mean: bool = False,
     ) -> bool:
         """Run the program on a batch whose columns have been found: see `run`.
 
@@ -183,6 +189,7 @@ class LaneKernel:
             columns: Those that the other inputs are in, and those that the outputs that vary are written to.
             results: What the fixed outputs or, where it is reduced, all sums are written to; float64.
             count: How many samples there are.
+            is_mean: Whether means are wanted in place of sums.
 
         Returns:
             Whether these are right. Where sums of products are not finite, they may have been so for the outputs.
@@ -202,7 +209,7 @@ class LaneKernel:
         else:
             thread_pool.run_tasks(range(shards), lambda tasks: _run_each(launch, tasks))
         if self.reduced:
-            launch.add_totals(results, count)
+            launch.add_totals(results, is_mean)
             return not schedule.apart or bool(numpy.isfinite(results).all())
         results[:] = computed[schedule.scalars :]
         return True

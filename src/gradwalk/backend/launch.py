@@ -152,16 +152,17 @@ class Launch:
             lanes.run(instruction_set, single, batch, begin, end, totals, rows, cells)
         self._plan._free.append(scratch)
 
-    def add_totals(self, results: NDArray[Any], count: int) -> None:
-        """Write the sums over the batch, from those of the shards.
+    def add_totals(self, results: NDArray[Any], is_mean: bool) -> None:
+        """Write the sums over the batch, or the means, from the sums of the shards.
 
         Args:
             results: What they are written to.
-            count: How many samples there are.
+            is_mean: Whether means are wanted.
         """
         shards, width = self._totals.shape
         totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
         result: cython.p_double = c_compat.doubles(results)
+        count: cython.double = self._batch.count
         k: cython.Py_ssize_t
         lost: cython.double
         lanes.add_totals(totals, shards, width // 2)
@@ -169,10 +170,12 @@ class Launch:
             lost = totals[2 * k + 1]
             # It is not finite where the total is not, which absorbs every other term.
             result[k] = totals[2 * k] + lost if lost - lost == 0.0 else totals[2 * k]
+            if is_mean:
+                result[k] /= count
         position: cython.Py_ssize_t = self._schedule.scalars
         computed: cython.p_double = c_compat.doubles(self._computed)
-        for fixed in self._schedule.fixed:
-            result[fixed] = computed[position] * count if count else 0.0  # an empty sum is 0, even of inf
+        for fixed in self._schedule.fixed:  # of which the mean is themselves, without rounding
+            result[fixed] = computed[position] * (1.0 if is_mean else count) if count else 0.0
             position += 1
 
 

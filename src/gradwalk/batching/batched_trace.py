@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy
@@ -13,6 +13,7 @@ from gradwalk.backend.base import Backend, Kernel, PythonCallError
 from gradwalk.backend.loop_kernel import make_kernel, written_out
 from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
+from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.derived import weight
 from gradwalk.program.program import Program
@@ -43,16 +44,30 @@ class BatchedTrace(Trace):
         kernel: What runs the program on a batch; None where the program calls Python functions of what varies.
         treedef: The treedef of the result for one sample.
         fixed: The positions of the outputs that are the same for all samples.
+        prepared: By the types of arrays: what batches of them are tried with first, or None.
     """
 
     kernel: Kernel | None
     treedef: TreeDef
     fixed: list[int]
+    prepared: dict[tuple[Any, ...], PreparedBatch | None] = field(default_factory=dict)
 
     @property
     def backends(self) -> dict[str, str]:
         """What runs it: see `Statistics`."""
         return self.program.backends if self.kernel is None else self.kernel.backends
+
+    def prepared_for(self, batch: Batch, batching: Batching) -> PreparedBatch | None:
+        """Return what batches like this one are tried with first; None where each needs a closer look.
+
+        Args:
+            batch: The batch.
+            batching: The axes of arguments and results.
+        """
+        types = tuple([array.dtype for array in batch.arrays])
+        if types not in self.prepared:
+            self.prepared[types] = prepared_batch(batching, batch, self)
+        return self.prepared[types]
 
     def results(self, batch: Batch, batching: Batching) -> Any:
         """Return the results for a batch: with a batch axis, or reduced over it.

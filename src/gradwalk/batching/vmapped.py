@@ -9,6 +9,7 @@ from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.program.machine_code import DEFAULT, Policy, compiling
+from gradwalk.program.prepared_call import MISSED
 from gradwalk.program.program import Program
 from gradwalk.program.trace import named
 from gradwalk.program.trace_cache import Statistics, TraceCache
@@ -59,6 +60,10 @@ class Vmap(Wrapper[P, Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the results for a batch."""
         self._cache.calls += 1
+        for prepared in self._cache.prepared:
+            result = prepared.result(args, kwargs)
+            if result is not MISSED:
+                return result
         batch = self.batching.batch(args, kwargs)
         with compiling(self._policy):
             return self._results(batch, args, kwargs)
@@ -177,7 +182,11 @@ class Vmap(Wrapper[P, Any]):
 
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         del args, kwargs  # which the batch was made of
-        return self.trace(batch).results(batch, self.batching)
+        trace = self.trace(batch)
+        prepared = trace.prepared_for(batch, self.batching) if self.keeps else None
+        if prepared is not None:
+            self._cache.try_first(prepared)
+        return trace.results(batch, self.batching)
 
     def _like(self, f: Callable[..., Any], *, keeps: bool, policy: Policy) -> Vmap[P]:
         batching = self.batching

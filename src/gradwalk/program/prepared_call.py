@@ -69,9 +69,9 @@ class PreparedCall:
         try:
             if not inputs or not outputs:
                 raise MemoryError
-            if not self._takes.read(args, inputs):
+            if not self._takes.read(args, inputs, None):
                 return MISSED
-            if self._keywords is not None and not self._keywords.read(kwargs, inputs):
+            if self._keywords is not None and not self._keywords.read(kwargs, inputs, None):
                 return MISSED
             self._interpreter._run(inputs, outputs)
             return self._built(outputs)

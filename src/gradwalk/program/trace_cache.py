@@ -19,7 +19,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.repeats import written
 from gradwalk.program.trace import Recording, named
 from gradwalk.trees.form import ConstantForm, DictForm, SequenceForm
-from gradwalk.trees.forms import form_of
+from gradwalk.trees.forms import form_of, leaf_forms
 from gradwalk.trees.tree import Parameters, TreeDef, flattened
 from gradwalk.value.node import level_of
 from gradwalk.value.source_line import users_line
@@ -121,7 +121,7 @@ class TraceCache(Generic[T]):
     def __init__(self, name: str) -> None:
         self.calls = 0
         self.latest: T | None = None
-        self.prepared: tuple[PreparedCall, ...] = ()
+        self.prepared: tuple[Any, ...] = ()
         self._name = name
         self._kept: dict[Any, _Kept[T]] = {}  # setdefault and pop are all the locking that they need
         self._added = 0
@@ -159,11 +159,11 @@ class TraceCache(Generic[T]):
         self._make_room()
         return found
 
-    def try_first(self, prepared: PreparedCall) -> None:
+    def try_first(self, prepared: Any) -> None:
         """Try a prepared call before the others from now on, and forget the oldest beyond a few.
 
         Args:
-            prepared: The call.
+            prepared: A `PreparedCall`, or a `PreparedBatch`.
         """
         others = [other for other in self.prepared if other is not prepared]
         self.prepared = (prepared, *others[: _MOST_PREPARED - 1])
@@ -379,7 +379,7 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
     position = 0
     for _, given, *kinds in parts:
         is_static = bool(kinds)
-        forms.append(ConstantForm(given) if is_static else form_of(given, position))
+        forms.append(ConstantForm(given) if is_static else form_of(given, [*leaf_forms(given, position)]))
         position += 0 if is_static else given.size
     if None in forms:
         return None

@@ -8,7 +8,7 @@ cdef bint is_settled(object found, object known) except? -1
 
 
 cdef class Form:
-    cdef bint read(self, object tree, double* row) except? -1
+    cdef bint read(self, object tree, double* row, object columns) except? -1
     cdef object build(self, double* row)
 
 

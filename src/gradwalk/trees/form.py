@@ -40,12 +40,13 @@ def is_settled(found: object, known: object) -> cython.bint:
 class Form:
     """What all forms promise. The types of the fields of forms stand in form.pxd."""
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """Write the numbers of a tree to a row, each at the position that the form has for it.
 
         Args:
             tree: Any object.
             row: The row, of which a part may be written even where the tree does not fit.
+            columns: Where arrays of samples are noted, of the trees of a batch; else None.
 
         Returns:
             Whether the tree has this treedef and plain numbers; False also for some that have it.
@@ -74,7 +75,7 @@ class Form:
             An array of float64; None where the tree does not fit: see `read`.
         """
         row = numpy.empty(count)
-        return row if self.read(tree, c_compat.doubles(row)) else None
+        return row if self.read(tree, c_compat.doubles(row), None) else None
 
     def tree(self, numbers: Any) -> object:
         """Return the tree of these numbers.
@@ -100,7 +101,7 @@ class NumberForm(Form):
     def __init__(self, position: int) -> None:
         self.position = position
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if type(tree) is float:
             row[self.position] = cython.cast(cython.double, tree)
@@ -130,7 +131,7 @@ class ArrayForm(Form):
         self._shape = shape
         self._count = math.prod(shape)
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if type(tree) is not numpy.ndarray:
             return False
@@ -160,7 +161,7 @@ class ConstantForm(Form):
     def __init__(self, constant: object) -> None:
         self._constant = constant
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         return is_settled(tree, self._constant)
 
@@ -183,7 +184,7 @@ class SequenceForm(Form):
         self._cls = cls
         self._parts = parts
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if type(tree) is not self._cls:
             return False
@@ -193,7 +194,7 @@ class SequenceForm(Form):
         i: cython.Py_ssize_t
         for i in range(len(items)):
             part: Form = self._parts[i]
-            if not part.read(items[i], row):
+            if not part.read(items[i], row, columns):
                 return False
         return True
 
@@ -224,7 +225,7 @@ class DictForm(Form):
         self._keys = keys
         self._parts = parts
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if type(tree) is not dict:
             return False
@@ -234,7 +235,7 @@ class DictForm(Form):
         i: cython.Py_ssize_t
         for i in range(len(self._keys)):
             part: Form = self._parts[i]
-            if not part.read(items.get(self._keys[i], _missing), row):
+            if not part.read(items.get(self._keys[i], _missing), row, columns):
                 return False
         return True
 
@@ -264,14 +265,14 @@ class FieldsForm(Form):
         self._names = names
         self._parts = parts
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if type(tree) is not self._cls:
             return False
         i: cython.Py_ssize_t
         for i in range(len(self._names)):
             part: Form = self._parts[i]
-            if not part.read(getattr(tree, self._names[i]), row):
+            if not part.read(getattr(tree, self._names[i]), row, columns):
                 return False
         return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradwalk.nn import Module
@@ -15,40 +15,46 @@ from gradwalk.trees.tree import TreeDef, field_names, size
 _DEEPEST = 50  # forms inside one another
 
 
-def form_of(treedef: TreeDef, position: int = 0) -> Form | None:
+def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
     """Return the form of a treedef.
 
     Args:
         treedef: The treedef.
-        position: Where its first number is in the row.
+        leaves: The forms of its leaves; without these, its numbers are side by side from the first position on.
 
     Returns:
         The form; None for trees with containers of unusual classes, or very many inside one another.
     """
+    given = list(leaf_forms(treedef) if leaves is None else leaves)
     if isinstance(treedef.spec, ModuleTreeDef):
-        return _of_module(treedef, position)
+        return _of_module(treedef.spec, given)
     if isinstance(treedef.spec, tuple):
-        parts = []
-        for part in treedef.spec:
-            parts.append(form_of(part, position))
-            position += part.size
+        starts = itertools.accumulate([len(part.shapes) for part in treedef.spec], initial=0)
+        ranges = itertools.pairwise(starts)
+        parts = [form_of(part, given[start:end]) for part, (start, end) in zip(treedef.spec, ranges, strict=True)]
         return None if None in parts else SequenceForm(tuple, parts)
-    leaves = _leaves(treedef, position)
     if treedef.spec is None:
-        return next(leaves)
-    return _of_containers(treedef.spec, treedef.spec.unflatten([0.0] * len(treedef.shapes)), leaves, 1)
+        return given[0]
+    return _of_containers(treedef.spec, treedef.spec.unflatten([0.0] * len(given)), iter(given), 1)
 
 
-def _leaves(treedef: TreeDef, position: int) -> Iterator[Form]:
-    """Iterate over the forms of the leaves."""
+def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
+    """Iterate over the forms of leaves whose numbers are side by side.
+
+    Args:
+        treedef: The treedef.
+        position: Where the first number is in the row.
+    """
     for shape in treedef.shapes:
         yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
         position += size(shape)
 
 
-def _of_module(treedef: TreeDef, position: int) -> Form | None:
-    has_numbers = all(isinstance(shape, str) for shape in treedef.shapes)
-    return module_form(treedef.spec, position) if has_numbers else None
+def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
+    """Return the form of a Module, whose parameters have to be numbers."""
+    if not all(isinstance(leaf, NumberForm) for leaf in leaves):
+        return None
+    return module_form(treedef, leaves[0].position if leaves else 0)
 
 
 def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) -> Form | None:
@@ -63,7 +69,7 @@ def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) 
     if spec.is_leaf():
         return next(leaves)
     if isinstance(example, Module):
-        return _of_inner_module(example, list(itertools.islice(leaves, spec.num_leaves)))
+        return _of_module(parted(example)[1], list(itertools.islice(leaves, spec.num_leaves)))
     cls = type(example)
     keys = spec.entries()
     names = field_names(cls)
@@ -82,9 +88,3 @@ def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) 
     if names:
         return FieldsForm(cls, names, parts)
     return SequenceForm(cls, parts) if is_sequence else ConstantForm(None)
-
-
-def _of_inner_module(module: Module, leaves: list[Any]) -> Form | None:
-    """Return the form of a Module inside other containers, by the forms of its parameters."""
-    are_numbers = all(isinstance(leaf, NumberForm) for leaf in leaves)
-    return module_form(parted(module)[1], leaves[0].position if leaves else 0) if are_numbers else None

@@ -84,7 +84,7 @@ class ModuleForm(form.Form):
         self._position = position
         self._root = _Part(-1, nodes[0], True)
 
-    def read(self, tree: Any, row: cython.p_double) -> cython.bint:
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if depth() > 0:  # what is being recorded counts as a parameter
             return False

@@ -1,0 +1,236 @@
+"""`PreparedBatch`: computes a batch whose arguments are like those of an earlier one, without Python in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.backend.columns import Columns
+from gradwalk.backend.executor import LaneKernel
+from gradwalk.batching.axes import Batch, Batching, spread
+from gradwalk.ops import c_compat
+from gradwalk.program.prepared_call import MISSED
+from gradwalk.trees import form
+from gradwalk.trees.forms import form_of
+from gradwalk.trees.tree import TreeDef, size
+from gradwalk.value.modes import refuses_nans
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
+
+
+@cython.final
+@cython.cclass
+class ColumnForm(form.Form):
+    """An array of samples.
+
+    Args:
+        dtype: Its type.
+        kind: The type that the batch is computed in.
+        axis: The axis of the samples.
+        shape: The shape of a sample.
+    """
+
+    # The types of the fields of all classes stand in prepared_batch.pxd.
+
+    def __init__(self, dtype: Any, kind: Any, axis: int, shape: tuple[int, ...]) -> None:
+        self._dtype = dtype
+        self._kind = kind
+        self._axis = axis
+        self._shape = shape
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        if type(tree) is not numpy.ndarray or tree.dtype != self._dtype:
+            return False
+        found: Columns = columns
+        return found.add(tree if self._dtype == self._kind else tree.astype(self._kind), self._axis, self._shape)
+
+
+@cython.final
+@cython.cclass
+class SharedForm(form.Form):
+    """An array that all samples share, of the type on which that of the batch depends.
+
+    Args:
+        dtype: Its type.
+        inner: Its form.
+    """
+
+    def __init__(self, dtype: Any, inner: form.Form) -> None:
+        self._dtype = dtype
+        self._form = inner
+
+    def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
+        """See `Form.read`."""
+        return type(tree) is numpy.ndarray and tree.dtype == self._dtype and self._form.read(tree, row, columns)
+
+
+@cython.final
+@cython.cclass
+class PreparedBatch:
+    """A kernel with the forms of its arguments, and with what makes its results.
+
+    Args:
+        kernel: The kernel.
+        takes: The form of the tuple of positional arguments.
+        keywords: The form of the dict of keyword arguments; None where there are none.
+        result: What makes the result: a `Stacked` or a `Summed`.
+        kind: The type that is computed in, and that results have.
+    """
+
+    def __init__(
+        self, kernel: LaneKernel, takes: form.Form, keywords: form.Form | None, result: Any, kind: Any
+    ) -> None:
+        self._kernel = kernel
+        self._takes = takes
+        self._keywords = keywords
+        self._result = result
+        self._kind = kind
+        self._uniform = kernel.uniform_inputs
+
+    def result(self, args: tuple, kwargs: dict) -> Any:
+        """Return the result for some arguments.
+
+        Args:
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+
+        Returns:
+            The result, or `MISSED` where the arguments have to be looked at more closely.
+        """
+        if (self._keywords is None) != (not kwargs) or refuses_nans():
+            return MISSED
+        columns: Columns = Columns(self._kind == numpy.float32)
+        shared = numpy.empty(self._uniform)
+        row: cython.p_double = c_compat.doubles(shared)
+        if not self._takes.read(args, row, columns):
+            return MISSED
+        if self._keywords is not None and not self._keywords.read(kwargs, row, columns):
+            return MISSED
+        return self._result.of(self._kernel, shared, columns) if columns.count > 0 else MISSED
+
+
+class Stacked:
+    """Makes results with a batch axis.
+
+    Args:
+        treedef: The treedef of the result for one sample.
+        axes: For each of its leaves, the axis that the samples are to be along.
+        kind: The type of the arrays.
+    """
+
+    def __init__(self, treedef: TreeDef, axes: list[int], kind: Any) -> None:
+        self._treedef = treedef
+        self._kind = kind
+        shapes = [() if isinstance(shape, str) else shape for shape in treedef.shapes]
+        self._leaves = [
+            (shape[:place], shape[place:], place)
+            for shape, axis in zip(shapes, axes, strict=True)
+            for place in [axis % (len(shape) + 1)]
+        ]
+
+    def of(self, kernel: LaneKernel, shared: Any, columns: Columns) -> Any:
+        """Return the result of a batch.
+
+        Args:
+            kernel: What computes it.
+            shared: The numbers that all samples share.
+            columns: The others.
+        """
+        count = columns.count
+        outputs = Columns(columns.single, is_written=True)
+        leaves = []
+        for before, after, place in self._leaves:
+            leaf = numpy.empty((*before, count, *after), self._kind)
+            outputs.add(leaf, place, None)
+            leaves.append(leaf)
+        fixed = numpy.empty(kernel.results)
+        kernel.launch(shared, (columns, outputs), fixed, count)
+        for position, number in zip(kernel.fixed, fixed, strict=True):
+            outputs.fill(position, number)
+        return self._treedef.with_leaves(leaves)
+
+
+class Summed:
+    """Makes results that are sums or means over a batch.
+
+    Args:
+        treedef: The treedef of the result.
+        is_mean: Whether they are means.
+        kind: The type of the arrays.
+    """
+
+    def __init__(self, treedef: TreeDef, is_mean: bool, kind: Any) -> None:
+        self._treedef = treedef
+        self._is_mean = is_mean
+        self._kind = kind
+        self._form = form_of(treedef) if kind == numpy.float64 else None
+
+    def of(self, kernel: LaneKernel, shared: Any, columns: Columns) -> Any:
+        """Return the result of a batch: see `Stacked.of`; `MISSED` where it is not finite and has to be looked at."""
+        sums = numpy.empty(kernel.results)
+        if not kernel.launch(shared, (columns, _NOTHING), sums, columns.count, is_mean=self._is_mean):
+            return MISSED
+        if self._form is not None:
+            return self._form.tree(sums)
+        with numpy.errstate(over="ignore"):
+            return self._treedef.filled(sums.astype(self._kind))
+
+
+_NOTHING = Columns(False, is_written=True)
+
+
+def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
+    """Prepare the batches whose arguments are like those of one.
+
+    Args:
+        batching: The axes of arguments and results.
+        batch: The batch.
+        trace: Its recording.
+
+    Returns:
+        The prepared batch; None where arguments have no form, or there is more to do than to run a kernel of lanes.
+    """
+    if trace.captured or not isinstance(trace.kernel, LaneKernel) or any(x.dtype == object for x in batch.arrays):
+        return None
+    result = _result(batching, batch, trace.treedef)
+    forms = list(_argument_forms(batching, batch))
+    if result is None or None in forms:
+        return None
+    takes = form.SequenceForm(tuple, forms[: batch.positional])
+    names = batch.names[batch.positional :]
+    keywords = form.DictForm(names, forms[batch.positional :]) if names else None
+    return PreparedBatch(trace.kernel, takes, keywords, result, numpy.dtype(batch.kind))
+
+
+def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Summed | None:
+    """What makes the result; None where a result has no batch axis."""
+    if batching.reduce is not None:
+        return Summed(treedef, batching.reduce == "mean", batch.kind)
+    axes = spread(batching.out_axes, treedef, "out_axes")
+    return None if None in axes else Stacked(treedef, axes, batch.kind)
+
+
+def _argument_forms(batching: Batching, batch: Batch) -> Iterator[Any]:
+    """Iterate over the forms of the arguments, None for those without one."""
+    axes = [*batching.axes(batch.positional), *[0] * (len(batch.names) - batch.positional)]
+    given = iter(batch.leaves)
+    position = 0
+    for element, own_axes in zip(batch.elements, axes, strict=True):
+        leaves = []
+        for shape, axis in zip(element.shapes, spread(own_axes, element, "in_axes"), strict=True):
+            leaf = next(given)
+            if axis is not None:
+                sample = () if isinstance(shape, str) else shape
+                leaves.append(ColumnForm(leaf.dtype, numpy.dtype(batch.kind), axis % (len(sample) + 1), sample))
+            elif isinstance(shape, str):
+                leaves.append(form.NumberForm(position))
+            else:
+                leaves.append(SharedForm(leaf.dtype, form.ArrayForm(position, shape)))
+            position += 0 if axis is not None else size(shape)
+        yield form_of(element, leaves)
