@@ -44,6 +44,8 @@ _LEAST_WORK = 2_000_000
 # Lanes times instructions after which a kernel has earned machine code, and lanes, which count where it is long.
 _HOT = 5_000_000
 _HOT_LANES = 30_000
+_NOTHING = numpy.empty(0)
+_NO_TOTALS = numpy.empty((1, 0))
 
 
 
@@ -100,12 +102,18 @@ class LaneKernel:
         self.schedule = make_schedule(program, varies, reduced=reduced, apart=apart)
         self.reduced = reduced
         self.lanes = lanes
+        self.policy = machine_code.current_policy()
         plan = Plan(self.schedule.code, self.schedule.slots, self._row)
         self._plans = [plan, plan]  # for float64 and float32
+        self._set = INSTRUCTION_SETS.index(self.instruction_set)
+        self._length = len(self.schedule)
+        self._outputs = len(program.outputs)
+        self._prologue = self.schedule.prologue.interpreter
+        self._computed = len(self.schedule.prologue.outputs)
+        self._hot = 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * self._length)
         self._work = [0, 0]  # lanes times instructions that have been run, likewise
         self._is_asked = [False, False]  # whether it has been asked for machine code, likewise
         self._refusals = ["", ""]  # why there is no machine code, likewise
-        self.policy = machine_code.current_policy()
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -171,7 +179,7 @@ class LaneKernel:
     @property
     def results(self) -> int:
         """How many numbers `run` returns."""
-        return len(self.schedule.program.outputs if self.reduced else self.schedule.fixed)
+        return self._outputs if self.reduced else len(self.schedule.fixed)
 
     def launch(
         self,
@@ -195,23 +203,24 @@ class LaneKernel:
             Whether these are right. Where sums of products are not finite, they may have been so for the outputs.
         """
         single = columns[0].single
-        self._warm(count, single)
+        work = self._length * count
+        self._warm(work, single)
         schedule = self.schedule
-        computed = schedule.prologue.run(uniform)
+        computed = self._prologue.run(uniform) if self._computed else _NOTHING
         width = self._width(count, single)
         shards = self._shards(-(-count // width))
-        totals = numpy.zeros((shards, 2 * len(schedule.program.outputs) if self.reduced else 0))
-        launch = Launch(
-            schedule, self._plans[single], (count, width, shards), computed, columns, totals, self.instruction_set
-        )
-        if len(schedule) * count < _LEAST_WORK:
+        totals = numpy.zeros((shards, 2 * self._outputs)) if self.reduced else _NO_TOTALS
+        sizes = (count, width, shards)
+        launch = Launch(schedule, self._plans[single], sizes, computed, columns, totals, self._set)
+        if work < _LEAST_WORK:
             launch.run(0, shards)
         else:
             thread_pool.run_tasks(range(shards), lambda tasks: _run_each(launch, tasks))
         if self.reduced:
             launch.add_totals(results, is_mean)
             return not schedule.apart or bool(numpy.isfinite(results).all())
-        results[:] = computed[schedule.scalars :]
+        if schedule.fixed:
+            results[:] = computed[schedule.scalars :]
         return True
 
     @cached_property
@@ -228,9 +237,9 @@ class LaneKernel:
         program, varies, contract = self.schedule.program, self.schedule.varies, self.policy.contract
         return to_ptx(program, varies, single=single, target=target, libdevice=libdevice, contract=contract)
 
-    def _warm(self, count: int, single: bool) -> None:
+    def _warm(self, work: int, single: bool) -> None:
         """Ask for machine code, once: before the first run where the policy says so, else after much has been run."""
-        self._work[single] += len(self.schedule) * count
+        self._work[single] += work
         if self._is_asked[single] or self._work[single] < self._hot or not cython.compiled or self.policy.refusal:
             return
         self._is_asked[single] = True
@@ -238,11 +247,6 @@ class LaneKernel:
             machine_code.run_in_turn(lambda: self._compile(single))
         else:
             machine_code.later(lambda: self._compile(single))
-
-    @property
-    def _hot(self) -> int:
-        """After how many lanes times instructions there is to be machine code."""
-        return 0 if self.policy.backend == "llvm" else max(_HOT, _HOT_LANES * len(self.schedule))
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""

@@ -91,7 +91,7 @@ class Launch:
         computed: What the uniform prologue has computed; float64.
         columns: The columns that are read, and those that are written.
         totals: What sums are added to: two numbers for each output and shard.
-        instruction_set: The name of the instruction set.
+        instruction_set: The index of the instruction set.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Launch:
         computed: Any,
         columns: tuple[Columns, Columns],
         totals: Any,
-        instruction_set: str,
+        instruction_set: int,
     ) -> None:
         inputs: Columns = columns[0]
         outputs: Columns = columns[1]
@@ -111,7 +111,7 @@ class Launch:
         if inputs.single:
             with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
                 scalars = computed.astype(numpy.float32)
-        self._instruction_set = INSTRUCTION_SETS.index(instruction_set)
+        self._instruction_set = instruction_set
         self._single = inputs.single
         self._plan = plan
         self._schedule = schedule

@@ -6,6 +6,7 @@ from gradwalk.trees cimport form
 cdef class ColumnForm(form.Form):
     cdef object _dtype
     cdef object _kind
+    cdef bint _is_converted
     cdef Py_ssize_t _axis
     cdef tuple _shape
 
@@ -20,5 +21,5 @@ cdef class PreparedBatch:
     cdef form.Form _takes
     cdef form.Form _keywords
     cdef object _result
-    cdef object _kind
+    cdef bint _single
     cdef int _uniform

@@ -40,15 +40,16 @@ class ColumnForm(form.Form):
     def __init__(self, dtype: Any, kind: Any, axis: int, shape: tuple[int, ...]) -> None:
         self._dtype = dtype
         self._kind = kind
+        self._is_converted = dtype != kind
         self._axis = axis
         self._shape = shape
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
-        if type(tree) is not numpy.ndarray or tree.dtype != self._dtype:
+        if type(tree) is not numpy.ndarray or (tree.dtype is not self._dtype and tree.dtype != self._dtype):
             return False
         found: Columns = columns
-        return found.add(tree if self._dtype == self._kind else tree.astype(self._kind), self._axis, self._shape)
+        return found.add(tree.astype(self._kind) if self._is_converted else tree, self._axis, self._shape)
 
 
 @cython.final
@@ -80,7 +81,7 @@ class PreparedBatch:
         takes: The form of the tuple of positional arguments.
         keywords: The form of the dict of keyword arguments; None where there are none.
         result: What makes the result: a `Stacked` or a `Summed`.
-        kind: The type that is computed in, and that results have.
+        kind: The type that is computed in.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class PreparedBatch:
         self._takes = takes
         self._keywords = keywords
         self._result = result
-        self._kind = kind
+        self._single = kind == numpy.float32
         self._uniform = kernel.uniform_inputs
 
     def result(self, args: tuple, kwargs: dict) -> Any:
@@ -105,7 +106,7 @@ class PreparedBatch:
         """
         if (self._keywords is None) != (not kwargs) or refuses_nans():
             return MISSED
-        columns: Columns = Columns(self._kind == numpy.float32)
+        columns: Columns = Columns(self._single)
         shared = numpy.empty(self._uniform)
         row: cython.p_double = c_compat.doubles(shared)
         if not self._takes.read(args, row, columns):
@@ -151,8 +152,8 @@ class Stacked:
             leaves.append(leaf)
         fixed = numpy.empty(kernel.results)
         kernel.launch(shared, (columns, outputs), fixed, count)
-        for position, number in zip(kernel.fixed, fixed, strict=True):
-            outputs.fill(position, number)
+        for i, position in enumerate(kernel.fixed):
+            outputs.fill(position, fixed[i])
         return self._treedef.with_leaves(leaves)
 
 
