@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
 
 from gradwalk.value.value import Value, sumprod
+
+if TYPE_CHECKING:
+    from gradwalk.ops import _cython as cython
+else:
+    import cython
 
 if TYPE_CHECKING:  # what type checkers know of before Python 3.13 has it
     from typing_extensions import TypeVar
@@ -22,17 +28,31 @@ else:
 Activation = Callable[[Value], Value]
 
 
+@cython.cclass
 class Number(float):
     """A number in place of a parameter: transforms of functions of a Module return Modules of these."""
 
     __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        return type(self), (float(self),)
 
 
 class Numbers(numpy.ndarray):
     """An array in place of a parameter, where there is a number for each of several results or samples."""
 
 
-class Module(Generic[Parameter]):
+class _Attributes:
+    """Gives instances a dict, which `Module.__dict__` shows."""
+
+
+attributes_of: Callable[[Any], dict[str, Any]] = _Attributes.__dict__["__dict__"].__get__
+_set_attributes: Callable[[Any, Any], None] = _Attributes.__dict__["__dict__"].__set__
+PENDING = " pending"  # the only key of the dict of a Module that nobody has looked at: what knows its attributes
+_looking = threading.RLock()  # held while one is filled, which another thread may look at as well
+
+
+class Module(_Attributes, Generic[Parameter]):
     """A part of a network with parameters: attributes that are Values, Modules, or containers of them.
 
     Containers are lists, tuples, dicts and arrays. Given to a function that is differentiated, recorded or batched, a
@@ -55,6 +75,31 @@ class Module(Generic[Parameter]):
         ...     p.data -= 0.1 * g
     """
 
+    # A gradient of a Module is a Module, and often nobody looks at its parts: it is passed on, and its numbers read.
+    # So what transforms return has a single attribute, by which it gets the others when one of them is asked for.
+
+    @property
+    def __dict__(self) -> dict[str, Any]:
+        return looked_at(self)
+
+    @__dict__.setter
+    def __dict__(self, attributes: dict[str, Any]) -> None:
+        _set_attributes(self, attributes)
+
+    def __getattr__(self, name: str) -> Any:  # which is called for attributes that are not there
+        attributes = looked_at(self)
+        if name in attributes:
+            return attributes[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def __delattr__(self, name: str) -> None:
+        looked_at(self)
+        super().__delattr__(name)
+
+    def __getstate__(self) -> Any:
+        looked_at(self)
+        return super().__getstate__()
+
     def zero_grad(self: Module[Value]) -> None:
         """Set the gradient of every parameter to zero."""
         for parameter in self.parameters():
@@ -62,7 +107,8 @@ class Module(Generic[Parameter]):
 
     def parameters(self) -> list[Parameter]:
         """Return all parameters, in the order of `named_parameters`."""
-        return [parameter for _, parameter in self.named_parameters()]
+        pending = attributes_of(self).get(PENDING)
+        return pending.parameters() if pending else [parameter for _, parameter in self.named_parameters()]
 
     def label_parameters(self: Module[Value]) -> None:
         """Label every parameter with its path, by which drawings and checks name it and know its module.
@@ -95,6 +141,24 @@ class Module(Generic[Parameter]):
                     seen.add(id(item))
                 prefix = f"{path}." if path else ""
                 pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
+
+
+def looked_at(module: Module[Any]) -> dict[str, Any]:
+    """Return the attributes of a Module, as the dict that it keeps them in.
+
+    Args:
+        module: The Module, which is filled if nobody has looked at it before.
+    """
+    attributes = attributes_of(module)
+    with _looking:
+        pending = attributes.get(PENDING)
+        if pending is not None:
+            filled = pending.attributes(module)
+            # What has been set since comes behind, as if everything else had been there.
+            filled.update((name, item) for name, item in attributes.items() if name != PENDING)
+            attributes.clear()
+            attributes.update(filled)
+    return attributes
 
 
 def _children(item: object) -> list[tuple[object, object]]:
@@ -240,6 +304,9 @@ class MLP(Module):
 
     def parameters(self) -> list[Value]:
         """Return the parameters of one layer after the other."""
+        pending = attributes_of(self).get(PENDING)
+        if pending:
+            return pending.parameters()  # type: ignore[no-any-return]
         return [p for layer in self.layers for p in layer.parameters()]
 
     def __repr__(self) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from collections import OrderedDict, defaultdict, namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy
@@ -14,7 +17,7 @@ from modules import Net, Pair, modules, written
 from programs import fewer
 
 from gradwalk import Value, grad, jit, no_grad
-from gradwalk.nn import MLP, Number
+from gradwalk.nn import MLP, PENDING, Module, Number, attributes_of
 from gradwalk.trees.forms import form_of, leaf_forms
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 
@@ -41,6 +44,13 @@ ARRAYS = st.builds(
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, True, 2, Number(3.0)]), st.builds(numpy.float32, st.integers(0, 9))
 )
+
+
+def fits_in_a_module(tree: Any) -> bool:
+    """Whether it can be part of a Module's treedef: arrays and dataclasses cannot be hashed."""
+    return not any(name in repr(tree) for name in ("array", "Net", "Rates", "Curve"))
+
+
 TREES = st.recursive(
     st.one_of(NUMBERS, ARRAYS, st.none()),
     lambda trees: st.one_of(
@@ -51,17 +61,13 @@ TREES = st.recursive(
         st.builds(Point, trees, trees),
         st.builds(Rates, trees, trees),
         st.builds(Curve, trees),
-        st.builds(lambda part: Net(part=part, value=Value(1.0)), trees.filter(lambda tree: not has_arrays(tree))),
+        st.builds(lambda part: Net(part=part, value=Value(1.0)), trees.filter(fits_in_a_module)),
     ),
     max_leaves=5,
 )
 # Few, so that one Value often stands in several places.
 FEW = [Value(number) for number in (1.0, 2.0, 3.0)]
 ALIASED = modules(st.sampled_from(FEW))
-
-
-def has_arrays(tree: Any) -> bool:
-    return "array" in repr(tree) or "Net" in repr(tree)
 
 
 def numbers_of(tree: Any) -> tuple[list[float], TreeDef]:
@@ -216,6 +222,102 @@ class TestModules:
         assert grad(lambda x: scale(Net(a=x * x), x))(2.0) == 12.0
         with no_grad():
             assert scale(net, 3.0) == 6.0
+
+
+@dataclasses.dataclass(eq=False)
+class Line(Module):
+    slope: Any
+    offset: Any = 0.0
+
+
+class Counting(Net):
+    """A Module that answers for attributes that it does not have."""
+
+    def __getattr__(self, name: str) -> Any:
+        return f"no {name}"
+
+
+def gradient_of(module: Any, squares: Any = None) -> Any:
+    """A gradient that nobody has looked at: twice the numbers of the parameters."""
+    squares = squares or jit(grad(lambda module: sum(p * p for p in module.parameters())))
+    squares(module)
+    return squares(module)
+
+
+class TestModulesThatNobodyHasLookedAt:
+    @fewer(4)
+    @given(modules(st.builds(Value, st.integers(-9, 9))).filter(lambda module: module.parameters()))
+    def test_are_what_they_would_be(self, module):
+        numbers, treedef = numbers_of(module)
+        expected = treedef.filled(2.0 * numpy.array(numbers))
+        assert shown(gradient_of(module)) == shown(expected)
+        assert gradient_of(module).parameters() == expected.parameters()
+        assert numbers_of(gradient_of(module)) == numbers_of(expected)
+        assert shown(pickle.loads(pickle.dumps(gradient_of(module)))) == shown(expected)
+        for copied in (copy.copy, copy.deepcopy):
+            assert shown(copied(gradient_of(module))) == shown(expected)
+        assert dir(gradient_of(module)) == dir(expected)
+
+    def test_are_passed_on_as_numbers(self):
+        module = MLP(2, [3, 1])
+        squares = jit(grad(lambda module: sum(p * p for p in module.parameters())))
+        gradient = gradient_of(module, squares)
+        again = squares(gradient)
+        assert PENDING in attributes_of(gradient)
+        assert again.parameters() == [4.0 * p.data for p in module.parameters()]
+        assert PENDING in attributes_of(again)
+        assert [p.data for p in module.parameters()] == [0.5 * number for number in gradient.layers[0].parameters()] + [
+            0.5 * number for number in gradient.layers[1].parameters()
+        ]
+        assert PENDING not in attributes_of(gradient)
+        assert {type(number) for number in gradient.parameters()} == {Number}
+
+    def test_of_another_treedef_are_told_apart(self):
+        scale = jit(lambda module: module.parameters()[0] * 2.0)
+        for module in (MLP(1, [1]), MLP(1, [2, 1]), Net(a=Value(1.0))):
+            expected = 4.0 * module.parameters()[0].data
+            assert scale(gradient_of(module)) == scale(gradient_of(module)) == expected
+        assert scale.statistics.recordings == 3
+
+    def test_can_be_changed_before(self):
+        gradient = gradient_of(Net(a=Value(1.0), b=Value(2.0)))
+        gradient.b = 7.0
+        gradient.c = 8.0
+        assert list(vars(gradient).items()) == [("a", 2.0), ("b", 7.0), ("c", 8.0)]
+        gradient = gradient_of(Net(a=Value(1.0), b=Value(2.0)))
+        del gradient.a
+        assert vars(gradient) == {"b": 4.0}
+        gradient.__dict__ = {"d": 1.0}
+        assert vars(gradient) == {"d": 1.0}
+
+    def test_say_what_they_do_not_have(self):
+        gradient = gradient_of(Net(a=Value(1.0)))
+        with pytest.raises(AttributeError, match="'Net' object has no attribute 'b'") as caught:
+            _ = gradient.b
+        assert (caught.value.name, caught.value.obj) == ("b", gradient)
+        assert gradient.a == 2.0
+        assert not hasattr(Net(), "a")
+
+    @pytest.mark.parametrize("module", [Line(Value(1.0), Value(2.0)), Counting(a=Value(1.0))])
+    def test_are_filled_at_once_where_classes_would_answer_for_them(self, module):
+        gradient = gradient_of(module)
+        assert PENDING not in attributes_of(gradient)
+        assert gradient.parameters() == [2.0 * p.data for p in module.parameters()]
+
+    def test_in_which_they_are_themselves(self):
+        module = Net(a=Value(3.0))
+        module.me = [module]
+        gradient = gradient_of(module)
+        assert gradient.me == [gradient]
+        assert gradient.a == 6.0
+
+    def test_by_many_threads_at_once(self):
+        module = MLP(3, [4, 1])
+        for _ in range(20):
+            gradient = gradient_of(module)
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(lambda _: gradient.layers, range(8)))  # noqa: B023  # they end in here
+            assert all(layers is found[0] for layers in found)
 
 
 class TestCalls:

@@ -48,7 +48,6 @@ _NOTHING = numpy.empty(0)
 _NO_TOTALS = numpy.empty((1, 0))
 
 
-
 def chosen_instruction_set() -> str:
     """The instruction set that kernels are made for now.
 

@@ -42,9 +42,7 @@ class Plan:
 
     # The types of its fields stand in launch.pxd.
 
-    def __init__(
-        self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None
-    ) -> None:
+    def __init__(self, code: NDArray[numpy.int32], slots: int, row: int, machine: LaneCode | None = None) -> None:
         self.code = code
         self.slots = slots
         self.machine = machine
@@ -119,7 +117,7 @@ class Launch:
         self._computed = computed
         self._arrays = (scalars, inputs, outputs)
         self._batch = lanes.Batch(
-            count=count,
+            samples=count,
             width=width,
             shards=shards,
             totals=totals.shape[1],
@@ -162,7 +160,7 @@ class Launch:
         shards, width = self._totals.shape
         totals: cython.p_double = c_compat.doubles(self._totals.reshape(-1))
         result: cython.p_double = c_compat.doubles(results)
-        count: cython.double = self._batch.count
+        count: cython.double = self._batch.samples
         k: cython.Py_ssize_t
         lost: cython.double
         lanes.add_totals(totals, shards, width // 2)

@@ -94,7 +94,7 @@ class PreparedBatch:
         self._single = kind == numpy.float32
         self._uniform = kernel.uniform_inputs
 
-    def result(self, args: tuple, kwargs: dict) -> Any:
+    def result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result for some arguments.
 
         Args:
@@ -125,7 +125,7 @@ class Stacked:
         kind: The type of the arrays.
     """
 
-    def __init__(self, treedef: TreeDef, axes: list[int], kind: Any) -> None:
+    def __init__(self, treedef: TreeDef, axes: list[Any], kind: Any) -> None:
         self._treedef = treedef
         self._kind = kind
         shapes = [() if isinstance(shape, str) else shape for shape in treedef.shapes]
@@ -223,7 +223,7 @@ def _argument_forms(batching: Batching, batch: Batch) -> Iterator[Any]:
     given = iter(batch.leaves)
     position = 0
     for element, own_axes in zip(batch.elements, axes, strict=True):
-        leaves = []
+        leaves: list[form.Form] = []
         for shape, axis in zip(element.shapes, spread(own_axes, element, "in_axes"), strict=True):
             leaf = next(given)
             if axis is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.nn import Module, Number
+from gradwalk.nn import PENDING, Module, Number, looked_at
 from gradwalk.ops import c_compat
-from gradwalk.trees import form, object_codes
+from gradwalk.trees import attributes, form, object_codes
 from gradwalk.trees.module_treedef import ModuleTreeDef, static_code, static_part
 from gradwalk.value import convert
 from gradwalk.value.modes import depth
@@ -49,7 +50,11 @@ class _Part:
 @cython.final
 @cython.cclass
 class _Node:
-    """A Module or container: see `ModuleTreeDef.nodes`."""
+    """A Module or container: see `ModuleTreeDef.nodes`.
+
+    Attributes:
+        first: The code of its first parameter, where it holds new ones alone, whose codes are one after the other.
+    """
 
     def __init__(self, cls: Any, keys: Any) -> None:
         self.cls = cls
@@ -57,9 +62,15 @@ class _Node:
         self.is_tuple = issubclass(cls, tuple)
         self.keys = keys
         self.parts: list[Any] = []
+        self.first = -1
 
     def add(self, part: _Part) -> None:
         """Append what stands in the next place."""
+        is_parameter: cython.bint = part.static is None and part.node is None and part.is_new
+        if not is_parameter:
+            self.first = -1
+        elif not self.parts:
+            self.first = part.code
         self.parts.append(part)
 
     def made_of(self, items: list) -> object:
@@ -74,26 +85,45 @@ class ModuleForm(form.Form):
 
     Args:
         nodes: Its nodes, the first of which is itself.
-        size: How many parameters it has.
-        position: Where the number of the first one is in the row.
+        treedef: Its treedef.
+        position: Where the number of the first parameter is in the row.
     """
 
-    def __init__(self, nodes: list[Any], size: int, position: int) -> None:
+    def __init__(self, nodes: list[Any], treedef: ModuleTreeDef, position: int) -> None:
         self._nodes = nodes
-        self._size = size
+        self._treedef = self._likewise = treedef
+        self._size = treedef.size
         self._position = position
-        self._root = _Part(-1, nodes[0], True)
+        root: _Node = nodes[0]
+        self._root = _Part(-1, root, True)
+        self._waits = _may_wait(root.cls, root.keys)
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
         if depth() > 0:  # what is being recorded counts as a parameter
             return False
+        if isinstance(tree, Module):
+            pending = attributes.get_attributes(tree).get(PENDING)
+            if pending is not None:
+                return self._reads_pending(pending, row)
         codes = cython.declare(object_codes.codes_by_object)
         object_codes.codes_begin(codes, self._size + len(self._nodes))
         try:
             return self._reads_part(self._root, tree, row, codes)
         finally:
             object_codes.codes_end(codes)
+
+    def _reads_pending(self, pending: Pending, row: cython.p_double) -> cython.bint:
+        """Read a Module that nobody has looked at."""
+        if pending.treedef is not self._likewise:
+            if pending.treedef != self._treedef:
+                return False
+            self._likewise = pending.treedef  # the next one is likely to have the same
+        number: cython.p_double = c_compat.doubles(pending.numbers)
+        i: cython.int
+        for i in range(self._size):
+            row[self._position + i] = number[i]
+        return True
 
     def _reads_part(self, part: _Part, item: Any, row: cython.p_double, codes: Any) -> cython.bint:
         """Read what stands in one place."""
@@ -126,11 +156,18 @@ class ModuleForm(form.Form):
         if type(item) is not node.cls:
             return False
         if node.keys is not None:
-            return self._reads_items(node, item.__dict__ if node.is_module else item, row, codes)
+            return self._reads_items(node, attributes.get_attributes(item) if node.is_module else item, row, codes)
         items: tuple = tuple(item)  # a list may change while its items are read
         if len(items) != len(node.parts):
             return False
         i: cython.Py_ssize_t
+        if node.first >= 0:
+            for i in range(len(items)):
+                if not object_codes.codes_agree(codes, items[i], node.first + i, True):
+                    return False
+                if not self._reads_parameter(node.first + i, items[i], row):
+                    return False
+            return True
         for i in range(len(items)):
             if not self._reads_part(node.parts[i], items[i], row, codes):
                 return False
@@ -151,35 +188,90 @@ class ModuleForm(form.Form):
 
     def build(self, row: cython.p_double) -> object:
         """See `Form.build`."""
+        numbers = numpy.empty(self._size)
+        number: cython.p_double = c_compat.doubles(numbers)
         i: cython.int
-        first: cython.int = self._position
-        numbers: list = [object_codes.float_of_class(Number, row[first + i]) for i in range(self._size)]
-        built: list = [None] * len(self._nodes)
-        for i in range(len(built)):
-            built[i] = node_shell(self._nodes[i])
-        for i in range(len(built) - 1, -1, -1):  # backwards, as a tuple is made of parts that have been made
+        for i in range(self._size):
+            number[i] = row[self._position + i]
+        root: _Node = self._nodes[0]
+        module = object.__new__(root.cls)
+        pending = Pending(self, numbers)
+        attributes.get_attributes(module)[PENDING] = pending
+        if not self._waits:
+            looked_at(module)
+        return module
+
+    def fill(self, module: Any, numbers: list) -> dict:
+        """Return the attributes of a new Module.
+
+        Args:
+            module: The Module, which may be among its parts.
+            numbers: Its parameters.
+        """
+        built: list = [module, *[node_shell(node) for node in self._nodes[1:]]]
+        i: cython.Py_ssize_t
+        for i in range(len(built) - 1, 0, -1):  # backwards, as a tuple is made of parts that have been made
             built[i] = self._filled(self._nodes[i], built[i], numbers, built)
-        return built[0]
+        found: dict = {}
+        self._add_named(self._nodes[0], found, numbers, built)
+        return found
 
     def _filled(self, node: _Node, shell: Any, numbers: list, built: list) -> object:
         """Put the parts into a new node, and return it."""
-        i: cython.Py_ssize_t
         if node.keys is None:
             items: list = [self._item(node.parts[i], numbers, built) for i in range(len(node.parts))]
             if node.is_tuple:
                 return node.made_of(items)
             shell.extend(items)
             return shell
-        named: dict = shell.__dict__ if node.is_module else shell
+        self._add_named(node, attributes.get_attributes(shell) if node.is_module else shell, numbers, built)
+        return shell
+
+    def _add_named(self, node: _Node, named: dict, numbers: list, built: list) -> object:
+        """Put the parts of a Module or dict into a dict."""
+        i: cython.Py_ssize_t
         for i in range(len(node.parts)):
             named[node.keys[i]] = self._item(node.parts[i], numbers, built)
-        return shell
+        return None
 
     def _item(self, part: _Part, numbers: list, built: list) -> object:
         """What stands in one place of a new Module."""
         if part.static is None:
             return numbers[part.code] if part.node is None else built[-1 - part.code]
         return static_part(part.static) if part.is_copied else part.constant
+
+
+@cython.final
+@cython.cclass
+class Pending:
+    """What a Module is made of that nobody has looked at.
+
+    Args:
+        form: Its form.
+        numbers: The numbers of its parameters.
+
+    Attributes:
+        treedef: Its treedef.
+        numbers: Likewise.
+    """
+
+    def __init__(self, form: ModuleForm, numbers: Any) -> None:
+        self._form = form
+        self.treedef = form._treedef
+        self.numbers = numbers
+
+    def parameters(self) -> list:
+        """Return new Numbers, one for each parameter."""
+        number: cython.p_double = c_compat.doubles(self.numbers)
+        return [object_codes.float_of_class(Number, number[i]) for i in range(len(self.numbers))]
+
+    def attributes(self, module: Any) -> dict:
+        """Return the attributes of the Module.
+
+        Args:
+            module: The Module.
+        """
+        return self._form.fill(module, self.parameters())
 
 
 @cython.cfunc
@@ -223,7 +315,15 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
             if len(pending) > _DEEPEST:
                 return None
         known.add(code)
-    return ModuleForm(nodes, treedef.size, position)
+    return ModuleForm(nodes, treedef, position)
+
+
+def _may_wait(cls: Any, names: Any) -> bool:
+    """Whether a Module may get its attributes when one is asked for: its class has to leave that to `Module`."""
+    ours = ("__dict__", "__getattr__", "__getattribute__", "__delattr__", "__setattr__", "__getstate__")
+    if any(inspect.getattr_static(cls, name) is not inspect.getattr_static(Module, name) for name in ours):
+        return False
+    return not any(hasattr(cls, name) for name in names)  # which would be found in place of an attribute
 
 
 def _is_usual(cls: type) -> bool:

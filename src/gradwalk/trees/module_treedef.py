@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.nn import Module, Number, Numbers
+from gradwalk.nn import PENDING, Module, Number, Numbers, looked_at
+from gradwalk.trees import attributes
 from gradwalk.value.modes import depth
 from gradwalk.value.node import parameter_of
 from gradwalk.value.value import Value
@@ -239,7 +240,9 @@ def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
         return None, part
     if kind == _ARRAY:
         return part.shape, part.ravel()
-    items: Any = part.__dict__ if kind == _MODULE else part
+    items: Any = attributes.get_attributes(part) if kind == _MODULE else part
+    if PENDING in items:
+        items = looked_at(part)
     return tuple(items), items.values()
 
 

@@ -110,6 +110,8 @@ def test_in_python_there_is_one_instruction_set():
 def test_tiles_are_as_large_in_python_as_in_c():
     """So that `memory` says the same, compiled or not."""
     headers = [ROOT / "src/gradwalk/backend/cpu" / name for name in ("column_table.h", "lanes.h")]
-    sizes = re.search(r"TILE = (\d+).*TILES = (\d+)", "".join(path.read_text(encoding="utf-8") for path in headers), re.S)
+    sizes = re.search(
+        r"TILE = (\d+).*TILES = (\d+)", "".join(path.read_text(encoding="utf-8") for path in headers), re.S
+    )
     assert sizes is not None
     assert tuple(map(int, sizes.groups())) == (column_table.TILE, lanes.TILES)

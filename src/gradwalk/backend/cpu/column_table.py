@@ -45,9 +45,7 @@ def columns_end(table: column_tables) -> None:
     """
 
 
-def columns_add(
-    table: column_tables, array: Any, axis: int, shape: Any, single: bool, is_written: bool
-) -> bool:
+def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single: bool, is_written: bool) -> bool:
     """Append the columns of an array: one for each place along the axes that are not that of the samples.
 
     Args:

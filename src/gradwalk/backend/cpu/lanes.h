@@ -81,7 +81,7 @@ typedef void (*machine_run)(const void *scalars, char **rows, void *memory, int6
 
 /* What all shards of a batch are run with. A column has a number for each sample; strides are in bytes. */
 typedef struct {
-    int64_t count;        /* of samples */
+    int64_t samples;      /* how many there are */
     int64_t width;        /* how many of them a block has */
     int64_t shards;       /* each of them is some blocks */
     int64_t totals;       /* how many numbers a shard has for its totals: two for each output, or none */
@@ -206,13 +206,13 @@ static void run_shard(int set, int single, const Batch *batch, const Shard *shar
 static void run_shards(
     int set, int single, const Batch *batch, int64_t from, int64_t to, double *totals, void *rows, void *scratch
 ) {
-    const int64_t blocks = (batch->count + batch->width - 1) / batch->width;
+    const int64_t blocks = (batch->samples + batch->width - 1) / batch->width;
     for (int64_t k = from; k < to; k++) {
         const int64_t first = blocks * k / batch->shards * batch->width;
         const int64_t last = blocks * (k + 1) / batch->shards * batch->width;
         const Shard shard = {
             .first = first,
-            .last = last < batch->count ? last : batch->count,
+            .last = last < batch->samples ? last : batch->samples,
             .totals = totals + k * batch->totals,
             .rows = rows,
             .scratch = scratch,

@@ -7,7 +7,7 @@ cdef extern from "lanes.h":
     int TILES
     bint HAS_VECTOR_FUNCTIONS
     ctypedef struct Batch:
-        int64_t count
+        int64_t samples
         int64_t width
         int64_t shards
         int64_t totals

@@ -22,7 +22,7 @@ HAS_VECTOR_FUNCTIONS = False
 class Batch(NamedTuple):
     """What all shards of a batch are run with, as in lanes.h. Arrays are one-dimensional."""
 
-    count: int
+    samples: int
     width: int
     shards: int
     totals: int
@@ -61,10 +61,10 @@ def run(
         rows: Addresses, in C.
         scratch: Memory, in C.
     """
-    blocks = -(-batch.count // batch.width)
+    blocks = -(-batch.samples // batch.width)
     with numpy.errstate(all="ignore"):
         for shard in range(first, last):
-            begin, end = [min(batch.count, i * blocks // batch.shards * batch.width) for i in (shard, shard + 1)]
+            begin, end = [min(batch.samples, i * blocks // batch.shards * batch.width) for i in (shard, shard + 1)]
             own = totals[shard * batch.totals :]
             for start in range(begin, end, batch.width):
                 _run_block(single, batch, own, slice(start, min(start + batch.width, end)))
