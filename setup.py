@@ -121,7 +121,7 @@ def extension(module: Path) -> Extension:
             extra_compile_args=flags(),
             # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
             define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
-            include_dirs=[str(PACKAGE / "backend/cpu"), str(PACKAGE / "program")],
+            include_dirs=[str(PACKAGE / folder) for folder in ("value", "backend/cpu", "program")],
             libraries=[] if ON_WINDOWS else ["m"],
         ),
         build_dir=str(BUILD),

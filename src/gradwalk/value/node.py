@@ -22,11 +22,6 @@ else:
 UNCONNECTED = cython.declare(cython.int, -1)  # the opcode of leaves made by detach() or under no_grad()
 ENDED = 255  # the level of the inputs of recordings that have ended
 
-# Freeing a node frees the operands that nobody else uses, and so on: a recursion as deep as the graph. So operands wait
-# here from the 100th level on, and are freed when the recursion has come back up.
-_freeing = cython.declare(cython.int, 0)
-_waiting = cython.declare(list, [])
-
 
 @cython.no_gc
 @cython.freelist(4096)
@@ -49,10 +44,9 @@ class Details:
 
 
 @cython.no_gc  # operands only point backward: there are no cycles to look for, and a node is 16 bytes smaller
-@cython.freelist(65536)
 @cython.cclass
 class ValueNode:
-    """The memory of a `Value`: base class of it alone, and never made by itself."""
+    """The memory of a `Value`: base class of it alone, and never made by itself. node_memory.h knows its fields."""
 
     __slots__ = (
         *("__dict__", "_a", "_b", "_details", "_grad", "_index", "_level", "_mark", "_opcode", "_pa", "_pb"),
@@ -71,17 +65,6 @@ class ValueNode:
     _mark: cython.uchar
     _special: cython.uchar  # whether operands and rule are in the details
     _index: cython.int  # in the latest order that a traversal has found
-
-    def __dealloc__(self) -> None:
-        # Compiled code only; for ordinary classes CPython does the like by itself.
-        global _freeing
-        _freeing += 1
-        if _freeing > 100:
-            _waiting.extend((self._a, self._b, self._details))
-        self._a = self._b = self._details = None  # may free them, one level further down
-        while _freeing == 1 and _waiting:  # still counted, so that nothing freed here begins this loop once more
-            _waiting.pop()
-        _freeing -= 1
 
     @property
     def label(self) -> str:

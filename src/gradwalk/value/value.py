@@ -15,7 +15,7 @@ import numpy
 
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
-from gradwalk.value import arrays, convert, equality, marks, modes, pickling, variadic
+from gradwalk.value import arrays, convert, equality, modes, node_memory, pickling, variadic
 from gradwalk.value import backward as sweep
 from gradwalk.value import node as nodes
 from gradwalk.value.hand_made import Closure
@@ -1636,8 +1636,9 @@ def _attributes(node: object, made: cython.int) -> object:
 @cython.cfunc
 def _leaf(data: Any) -> object:
     """What `Value(data)` is, by the shortest way."""
-    out: Value = Value.__new__(Value)
-    nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
+    number: cython.double = convert.real(data, "Value(data)")
+    level: cython.int = 0 if modes.recordings == 0 else modes.depth()
+    out: Value = cython.cast(Value, node_memory.make_node(Value, 0, level, None, None, number, 0.0, 0.0))
     if modes.open_switches != 0 and modes.remembers_lines():
         nodes.details_of(out).source = named_line()
     return out
@@ -1659,6 +1660,7 @@ def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
     return out
 
 
+node_memory.manage_nodes(Value)
 c_compat.open_to_assignment(Value, _attributes)
 c_compat.construct_by(Value, _leaf, _with_partials)
 
@@ -1677,21 +1679,11 @@ def _node(
     pb: cython.double,
 ) -> Value:
     """The result of an operation on one or two operands; a constant stands in `pa` or `pb` where `a` or `b` is None."""
-    out: Value = Value.__new__(Value)
-    out._primal = data
-    out._grad = 0.0
-    out._a = a
-    out._b = b
-    out._pa = pa
-    out._pb = pb
-    out._details = None
-    out._opcode = opcode
-    out._level = a._level if a is not None else 0
-    if b is not None and b._level > out._level:
-        out._level = b._level
-    out._mark = marks.NEW
-    out._special = False
-    if modes.open_switches != 0 or out._level < modes.staging:
+    level: cython.int = a._level if a is not None else 0
+    if b is not None and b._level > level:
+        level = b._level
+    out: Value = cython.cast(Value, node_memory.make_node(Value, opcode, level, a, b, data, pa, pb))
+    if modes.open_switches != 0 or level < modes.staging:
         modes.inspect(out)
     return out
 

@@ -1,0 +1,332 @@
+/* The memory of Values: where it comes from, and how it is given back. See node_memory.py.
+
+   A graph is often built as a whole and freed as a whole. Nodes that are made one after the other should stand side by
+   side, and a graph of any size should be freed without recursion. So nodes stand in chunks, and what is freed waits in
+   a list that runs through the dead nodes themselves.
+
+   A chunk is filled from its begin to its end. Once all of its nodes have been freed it begins anew, so that the next
+   graph stands in order as well; while some are alive, those that have been freed are used again, the last one first. */
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+/* Without the interpreter's lock, and where a sanitizer is to see each node, a node is an object like any other. */
+#if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NODES_IN_CHUNKS 0
+#else
+#define NODES_IN_CHUNKS 1
+#endif
+#if !defined(Py_GIL_DISABLED)
+#define OF_THREAD
+#elif defined(_MSC_VER)
+#define OF_THREAD __declspec(thread)
+#else
+#define OF_THREAD _Thread_local
+#endif
+
+/* A ValueNode, with its fields in the order of node.pxd. */
+typedef struct Node {
+    PyObject_HEAD
+    double primal, grad;
+    PyObject *a, *b; /* None where there is no operand */
+    double pa, pb;
+    PyObject *details;
+    signed char opcode;
+    unsigned char level, mark, special;
+    int index;
+} Node;
+
+static PyTypeObject *node_type; /* Value; subclasses have memory of their own */
+
+/* Chunks */
+
+#if NODES_IN_CHUNKS
+
+#define CHUNK ((size_t)1 << 16) /* bytes, and what the address of a chunk is a multiple of */
+#define FIRST_REGION 16         /* chunks; each region is as large as all before it, up to the largest */
+#define LARGEST_REGION 1024
+#define MOST_SPARE 512 /* chunks that are kept for later, when regions without nodes are given back */
+
+typedef struct Region {
+    void *memory;
+    size_t chunks, empty;
+    char *first;
+} Region;
+
+typedef enum { CURRENT, FULL, HOLED, EMPTY } ChunkState;
+
+typedef struct Chunk {
+    Node *freed;  /* the latest, linked to those before it */
+    char *unused; /* from here on there has been no node yet */
+    char *end;
+    Py_ssize_t alive;
+    ChunkState state;
+    Region *region;
+    struct Chunk *next, *previous; /* of those that are in the same state, if that is HOLED or EMPTY */
+} Chunk;
+
+static Chunk no_chunk;
+static Chunk *current = &no_chunk; /* where nodes are made */
+static Chunk *chunks_by_state[EMPTY + 1];
+static size_t chunk_count, empty_chunks;
+
+static void chunk_enters(Chunk *chunk, ChunkState state) {
+    chunk->state = state;
+    chunk->previous = NULL;
+    chunk->next = chunks_by_state[state];
+    if (chunk->next) chunk->next->previous = chunk;
+    chunks_by_state[state] = chunk;
+}
+
+static void chunk_leaves(Chunk *chunk) {
+    if (chunk->previous) chunk->previous->next = chunk->next;
+    else chunks_by_state[chunk->state] = chunk->next;
+    if (chunk->next) chunk->next->previous = chunk->previous;
+}
+
+static void chunk_begins(Chunk *chunk) {
+    const size_t header = (sizeof(Chunk) + 63) / 64 * 64;
+    chunk->freed = NULL;
+    chunk->unused = (char *)chunk + header;
+    chunk->end = chunk->unused + (CHUNK - header) / sizeof(Node) * sizeof(Node);
+}
+
+static int add_region(void) {
+    size_t chunks = chunk_count < FIRST_REGION ? FIRST_REGION : chunk_count;
+    if (chunks > LARGEST_REGION) chunks = LARGEST_REGION;
+    Region *region = PyMem_RawMalloc(sizeof(Region));
+    void *memory = region ? PyMem_RawMalloc((chunks + 1) * CHUNK) : NULL;
+    if (!memory) {
+        PyMem_RawFree(region);
+        PyErr_NoMemory();
+        return -1;
+    }
+    *region = (Region){.memory = memory, .chunks = chunks, .empty = chunks};
+    region->first = (char *)(((uintptr_t)memory + CHUNK - 1) / CHUNK * CHUNK);
+#if defined(MADV_HUGEPAGE)
+    madvise(region->first, chunks * CHUNK, MADV_HUGEPAGE); /* fewer page faults; all the same where it is refused */
+#endif
+    for (size_t i = chunks; i-- > 0;) { /* the first one is to be used first */
+        Chunk *chunk = (Chunk *)(region->first + i * CHUNK);
+        chunk->alive = 0;
+        chunk->region = region;
+        chunk_begins(chunk);
+        chunk_enters(chunk, EMPTY);
+    }
+    chunk_count += chunks;
+    empty_chunks += chunks;
+    return 0;
+}
+
+static void remove_region(Region *region) {
+    for (size_t i = 0; i < region->chunks; i++) chunk_leaves((Chunk *)(region->first + i * CHUNK));
+    chunk_count -= region->chunks;
+    empty_chunks -= region->chunks;
+    PyMem_RawFree(region->memory);
+    PyMem_RawFree(region);
+}
+
+static Node **link_of(Node *dead) {
+    return (Node **)&dead->grad; /* a dead node has no gradient */
+}
+
+static Node *node_in_next_chunk(void) {
+    if (!chunks_by_state[EMPTY] && !chunks_by_state[HOLED] && add_region() < 0) return NULL;
+    current->state = FULL;
+    if (chunks_by_state[EMPTY]) {
+        current = chunks_by_state[EMPTY];
+        empty_chunks--;
+        current->region->empty--;
+    } else {
+        current = chunks_by_state[HOLED];
+    }
+    chunk_leaves(current);
+    current->state = CURRENT;
+    Node *node = current->freed;
+    if (node) {
+        current->freed = *link_of(node);
+    } else {
+        node = (Node *)current->unused;
+        current->unused += sizeof(Node);
+    }
+    current->alive++;
+    return node;
+}
+
+static inline Node *take_node(void) {
+    Node *node = current->freed;
+    if (node) {
+        current->freed = *link_of(node);
+    } else if (current->unused != current->end) {
+        node = (Node *)current->unused;
+        current->unused += sizeof(Node);
+    } else {
+        return node_in_next_chunk();
+    }
+    current->alive++;
+    return node;
+}
+
+static void chunk_has_changed(Chunk *chunk) {
+    if (chunk->alive) { /* it was full */
+        chunk_enters(chunk, HOLED);
+        return;
+    }
+    chunk_begins(chunk);
+    if (chunk->state == CURRENT) return;
+    if (chunk->state == HOLED) chunk_leaves(chunk);
+    chunk_enters(chunk, EMPTY);
+    empty_chunks++;
+    Region *region = chunk->region;
+    if (++region->empty == region->chunks && empty_chunks - region->chunks >= MOST_SPARE) remove_region(region);
+}
+
+static inline void free_node(Node *node) {
+    Chunk *chunk = (Chunk *)((uintptr_t)node / CHUNK * CHUNK);
+    *link_of(node) = chunk->freed;
+    chunk->freed = node;
+    if (--chunk->alive == 0 || chunk->state == FULL) chunk_has_changed(chunk);
+}
+
+static PyObject *allocate_node(PyTypeObject *type, Py_ssize_t items) {
+    if (type != node_type) return PyType_GenericAlloc(type, items);
+    Node *node = take_node();
+    if (!node) return NULL;
+    memset(node, 0, sizeof *node);
+    return PyObject_Init((PyObject *)node, type);
+}
+
+static void free_allocated_node(void *node) { free_node(node); }
+
+static inline Node *new_node(PyTypeObject *type) {
+    Node *node = take_node();
+    if (!node) return NULL;
+#if defined(Py_DEBUG) || defined(Py_TRACE_REFS)
+    PyObject_Init((PyObject *)node, type);
+#else
+    node->ob_base.ob_refcnt = 1;
+    node->ob_base.ob_type = type; /* which is static, and counts no instances */
+#endif
+    return node;
+}
+
+#else
+
+static Node **link_of(Node *dead) { return (Node **)&dead->grad; }
+
+static inline void free_node(Node *node) { PyObject_Free(node); }
+
+static inline Node *new_node(PyTypeObject *type) { return PyObject_New(Node, type); }
+
+#endif
+
+/* Freeing */
+
+#define DEEPEST 100 /* subclasses and details inside one another that are freed by recursion */
+
+static OF_THREAD Node *dead_nodes;       /* that still hold their operands */
+static OF_THREAD PyObject *late_details; /* a list of those further down; NULL if there are none */
+static OF_THREAD int freeing;            /* how deep */
+
+/* Give up an operand. What was its last reference is not freed at once: no recursion. */
+static inline void drop_operand(PyObject *operand) {
+#if NODES_IN_CHUNKS
+    if (Py_REFCNT(operand) == 1 && Py_TYPE(operand) == node_type) {
+        Node *node = (Node *)operand;
+        *link_of(node) = dead_nodes;
+        dead_nodes = node;
+        return;
+    }
+#endif
+    Py_DECREF(operand);
+}
+
+static void drop_details(PyObject *details) {
+    if (details == Py_None || freeing < DEEPEST) {
+        Py_DECREF(details);
+        return;
+    }
+    if (!late_details) late_details = PyList_New(0);
+    if (!late_details || PyList_Append(late_details, details) < 0) PyErr_Clear(); /* then by recursion after all */
+    Py_DECREF(details);
+}
+
+static void free_dead_nodes(void) {
+    while (dead_nodes || late_details) {
+        while (dead_nodes) {
+            Node *node = dead_nodes;
+            PyObject *a = node->a, *b = node->b, *details = node->details;
+            dead_nodes = *link_of(node);
+            free_node(node);
+            drop_operand(b);
+            drop_operand(a); /* the first one in the list, so that its chunk is likely to be that of the node */
+            drop_details(details);
+        }
+        PyObject *late = late_details;
+        late_details = NULL;
+        Py_XDECREF(late);
+    }
+}
+
+/* Whatever runs meanwhile, such as the finaliser of a subclass, may free nodes too: they wait in the same list. */
+static void deallocate_node(PyObject *self) {
+    Node *node = (Node *)self;
+    if (Py_TYPE(self) == node_type) {
+        *link_of(node) = dead_nodes;
+        dead_nodes = node;
+    } else {
+        PyObject *a = node->a, *b = node->b, *details = node->details;
+        Py_TYPE(self)->tp_free(self);
+        freeing++;
+        drop_operand(a);
+        drop_operand(b);
+        drop_details(details);
+        freeing--;
+    }
+    if (freeing) return;
+    freeing = 1;
+    free_dead_nodes();
+    freeing = 0;
+}
+
+static int manage_nodes(PyObject *cls) {
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_basicsize != sizeof(Node) || (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        PyErr_SetString(PyExc_SystemError, "node_memory.h does not describe the nodes of node.pxd");
+        return -1;
+    }
+    node_type = type;
+    type->tp_dealloc = deallocate_node;
+#if NODES_IN_CHUNKS
+    type->tp_alloc = allocate_node;
+    type->tp_free = free_allocated_node;
+#endif
+    return 0;
+}
+
+static inline PyObject *make_node(
+    PyObject *cls, int opcode, int level, PyObject *a, PyObject *b, double primal, double pa, double pb
+) {
+    Node *node = new_node((PyTypeObject *)cls);
+    if (!node) return NULL;
+    Py_INCREF(a);
+    Py_INCREF(b);
+    Py_INCREF(Py_None);
+    node->primal = primal;
+    node->grad = 0.0;
+    node->a = a;
+    node->b = b;
+    node->pa = pa;
+    node->pb = pb;
+    node->details = Py_None;
+    node->opcode = (signed char)opcode;
+    node->level = (unsigned char)level;
+    node->mark = 0; /* marks.NEW */
+    node->special = 0;
+    node->index = 0;
+    return (PyObject *)node;
+}
