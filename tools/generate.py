@@ -1,8 +1,10 @@
 """Print the table of `ops/table.py` into the files that follow from it: some whole, in others a marked block.
 
+Another block has the package's public names for type checkers.
+
 usage: python tools/generate.py [--check]
 
-With --check nothing is written, and the exit code is 1 where a file is not what the table says. Either way, a table
+With --check nothing is written, and the exit code is 1 where a file is out of date. Either way, a table
 that cannot be printed is refused with a list of everything that is wrong with it.
 """
 
@@ -26,6 +28,7 @@ package.__path__ = [str(ROOT / "src/gradwalk")]
 sys.modules["gradwalk"] = package
 
 from page_table import page  # noqa: E402  these need the line above
+from public_names import public_names  # noqa: E402
 from table_checks import problems  # noqa: E402
 
 from gradwalk.ops import ieee  # noqa: E402
@@ -628,6 +631,7 @@ def _reference_of(row: Reduction) -> str:
 # Writing
 
 BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
+    ("src/gradwalk/__init__.py", public_names),
     ("src/gradwalk/ops/ieee.py", definitions),
     ("src/gradwalk/ops/ieee.pxd", compiled_definitions),
     ("src/gradwalk/ops/evaluate.py", evaluate),
@@ -661,7 +665,7 @@ def main() -> int:
             if not checking:
                 path.write_text(new, encoding="utf-8")
     if stale and checking:
-        print("not what ops/table.py says:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
+        print("out of date:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
     return 1 if stale and checking else 0
 
 

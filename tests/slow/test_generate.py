@@ -122,7 +122,7 @@ def test_a_stale_table_of_the_page_is_named(tree):
     result = generate(tree, "--check")
     table.write_text(text, encoding="utf-8")
     assert result.returncode == 1
-    assert "not what ops/table.py says: web/src/core/table.js -" in result.stderr
+    assert "out of date: web/src/core/table.js -" in result.stderr
 
 
 def test_new_row_works_uncompiled(tree):

@@ -160,10 +160,9 @@ def test_a_failed_compile_is_loud(sdist, tmp_path):
 
 
 def test_import_is_light():
-    """Nothing but NumPy and the standard library is imported."""
-    program = (
-        "import sys, gradwalk; print(*{name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))"
-    )
+    """Nothing but NumPy and the standard library is imported, also where all names are loaded."""
+    packages = "{name.partition('.')[0] for name in sys.modules}"
+    program = f"import sys; from gradwalk import *; print(*{packages} - set(sys.stdlib_module_names))"
     result = run(sys.executable, "-c", program, cwd=ROOT)
     third_party = {name for name in result.stdout.split() if not name.startswith(("_", "cython"))}
     assert third_party <= {"gradwalk", "numpy", "Cython"}, result.stderr

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
-from gradwalk.explain.walk import Walk, walk
 from gradwalk.graph.graph import Graph
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.machine_code import DEFAULT, Policy, compiling, current_policy
@@ -21,6 +20,9 @@ from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
+
+if TYPE_CHECKING:
+    from gradwalk.explain.walk import Walk
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -161,6 +163,8 @@ class Jit(Wrapper[P, R]):
         Raises:
             TypeError: The result is not one number.
         """
+        from gradwalk.explain.walk import walk  # loading it takes a third of the time that loading jit does
+
         trace, leaves = self._trace(args, kwargs)
         if not trace.treedef.has_one_number:
             raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {trace.treedef}")

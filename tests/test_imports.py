@@ -1,0 +1,155 @@
+"""`import gradwalk` loads what every program needs, and other names when they are used; users notice no difference."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from checkout import PACKAGE
+
+import gradwalk
+
+NAMES = sorted(gradwalk.__all__)
+ROOMS = {module.name for module in pkgutil.iter_modules(gradwalk.__path__)}
+
+
+def printed(program: str) -> str:
+    """What a program prints in a fresh process."""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def loaded(statement: str) -> set[str]:
+    """The modules that are loaded after a statement in a fresh process."""
+    return set(printed(f"{statement}; import sys; print(*sys.modules)").split())
+
+
+def rooms(modules: set[str]) -> set[str]:
+    """The rooms of gradwalk among modules."""
+    return {name.split(".")[1] for name in modules if name.startswith("gradwalk.")}
+
+
+def test_the_package_loads_values_alone():
+    modules = loaded("import gradwalk")
+    assert rooms(modules) == {"ops", "value"}
+    assert "gradwalk.ops.table" not in modules
+    assert modules.isdisjoint(("json", "dataclasses", "hashlib", "tempfile", "xml.etree.ElementTree", "difflib"))
+
+
+def test_values_are_whole_from_the_first_operation_on():
+    """Only the names of files and their lines are left to look up."""
+    use = "import gradwalk; v = (gradwalk.Value(2.0) * 3.0 + 1.0).tanh(); v.backward(); repr(v)"
+    assert rooms(loaded(use)) == {"ops", "value"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "needed"),
+    [
+        ("from gradwalk import zero_grad, no_grad, RecordingError", {"ops", "value"}),
+        ("from gradwalk import math", {"ops", "value", "functions", "math"}),
+        ("from gradwalk.nn import MLP", {"ops", "value", "nn"}),
+        ("import gradwalk; gradwalk.as_micrograd(); import micrograd.nn", {"ops", "value", "nn", "cli"}),
+    ],
+)
+def test_names_load_what_they_need(statement, needed):
+    assert rooms(loaded(statement)) == needed
+
+
+def test_functions_are_made_without_what_explains_them():
+    assert "explain" not in rooms(
+        loaded("import numpy; from gradwalk import grad, jit, vmap; jit(vmap(grad(lambda x: x * x)))(numpy.ones(2))")
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_what_its_module_has(name):
+    [home] = [home for home, names in gradwalk._NAMES.items() if name in names]
+    module = import_module(f"gradwalk.{name}" if home == "gradwalk" else home)
+    assert getattr(gradwalk, name) is (module if home == "gradwalk" else getattr(module, name))
+    assert vars(gradwalk)[name] is getattr(gradwalk, name)  # found at once from now on
+
+
+def test_no_name_stands_twice_or_is_that_of_a_room_as_well():
+    """A room that is loaded becomes an attribute of the package: it would hide the name."""
+    assert len(set(NAMES)) == len(NAMES)
+    assert ROOMS.intersection(NAMES) == set(gradwalk._NAMES["gradwalk"])
+
+
+def test_names_are_listed_before_they_are_loaded():
+    listed = printed("import gradwalk; print(*dir(gradwalk))").split()
+    assert set(listed) >= {*NAMES, "__version__", "__doc__"}
+    assert listed == sorted(listed)
+
+
+def test_everything_is_imported_by_a_star():
+    program = "from gradwalk import *; import gradwalk; print(all(globals()[x] is getattr(gradwalk, x) for x in {}))"
+    assert printed(program.format(NAMES)) == "True"
+
+
+def test_type_checkers_see_the_same_names():
+    """In a block that tools/generate.py writes, as imports."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    [block] = [statement for statement in tree.body if isinstance(statement, ast.If)]
+    imports = [(x.module, x.names[0].name, x.names[0].asname) for x in block.body if isinstance(x, ast.ImportFrom)]
+    assert imports == [(module, name, name) for module, names in gradwalk._NAMES.items() for name in names]
+
+
+@pytest.mark.parametrize("name", ["transforms", "grda", "__wrapped__"])
+def test_other_names_are_refused(name):
+    program = f"import gradwalk; print(hasattr(gradwalk, {name!r}), {name!r} in dir(gradwalk))"
+    assert printed(program) == "False False"
+
+
+def test_a_misspelt_name_is_mended_by_python():
+    result = subprocess.run(
+        [sys.executable, "-c", "import gradwalk; gradwalk.jakobian"], capture_output=True, text=True, check=False
+    )
+    assert result.stderr.splitlines()[-1] == (
+        "AttributeError: module 'gradwalk' has no attribute 'jakobian'. Did you mean: 'jacobian'?"
+    )
+
+
+def test_a_misspelt_import_names_the_package():
+    with pytest.raises(ImportError, match="cannot import name 'jakobian' from 'gradwalk'"):
+        exec("from gradwalk import jakobian")
+
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+names = {names}
+barrier = Barrier(len(names))
+def use(name):
+    barrier.wait()
+    import gradwalk
+    return getattr(gradwalk, name)
+with ThreadPoolExecutor(len(names)) as threads:
+    found = list(threads.map(use, names))
+import gradwalk
+print(all(getattr(gradwalk, name) is it for name, it in zip(names, found)))
+"""
+
+
+@pytest.mark.parametrize(
+    "names", [["jit"] * 4, ["numpy", "walk", "optim", "sparse_jacobian", "loops", "vmap", "draw", "nn"]]
+)
+def test_threads_may_load_names_at_once(names):
+    assert printed(THREADS.format(names=names)) == "True"
+
+
+@pytest.mark.parametrize("name", ["Value", "Walk", "grad", "jit", "walk"])
+def test_pickles_name_modules_not_the_package(name):
+    """So they are read where nothing was loaded yet."""
+    pickled = pickle.dumps(getattr(gradwalk, name))
+    assert printed(f"import pickle; print(pickle.loads({pickled!r}).__name__)") == name
+
+
+def test_help_describes_every_name():
+    text = printed("import gradwalk, pydoc; print(pydoc.plain(pydoc.render_doc(gradwalk)))")
+    assert [name for name in NAMES if name not in text] == []
