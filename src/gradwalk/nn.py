@@ -76,7 +76,8 @@ class Module(_Attributes, Generic[Parameter]):
     """
 
     # A gradient of a Module is a Module, and often nobody looks at its parts: it is passed on, and its numbers read.
-    # So what transforms return has a single attribute, by which it gets the others when one of them is asked for.
+    # So what transforms return may have a single attribute, by which it gets the others when one of them is asked for:
+    # see trees/module_form.py.
 
     @property
     def __dict__(self) -> dict[str, Any]:
@@ -85,16 +86,6 @@ class Module(_Attributes, Generic[Parameter]):
     @__dict__.setter
     def __dict__(self, attributes: dict[str, Any]) -> None:
         _set_attributes(self, attributes)
-
-    def __getattr__(self, name: str) -> Any:  # which is called for attributes that are not there
-        attributes = looked_at(self)
-        if name in attributes:
-            return attributes[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-
-    def __delattr__(self, name: str) -> None:
-        looked_at(self)
-        super().__delattr__(name)
 
     def __getstate__(self) -> Any:
         looked_at(self)
@@ -153,11 +144,8 @@ def looked_at(module: Module[Any]) -> dict[str, Any]:
     with _looking:
         pending = attributes.get(PENDING)
         if pending is not None:
-            filled = pending.attributes(module)
-            # What has been set since comes behind, as if everything else had been there.
-            filled.update((name, item) for name, item in attributes.items() if name != PENDING)
-            attributes.clear()
-            attributes.update(filled)
+            attributes.update(pending.attributes(module))
+            del attributes[PENDING]
     return attributes
 
 

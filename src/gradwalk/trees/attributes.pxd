@@ -1,6 +1,37 @@
 # What compiled modules see under the names of attributes.py.
-cdef extern from "Python.h":
+cdef extern from *:
+    """
+    static PyObject *look_at;  /* `nn.looked_at` */
+
+    static inline int look(PyObject *module) {
+        PyObject *attributes = PyObject_CallOneArg(look_at, module);
+        Py_XDECREF(attributes);
+        return attributes ? 0 : -1;
+    }
+    static PyObject *attribute_of_module(PyObject *module, PyObject *name) {
+        PyObject *found = PyObject_GenericGetAttr(module, name);
+        if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+        PyErr_Clear();
+        return look(module) < 0 ? NULL : PyObject_GenericGetAttr(module, name);
+    }
+    static int set_in_module(PyObject *module, PyObject *name, PyObject *value) {
+        return look(module) < 0 ? -1 : PyObject_GenericSetAttr(module, name, value);
+    }
+    /* Only classes of Modules that do wait get these slots, so that all others find their attributes at Python's speed. */
+    static inline int may_wait(PyObject *cls, PyObject *looked_at) {
+        PyTypeObject *type = (PyTypeObject *)cls;
+        if (type->tp_getattro == attribute_of_module && type->tp_setattro == set_in_module) return 1;
+        if (type->tp_getattro != PyObject_GenericGetAttr || type->tp_setattro != PyObject_GenericSetAttr) return 0;
+        Py_INCREF(looked_at);
+        Py_XSETREF(look_at, looked_at);
+        type->tp_getattro = attribute_of_module;
+        type->tp_setattro = set_in_module;
+        PyType_Modified(type);
+        return 1;
+    }
+    """
     dict get_generic "PyObject_GenericGetDict"(object module, void* context)
+    bint may_wait(object cls, object looked_at)
 
 
 cdef inline dict get_attributes(object module):

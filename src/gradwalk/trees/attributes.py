@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradwalk.nn import attributes_of
@@ -14,3 +15,16 @@ def get_attributes(module: Any) -> dict[str, Any]:
         module: The Module.
     """
     return attributes_of(module)
+
+
+def may_wait(cls: Any, looked_at: Callable[[Any], Any]) -> bool:
+    """Have Modules of a class looked at where an attribute is missing, set or deleted.
+
+    Args:
+        cls: The class.
+        looked_at: What gives a Module its attributes.
+
+    Returns:
+        Whether that is so: never in Python, and in C not for classes that find and set attributes in their own ways.
+    """
+    return False

@@ -320,10 +320,11 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
 
 def _may_wait(cls: Any, names: Any) -> bool:
     """Whether a Module may get its attributes when one is asked for: its class has to leave that to `Module`."""
-    ours = ("__dict__", "__getattr__", "__getattribute__", "__delattr__", "__setattr__", "__getstate__")
+    ours = ("__dict__", "__getstate__")
     if any(inspect.getattr_static(cls, name) is not inspect.getattr_static(Module, name) for name in ours):
         return False
-    return not any(hasattr(cls, name) for name in names)  # which would be found in place of an attribute
+    # What a class has itself would be found in place of an attribute.
+    return not any(hasattr(cls, name) for name in names) and attributes.may_wait(cls, looked_at)
 
 
 def _is_usual(cls: type) -> bool:
