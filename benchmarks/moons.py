@@ -1,4 +1,4 @@
-"""micrograd's moons demo, a training step: at least 40 times micrograd with the garbage collector off, 150 as shipped.
+"""micrograd's moons demo, a training step: at least 60 times micrograd with the garbage collector off, 450 as shipped.
 
 A step is the demo notebook's: forward pass over all 100 samples, hinge loss and regularisation, backward, update.
 And gradwalk's forward pass takes at most twice the time of the same network on plain floats in the same loops, the
@@ -107,7 +107,7 @@ def training(samples: int, steps: int, turns: int) -> Iterator[Row]:
     engine, nn = peer("micrograd.engine", "micrograd"), peer("micrograd.nn", "micrograd")
     ours, theirs = Demo(gradwalk.value.value, gradwalk.nn, samples), Demo(engine, nn, samples)
     check_same(ours.step(), theirs.step())
-    for setting, collector, target in (("collector off", False, 40), ("as shipped", True, 150)):
+    for setting, collector, target in (("collector off", False, 60), ("as shipped", True, 450)):
         best = best_of(
             turns,
             {

@@ -122,6 +122,9 @@ def set_leaf(node: ValueNode, primal: cython.double, level: cython.int) -> objec
     return None
 
 
+_no_arguments = cython.declare(list, [])  # of all details without any: a list that nobody changes
+
+
 @cython.cfunc
 def details_of(node: ValueNode) -> Details:
     """The node's details, made at the first call."""
@@ -130,7 +133,7 @@ def details_of(node: ValueNode) -> Details:
         details = Details.__new__(Details)
         details.label = ""
         details.symbol = ""
-        details.arguments = []
+        details.arguments = _no_arguments
         details.partials = c_compat.NO_FLOATS
         details.closure = None
         details.source = None
@@ -140,8 +143,8 @@ def details_of(node: ValueNode) -> Details:
 
 
 @cython.cfunc
-def widen(node: ValueNode, arguments: list) -> object:
-    """Keep the node's operands in its details, with partials of zero."""
+def hold(node: ValueNode, arguments: list) -> object:
+    """Keep the node's operands in its details, with partials of zero. Its level is the caller's to set."""
     details: Details = details_of(node)
     c_compat.untrack(arguments)
     partials = c_compat.allocate(len(arguments))
@@ -149,6 +152,13 @@ def widen(node: ValueNode, arguments: list) -> object:
     details.partials = partials
     details.arguments = arguments
     node._special = True
+    return None
+
+
+@cython.cfunc
+def widen(node: ValueNode, arguments: list) -> object:
+    """Keep the node's operands in its details, with partials of zero, and depend on what they depend on."""
+    hold(node, arguments)
     for argument in arguments:
         if c_compat.is_kind(argument, ValueNode) and cython.cast(ValueNode, argument)._level > node._level:
             node._level = cython.cast(ValueNode, argument)._level

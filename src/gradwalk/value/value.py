@@ -1744,7 +1744,8 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     y: cython.double = _number(arguments[1])
     z: cython.double = _number(arguments[2])
     position: cython.int
-    out: Value = _wide(opcode, arguments, evaluate.value(opcode, x, y, z))
+    out: Value = _new(opcode, evaluate.value(opcode, x, y, z))
+    nodes.widen(out, arguments)
     for position in range(3):
         out._details.partials[position] = evaluate.partial(opcode, position, x, y, z, out._primal)
     if modes.open_switches != 0 or out._level < modes.staging:
@@ -1756,7 +1757,8 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
 @cython.inline
 def _variadic(opcode: cython.int, arguments: list) -> object:
     """A variadic row of Values and numbers, or its number if no Value is among them."""
-    out: Value = _wide(opcode, arguments, 0.0)
+    out: Value = _new(opcode, 0.0)
+    nodes.hold(out, arguments)
     if not variadic.compute(out):
         return out._primal
     if modes.open_switches != 0 or out._level < modes.staging:
@@ -1814,13 +1816,9 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
 
 @cython.cfunc
 @cython.inline
-def _wide(opcode: cython.int, arguments: list, data: cython.double) -> Value:
-    """A node with any number of operands; the partials are to be filled in."""
-    out: Value = Value.__new__(Value)
-    nodes.set_leaf(out, data, 0)
-    out._opcode = opcode
-    nodes.widen(out, arguments)
-    return out
+def _new(opcode: cython.int, data: cython.double) -> Value:
+    """A node without operands, which its details are to hold."""
+    return cython.cast(Value, node_memory.make_node(Value, opcode, 0, None, None, data, 0.0, 0.0))
 
 
 def apply_variadic(opcode: int, operands: list) -> Any:

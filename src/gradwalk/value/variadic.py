@@ -17,7 +17,7 @@ else:
 
 @cython.cfunc
 def compute(node: ValueNode) -> cython.bint:
-    """Compute the number and the partials of a variadic row's node from its operands.
+    """Compute the number, the partials and the level of a variadic row's node from its operands.
 
     The array of partials first holds the operands, so that formulas run over memory of C.
 
@@ -34,8 +34,11 @@ def compute(node: ValueNode) -> cython.bint:
     connected: cython.bint = False
     for argument in arguments:
         if c_compat.is_kind(argument, ValueNode):
-            numbers[i] = cython.cast(ValueNode, argument)._primal
+            operand: ValueNode = cython.cast(ValueNode, argument)
+            numbers[i] = operand._primal
             connected = True
+            if operand._level > node._level:
+                node._level = operand._level
         elif isinstance(argument, float):
             numbers[i] = cython.cast(cython.double, argument)
         elif convert.is_real(argument):
