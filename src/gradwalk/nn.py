@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
 
+from gradwalk.ops.locks import process_lock
 from gradwalk.value.value import Value, sumprod
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Attributes:
 attributes_of: Callable[[Any], dict[str, Any]] = _Attributes.__dict__["__dict__"].__get__
 _set_attributes: Callable[[Any, Any], None] = _Attributes.__dict__["__dict__"].__set__
 PENDING = " pending"  # the only key of the dict of a Module that nobody has looked at: what knows its attributes
-_looking = threading.RLock()  # held while one is filled, which another thread may look at as well
+_looking = process_lock()  # held while one is filled, which another thread may look at as well
 
 
 class Module(_Attributes, Generic[Parameter]):

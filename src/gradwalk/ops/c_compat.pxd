@@ -26,9 +26,17 @@ cdef extern from *:
     #if defined(__GNUC__)
         #define LOADED(cell) __atomic_load_n(cell, __ATOMIC_ACQUIRE)
         #define STORED(cell, value) __atomic_store_n(cell, value, __ATOMIC_RELEASE)
+        #define EXCHANGED(cell, value) __atomic_exchange_n(cell, value, __ATOMIC_ACQ_REL)
+        #define ADDED(cell, value) __atomic_add_fetch(cell, value, __ATOMIC_RELAXED)
     #else
         #define LOADED(cell) (*(cell))
         #define STORED(cell, value) (*(cell) = (value))
+        static inline Py_ssize_t EXCHANGED(Py_ssize_t *cell, Py_ssize_t value) {
+            Py_ssize_t before = *cell;
+            *cell = value;
+            return before;
+        }
+        #define ADDED(cell, value) (*(cell) += (value))
     #endif
     static inline int adopt_run(run_pointer *cell, PyObject *address) {
         void *run = PyLong_AsVoidPtr(address);
@@ -42,10 +50,12 @@ cdef extern from *:
         else STORED(executed, LOADED(executed) + length);
         return run != NULL;
     }
+    /* For one thread alone: the others find `never`. */
     static inline int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never) {
-        if (LOADED(executed) < hot) return 0;
-        STORED(executed, never);
-        return 1;
+        return LOADED(executed) >= hot && EXCHANGED(executed, never) >= hot;
+    }
+    static inline void count(int *number, int by) {
+        ADDED(number, by);
     }
     static inline void *cells(PyObject *array) {
         Py_buffer view;
@@ -146,6 +156,7 @@ cdef extern from *:
     int adopt_run(run_pointer *cell, object address) except -1
     int ran(run_pointer *cell, Py_ssize_t *executed, Py_ssize_t length, double *values) nogil
     int is_due(Py_ssize_t *executed, Py_ssize_t hot, Py_ssize_t never)
+    void count(int *number, int by)
     void open_to_assignment(object cls, object (*attributes)(object, int))
     void construct_by(object cls, object (*one)(object), object (*three)(object, object, object))
     void untrack "PyObject_GC_UnTrack" (object container)

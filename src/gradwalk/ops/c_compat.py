@@ -145,6 +145,16 @@ def is_due(executed: Any, hot: int, never: int) -> bool:
     raise NotImplementedError
 
 
+def count(number: Any, by: int) -> None:
+    """Add to a number that other threads may add to at the same time.
+
+    Args:
+        number: The address of the number.
+        by: What is added.
+    """
+    raise NotImplementedError
+
+
 def untrack(container: object) -> None:
     """Take a container that is in no cycle out of the garbage collector's lists. In Python it stays there.
 

@@ -27,6 +27,7 @@ cdef class Interpreter:
     cdef readonly object policy
     cdef readonly object machine_code  # it keeps the code in memory
     cdef object _plan  # the program in rows, or None
+    cdef list _adopted  # the same, for threads that still use it when it is replaced
     cdef c_compat.run_pointer _machine_run  # NULL where there is none
 
     cpdef object run(self, object numbers)

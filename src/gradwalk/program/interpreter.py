@@ -87,6 +87,7 @@ class Interpreter:
         self.machine_code = None
         self._machine_run = c_compat.NO_RUN
         self._plan: RowPlan | None = None
+        self._adopted: list[RowPlan] = []
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
@@ -238,7 +239,8 @@ class Interpreter:
         Args:
             machine_code: The `MachineCode`.
         """
-        self.machine_code, self._plan = machine_code, None
+        self.machine_code = machine_code
+        self._plan = None
         if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
             c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
 
@@ -270,6 +272,7 @@ class Interpreter:
         Args:
             plan: The rows.
         """
+        self._adopted.append(plan)
         self._plan = plan
 
     @property

@@ -66,7 +66,7 @@ class Program:
 
     _code: Code
     _interpreter: Interpreter
-    _repeats: object  # those of `repeats`, once they have been asked for
+    _repeats: dict  # what `repeats` has found, by ""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Program:
         validate(code)
         self._code = code
         self._interpreter = Interpreter(code)
-        self._repeats = None
+        self._repeats = {}
 
     # What it is made of
 
@@ -135,9 +135,9 @@ class Program:
     @property
     def repeats(self) -> tuple[Repeat, ...]:
         """The loops among the instructions, which `str` and `to_c` write as such: see `Repeat`."""
-        if self._repeats is None:
-            self._repeats = fold(self._code)
-        return self._repeats  # type: ignore[return-value]
+        if not self._repeats:  # two threads may find them, and either result is right
+            self._repeats.setdefault("", fold(self._code))
+        return self._repeats[""]
 
     def __len__(self) -> int:
         """The number of instructions."""
@@ -399,5 +399,5 @@ def trusted(code: Code) -> Program:
     program: Program = Program.__new__(Program)
     program._code = code
     program._interpreter = Interpreter(code)
-    program._repeats = None
+    program._repeats = {}
     return program

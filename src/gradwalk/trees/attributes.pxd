@@ -22,8 +22,7 @@ cdef extern from *:
         PyTypeObject *type = (PyTypeObject *)cls;
         if (type->tp_getattro == attribute_of_module && type->tp_setattro == set_in_module) return 1;
         if (type->tp_getattro != PyObject_GenericGetAttr || type->tp_setattro != PyObject_GenericSetAttr) return 0;
-        Py_INCREF(looked_at);
-        Py_XSETREF(look_at, looked_at);
+        if (!look_at) look_at = Py_NewRef(looked_at);
         type->tp_getattro = attribute_of_module;
         type->tp_setattro = set_in_module;
         PyType_Modified(type);

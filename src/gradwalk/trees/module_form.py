@@ -115,10 +115,11 @@ class ModuleForm(form.Form):
 
     def _reads_pending(self, pending: Pending, row: cython.p_double) -> cython.bint:
         """Read a Module that nobody has looked at."""
-        if pending.treedef is not self._likewise:
-            if pending.treedef != self._treedef:
-                return False
-            self._likewise = pending.treedef  # the next one is likely to have the same
+        with cython.critical_section(self):
+            if pending.treedef is not self._likewise:
+                if pending.treedef != self._treedef:
+                    return False
+                self._likewise = pending.treedef  # the next one is likely to have the same
         number: cython.p_double = c_compat.doubles(pending.numbers)
         i: cython.int
         for i in range(self._size):

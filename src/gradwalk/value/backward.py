@@ -83,7 +83,8 @@ def zero_grad(root: Any) -> None:
     modes.refuse_if_staging(checked_root(root), "sets .grad of what made")
     found = topological_order(root)
     claims.wait_for_others(found)
-    _clear_gradients(found)
+    with traversing:  # not in the middle of another thread's sweep
+        _clear_gradients(found)
 
 
 @cython.cfunc

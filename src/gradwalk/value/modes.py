@@ -15,7 +15,9 @@ from contextvars import ContextVar, copy_context
 from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import NAMES
+from gradwalk.ops.locks import process_lock
 from gradwalk.value import node as nodes
 from gradwalk.value.expr_repr import spelled
 from gradwalk.value.node import ValueNode
@@ -49,6 +51,7 @@ _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the inn
 # All recordings that go on, in all threads: the level where a function is staged, else 0. Their number, and the highest
 # level, are for speed alone, as `open_switches` is.
 _levels: dict[object, int] = {}
+_counting = process_lock()  # held while they change
 recordings = cython.declare(cython.int, 0)
 staging = cython.declare(cython.int, 0)
 
@@ -86,14 +89,20 @@ class Setting:
         self._generator = _frame_of_generator()
         self._is_open = True
         self._variable.set((*self._variable.get(), self))
-        open_switches += 1
+        if cython.compiled:
+            c_compat.count(cython.address(open_switches), 1)
+        else:
+            open_switches += 1
 
     def __exit__(self, *error: object) -> None:
         global open_switches
         self._is_open = False  # which is what counts, if a generator is closed in another context
         self._generator = None
         self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
-        open_switches -= 1
+        if cython.compiled:
+            c_compat.count(cython.address(open_switches), -1)
+        else:
+            open_switches -= 1
 
     def __call__(self, function: Function) -> Function:
         """Return the function under this setting."""
@@ -267,12 +276,14 @@ def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: lis
         _branches.set(branches)
     here = object()
     try:
-        _levels[here] = level if staged else 0
-        recordings, staging = len(_levels), max(_levels.values())
+        with _counting:
+            _levels[here] = level if staged else 0
+            recordings, staging = len(_levels), max(_levels.values())
         result = f()
     finally:
-        _levels.pop(here, None)
-        recordings, staging = len(_levels), max(_levels.values(), default=0)
+        with _counting:
+            _levels.pop(here, None)
+            recordings, staging = len(_levels), max(_levels.values(), default=0)
     if refusals:  # the function has caught it, and gone on as for a number that there is not
         raise refusals[0]
     return result

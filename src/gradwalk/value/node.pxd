@@ -36,6 +36,7 @@ cdef class ValueNode:
 
 cdef object set_leaf(ValueNode node, double primal, int level)
 cdef Details details_of(ValueNode node)
+cdef Details known_details(ValueNode node)
 cdef object hold(ValueNode node, list arguments)
 cdef object widen(ValueNode node, list arguments)
 cdef object set_closure(ValueNode node, object closure)

@@ -69,18 +69,26 @@ class ValueNode:
     @property
     def label(self) -> str:
         """A name for displays, `""` at first."""
-        return self._details.label if self._details is not None else ""
+        details: Details | None = known_details(self)
+        if details is None:
+            return ""
+        with cython.critical_section(details):
+            return details.label
 
     @label.setter
     def label(self, label: Any) -> None:
-        details_of(self).label = as_text(label, ".label")
+        text: str = as_text(label, ".label")
+        details: Details = details_of(self)
+        with cython.critical_section(details):
+            details.label = text
 
     @property
     def op(self) -> str:
         """The symbol of the operation that made it, `""` for a leaf."""
         if self._opcode > 0:
             return SYMBOLS[self._opcode]
-        return self._details.symbol if self._details is not None else ""
+        details: Details | None = known_details(self)
+        return details.symbol if details is not None else ""
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -101,7 +109,8 @@ class ValueNode:
     @property
     def source(self) -> SourceLine | None:
         """The line of the user's program that made it, known if that was under `source_lines()` or `debug_nans()`."""
-        source = self._details.source if self._details is not None else None
+        details: Details | None = known_details(self)
+        source = details.source if details is not None else None
         return source.line if isinstance(source, NamedLine) else source
 
 
@@ -128,18 +137,25 @@ _no_arguments = cython.declare(list, [])  # of all details without any: a list t
 @cython.cfunc
 def details_of(node: ValueNode) -> Details:
     """The node's details, made at the first call."""
-    details: Details
-    if node._details is None:
-        details = Details.__new__(Details)
-        details.label = ""
-        details.symbol = ""
-        details.arguments = _no_arguments
-        details.partials = c_compat.NO_FLOATS
-        details.closure = None
-        details.source = None
-        details.attributes = None
-        node._details = details
-    return node._details
+    with cython.critical_section(node):
+        if node._details is None:
+            details: Details = Details.__new__(Details)
+            details.label = ""
+            details.symbol = ""
+            details.arguments = _no_arguments
+            details.partials = c_compat.NO_FLOATS
+            details.closure = None
+            details.source = None
+            details.attributes = None
+            node._details = details
+        return node._details
+
+
+@cython.cfunc
+def known_details(node: ValueNode) -> Details | None:
+    """The node's details, or None, also where another thread makes them meanwhile."""
+    with cython.critical_section(node):
+        return node._details
 
 
 @cython.cfunc

@@ -7,12 +7,11 @@ marks that it finds aside, and puts them back.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwalk.ops import c_compat, evaluate
+from gradwalk.ops.locks import process_lock
 from gradwalk.value import marks
 from gradwalk.value.node import ValueNode
 
@@ -23,11 +22,7 @@ else:
 
 Root = TypeVar("Root", bound=ValueNode)
 
-traversing = threading.RLock()  # held while there are marks
-if hasattr(os, "register_at_fork"):  # a child has none of the parent's other threads: nobody there would open the lock
-    os.register_at_fork(
-        before=traversing.acquire, after_in_parent=traversing.release, after_in_child=traversing.release
-    )
+traversing = process_lock()  # held while there are marks
 
 # In a traversal, the lowest level of nodes whose operands it goes on to.
 floor = cython.declare(cython.int, 0)

@@ -34,7 +34,8 @@ def attributes_of(node: ValueNode) -> dict[str, Any]:
     """
     if hasattr(node, "__dict__"):
         return node.__dict__
-    return (node._details.attributes if node._details is not None else None) or {}
+    details: nodes.Details | None = nodes.known_details(node)
+    return (details.attributes if details is not None else None) or {}
 
 
 def copied(node: ValueNode) -> Any:
@@ -143,7 +144,8 @@ def _state(node: ValueNode) -> tuple[Any, ...]:
     partials: tuple[float, ...] = (node._pa, node._pb)
     if node._special:
         partials = tuple([node._details.partials[i] for i in range(len(node._details.arguments))])
-    symbol = node._details.symbol if node._details is not None else ""
+    details: nodes.Details | None = nodes.known_details(node)
+    symbol = details.symbol if details is not None else ""
     kind = "unconnected" if node._opcode == nodes.UNCONNECTED else "wide" if node._special else ""
     return type(node), name, node._primal, node._grad, node.label, symbol, kind, len(partials), *partials
 

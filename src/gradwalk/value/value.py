@@ -1625,12 +1625,15 @@ def _set_partials(node: Value, partials: Any) -> object:
 @cython.cfunc
 def _attributes(node: object, made: cython.int) -> object:
     """The attributes that a user gave to a node, as in `parameter.momentum = 0.0`; None where there are none."""
-    value: ValueNode = cython.cast(ValueNode, node)
-    if value._details is None or value._details.attributes is None:
-        if not made:
-            return None
-        nodes.details_of(value).attributes = {}
-    return value._details.attributes
+    details: nodes.Details | None
+    if made:
+        details = nodes.details_of(cython.cast(ValueNode, node))
+        with cython.critical_section(details):
+            if details.attributes is None:
+                details.attributes = {}
+    else:
+        details = nodes.known_details(cython.cast(ValueNode, node))
+    return None if details is None else details.attributes
 
 
 @cython.cfunc
