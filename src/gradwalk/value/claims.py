@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from gradwalk.value.order import traversing
@@ -109,7 +109,7 @@ def _wait_for(other: Claim) -> None:
     """Wait until a claim has been given up, or for some time."""
     try:
         if other.is_held.acquire(timeout=_PATIENCE):
-            other.is_held.release()
+            _release(other)
     finally:
         _waiting.pop(threading.get_ident(), None)
 
@@ -118,7 +118,12 @@ def _give_up(claim: Claim) -> None:
     with traversing:
         if claim in _claims:
             _claims.remove(claim)
-    if claim.is_held.locked():
+    _release(claim)
+
+
+def _release(claim: Claim) -> None:
+    """Let all go on that wait for a claim. A claim is given up twice, and who has waited does this, too."""
+    with suppress(RuntimeError):  # where it is open already
         claim.is_held.release()
 
 
