@@ -65,6 +65,20 @@ class Recording:
                 names.append(name)
         return treedef.filled(inputs)
 
+    def adopt(self, leaves: Sequence[Value]) -> Indices:
+        """Append an input for each leaf that a function has been called with: its number.
+
+        Args:
+            leaves: New leaves of the level of this recording.
+
+        Returns:
+            The indices of the inputs.
+        """
+        self._indices.update((id(leaf), self.tape.input()) for leaf in leaves)
+        self._inputs += leaves
+        self.operands += map(primal_of, leaves)
+        return [self._indices[id(leaf)] for leaf in leaves]
+
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
         """Return the indices of the inputs in a tree that `add_inputs` has returned, and the treedef of the tree.
 
@@ -110,7 +124,7 @@ class Recording:
         try:
             asked: list[Value] | None = [] if self._follows_branches else None
             result = recorded(lambda: f(*args, **kwargs), self._level, staged=self._staged, branches=asked)
-            found = self._result(f, result)
+            found = self.result(f, result)
             if asked:
                 conditions, outcomes = self.branches
                 conditions += self._load(asked, f)
@@ -119,8 +133,16 @@ class Recording:
         finally:
             close_inputs(self._inputs)
 
-    def _result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
-        """Return the indices of the numbers in what a function has returned, and its treedef."""
+    def result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
+        """Load onto the tape what computed the numbers that a function has returned: see `run`.
+
+        Args:
+            f: The function, for messages.
+            result: What it has returned.
+
+        Returns:
+            The indices of the numbers, and the treedef of the result.
+        """
         if result is None:
             raise TypeError(f"{named(f)} returned None; it has to return a number, or numbers: is a `return` missing?")
         leaves, treedef = flattened(result, f"the result of {named(f)}")

@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.trace import Indices, Recording, named
+from gradwalk.program.prepared_call import MISSED
+from gradwalk.program.trace import Indices, Recordable, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import TreeDef, tupled
+from gradwalk.trees.tree import SCALAR, TreeDef, tupled
+from gradwalk.value.backward import derivatives_within
+from gradwalk.value.modes import depth, recorded
+from gradwalk.value.node import close_inputs, open_inputs, primal_of
+from gradwalk.value.value import Value
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,6 +35,14 @@ class Grad(Transform[P, R_co]):
         self._has_aux = has_aux
         self._with_value = with_value
 
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Return the gradient at these arguments."""
+        if not (self._has_aux or isinstance(self._f, Recordable) or depth()):
+            found = self._of_numbers(args, kwargs)
+            if found is not MISSED:
+                return found  # type: ignore[no-any-return]
+        return super().__call__(*args, **kwargs)
+
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
         """Append what computes the gradient, and value and aux where they are asked for, to a tape.
 
@@ -42,7 +55,47 @@ class Grad(Transform[P, R_co]):
             The indices of the numbers of the result, and its treedef.
         """
         opened, inputs, gradient_treedef = self._opened(recording, args)
-        outputs, treedef = recording.run(self._f, opened, kwargs)
+        return self._differentiated(recording, recording.run(self._f, opened, kwargs), inputs, gradient_treedef)
+
+    def _of_numbers(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Return the gradient by numbers as a sweep over Values finds it: without a tape, of which small ones are dear.
+
+        `MISSED` where arguments are something else, and tapes are differentiated.
+        """
+        positions = (self._argnums,) if isinstance(self._argnums, int) else self._argnums
+        opened = list(args)
+        leaves = []
+        for i in positions:
+            if not 0 <= i < len(opened) or type(opened[i]) is not float:
+                return MISSED
+            opened[i] = Value(opened[i])
+            leaves.append(opened[i])
+        open_inputs(leaves, 1)
+        try:
+            result = recorded(lambda: self._f(*opened, **kwargs), 1, staged=False)
+            gradient = derivatives_within(result, leaves)
+            if gradient is None:
+                return self._of_result(result, leaves)
+        finally:
+            close_inputs(leaves)
+        found = gradient[0] if isinstance(self._argnums, int) else tuple(gradient)
+        return (primal_of(result), found) if self._with_value else found
+
+    def _of_result(self, result: Any, leaves: list[Value]) -> Any:
+        """Return the gradient of what the function has returned for some leaves, from a tape."""
+        recording = Recording()
+        inputs = recording.adopt(leaves)
+        numbers = [SCALAR] * len(leaves)
+        gradient_treedef = SCALAR if isinstance(self._argnums, int) else tupled(numbers)
+        found = recording.result(self._f, result)
+        outputs, treedef = self._differentiated(recording, found, inputs, gradient_treedef)
+        return treedef.filled(recording.evaluate(outputs))
+
+    def _differentiated(
+        self, recording: Recording, found: tuple[Indices, TreeDef], inputs: Indices, gradient_treedef: TreeDef
+    ) -> tuple[Indices, TreeDef]:
+        """Append the gradient of what a function has returned: see `record`."""
+        outputs, treedef = found
         parts = self._parts(treedef)
         value, *aux = outputs
         gradient = recording.tape.reverse([(value, recording.tape.constant(1.0))], inputs)

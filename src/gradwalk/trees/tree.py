@@ -200,7 +200,7 @@ _FLOAT = frozenset([float])
 _KEPT = frozenset([float, Value])  # types of numbers that are taken as they are
 _SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common leaves, which need no closer look.
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
-SCALAR = TreeDef(None, (_SCALAR,))
+SCALAR = TreeDef(None, (_SCALAR,))  # of one number
 
 
 def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
@@ -339,11 +339,15 @@ class Parameters:
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+
+    @cached_property
+    def _names(self) -> list[str]:
         try:
-            parameters = list(inspect.signature(f).parameters.values())
+            parameters = list(inspect.signature(self._f).parameters.values())
         except (TypeError, ValueError):  # some functions written in C do not say
             parameters = []
-        self._names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
     def first(self, count: int) -> list[str]:
         """Return the first so many names, such as `argument 3` for parameters that the function does not name.

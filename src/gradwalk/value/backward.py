@@ -128,6 +128,51 @@ def _swept_natively(root: ValueNode) -> cython.bint:
     return True
 
 
+def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
+    """Return d root / d leaf for the inputs of a recording, without any gradient being changed.
+
+    Args:
+        root: What a function of the leaves has returned.
+        leaves: The inputs of a recording that goes on: at least one.
+
+    Returns:
+        The derivatives; None where the root is no Value of that recording, or there is more to it than a sweep over
+        native nodes: rules set by hand, Values from outside of the recording, or a mode that looks at gradients.
+    """
+    level: cython.int = cython.cast(ValueNode, leaves[0])._level
+    if not isinstance(root, ValueNode) or cython.cast(ValueNode, root)._level != level:
+        return None
+    visited: list = []
+    earlier: list = []
+    found: list[float] | None = None
+    with traversing:
+        if modes.refuses_nans() or claims.exist():
+            return None
+        aside = order.begin([root])
+        try:
+            if not order.visit(root, None, visited, earlier) and _are_native(visited, level):
+                cython.cast(ValueNode, root)._grad = 1.0
+                cython.cast(ValueNode, root)._mark = marks.REACHED
+                _pass_back(visited)
+                found = [cython.cast(ValueNode, leaf)._grad for leaf in leaves]
+        finally:
+            order.unmark(visited)
+            _take_back(visited, earlier)
+            order.end(aside)
+    return found
+
+
+@cython.cfunc
+def _are_native(visited: list, level: cython.int) -> cython.bint:
+    """Whether all nodes are leaves or native ones, and made in one recording."""
+    node: ValueNode
+    for item in visited:
+        node = cython.cast(ValueNode, item)
+        if node._level != level or (node._special and node._opcode <= 0):
+            return False
+    return True
+
+
 def _sweep_with_rules(root: ValueNode) -> None:
     """Sweep over what made a root, where rules that were set by hand may run any code."""
     visited: list = []
