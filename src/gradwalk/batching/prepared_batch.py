@@ -205,7 +205,7 @@ def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatc
         return None
     takes = form.SequenceForm(tuple, forms[: batch.positional])
     names = batch.names[batch.positional :]
-    keywords = form.DictForm(names, forms[batch.positional :]) if names else None
+    keywords = form.DictForm(names, forms[batch.positional :], names) if names else None
     return PreparedBatch(trace.kernel, takes, keywords, result, numpy.dtype(batch.kind))
 
 
