@@ -398,6 +398,11 @@ class TestRecording:
             assert numpy.array_equal(f({"a": SEVEN, "b": numpy.ones(7)}), 1 - 10 * SEVEN)
         assert f.statistics.recordings == 1
 
+    def test_arrays_that_all_samples_share_are_read_at_every_call(self):
+        f = jit(vmap(lambda w, x: w @ x, (None, 0)))
+        for w in (TABLE[0], TABLE[1], TABLE[::2, 0][:3]):
+            both(f(w, TABLE), TABLE @ w)
+
     def test_for_an_empty_batch_first(self):
         f = jit(vmap(lambda x: 1 / x, reduce="sum"))
         assert f(SEVEN[:0]) == 0.0
