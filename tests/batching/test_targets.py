@@ -222,6 +222,15 @@ class TestReduced:
         assert not slopes[0].any()
         assert type(f(w, TABLE, out=(None, slopes[0]))[0]) is float
 
+    @pytest.mark.parametrize("reduce", [None, "sum", "max"])
+    def test_too_large_for_float32_is_inf_without_a_warning(self, reduce):
+        x = numpy.ones(3, "f4")
+        each(
+            vmap(lambda x: numpy.array([x * 1e300, 1e300]), reduce=reduce),
+            x,
+            out=numpy.zeros((3, 2) if reduce is None else 2, "f4"),
+        )
+
     def test_to_what_all_samples_share(self):
         f = jit(vmap(lambda w, x: w + x, (None, 0), reduce="sum"))
         w = numpy.ones(3)

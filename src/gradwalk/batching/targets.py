@@ -50,15 +50,14 @@ def written(targets: Sequence[Target], leaves: Sequence[Any]) -> list[Any]:
 
     Args:
         targets: The array for each leaf, or None.
-        leaves: The leaves.
+        leaves: The leaves, whose numbers are of the type of the arrays.
 
     Returns:
         For each leaf the array that it was written to, or else itself.
     """
-    with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
-        for target, leaf in zip(targets, leaves, strict=True):
-            if target is not None:
-                target[...] = leaf
+    for target, leaf in zip(targets, leaves, strict=True):
+        if target is not None:
+            target[...] = leaf
     return [leaf if target is None else target for target, leaf in zip(targets, leaves, strict=True)]
 
 
