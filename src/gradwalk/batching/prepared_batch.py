@@ -130,10 +130,12 @@ class Stacked(Maker):
 
     def _compute(self, kernel: Any, shared: Any, columns: Columns, outputs: Columns) -> None:
         """Write the result to the outputs."""
-        fixed = numpy.empty(kernel.results)
+        positions: tuple[int, ...] = kernel.fixed
+        fixed = numpy.empty(len(positions)) if positions else _NO_ROW
         kernel.launch(shared, (columns, outputs), fixed, columns.count)
-        for i, position in enumerate(kernel.fixed):
-            outputs.fill(position, fixed[i])
+        i: cython.Py_ssize_t
+        for i in range(len(positions)):
+            outputs.fill(positions[i], fixed[i])
 
     def _fits(self, out: Any, outputs: Columns, columns: Columns) -> cython.bint:
         """Whether `out` has just what is needed: arrays apart. These are added to the outputs."""
@@ -232,7 +234,7 @@ class PreparedBatch:
 
 
 _NOTHING = Columns(False, is_written=True)
-_NO_ROW = numpy.empty(1)  # for forms of columns alone, which write no number to it
+_NO_ROW = numpy.empty(1)  # for what writes no number to it
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
