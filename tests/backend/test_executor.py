@@ -502,6 +502,38 @@ class TestMemory:
         made.run(numpy.empty(0), [array], list(outputs), len(array), single=kind is numpy.float32)
         assert same(outputs.T, array[:, order]).all()
 
+    @pytest.mark.usefixtures("instruction_set")
+    @pytest.mark.parametrize("kind", KINDS)
+    @fewer(10)
+    @given(
+        widths=st.lists(st.integers(1, 20), min_size=1, max_size=3),
+        block=blocks(),
+        rows=st.sampled_from([1, -1, 2]),
+        columns=st.sampled_from([1, 1, -1, 2]),
+        offset=st.sampled_from([0, 1, 4, 8]),
+        fixed=st.integers(0, 30),
+        seed=SEEDS,
+    )
+    def test_rows_of_samples_are_written_whatever_their_steps(
+        self, kind, widths, block, rows, columns, offset, fixed, seed
+    ):
+        """Where columns stand side by side in memory, eight are written at a time; those that are fixed are not."""
+        lanes, count = block
+        width = sum(widths)
+        generator = numpy.random.default_rng(seed)
+        given_numbers = numbers(generator, count * width, kind).reshape(count, width)
+        varies = [i != fixed for i in range(width)]
+        shared = numpy.zeros(width - sum(varies))
+        memory = numpy.zeros(offset + 4 * (count + 1) * width * numpy.dtype(kind).itemsize, numpy.uint8)
+        whole = numpy.frombuffer(memory, kind, 4 * count * width, offset).reshape(-1, 2 * width)
+        array = whole[::rows][:count, ::columns][:, :width]
+        outputs = numpy.split(array, numpy.cumsum(widths)[:-1], axis=1)
+        made = LaneKernel(Program(width, [], numpy.array([], numpy.int32), [], list(range(width))), varies, lanes=lanes)
+        made.run(shared, [given_numbers[:, varies]], outputs, count, single=kind is numpy.float32)
+        assert same(array[:, varies], given_numbers[:, varies]).all()
+        array[:, varies] = 0
+        assert not memory.any()
+
     def test_a_number_for_all_samples_may_stand_in_memory_once(self):
         case = of("add")
         columns = [numpy.broadcast_to(numpy.float64(3.0), 300), numpy.arange(300.0)]

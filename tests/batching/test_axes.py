@@ -1,4 +1,4 @@
-"""Batches: which axes the samples are along, of arguments and of results, and what does not fit."""
+"""Batches: which axes the samples are along, and what does not fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 from gradwalk import Value
-from gradwalk.batching.axes import Batching, Outputs, as_array, plain_numbers, spread
+from gradwalk.batching.axes import Batching, as_array, plain_numbers, spread
 from gradwalk.nn import MLP
 from gradwalk.trees.tree import SCALAR, Parameters, flattened
 
@@ -250,57 +250,7 @@ class TestWhatDoesNotFit:
             batched(numpy.zeros(3, [("a", "f8")]))
 
 
-class TestResults:
-    @pytest.mark.parametrize(
-        ("shape", "axis", "whole"),
-        [
-            ((), 0, (5,)),
-            ((), -1, (5,)),
-            ((2, 3), 0, (5, 2, 3)),
-            ((2, 3), 1, (2, 5, 3)),
-            ((2, 3), 2, (2, 3, 5)),
-            ((2, 3), -1, (2, 3, 5)),
-            ((2, 3), -3, (5, 2, 3)),
-            ((0,), 1, (0, 5)),
-        ],
-    )
-    def test_the_batch_is_where_out_axes_says(self, shape, axis, whole):
-        outputs = Outputs(structure(numpy.zeros(shape)), axis, 5, numpy.float64)
-        assert outputs.columns[0].shape == (5, *shape)
-        assert outputs.tree().shape == whole
-        assert outputs.tree().flags.c_contiguous
-
-    def test_are_filled_number_by_number(self):
-        tree = {"a": numpy.zeros((2, 2)), "b": [1.0, numpy.zeros(0), 2.0]}
-        outputs = Outputs(structure(tree), {"a": 1, "b": [0, 0, None]}, 3, numpy.float32)
-        for position in range(5):
-            outputs.fill(position, numpy.arange(3.0) + 10 * position)
-        outputs.fill(5, 7.0)
-        found = outputs.tree()
-        assert found["a"].tolist() == [[[0, 10], [1, 11], [2, 12]], [[20, 30], [21, 31], [22, 32]]]
-        assert [x.tolist() if isinstance(x, numpy.ndarray) else x for x in found["b"]] == [[40, 41, 42], [[]] * 3, 7.0]
-        assert (found["a"].dtype, type(found["b"][2])) == (numpy.float32, float)
-
-    def test_too_large_a_number_for_float32_is_inf(self):
-        outputs = Outputs(structure(1.0), 0, 2, numpy.float32)
-        outputs.fill(0, 1e300)
-        assert outputs.tree().tolist() == [numpy.inf] * 2
-
-    @pytest.mark.parametrize("axis", [3, -4, 9])
-    def test_axes_that_there_are_not(self, axis):
-        with pytest.raises(ValueError, match=rf"out_axes has {axis} for an array of shape \(3, 4\): .* can be -3 to 2"):
-            Outputs(structure(X), axis, 5, numpy.float64)
-        with pytest.raises(ValueError, match=r"out_axes has 1 for a number: .* can be -1 to 0"):
-            Outputs(structure(1.0), 1, 5, numpy.float64)
-
-    def test_what_varies_has_an_axis(self):
-        outputs = Outputs(structure((1.0, {"a": X, "b": 2.0})), (0, {"a": None, "b": None}), 5, numpy.float64)
-        outputs.refuse_varying(range(1, 14))
-        with pytest.raises(ValueError, match=r"the result\[1\]\['b'\] varies: give the axis"):
-            outputs.refuse_varying(range(1, 13))
-        with pytest.raises(ValueError, match=r"the result\[1\]\['a'\] varies"):
-            outputs.refuse_varying([*range(1, 12), 13])
-
+class TestReducing:
     def test_sums_and_means(self):
         reduced = {reduce: Batching("f()", Parameters(f), 0, 0, reduce) for reduce in ("sum", "mean")}
         sums = numpy.array([6.0, -0.0, numpy.inf])

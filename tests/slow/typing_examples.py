@@ -92,6 +92,7 @@ reveal_type(gw.stop_gradient(2.0))  # float
 # vmap: each parameter takes an array too, which no type can say of all of them
 reveal_type(gw.vmap(area))  # Vmap[[width: float, height: float =]]
 reveal_type(gw.vmap(area)(numpy.ones(3), height=numpy.ones(3)))  # Any
+reveal_type(gw.vmap(area)(numpy.ones(3), out=numpy.empty(3)))  # Any
 reveal_type(gw.jit(gw.vmap(area)))  # Vmap[[width: float, height: float =]]
 reveal_type(gw.jit(gw.vmap(gw.grad(area))))  # Vmap[[width: float, height: float =]]
 reveal_type(gw.jit(gw.vmap(area)).program)  # Program

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from gradwalk.backend.cpu import column_table
 
@@ -10,6 +13,19 @@ if TYPE_CHECKING:
     from gradwalk.ops import _cython as cython
 else:
     import cython
+
+
+_MOST_WORK = 1000  # of NumPy's solver, which usually takes a few steps
+
+
+def overlap(one: Any, other: Any) -> bool:
+    """Return whether two arrays have a byte in common; also where they lie in one another and it is hard to tell.
+
+    Args:
+        one: An array.
+        other: Another one.
+    """
+    return bool(numpy.may_share_memory(one, other, max_work=_MOST_WORK))  # type: ignore[arg-type]  # any number
 
 
 @cython.final
@@ -23,6 +39,7 @@ class Columns:
 
     Attributes:
         single: Likewise.
+        arrays: The arrays.
         table: Where the columns stand.
     """
 
@@ -31,7 +48,7 @@ class Columns:
     def __init__(self, single: bool, is_written: bool = False) -> None:
         self.single = single
         self._is_written = is_written
-        self._arrays: list[Any] = []  # which have to live as long as their addresses are used
+        self.arrays: list[Any] = []  # which have to live as long as their addresses are used
         if not cython.compiled:
             self.table = column_table.column_tables()
         column_table.columns_begin(self.table)
@@ -53,13 +70,28 @@ class Columns:
             shape: How long the other axes have to be, or None for any lengths.
 
         Returns:
-            Whether it is of the right type and shape, has as many samples as those before, and can be written to where
-            that is to be done.
+            Whether it is of the right type and shape, has as many samples as those before, and can be written to,
+            element by element, where that is to be done.
         """
         if not column_table.columns_add(self.table, array, axis, shape, self.single, self._is_written):
             return False
-        self._arrays.append(array)
+        self.arrays.append(array)
         return True
+
+    def overlap(self, others: Columns) -> cython.bint:
+        """Return whether one of the arrays overlaps with another: see `overlap`.
+
+        Args:
+            others: What the other array is of. It may be this itself.
+        """
+        if not column_table.columns_meet(self.table, others.table):
+            return False
+        arrays = self.arrays
+        pairs = itertools.combinations(arrays, 2) if others is self else itertools.product(arrays, others.arrays)
+        for one, other in pairs:  # noqa: SIM110  # Cython makes no closures in here
+            if overlap(one, other):
+                return True
+        return False
 
     def skip(self, columns: int) -> None:
         """Append columns that kernels neither read nor write.

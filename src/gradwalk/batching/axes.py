@@ -1,11 +1,8 @@
-"""Batches: the arguments and results of functions of many samples, and along which of their axes these are."""
+"""Batches: the arguments of functions of many samples, and along which of their axes these are."""
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
-import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -80,7 +77,7 @@ class Batch:
     def example(self) -> list[Any]:
         """Return the arguments of the first sample, zeros where the batch is empty."""
         leaves = iter(self.first())
-        return [element.with_leaves([_plain(next(leaves)) for _ in element.shapes]) for element in self.elements]
+        return [element.with_leaves([plain(next(leaves)) for _ in element.shapes]) for element in self.elements]
 
     def first(self) -> list[Any]:
         """Return the leaves of the first sample, zeros where the batch is empty."""
@@ -108,12 +105,16 @@ class Batch:
         kinds = {array.dtype.type for array in self.arrays}
         return numpy.float32 if kinds == {numpy.float32} else numpy.float64
 
+    @property
+    def varying(self) -> list[NDArray[Any]]:
+        """The leaves that vary."""
+        return [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if varies]
+
     def columns(self) -> list[NDArray[Any]]:
         """Return the leaves that vary, as arrays of `kind`. They are copied only where they are of another type."""
         kind = self.kind
-        varying = [leaf for leaf, varies in zip(self.leaves, self.varies, strict=True) if varies]
         with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
-            return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in varying]
+            return [_of_numbers(leaf) if leaf.dtype == object else numpy.asarray(leaf, kind) for leaf in self.varying]
 
     def shared(self) -> list[Any]:
         """Return the leaves that do not vary."""
@@ -201,6 +202,17 @@ class Batching(NamedTuple):
             )
         return list(self.in_axes)
 
+    def taken_out(self, kwargs: dict[str, Any]) -> Any:
+        """Take what results are to be written to out of the keyword arguments of a call.
+
+        Args:
+            kwargs: The keyword arguments. `out` is taken from them, unless the function has a parameter of that name.
+
+        Returns:
+            What was given as `out`, or None.
+        """
+        return None if "out" in self.parameters.keywords else kwargs.pop("out", None)
+
     def of_sums(self, sums: Any, count: int) -> Any:
         """Return what `reduce` makes of sums over `count` samples: themselves, or the means, nan for no samples.
 
@@ -213,66 +225,6 @@ class Batching(NamedTuple):
         """
         with numpy.errstate(all="ignore"):
             return sums / numpy.float64(count) if self.reduce == "mean" else sums
-
-
-class Outputs:
-    """Arrays for the results of a batch.
-
-    Args:
-        treedef: The treedef of the result for one sample.
-        out_axes: Where the samples are to be in the results: see `vmap`.
-        count: How many samples there are.
-        kind: The type of the numbers.
-
-    Attributes:
-        columns: A view of each array with the batch as first axis. A result whose axis is None has a batch of one here.
-    """
-
-    def __init__(self, treedef: TreeDef, out_axes: Axes, count: int, kind: Any) -> None:
-        self._treedef = treedef
-        self._axes = spread(out_axes, treedef, "out_axes")
-        shapes = [() if isinstance(shape, str) else shape for shape in treedef.shapes]
-        self.columns = [
-            _with_batch_axis(shape, axis, count, kind) for shape, axis in zip(shapes, self._axes, strict=True)
-        ]
-        self._ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
-
-    def fill(self, position: int, numbers: Any) -> None:
-        """Set one number of the result for all samples.
-
-        Args:
-            position: Which number, counted over all leaves.
-            numbers: A number for each sample, or one for all of them.
-        """
-        leaf = bisect.bisect_right(self._ends, position)
-        column = self.columns[leaf]
-        start = self._ends[leaf] - math.prod(column.shape[1:])
-        at: Any = numpy.unravel_index(position - start, column.shape[1:])
-        with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
-            column[:, *at] = numbers
-
-    def refuse_varying(self, fixed: Sequence[int]) -> None:
-        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not.
-
-        Args:
-            fixed: The positions of the numbers that do not vary.
-        """
-        start = 0
-        for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
-            if axis is None and not set(range(start, end)) <= set(fixed):
-                raise ValueError(
-                    f"out_axes has None, which is for results that are the same for all samples, and {name} varies: "
-                    "give the axis that it is to have the samples along, such as 0"
-                )
-            start = end
-
-    def tree(self) -> Any:
-        """Return the tree of results."""
-        leaves = [
-            _plain(column[0]) if axis is None else numpy.moveaxis(column, 0, axis)
-            for column, axis in zip(self.columns, self._axes, strict=True)
-        ]
-        return self._treedef.with_leaves(leaves)
 
 
 def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
@@ -288,7 +240,7 @@ def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
     """
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(treedef.shapes)
-    given = _parts(axes)
+    given = parts_of(axes)
     parts = treedef.children()
     if given is None or given.keys() != parts.keys() or (treedef.shapes and not parts):
         raise ValueError(f"{what} is {axes!r}, which does not fit {treedef}: give an int, None, or a tree like it")
@@ -316,14 +268,18 @@ def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes
     batch.elements.append(TreeDef(treedef.spec, tuple(shapes)))
 
 
-def _parts(axes: Any) -> Mapping[Any, Any] | None:
-    """What a tree of axes holds, by the keys of `TreeDef.children`; None for what is no tree."""
-    if isinstance(axes, Mapping):
-        return axes
-    if isinstance(axes, (tuple, list)):
-        return dict(enumerate(axes))
-    if dataclasses.is_dataclass(axes) and not isinstance(axes, type):
-        return {field.name: getattr(axes, field.name) for field in dataclasses.fields(axes)}
+def parts_of(tree: Any) -> Mapping[Any, Any] | None:
+    """Return what a tree holds, such as one of axes, by the keys of `TreeDef.children`; None for what is no tree.
+
+    Args:
+        tree: Any object.
+    """
+    if isinstance(tree, Mapping):
+        return tree
+    if isinstance(tree, (tuple, list)):
+        return dict(enumerate(tree))
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        return {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
     return None
 
 
@@ -348,20 +304,6 @@ def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:
     return numpy.moveaxis(numpy.asarray(leaf), axis, 0)
 
 
-def _with_batch_axis(shape: tuple[int, ...], axis: int | None, count: int, kind: Any) -> NDArray[Any]:
-    """An empty array that has the batch at `axis`, as a view with the batch as first axis."""
-    if axis is None:
-        return numpy.empty((1, *shape), kind)
-    if not -len(shape) - 1 <= axis <= len(shape):
-        raise ValueError(
-            f"out_axes has {axis} for {'a number' if shape == () else f'an array of shape {shape}'}: with the samples "
-            f"along one more axis, that can be {-len(shape) - 1} to {len(shape)}"
-        )
-    whole = list(shape)
-    whole.insert(axis % (len(shape) + 1), count)
-    return numpy.moveaxis(numpy.empty(whole, kind), axis, 0)
-
-
 def shown(key: Any) -> str:
     """Return, for messages, what a sample is like, from the key of its batch.
 
@@ -374,8 +316,12 @@ def shown(key: Any) -> str:
     return ", ".join(str(part[1]) for part in key if isinstance(part, tuple))
 
 
-def _plain(item: Any) -> Any:
-    """A Python number in place of one of NumPy's."""
+def plain(item: Any) -> Any:
+    """Return a Python number in place of one of NumPy's.
+
+    Args:
+        item: Any object.
+    """
     return item.item() if isinstance(item, numpy.generic) else item
 
 

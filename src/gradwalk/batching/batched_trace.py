@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel, PythonCallError
 from gradwalk.backend.loop_kernel import make_kernel, written_out
-from gradwalk.batching.axes import Batch, Batching, Outputs, as_array, plain_numbers
+from gradwalk.batching.axes import Batch, Batching, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
+from gradwalk.batching.outputs import Outputs
 from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
+from gradwalk.batching.targets import Target, put, targets_of
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.derived import weight
 from gradwalk.program.program import Program
@@ -69,20 +71,28 @@ class BatchedTrace(Trace):
             self.prepared[types] = prepared_batch(batching, batch, self)
         return self.prepared[types]
 
-    def results(self, batch: Batch, batching: Batching) -> Any:
+    def results(self, batch: Batch, batching: Batching, out: Any = None) -> Any:
         """Return the results for a batch: with a batch axis, or reduced over it.
 
         Args:
             batch: The batch.
             batching: The axes of arguments and results.
+            out: What the results are to be written to: see `vmap`.
 
         Returns:
             The tree of results.
+
+        Raises:
+            TypeError: `out` has something else than arrays of the right type, or results hold Values.
+            ValueError: The results do not fit `out` or `out_axes`.
         """
         if batching.reduce is not None:
-            return self._reduced(batch, batching)
+            return self._reduced(batch, batching, out)
         has_values = self._has_values(batch)
-        outputs = Outputs(self.treedef, batching.out_axes, batch.size, object if has_values else batch.kind)
+        if out is not None:
+            self.refuse_values(batch, batching)
+        kind = object if has_values else batch.kind
+        outputs = Outputs(self.treedef, batching.out_axes, batch.size, kind, out)
         outputs.refuse_varying(self.fixed)
         found: dict[int, Any]  # by position
         if self.stays_whole(batch):
@@ -92,6 +102,7 @@ class BatchedTrace(Trace):
             found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         else:  # the kernel writes what varies to the columns itself
+            outputs.keep_apart(batch.varying)
             found = dict(zip(self.fixed, self._run(self.kernel, batch, outputs.columns).tolist(), strict=True))
         for position, numbers in found.items():
             outputs.fill(position, numbers)
@@ -125,11 +136,42 @@ class BatchedTrace(Trace):
             return as_array([sum(column, start=0.0) for column in self._one_by_one(batch, has_values)])
         return self._run(self.kernel, batch, [])
 
-    def _reduced(self, batch: Batch, batching: Batching) -> Any:
+    def targets(self, batch: Batch, batching: Batching, out: Any, kind: Any) -> list[Target]:
+        """Return what each leaf of a reduced result is to be written to: see `targets_of`.
+
+        Args:
+            batch: The batch.
+            batching: The axes of arguments and results.
+            out: What the result is to be written to, not None: see `vmap`.
+            kind: The type of the numbers.
+
+        Raises:
+            TypeError: `out` has something else than arrays of the type, or the result holds Values.
+            ValueError: The result does not fit `out`.
+        """
+        self.refuse_values(batch, batching)
+        return targets_of(out, self.treedef.with_shapes(self.treedef.array_shapes), kind)
+
+    def refuse_values(self, batch: Batch, batching: Batching) -> None:
+        """Raise `TypeError` where the results for a batch hold Values, which `out` has no room for.
+
+        Args:
+            batch: The batch.
+            batching: What the function is called.
+        """
+        if self._has_values(batch):
+            raise TypeError(
+                f"out= takes numbers, and what {batching.name} returns here are Values: take derivatives inside, as in "
+                "vmap(value_and_grad(f)), or call it under no_grad()"
+            )
+
+    def _reduced(self, batch: Batch, batching: Batching, out: Any) -> Any:
+        targets = [] if out is None else self.targets(batch, batching, out, batch.kind)
         results = batching.of_sums(self.sums(batch), batch.size)
         if batching.reduce == "mean" and self.fixed and batch.size:
             results[self.fixed] = self._fixed_results(batch)  # the sum of equal numbers may be rounded
-        return self.unflatten(results, batch.kind)
+        result = self.unflatten(results, batch.kind)
+        return result if out is None else put(result, targets)
 
     def _has_values(self, batch: Batch) -> bool:
         """Whether Values are to come out."""

@@ -16,10 +16,36 @@ cdef class SharedForm(form.Form):
     cdef form.Form _form
 
 
+cdef class Maker:
+    cdef object of(self, object kernel, object shared, Columns columns, object out)
+
+
+cdef class Stacked(Maker):
+    cdef object _treedef
+    cdef object _kind
+    cdef list _leaves
+    cdef form.Form _targets
+
+    cdef object _allocate(self, Columns outputs, Py_ssize_t count)
+    cdef object _compute(self, object kernel, object shared, Columns columns, Columns outputs)
+    cdef bint _fits(self, object out, Columns outputs, Columns columns) except? -1
+    cdef object _copied(self, object kernel, object shared, Columns columns, Columns targets)
+
+
+cdef class Summed(Maker):
+    cdef object _treedef
+    cdef bint _is_mean
+    cdef object _kind
+    cdef form.Form _form
+    cdef object _arrays
+
+    cdef object _made(self, object sums)
+
+
 cdef class PreparedBatch:
     cdef object _kernel
     cdef form.Form _takes
     cdef form.Form _keywords
-    cdef object _result
+    cdef Maker _maker
     cdef bint _single
     cdef int _uniform

@@ -10,6 +10,7 @@ import numpy
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Batch, Batching, spread
+from gradwalk.batching.targets import put, targets_of, written
 from gradwalk.ops import c_compat
 from gradwalk.program.prepared_call import MISSED
 from gradwalk.trees import form
@@ -71,52 +72,28 @@ class SharedForm(form.Form):
         return type(tree) is numpy.ndarray and tree.dtype == self._dtype and self._form.read(tree, row, columns)
 
 
-@cython.final
 @cython.cclass
-class PreparedBatch:
-    """A kernel with the forms of its arguments, and with what makes its results.
+class Maker:
+    """What makes results: a `Stacked` or a `Summed`."""
 
-    Args:
-        kernel: The kernel.
-        takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments; None where there are none.
-        result: What makes the result: a `Stacked` or a `Summed`.
-        kind: The type that is computed in.
-    """
-
-    def __init__(
-        self, kernel: LaneKernel, takes: form.Form, keywords: form.Form | None, result: Any, kind: Any
-    ) -> None:
-        self._kernel = kernel
-        self._takes = takes
-        self._keywords = keywords
-        self._result = result
-        self._single = kind == numpy.float32
-        self._uniform = kernel.uniform_inputs
-
-    def result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the result for some arguments.
+    def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
+        """Return the result of a batch.
 
         Args:
-            args: The positional arguments.
-            kwargs: The keyword arguments.
+            kernel: What computes it.
+            shared: The numbers that all samples share.
+            columns: The others.
+            out: What the result is to be written to, or None: see `vmap`.
 
         Returns:
-            The result, or `MISSED` where the arguments have to be looked at more closely.
+            The result, or `MISSED` where the batch or `out` has to be looked at more closely.
         """
-        if (self._keywords is None) != (not kwargs) or refuses_nans():
-            return MISSED
-        columns: Columns = Columns(self._single)
-        shared = numpy.empty(self._uniform)
-        row: cython.p_double = c_compat.doubles(shared)
-        if not self._takes.read(args, row, columns):
-            return MISSED
-        if self._keywords is not None and not self._keywords.read(kwargs, row, columns):
-            return MISSED
-        return self._result.of(self._kernel, shared, columns) if columns.count > 0 else MISSED
+        raise NotImplementedError
 
 
-class Stacked:
+@cython.final
+@cython.cclass
+class Stacked(Maker):
     """Makes results with a batch axis.
 
     Args:
@@ -127,37 +104,57 @@ class Stacked:
 
     def __init__(self, treedef: TreeDef, axes: list[Any], kind: Any) -> None:
         self._treedef = treedef
-        self._kind = kind
-        shapes = [() if isinstance(shape, str) else shape for shape in treedef.shapes]
-        self._leaves = [
-            (shape[:place], shape[place:], place)
-            for shape, axis in zip(shapes, axes, strict=True)
-            for place in [axis % (len(shape) + 1)]
-        ]
+        self._kind = numpy.dtype(kind)
+        shapes = treedef.array_shapes
+        places = [axis % (len(shape) + 1) for shape, axis in zip(shapes, axes, strict=True)]
+        self._leaves = [(shape[:place], shape[place:], place) for shape, place in zip(shapes, places, strict=True)]
+        leaves = [ColumnForm(self._kind, self._kind, *at) for at in zip(places, shapes, strict=True)]
+        self._targets = form_of(treedef, leaves)
 
-    def of(self, kernel: LaneKernel, shared: Any, columns: Columns) -> Any:
-        """Return the result of a batch.
+    def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
+        """See `Maker.of`."""
+        outputs: Columns = Columns(columns.single, is_written=True)
+        if out is None:
+            self._allocate(outputs, columns.count)
+        elif not self._fits(out, outputs, columns):
+            return MISSED
+        elif outputs.overlap(columns):
+            return self._copied(kernel, shared, columns, outputs)
+        self._compute(kernel, shared, columns, outputs)
+        return self._treedef.with_leaves(outputs.arrays)
 
-        Args:
-            kernel: What computes it.
-            shared: The numbers that all samples share.
-            columns: The others.
-        """
-        count = columns.count
-        outputs = Columns(columns.single, is_written=True)
-        leaves = []
+    def _allocate(self, outputs: Columns, count: cython.Py_ssize_t) -> None:
+        """Add new arrays to the outputs."""
         for before, after, place in self._leaves:
-            leaf = numpy.empty((*before, count, *after), self._kind)
-            outputs.add(leaf, place, None)
-            leaves.append(leaf)
-        fixed = numpy.empty(kernel.results)
-        kernel.launch(shared, (columns, outputs), fixed, count)
-        for i, position in enumerate(kernel.fixed):
-            outputs.fill(position, fixed[i])
-        return self._treedef.with_leaves(leaves)
+            outputs.add(numpy.empty((*before, count, *after), self._kind), place, None)
+
+    def _compute(self, kernel: Any, shared: Any, columns: Columns, outputs: Columns) -> None:
+        """Write the result to the outputs."""
+        positions: tuple[int, ...] = kernel.fixed
+        fixed = numpy.empty(len(positions)) if positions else _NO_ROW
+        kernel.launch(shared, (columns, outputs), fixed, columns.count)
+        i: cython.Py_ssize_t
+        for i in range(len(positions)):
+            outputs.fill(positions[i], fixed[i])
+
+    def _fits(self, out: Any, outputs: Columns, columns: Columns) -> cython.bint:
+        """Whether `out` has just what is needed: arrays apart. These are added to the outputs."""
+        nowhere: cython.p_double = c_compat.doubles(_NO_ROW)
+        if self._targets is None or not self._targets.read(out, nowhere, outputs):
+            return False
+        return outputs.count == columns.count and not outputs.overlap(outputs)
+
+    def _copied(self, kernel: Any, shared: Any, columns: Columns, targets: Columns) -> object:
+        """The result in arrays that overlap with the inputs: computed beside them first."""
+        outputs: Columns = Columns(columns.single, is_written=True)
+        self._allocate(outputs, columns.count)
+        self._compute(kernel, shared, columns, outputs)
+        return self._treedef.with_leaves(written(targets.arrays, outputs.arrays))
 
 
-class Summed:
+@cython.final
+@cython.cclass
+class Summed(Maker):
     """Makes results that are sums or means over a batch.
 
     Args:
@@ -171,19 +168,73 @@ class Summed:
         self._is_mean = is_mean
         self._kind = kind
         self._form = form_of(treedef) if kind == numpy.float64 else None
+        self._arrays = treedef.with_shapes(treedef.array_shapes)
 
-    def of(self, kernel: LaneKernel, shared: Any, columns: Columns) -> Any:
-        """Return the result of a batch: see `Stacked.of`; `MISSED` where it is not finite and has to be looked at."""
+    def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
+        """See `Maker.of`. What is not finite has to be looked at more closely."""
+        targets = None if out is None else targets_of(out, self._arrays, self._kind)
         sums = numpy.empty(kernel.results)
         if not kernel.launch(shared, (columns, _NOTHING), sums, columns.count, is_mean=self._is_mean):
             return MISSED
+        result = self._made(sums)
+        return result if targets is None else put(result, targets)
+
+    def _made(self, sums: Any) -> object:
+        """The result that consists of these numbers."""
         if self._form is not None:
             return self._form.tree(sums)
         with numpy.errstate(over="ignore"):
             return self._treedef.filled(sums.astype(self._kind))
 
 
+@cython.final
+@cython.cclass
+class PreparedBatch:
+    """A kernel with the forms of its arguments, and with what makes its results.
+
+    Args:
+        kernel: The kernel.
+        takes: The form of the tuple of positional arguments.
+        keywords: The form of the dict of keyword arguments; None where there are none.
+        maker: What makes the result.
+        kind: The type that is computed in.
+    """
+
+    def __init__(
+        self, kernel: LaneKernel, takes: form.Form, keywords: form.Form | None, maker: Maker, kind: Any
+    ) -> None:
+        self._kernel = kernel
+        self._takes = takes
+        self._keywords = keywords
+        self._maker = maker
+        self._single = kind == numpy.float32
+        self._uniform = kernel.uniform_inputs
+
+    def result(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
+        """Return the result for some arguments.
+
+        Args:
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+            out: What the result is to be written to, or None: see `vmap`.
+
+        Returns:
+            The result, or `MISSED` where the arguments or `out` have to be looked at more closely.
+        """
+        if (self._keywords is None) != (not kwargs) or refuses_nans():
+            return MISSED
+        columns: Columns = Columns(self._single)
+        shared = numpy.empty(self._uniform)
+        row: cython.p_double = c_compat.doubles(shared)
+        if not self._takes.read(args, row, columns):
+            return MISSED
+        if self._keywords is not None and not self._keywords.read(kwargs, row, columns):
+            return MISSED
+        return self._maker.of(self._kernel, shared, columns, out) if columns.count > 0 else MISSED
+
+
 _NOTHING = Columns(False, is_written=True)
+_NO_ROW = numpy.empty(1)  # for what writes no number to it
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
@@ -205,7 +256,7 @@ def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatc
         return None
     takes = form.SequenceForm(tuple, forms[: batch.positional])
     names = batch.names[batch.positional :]
-    keywords = form.DictForm(names, forms[batch.positional :]) if names else None
+    keywords = form.DictForm(names, forms[batch.positional :], names) if names else None
     return PreparedBatch(trace.kernel, takes, keywords, result, numpy.dtype(batch.kind))
 
 

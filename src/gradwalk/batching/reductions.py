@@ -19,6 +19,7 @@ from gradwalk import math
 from gradwalk.batching.axes import Axes, Batch
 from gradwalk.batching.batched_trace import BatchedTrace
 from gradwalk.batching.extremes import extreme, from_shares, place, share
+from gradwalk.batching.targets import put
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
 from gradwalk.program.machine_code import DEFAULT, Policy
@@ -44,11 +45,18 @@ class Reduction(Vmap[P]):
         self._reduce = reduce
         self._sums: dict[int, Vmap[...]] = {}  # by how many positional arguments there are
 
-    def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the reduced results."""
         if not batch.size and self._reduce not in ("prod", "logsumexp"):
             raise ValueError(f"reduce={self._reduce!r} of {self.batching.name}: the batch is empty, so there is none")
         trace = self.trace(batch)
+        if out is None:
+            return self._reduced(trace, batch, args, kwargs)
+        kind = numpy.int64 if self._reduce.startswith("arg") else batch.kind
+        targets = trace.targets(batch, self.batching, out, kind)
+        return put(self._reduced(trace, batch, args, kwargs), targets)
+
+    def _reduced(self, trace: BatchedTrace, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         if not trace.stays_whole(batch):
             return self._of_stacked(trace, batch)
         if self._reduce == "prod":

@@ -35,8 +35,12 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
 
     Returns:
         A function of batches, with `.program`, `.kernel` and `.lower(*args)`. It returns arrays of float64, of float32
-        where all arrays that it is given are. It raises `ValueError` and `TypeError` where the arrays do not fit
-        `in_axes`, and `RecordingError` as `jit` does.
+        where all arrays that it is given are. It takes one keyword more than `f`, unless `f` has a parameter of that
+        name itself: `out`, an array of the result's shape and type that the result is written to, of any strides; or a
+        tree like the result with an array for each leaf, or None for one that is to be new. Then it returns the tree of
+        these arrays. They may overlap with arguments, but not with one another. It raises `ValueError` and `TypeError`
+        where arrays do not fit `in_axes` or, before anything is written, `out`; `TypeError` where there is `out` and
+        Values would come out; and `RecordingError` as `jit` does.
 
     Raises:
         TypeError: `f` is no function, or `in_axes` no axes.
@@ -50,6 +54,12 @@ def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: 
         7.0
         >>> vmap(lambda x: -x * x, reduce="max")(numpy.array([1.0, 2.0, 4.0]))
         -1.0
+        >>> table = numpy.zeros((3, 2))
+        >>> table[:, 0] = [1.0, 2.0, 3.0]
+        >>> vmap(lambda x: x * x)(table[:, 0], out=table[:, 1])
+        array([1., 4., 9.])
+        >>> table.tolist()
+        [[1.0, 1.0], [2.0, 4.0], [3.0, 9.0]]
     """
     if reduce is None or reduce in SUMS:
         return Vmap(f, in_axes, out_axes, reduce)

@@ -58,15 +58,16 @@ class Vmap(Wrapper[P, Any]):
     @overload
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch."""
+        """Return the results for a batch, written to `out` where that is given: see `vmap`."""
         self._cache.calls += 1
+        out = self.batching.taken_out(kwargs) if kwargs else None
         for prepared in self._cache.prepared:
-            result = prepared.result(args, kwargs)
+            result = prepared.result(args, kwargs, out)
             if result is not MISSED:
                 return result
         batch = self.batching.batch(args, kwargs)
         with compiling(self._policy):
-            return self._results(batch, args, kwargs)
+            return self._results(batch, args, kwargs, out)
 
     def __repr__(self) -> str:
         return f"<jit of {super().__repr__()[1:-1]}>" if self.keeps else super().__repr__()
@@ -180,13 +181,13 @@ class Vmap(Wrapper[P, Any]):
             self._cache.latest = trace
         return trace
 
-    def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         del args, kwargs  # which the batch was made of
         trace = self.trace(batch)
         prepared = trace.prepared_for(batch, self.batching) if self.keeps else None
         if prepared is not None:
             self._cache.try_first(prepared)
-        return trace.results(batch, self.batching)
+        return trace.results(batch, self.batching, out)
 
     def _like(self, f: Callable[..., Any], *, keeps: bool, policy: Policy) -> Vmap[P]:
         batching = self.batching
@@ -215,13 +216,14 @@ class Lowered:
         self._trace = trace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch.
+        """Return the results for a batch, written to `out` where that is given: see `vmap`.
 
         Raises:
             TypeError: The arguments are not like those that it was made for.
         """
+        out = self.batching.taken_out(kwargs)
         batch = self.batching.batch(args, kwargs)
-        return self.trace(batch).results(batch, self.batching)
+        return self.trace(batch).results(batch, self.batching, out)
 
     def trace(self, batch: Batch) -> BatchedTrace:
         """Return the recording for a sample of the batch.

@@ -384,7 +384,7 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
     if None in forms:
         return None
     names = [name for name, *_ in parts[count:]]
-    keywords = DictForm(names, forms[count:]) if names else None
+    keywords = DictForm(names, forms[count:], names) if names else None
     takes = SequenceForm(tuple, forms[:count])
     return PreparedCall(program.interpreter, takes, keywords, form_of(treedef), treedef)
 

@@ -19,7 +19,10 @@ def read_array(array: Any, shape: tuple[int, ...], row: Any, position: int) -> b
     """
     fits: bool = array.shape == shape and array.dtype == numpy.float64
     if fits:
-        row[position : position + array.size] = array.ravel().tolist()
+        for i, number in enumerate(
+            array.ravel().tolist(), position
+        ):  # of a list or a view, which slices would tell apart
+            row[i] = number
     return fits
 
 

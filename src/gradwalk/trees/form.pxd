@@ -36,6 +36,7 @@ cdef class SequenceForm(Form):
 cdef class DictForm(Form):
     cdef list _keys
     cdef list _parts
+    cdef dict _shell
 
 
 cdef class FieldsForm(Form):

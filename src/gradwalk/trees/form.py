@@ -217,13 +217,15 @@ class DictForm(Form):
     """A dict.
 
     Args:
-        keys: Its keys, in the order that a new dict is to have.
+        keys: Its keys, in the order of the leaves.
         parts: The form of the item of each key.
+        order: The keys in the order that a new dict is to have.
     """
 
-    def __init__(self, keys: list[Any], parts: list[Any]) -> None:
+    def __init__(self, keys: list[Any], parts: list[Any], order: list[Any]) -> None:
         self._keys = keys
         self._parts = parts
+        self._shell = dict.fromkeys(order)
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
@@ -241,7 +243,7 @@ class DictForm(Form):
 
     def build(self, row: cython.p_double) -> object:
         """See `Form.build`."""
-        made: dict = {}
+        made: dict = self._shell.copy()
         i: cython.Py_ssize_t
         for i in range(len(self._keys)):
             part: Form = self._parts[i]

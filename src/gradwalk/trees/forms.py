@@ -83,8 +83,7 @@ def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) 
     if None in parts:
         return None
     if cls is dict:
-        by_key = dict(zip(keys, parts, strict=True))
-        return DictForm(list(example), [by_key[key] for key in example])
+        return DictForm(list(keys), parts, list(example))
     if names:
         return FieldsForm(cls, names, parts)
     return SequenceForm(cls, parts) if is_sequence else ConstantForm(None)

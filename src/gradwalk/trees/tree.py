@@ -125,6 +125,23 @@ class TreeDef:
             start = end
         return tuple(parts)
 
+    def with_shapes(self, shapes: Sequence[Shape]) -> TreeDef:
+        """Return this with other leaves.
+
+        Args:
+            shapes: Their shapes.
+        """
+        rest = iter(shapes)
+        spec = self.spec
+        if isinstance(spec, tuple):
+            spec = tuple([part.with_shapes([next(rest) for _ in part.shapes]) for part in spec])
+        return TreeDef(spec, tuple(shapes))
+
+    @property
+    def array_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the leaves, () for a number."""
+        return [() if isinstance(shape, str) else shape for shape in self.shapes]
+
     def with_numbers(self) -> TreeDef:
         """Return this with numbers for arrays without dimensions, which NumPy often turns into numbers by itself."""
         spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
@@ -332,7 +349,7 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
 
 
 class Parameters:
-    """The names of the positional parameters of a function, for messages and labels.
+    """The names of the parameters of a function.
 
     Args:
         f: The function.
@@ -342,15 +359,23 @@ class Parameters:
         self._f = f
 
     @cached_property
-    def _names(self) -> list[str]:
+    def _all(self) -> list[inspect.Parameter]:
         try:
-            parameters = list(inspect.signature(self._f).parameters.values())
+            return list(inspect.signature(self._f).parameters.values())
         except (TypeError, ValueError):  # some functions written in C do not say
-            parameters = []
-        return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+            return []
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [p.name for p in self._all if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+    @cached_property
+    def keywords(self) -> list[str]:
+        """The names of the parameters that can be given by name."""
+        return [p.name for p in self._all if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
     def first(self, count: int) -> list[str]:
-        """Return the first so many names, such as `argument 3` for parameters that the function does not name.
+        """Return the first so many names by position, such as `argument 3` for what the function has no name for.
 
         Args:
             count: How many names.

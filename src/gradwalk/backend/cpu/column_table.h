@@ -22,6 +22,10 @@ typedef struct {
     int64_t *tiles;    /* by column, the first column of the tile that it is part of, or -1: see lanes.h */
     char *few_addresses[FEW_COLUMNS];
     int64_t few_strides[FEW_COLUMNS], few_tiles[FEW_COLUMNS];
+    int64_t spans;     /* how many arrays hold numbers */
+    char **lows;       /* for each of these, where its memory begins */
+    char **highs;      /* and ends */
+    char *few_lows[FEW_COLUMNS], *few_highs[FEW_COLUMNS];
 } column_table, column_tables[1];
 
 static inline void columns_begin(column_table *table) {
@@ -31,11 +35,14 @@ static inline void columns_begin(column_table *table) {
     table->addresses = table->few_addresses;
     table->strides = table->few_strides;
     table->tiles = table->few_tiles;
+    table->spans = 0;
+    table->lows = table->few_lows;
+    table->highs = table->few_highs;
 }
 
 static inline void columns_end(column_table *table) {
     if (table->addresses != table->few_addresses) {
-        free(table->addresses); free(table->strides); free(table->tiles);
+        free(table->addresses); free(table->strides); free(table->tiles); free(table->lows); free(table->highs);
     }
     columns_begin(table);
 }
@@ -45,21 +52,26 @@ static inline int columns_reserve(column_table *table, int64_t more) {
     if (table->length + more <= table->room) return 0;
     while (room < table->length + more) room *= 2;
     char **addresses = malloc(room * sizeof(char *));
+    char **lows = malloc(room * sizeof(char *)), **highs = malloc(room * sizeof(char *)); /* no array is without a column */
     int64_t *strides = malloc(room * sizeof(int64_t)), *tiles = malloc(room * sizeof(int64_t));
-    if (!addresses || !strides || !tiles) {
-        free(addresses); free(strides); free(tiles);
+    if (!addresses || !strides || !tiles || !lows || !highs) {
+        free(addresses); free(strides); free(tiles); free(lows); free(highs);
         PyErr_NoMemory();
         return -1;
     }
     memcpy(addresses, table->addresses, table->length * sizeof(char *));
     memcpy(strides, table->strides, table->length * sizeof(int64_t));
     memcpy(tiles, table->tiles, table->length * sizeof(int64_t));
-    const int64_t length = table->length, count = table->count;
+    memcpy(lows, table->lows, table->spans * sizeof(char *));
+    memcpy(highs, table->highs, table->spans * sizeof(char *));
+    const int64_t length = table->length, count = table->count, spans = table->spans;
     columns_end(table);
     table->length = length;
     table->count = count;
     table->room = room;
+    table->spans = spans;
     table->addresses = addresses; table->strides = strides; table->tiles = tiles;
+    table->lows = lows; table->highs = highs;
     return 0;
 }
 
@@ -102,6 +114,40 @@ static inline int columns_append(column_table *table, const Py_buffer *view, Py_
     return 0;
 }
 
+/* Note the memory that an array lies in, whose columns have been appended. */
+static inline void columns_span(column_table *table, const Py_buffer *view) {
+    char *low = view->buf, *high = low + view->itemsize;
+    if (view->len == 0) return;
+    for (Py_ssize_t i = 0; i < view->ndim; i++) {
+        const Py_ssize_t reach = (view->shape[i] - 1) * view->strides[i];
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    table->lows[table->spans] = low;
+    table->highs[table->spans++] = high;
+}
+
+/* Whether the memory of an array of one table may be that of another array, of the same table or of the other. */
+static inline int columns_meet(const column_table *table, const column_table *other) {
+    for (int64_t i = 0; i < table->spans; i++)
+        for (int64_t k = table == other ? i + 1 : 0; k < other->spans; k++)
+            if (table->lows[i] < other->highs[k] && other->lows[k] < table->highs[i]) return 1;
+    return 0;
+}
+
+/* Whether the elements of an array are apart: each step along an axis leads beyond what the shorter steps reach. */
+static inline int columns_are_apart(const Py_buffer *view) {
+    for (Py_ssize_t i = 0; view->len && i < view->ndim; i++) {
+        const Py_ssize_t step = Py_ABS(view->strides[i]);
+        Py_ssize_t reach = view->itemsize;
+        for (Py_ssize_t j = 0; j < view->ndim; j++) {
+            const Py_ssize_t other = Py_ABS(view->strides[j]);
+            if (other < step || (other == step && j < i)) reach += (view->shape[j] - 1) * other;
+        }
+        if (view->shape[i] > 1 && step < reach) return 0;
+    }
+    return 1;
+}
+
 /* Mark the tiles among the columns from `first` on: columns side by side in memory, of which none is contiguous. */
 static inline void columns_tile(column_table *table, int64_t first, int64_t size) {
     for (int64_t k = first; k + TILE <= table->length; k += TILE) {
@@ -114,7 +160,7 @@ static inline void columns_tile(column_table *table, int64_t first, int64_t size
 }
 
 /* Append the columns of an array of float32, where `single`, or of float64. Returns 1, and 0 where it is of another type
-   or shape, has another count of samples, or cannot be written to and has to; -1 with an error. */
+   or shape, has another count of samples, or is to be written to and cannot be, element by element; -1 with an error. */
 static inline int columns_add(
     column_table *table, PyObject *array, Py_ssize_t axis, PyObject *shape, int single, int is_written
 ) {
@@ -125,11 +171,15 @@ static inline int columns_add(
     }
     int fits = columns_are_of(view.format, single ? 'f' : 'd') && columns_fit(&view, axis, shape);
     fits = fits && (table->count < 0 || view.shape[axis] == table->count);
+    fits = fits && (!is_written || columns_are_apart(&view));
     if (fits) {
         const int64_t first = table->length;
         table->count = view.shape[axis];
         if (columns_append(table, &view, axis) < 0) fits = -1;
-        else if (!is_written) columns_tile(table, first, view.itemsize);
+        else {
+            columns_span(table, &view);
+            if (!is_written) columns_tile(table, first, view.itemsize);
+        }
     }
     PyBuffer_Release(&view);
     return fits;

@@ -15,5 +15,6 @@ cdef extern from "column_table.h":
     bint columns_add(
         column_table* table, object array, Py_ssize_t axis, object shape, bint single, bint is_written
     ) except? -1
+    bint columns_meet(column_table* table, column_table* other)
     int columns_skip(column_table* table, int64_t columns) except -1
     void columns_fill(column_table* table, int64_t column, double number, bint single)

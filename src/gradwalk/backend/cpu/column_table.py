@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy
@@ -17,6 +18,7 @@ class column_tables:  # noqa: N801  # in C, a type of arrays
         addresses: For each column, a view of its array.
         strides: Nothing: views know them.
         tiles: Nothing: tiles are for C.
+        spans: The arrays.
     """
 
     def __init__(self) -> None:
@@ -24,6 +26,7 @@ class column_tables:  # noqa: N801  # in C, a type of arrays
         self.addresses: list[Any] = []
         self.strides: list[Any] = []
         self.tiles: list[Any] = []
+        self.spans: list[Any] = []
 
     def __getitem__(self, index: int) -> column_tables:
         return self
@@ -54,7 +57,7 @@ def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single:
         axis: The axis of the samples.
         shape: How long the other axes are, or None for any lengths.
         single: Whether it has to be of float32, and not of float64.
-        is_written: Whether it has to be writable.
+        is_written: Whether it has to be writable, element by element.
 
     Returns:
         Whether it is such an array, with as many samples as those before.
@@ -62,12 +65,39 @@ def columns_add(table: column_tables, array: Any, axis: int, shape: Any, single:
     if array.dtype != (numpy.float32 if single else numpy.float64) or not 0 <= axis < array.ndim:
         return False
     moved = numpy.moveaxis(array, axis, 0)
-    if (shape is not None and moved.shape[1:] != shape) or (is_written and not array.flags.writeable):
+    if (shape is not None and moved.shape[1:] != shape) or table.count not in (-1, len(moved)):
         return False
-    if table.count not in (-1, len(moved)):
+    if is_written and not (array.flags.writeable and are_apart(array)):
         return False
     table.count = len(moved)
     table.addresses += [moved[:, *at] for at in numpy.ndindex(moved.shape[1:])]
+    table.spans.append(array)
+    return True
+
+
+def columns_meet(table: column_tables, other: column_tables) -> bool:
+    """Return whether the memory of an array of one table may be that of another array.
+
+    Args:
+        table: The table.
+        other: The table of the other array, which may be the same one.
+    """
+    pairs = itertools.combinations(table.spans, 2) if other is table else itertools.product(table.spans, other.spans)
+    return any(numpy.may_share_memory(one, another) for one, another in pairs)
+
+
+def are_apart(array: Any) -> bool:
+    """Return whether the elements of an array are apart: each step leads beyond what the shorter steps reach.
+
+    Args:
+        array: The array.
+    """
+    steps = sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape, strict=True))
+    reach = array.itemsize
+    for step, length in steps if array.size else []:
+        if length > 1 and step < reach:
+            return False
+        reach += (length - 1) * step
     return True
 
 

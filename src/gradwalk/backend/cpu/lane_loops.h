@@ -78,28 +78,33 @@ static const REAL *NAME(load)(const char *first, int64_t stride, REAL *row, int6
 #ifdef HAS_SHUFFLES
 typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
+static inline void NAME(transpose)(NAME(eight) *r) {
+    NAME(eight) pairs[8], fours[8]; /* which stand in registers, as all loops are unrolled */
+    UNROLL for (int k = 0; k < 8; k += 2) {
+        pairs[k] = __builtin_shufflevector(r[k], r[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        pairs[k + 1] = __builtin_shufflevector(r[k], r[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    UNROLL for (int i = 0; i < 4; i++) {
+        const int k = i / 2 * 4 + i % 2;
+        fours[k] = __builtin_shufflevector(pairs[k], pairs[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        fours[k + 2] = __builtin_shufflevector(pairs[k], pairs[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    UNROLL for (int k = 0; k < 4; k++) {
+        r[k] = __builtin_shufflevector(fours[k], fours[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        r[k + 4] = __builtin_shufflevector(fours[k], fours[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
 static void NAME(load_tile)(const char *first, int64_t stride, REAL *tile, int64_t lanes) {
     for (int64_t i = 0; i < lanes; i += 8) {
-        NAME(eight) r[8], pairs[8], fours[8];
-        for (int k = 0; k < 8; k++) {
+        NAME(eight) r[8];
+        UNROLL for (int k = 0; k < 8; k++) {
             const char *sample = first + (i + k) * stride;
             r[k] = *(const NAME(eight) *)sample;
             PREFETCH(sample + lanes * stride);
         }
-        for (int k = 0; k < 8; k += 2) {
-            pairs[k] = __builtin_shufflevector(r[k], r[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-            pairs[k + 1] = __builtin_shufflevector(r[k], r[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-        }
-        for (int k = 0; k < 8; k += k % 4 == 1 ? 3 : 1) {
-            fours[k] = __builtin_shufflevector(pairs[k], pairs[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-            fours[k + 2] = __builtin_shufflevector(pairs[k], pairs[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        }
-        for (int k = 0; k < 4; k++) {
-            *(NAME(eight) *)(tile + k * lanes + i) =
-                __builtin_shufflevector(fours[k], fours[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-            *(NAME(eight) *)(tile + (k + 4) * lanes + i) =
-                __builtin_shufflevector(fours[k], fours[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-        }
+        NAME(transpose)(r);
+        UNROLL for (int k = 0; k < 8; k++) *(NAME(eight) *)(tile + k * lanes + i) = r[k];
     }
 }
 #else
@@ -177,6 +182,45 @@ static void NAME(take)(const Batch *batch, char **rows, const int32_t *code, int
 static void NAME(store)(char *first, int64_t stride, const REAL *row, int64_t count) {
     if (stride == (int64_t)sizeof(REAL)) memcpy(first, row, (size_t)count * sizeof(REAL));
     else for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, row + i, sizeof(REAL));
+}
+
+/* How many instructions from a STORE on, at most TILE, store to columns that stand side by side in memory. */
+static inline int64_t NAME(side_by_side)(const Batch *batch, const int32_t *code, const int32_t *end) {
+    const char *first = batch->outputs[code[1]];
+    const int64_t stride = batch->output_strides[code[1]];
+    int64_t columns = 1;
+    if (stride == (int64_t)sizeof(REAL)) return 1;
+    for (const int32_t *next = code + 5; next < end && columns < TILE && next[0] == 8 * STORE; next += 5, columns++)
+        if (batch->outputs[next[1]] != first + columns * sizeof(REAL) || batch->output_strides[next[1]] != stride) break;
+    return columns;
+}
+
+#define SAMPLES(columns) \
+    case columns: \
+        for (; i < count; i++, sample += stride) \
+            for (int k = 0; k < columns; k++) memcpy(sample + k * sizeof(REAL), row[k] + i, sizeof(REAL)); \
+        break;
+
+/* What so many STOREs do whose columns stand side by side: all columns of a sample, which share a cache line, at once. */
+static void NAME(store_tile)(
+    const Batch *batch, char **rows, const int32_t *code, int64_t columns, int64_t start, int64_t count
+) {
+    const int64_t stride = batch->output_strides[code[1]];
+    char *sample = batch->outputs[code[1]] + start * stride;
+    const REAL *row[TILE];
+    int64_t i = 0;
+    for (int64_t k = 0; k < columns; k++) row[k] = (const REAL *)rows[code[5 * k + 2]];
+#ifdef HAS_SHUFFLES
+    for (; columns == TILE && i + 8 <= count; i += 8) {
+        NAME(eight) r[8];
+        UNROLL for (int k = 0; k < 8; k++) r[k] = *(const NAME(eight) *)(row[k] + i);
+        NAME(transpose)(r);
+        UNROLL for (int k = 0; k < 8; k++, sample += stride) memcpy(sample, r + k, sizeof r[k]);
+    }
+#endif
+    switch (columns) {
+    SAMPLES(2) SAMPLES(3) SAMPLES(4) SAMPLES(5) SAMPLES(6) SAMPLES(7) SAMPLES(8)
+    }
 }
 
 /* Adds to a total and keeps what rounding takes (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B). */
@@ -569,8 +613,10 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
             NAME(take)(batch, rows, code, code[0] % 8, first, count, lanes);
             break;
         case 8 * STORE: {
-            const int64_t stride = batch->output_strides[code[1]];
-            NAME(store)(batch->outputs[code[1]] + first * stride, stride, (const REAL *)rows[code[2]], count);
+            const int64_t stride = batch->output_strides[code[1]], columns = NAME(side_by_side)(batch, code, end);
+            if (columns == 1) NAME(store)(batch->outputs[code[1]] + first * stride, stride, (const REAL *)rows[code[2]], count);
+            else NAME(store_tile)(batch, rows, code, columns, first, count);
+            code += 5 * (columns - 1);
             break;
         }
         case 8 * SUM: NAME(add_to_total)(shard->totals + 2 * code[1], NAME(sum)((const REAL *)rows[code[2]], count)); break;
@@ -611,6 +657,7 @@ static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
 #undef NUMBER
 #undef PRODUCT
 #undef MULTIPLE
+#undef SAMPLES
 #undef ONE
 #undef TWO
 #undef THREE
