@@ -107,6 +107,8 @@ class ModuleForm(form.Form):
             if pending is not None:
                 return self._reads_pending(pending, row)
         codes = cython.declare(object_codes.codes_by_object)
+        if not cython.compiled:
+            codes = object_codes.codes_by_object()
         object_codes.codes_begin(codes, self._size + len(self._nodes))
         try:
             return self._reads_part(self._root, tree, row, codes)

@@ -356,7 +356,11 @@ class Parameters:
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
-        self._f = f
+        self._f: Any = f
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The names alone: they are sent to where the function is not known.
+        return {"_f": None, "_names": self._names, "keywords": self.keywords}
 
     @cached_property
     def _all(self) -> list[inspect.Parameter]:
