@@ -22,6 +22,7 @@ BENCHMARKS = (
     "networks",
     "see",
     "transforms",
+    "calls",
     "loops",
     "folding",
     "suites",

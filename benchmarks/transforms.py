@@ -1,4 +1,4 @@
-"""A gradient by `jit(value_and_grad(f))`: recorded at 300 ns a node, replayed at 4 ns an instruction, called in 2 us.
+"""A gradient by `jit(value_and_grad(f))`: recorded at 300 ns a node, replayed at 4 ns an instruction.
 
 The function is Lorenz's system, some time of it in steps of the midpoint rule, written as plain scalar Python. casadi
 is the peer that can record such a program; JAX is one where its compiler finishes: it needs minutes for 10,000
@@ -14,14 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
-from timing import Row, at_most, beside, best_of, faster, main, peer, warmed_up
+from timing import CALLS, Row, at_most, beside, best_of, faster, fastest, main, peer
 
 from gradwalk import Value, hessian, hvp, jit, sparse_hessian, value_and_grad
 
 START = (1.0, 2.0, 3.0, 10.0, 28.0, 8.0 / 3.0)  # x, y, z, sigma, rho, beta
 ALL = tuple(range(len(START)))
 NODES_A_STEP = 28
-CALLS = 100  # in a row, where one is too short to be timed
 
 Function = Callable[..., Any]
 Run = Callable[[], object]
@@ -48,21 +47,6 @@ def rosenbrock(x: Any) -> Any:
     total = 0.0
     for i in range(len(x) - 1):
         total = total + 100.0 * (x[i + 1] - x[i] * x[i]) ** 2 + (1.0 - x[i]) ** 2
-    return total
-
-
-def ten_operations(x: Any, y: Any) -> Any:
-    """Two operations a round, on whatever numbers are given."""
-    for _ in range(5):
-        y = y * x + x
-    return y
-
-
-def norm(x: Any) -> Any:
-    """Two operations a number, on whatever numbers are given."""
-    total = 0.0
-    for number in x:
-        total = total + number * number
     return total
 
 
@@ -100,22 +84,6 @@ class Casadi:
         inputs = casadi.vertcat(*symbols)
         matrix, _ = casadi.hessian(f(symbols), inputs)
         return Casadi(casadi, casadi.Function("f", [inputs], [matrix]), numbers)
-
-
-def fastest(turns: int, runs: dict[str, Run], calls: int = CALLS) -> dict[str, float]:
-    """Seconds a call of each, as `best_of` has them, made many times in a row when all are warm."""
-
-    def repeated(run: Run) -> Run:
-        def many() -> None:
-            for _ in range(calls):
-                run()
-
-        return many
-
-    for run in runs.values():
-        warmed_up(run)
-    times = best_of(turns, {name: repeated(run) for name, run in runs.items()})
-    return {name: time / calls for name, time in times.items()}
 
 
 def scaled(times: dict[str, float], factor: float) -> dict[str, float]:
@@ -215,38 +183,6 @@ def replayed_gradients(quick: bool) -> list[Row]:
     ]
 
 
-def calls(quick: bool) -> list[Row]:
-    """What a call costs that computes next to nothing."""
-    casadi, jax = peer("casadi", "casadi"), peer("jax", "jax")
-    symbols = casadi.SX.sym("x"), casadi.SX.sym("y")
-    by_casadi = casadi.Function("f", symbols, [ten_operations(*symbols)])
-    ours, by_jax = jit(ten_operations), jax.jit(ten_operations)
-    listed, summed = jit(norm), jax.jit(lambda x: (x * x).sum())
-    short, long = numpy.linspace(0.0, 1.0, 10), numpy.linspace(0.0, 1.0, 100)
-    numbers = short.tolist()
-    agree([ours(0.5, 1.0)], [by_jax(0.5, 1.0)], [float(by_casadi(0.5, 1.0))])
-    agree([listed(numbers)], [summed(short)])
-    agree([listed(long)], [summed(long)])
-    runs = {
-        "floats": lambda: ours(0.5, 1.0),
-        "floats, JAX": lambda: float(by_jax(0.5, 1.0)),
-        "floats, casadi": lambda: float(by_casadi(0.5, 1.0)),
-        "list": lambda: listed(numbers),
-        "list, JAX": lambda: float(summed(short)),
-        "array": lambda: listed(long),
-        "array, JAX": lambda: float(summed(long)),
-    }
-    us = scaled(fastest(1 if quick else 5, runs, 10 if quick else 1000), 1e6)
-    claim = "call of a jitted function of 10 operations"
-    return [
-        at_most(claim, "us", us["floats"], 2),
-        faster(claim, "us", us["floats"], ("JAX", us["floats, JAX"]), 1),
-        faster(claim, "us", us["floats"], ("casadi", us["floats, casadi"]), 1),
-        beside("call of a jitted function of a list of 10", "us", us["list"], ("JAX, an array", us["list, JAX"])),
-        beside("call of a jitted function of an array of 100", "us", us["array"], ("JAX", us["array, JAX"])),
-    ]
-
-
 def hessians(quick: bool) -> list[Row]:
     """Sparse and dense, replayed."""
     casadi = peer("casadi", "casadi")
@@ -281,7 +217,6 @@ def measure(quick: bool) -> list[Row]:
     """The rows, in the order of what they cost."""
     peer("jax", "jax").config.update("jax_enable_x64", True)
     rows = [
-        *calls(quick),
         *replayed_gradients(quick),
         *first_gradients(quick),
         *first_gradient_beside_jax(quick),

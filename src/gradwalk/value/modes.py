@@ -48,10 +48,10 @@ _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors 
 _branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
-# All recordings that go on, in all threads: the level where a function is staged, else 0. Their number, and the highest
-# level, are for speed alone, as `open_switches` is.
+# How many recordings go on in all threads, the levels of those in which a function is staged, and the highest of these.
+# Number and highest level are for speed alone, as `open_switches` is.
 _levels: dict[object, int] = {}
-_counting = process_lock()  # held while they change
+_changing = process_lock()  # held while the levels change
 recordings = cython.declare(cython.int, 0)
 staging = cython.declare(cython.int, 0)
 
@@ -266,27 +266,49 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[A
 
 
 def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: list[Any] | None) -> Any:
-    global recordings, staging
     refusals: list[RecordingError] = []
     _depth.set(level)
-    _without_gradient.set(())
+    if open_switches != 0:
+        _without_gradient.set(())
     if staged:
         _staging_level.set(level)
         _refusals.set(refusals)
         _branches.set(branches)
     here = object()
+    _begin(here, level if staged else 0)  # an interrupt may leave the counts too high, which costs time alone
     try:
-        with _counting:
-            _levels[here] = level if staged else 0
-            recordings, staging = len(_levels), max(_levels.values())
         result = f()
     finally:
-        with _counting:
-            _levels.pop(here, None)
-            recordings, staging = len(_levels), max(_levels.values(), default=0)
+        _end(here, level if staged else 0)
     if refusals:  # the function has caught it, and gone on as for a number that there is not
         raise refusals[0]
     return result
+
+
+def _begin(here: object, level: int) -> None:
+    """Count a recording that begins; one in which a function is staged by its level, others have 0."""
+    global recordings, staging
+    if cython.compiled:
+        c_compat.count(cython.address(recordings), 1)
+    else:
+        recordings += 1
+    if level:
+        with _changing:
+            _levels[here] = level
+            staging = max(_levels.values())
+
+
+def _end(here: object, level: int) -> None:
+    """Count a recording as ended."""
+    global recordings, staging
+    if level:
+        with _changing:
+            _levels.pop(here, None)
+            staging = max(_levels.values(), default=0)
+    if cython.compiled:
+        c_compat.count(cython.address(recordings), -1)
+    else:
+        recordings -= 1
 
 
 def depth() -> int:
