@@ -62,6 +62,11 @@ COMPILED = (
 PACKAGE = Path("src/gradwalk")
 BUILD = Path("build/cython")
 ON_WINDOWS = sys.platform == "win32"
+DIRECTIVES = {
+    "cdivision": True,
+    "boundscheck": False,
+    "freethreading_compatible": sys.platform == "linux",  # where .ci/free_threaded has tested it
+}
 
 
 def flags() -> list[str]:
@@ -128,7 +133,7 @@ def extension(module: Path) -> Extension:
         force=is_stale or None,
         include_path=["src"],
         language_level=3,
-        compiler_directives={"cdivision": True, "boundscheck": False},
+        compiler_directives=DIRECTIVES,
     )
     if is_stale:
         path.parent.mkdir(parents=True, exist_ok=True)
