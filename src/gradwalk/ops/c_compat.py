@@ -145,6 +145,15 @@ def is_due(executed: Any, hot: int, never: int) -> bool:
     raise NotImplementedError
 
 
+def fetch_item(items: list[Any], i: int) -> None:
+    """Have the memory of an item fetched before its turn comes. Python has no say in that.
+
+    Args:
+        items: The list.
+        i: The position; below 0 there is none.
+    """
+
+
 def count(number: Any, by: int) -> None:
     """Add to a number that other threads may add to at the same time.
 

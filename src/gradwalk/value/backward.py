@@ -235,7 +235,10 @@ def _pass_back(visited: list) -> object:
     """
     node: ValueNode
     is_reached: cython.bint
+    i: cython.Py_ssize_t = len(visited)
     for item in reversed(visited):
+        i -= 1
+        c_compat.fetch_item(visited, i - order.AHEAD)
         node = cython.cast(ValueNode, item)
         is_reached = node._mark == marks.REACHED
         node._mark = marks.NEW

@@ -3,6 +3,7 @@ from gradwalk.ops cimport evaluate
 from gradwalk.value cimport marks
 from gradwalk.value.node cimport ValueNode
 
+cdef int AHEAD
 cdef int floor
 
 cdef tuple begin(list roots)

@@ -24,6 +24,9 @@ Root = TypeVar("Root", bound=ValueNode)
 
 traversing = process_lock()  # held while there are marks
 
+# How many nodes ahead memory is fetched: of a graph that is larger than the caches, each waits for it otherwise.
+AHEAD = cython.declare(cython.int, 12)
+
 # In a traversal, the lowest level of nodes whose operands it goes on to.
 floor = cython.declare(cython.int, 0)
 
@@ -187,6 +190,7 @@ def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None)
                 by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
                 _push_operands(stack, order, earlier, node, keys)
             else:
+                c_compat.fetch_item(stack, len(stack) - AHEAD)
                 if node._mark != marks.DONE:
                     _close(node, order, earlier)
                 stack.pop()
