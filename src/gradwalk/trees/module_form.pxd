@@ -37,6 +37,8 @@ cdef class ModuleForm(form.Form):
     cdef bint _reads_part(self, _Part part, object item, double* row, object_codes.code_table* codes) except? -1
     cdef bint _reads_parameter(self, int code, object item, double* row) except? -1
     cdef bint _reads_node(self, _Node node, object item, double* row, object_codes.code_table* codes) except? -1
+    cdef bint _reads_parameters(
+        self, _Node node, list items, double* row, object_codes.code_table* codes) except? -1
     cdef bint _reads_items(self, _Node node, dict items, double* row, object_codes.code_table* codes) except? -1
     cdef object _filled(self, _Node node, object shell, list numbers, list built)
     cdef object _add_named(self, _Node node, dict named, list numbers, list built)

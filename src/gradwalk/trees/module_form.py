@@ -160,19 +160,27 @@ class ModuleForm(form.Form):
             return False
         if node.keys is not None:
             return self._reads_items(node, attributes.get_attributes(item) if node.is_module else item, row, codes)
+        if node.first >= 0 and not node.is_tuple:
+            return self._reads_parameters(node, item, row, codes)
         items: tuple = tuple(item)  # a list may change while its items are read
         if len(items) != len(node.parts):
             return False
         i: cython.Py_ssize_t
-        if node.first >= 0:
-            for i in range(len(items)):
-                if not object_codes.codes_agree(codes, items[i], node.first + i, True):
-                    return False
-                if not self._reads_parameter(node.first + i, items[i], row):
-                    return False
-            return True
         for i in range(len(items)):
             if not self._reads_part(node.parts[i], items[i], row, codes):
+                return False
+        return True
+
+    def _reads_parameters(self, node: _Node, items: list, row: cython.p_double, codes: Any) -> cython.bint:
+        """Read a list of new parameters, which runs no code that could change it."""
+        if len(items) != len(node.parts):
+            return False
+        i: cython.Py_ssize_t
+        for i in range(len(node.parts)):
+            item = items[i]
+            if not object_codes.codes_agree(codes, item, node.first + i, True):
+                return False
+            if not self._reads_parameter(node.first + i, item, row):
                 return False
         return True
 
