@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from sysconfig import get_path
 
 import pytest
 from checkout import ROOT
@@ -213,7 +214,7 @@ def check_c(tree: Path, tmp_path: Path) -> None:
     """The compiled modules' code and the lane loops have to get past Cython and the C compiler."""
     if shutil.which("cc"):
         loops = tree / "src/gradwalk/backend/cpu/lanes.h"
-        flags = ("-std=gnu11", "-Werror=implicit-function-declaration", "-fsyntax-only")
+        flags = ("-std=gnu11", "-Werror=implicit-function-declaration", "-fsyntax-only", f"-I{get_path('include')}")
         assert "ONE(1, F(nearbyint)(x)) /* nearest */" in (loops.parent / "lane_loops.h").read_text(encoding="utf-8")
         assert (result := run("cc", *flags, str(loops), cwd=tree)).returncode == 0, result.stderr
     pytest.importorskip("Cython")

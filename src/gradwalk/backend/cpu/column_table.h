@@ -5,6 +5,7 @@
 #ifndef GRADWALK_COLUMN_TABLE_H
 #define GRADWALK_COLUMN_TABLE_H
 
+#include <Python.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

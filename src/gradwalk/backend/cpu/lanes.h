@@ -12,11 +12,11 @@
 #ifndef GRADWALK_LANES_H
 #define GRADWALK_LANES_H
 
+#include "column_table.h" /* first, as Python.h is to be */
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "column_table.h"
 
 /* Vector mathematics comes from libmvec, which has all of the functions from this version on. Loops that compilers make
    no vectors of would call it for some of the functions alone: below -O3, and where a sanitizer looks at each access. */
