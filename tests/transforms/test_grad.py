@@ -17,7 +17,7 @@ import numpy
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from programs import EVERY, OPCODES, ORDINARY, Program, fewer, programs, without_constants
+from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, fewer, programs, without_constants
 from references import JAX, JUMPS, MPMATH, ROUNDED, at_50_digits, jax, jnp, mpmath, not_real
 
 import gradwalk.math as gm
@@ -248,6 +248,16 @@ def exact_derivatives(program: Program) -> numpy.ndarray:
     return entries
 
 
+@fewer(2)
+@given(programs(EXTREME, EVERY, longest=6))
+def test_at_any_numbers_a_sweep_finds_what_a_tape_does(program):
+    """Up to rounding, which the order of contributions changes: nan and infinities are in the same places."""
+    f, n = as_function(program), len(program.leaves)
+    swept = grad(lambda *numbers: f(list(numbers)), range(n))(*program.leaves)
+    taped = grad(f)(list(program.leaves))
+    numpy.testing.assert_allclose(swept, taped, rtol=1e-9)
+
+
 class TestExactly:
     @fewer(4)
     @given(programs(INTEGERS, EXACT, longest=8))
@@ -267,6 +277,17 @@ class TestExactly:
             assert g(x) == matrix
         for g in (third(f), jit(third(f)), third(jit(f)), hessian(grad(f)), jacrev(hessian(f))):
             assert g(x) == cube
+
+    @fewer(2)
+    @given(programs(INTEGERS, EXACT, longest=8))
+    def test_by_numbers_which_need_no_tape(self, program):
+        f, x, n = as_function(program), list(program.leaves), len(program.leaves)
+        expected = exact_derivatives(program)
+        gradient = tuple([float(e) for e in expected[:n, n, n]])
+        of_numbers = lambda *numbers: f(list(numbers))  # noqa: E731
+        assert grad(of_numbers, range(n))(*x) == gradient
+        assert value_and_grad(of_numbers, range(n))(*x) == (float(expected[n, n, n]), gradient)
+        assert [grad(of_numbers, i)(*x) for i in range(n)] == list(gradient)
 
     @fewer(8)
     @given(programs(INTEGERS, EXACT, longest=8), st.lists(INTEGERS, min_size=4, max_size=4))
@@ -879,6 +900,10 @@ class TestErrors:
     def test_argnums_of_another_kind(self, argnums):
         with pytest.raises(TypeError, match="argnums takes an int or a sequence of ints, not"):
             grad(lambda x, y: x * y, argnums)(2.0, 3.0)
+
+    def test_no_argnums_at_all(self):
+        assert grad(lambda x: x * x, ())(2.0) == ()
+        assert value_and_grad(lambda x: x * x, ())(2.0) == (4.0, ())
 
     @pytest.mark.parametrize("argnums", [2, -3, (0, 2), [5]])
     def test_argnums_out_of_range(self, argnums):

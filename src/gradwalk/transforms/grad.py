@@ -66,10 +66,12 @@ class Grad(Transform[P, R_co]):
         opened = list(args)
         leaves = []
         for i in positions:
-            if not 0 <= i < len(opened) or type(opened[i]) is not float:
+            if not 0 <= i < len(opened) or type(opened[i]) not in (float, int):
                 return MISSED
             opened[i] = Value(opened[i])
             leaves.append(opened[i])
+        if not leaves:
+            return MISSED
         open_inputs(leaves, 1)
         try:
             result = recorded(lambda: self._f(*opened, **kwargs), 1, staged=False)
