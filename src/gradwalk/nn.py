@@ -42,17 +42,11 @@ class Numbers(numpy.ndarray):
     """An array in place of a parameter, where there is a number for each of several results or samples."""
 
 
-class _Attributes:
-    """Gives instances a dict, which `Module.__dict__` shows."""
-
-
-attributes_of: Callable[[Any], dict[str, Any]] = _Attributes.__dict__["__dict__"].__get__
-_set_attributes: Callable[[Any, Any], None] = _Attributes.__dict__["__dict__"].__set__
 PENDING = " pending"  # the only key of the dict of a Module that nobody has looked at: what knows its attributes
 _looking = process_lock()  # held while one is filled, which another thread may look at as well
 
 
-class Module(_Attributes, Generic[Parameter]):
+class Module(Generic[Parameter]):
     """A part of a network with parameters: attributes that are Values, Modules, or containers of them.
 
     Containers are lists, tuples, dicts and arrays. Given to a function that is differentiated, recorded or batched, a
@@ -77,15 +71,11 @@ class Module(_Attributes, Generic[Parameter]):
 
     # A gradient of a Module is a Module, and often nobody looks at its parts: it is passed on, and its numbers read.
     # So what transforms return may have a single attribute, by which it gets the others when one of them is asked for:
-    # see trees/module_form.py.
+    # see trees/module_form.py. Other attributes may have been set in between.
 
-    @property
-    def __dict__(self) -> dict[str, Any]:
-        return looked_at(self)
-
-    @__dict__.setter
-    def __dict__(self, attributes: dict[str, Any]) -> None:
-        _set_attributes(self, attributes)
+    def __delattr__(self, name: str) -> None:
+        looked_at(self)
+        super().__delattr__(name)
 
     def __getstate__(self) -> Any:
         looked_at(self)
@@ -134,6 +124,16 @@ class Module(_Attributes, Generic[Parameter]):
                 pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
 
 
+def attributes_of(module: Any) -> dict[str, Any]:
+    """Return the dict of a Module as it is, whether anybody has looked at it or not.
+
+    Args:
+        module: The Module.
+    """
+    attributes: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    return attributes
+
+
 def looked_at(module: Module[Any]) -> dict[str, Any]:
     """Return the attributes of a Module, as the dict that it keeps them in.
 
@@ -144,8 +144,12 @@ def looked_at(module: Module[Any]) -> dict[str, Any]:
     with _looking:
         pending = attributes.get(PENDING)
         if pending is not None:
-            attributes.update(pending.attributes(module))
-            del attributes[PENDING]
+            filled = pending.attributes(module)
+            filled.update(
+                (name, item) for name, item in attributes.items() if name != PENDING
+            )  # what has been set since
+            attributes.clear()
+            attributes.update(filled)
     return attributes
 
 

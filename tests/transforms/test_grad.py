@@ -901,6 +901,14 @@ class TestErrors:
         with pytest.raises(TypeError, match="argnums takes an int or a sequence of ints, not"):
             grad(lambda x, y: x * y, argnums)(2.0, 3.0)
 
+    def test_gradients_that_the_function_sets_do_not_count(self):
+        def f(x, y):
+            (y * 3).backward()
+            x.grad = 5.0
+            return x * x
+
+        assert grad(f, (0, 1))(2.0, 3.0) == (4.0, 0.0)
+
     def test_no_argnums_at_all(self):
         assert grad(lambda x: x * x, ())(2.0) == ()
         assert value_and_grad(lambda x: x * x, ())(2.0) == (4.0, ())

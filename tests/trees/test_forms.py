@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import abc
+import contextlib
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections import OrderedDict, defaultdict, namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -308,6 +311,67 @@ class TestModulesThatNobodyHasLookedAt:
         gradient = gradient_of(module)
         assert not waits(gradient)
         assert gradient.parameters() == [2.0 * p.data for p in module.parameters()]
+
+    def test_classes_can_do_all_that_they_could(self):
+        class Own(Net):
+            def __setattr__(self, name: str, value: Any) -> None:
+                super().__setattr__(name, value)
+
+            def __delattr__(self, name: str) -> None:
+                super().__delattr__(name)
+
+        own = Own(a=Value(1.0))
+        for module in (own, Net(a=Value(2.0))):
+            assert gradient_of(module).a == 2.0 * module.a.data
+        own.tag = 2
+        del own.tag
+        object.__setattr__(own, "b", 3)
+        assert Own(a=Value(1.0)).a.data == 1.0
+        assert inspect.getattr_static(own, "b") == 3
+
+    def test_of_classes_that_change(self):
+        class Changing(Module):
+            def __init__(self) -> None:
+                self.a = Value(1.0)
+
+        squares = jit(grad(lambda module: module.a * module.a))
+        squares(Changing())
+        assert squares(Changing()).a == 2.0
+        Changing.__getattr__ = lambda self, name: f"no {name}"
+        assert squares(Changing()).a == 2.0
+        assert squares(Changing()).b == "no b"
+        del Changing.__getattr__
+        assert squares(Changing()).a == 2.0
+
+    def test_numbers_of_other_classes_are_read_by_their_own_rules(self):
+        class Emptying(Number):
+            def __float__(self) -> float:
+                module.w.clear()
+                return 1.0
+
+        total = jit(lambda module: sum(module.w))
+        module = Net(w=[Number(i) for i in range(30)])
+        assert total(module) == total(module) == 435.0
+        module.w[0] = Emptying(5.0)
+        with contextlib.suppress(Exception):  # an error would be right, a crash is not
+            total(module)
+
+    def test_of_abstract_classes(self):
+        class Shape(Module, abc.ABC):
+            def __init__(self, side: Any) -> None:
+                self.side = side
+
+        class Square(Shape):
+            pass
+
+        assert gradient_of(Square(Value(3.0))).side == 6.0
+
+        @dataclasses.dataclass
+        class Rate(abc.ABC):
+            rate: Any
+
+        double = jit(lambda rate: rate.rate * 2.0)
+        assert double(Rate(3.0)) == double(Rate(3.0)) == 6.0
 
     def test_in_which_they_are_themselves(self):
         module = Net(a=Value(3.0))

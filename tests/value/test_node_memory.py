@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
+import threading
 from typing import Any
 
 import pytest
@@ -74,6 +75,31 @@ def test_long_chains_of_a_subclass():
         y = Tracked(float(i), (y,), "next", label="a")
     del y
     assert len(Tracked.freed) == 20_001
+
+
+def test_other_threads_free_nodes_while_a_finaliser_waits():
+    begun, freed = threading.Event(), threading.Event()
+    in_time = []
+
+    class Waiting(Value):
+        def __del__(self) -> None:
+            begun.set()
+            in_time.append(freed.wait(20))
+
+    class Freed(Value):
+        def __del__(self) -> None:
+            freed.set()
+
+    def one() -> None:
+        _ = Waiting(1.0) * 2.0
+
+    thread = threading.Thread(target=one)
+    thread.start()
+    begun.wait()
+    other = Freed(1.0) * 2.0
+    del other
+    thread.join()
+    assert in_time == [True]
 
 
 def test_errors_survive_what_is_freed_on_their_way():

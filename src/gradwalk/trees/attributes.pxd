@@ -9,22 +9,19 @@ cdef extern from *:
         return attributes ? 0 : -1;
     }
     static PyObject *attribute_of_module(PyObject *module, PyObject *name) {
+        if (PyUnicode_CompareWithASCIIString(name, "__dict__") == 0 && look(module) < 0) return NULL;
         PyObject *found = PyObject_GenericGetAttr(module, name);
         if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
         PyErr_Clear();
         return look(module) < 0 ? NULL : PyObject_GenericGetAttr(module, name);
     }
-    static int set_in_module(PyObject *module, PyObject *name, PyObject *value) {
-        return look(module) < 0 ? -1 : PyObject_GenericSetAttr(module, name, value);
-    }
-    /* Only classes of Modules that do wait get these slots, so that all others find their attributes at Python's speed. */
+    /* Only classes of Modules that do wait get this slot, so that all others find their attributes at Python's speed. */
     static inline int may_wait(PyObject *cls, PyObject *looked_at) {
         PyTypeObject *type = (PyTypeObject *)cls;
-        if (type->tp_getattro == attribute_of_module && type->tp_setattro == set_in_module) return 1;
-        if (type->tp_getattro != PyObject_GenericGetAttr || type->tp_setattro != PyObject_GenericSetAttr) return 0;
+        if (type->tp_getattro == attribute_of_module) return 1;
+        if (type->tp_getattro != PyObject_GenericGetAttr) return 0;
         if (!look_at) look_at = Py_NewRef(looked_at);
         type->tp_getattro = attribute_of_module;
-        type->tp_setattro = set_in_module;
         PyType_Modified(type);
         return 1;
     }

@@ -18,13 +18,13 @@ def get_attributes(module: Any) -> dict[str, Any]:
 
 
 def may_wait(cls: Any, looked_at: Callable[[Any], Any]) -> bool:
-    """Have Modules of a class looked at where an attribute is missing, set or deleted.
+    """Have Modules of a class looked at where an attribute is missing, or all are asked for.
 
     Args:
         cls: The class.
         looked_at: What gives a Module its attributes.
 
     Returns:
-        Whether that is so: never in Python, and in C not for classes that find and set attributes in their own ways.
+        Whether that is so: never in Python, and in C not for classes that find attributes in their own ways.
     """
     return False

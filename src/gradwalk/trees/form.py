@@ -262,7 +262,7 @@ class FieldsForm(Form):
         parts: The form of each.
     """
 
-    def __init__(self, cls: type, names: list[str], parts: list[Any]) -> None:
+    def __init__(self, cls: Any, names: list[str], parts: list[Any]) -> None:
         self._cls = cls
         self._names = names
         self._parts = parts

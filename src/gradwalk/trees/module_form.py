@@ -149,7 +149,7 @@ class ModuleForm(form.Form):
                 return False
             row[self._position + code] = leaf._primal
             return True
-        if not isinstance(item, Number):
+        if type(item) is not Number:  # to read one of a subclass may run code
             return False
         row[self._position + code] = convert.to_double(item)
         return True
@@ -208,7 +208,7 @@ class ModuleForm(form.Form):
         module = object.__new__(root.cls)
         pending = Pending(self, numbers)
         attributes.get_attributes(module)[PENDING] = pending
-        if not self._waits:
+        if not (self._waits and attributes.may_wait(root.cls, looked_at)):  # its class may have changed since
             looked_at(module)
         return module
 
@@ -331,13 +331,13 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
 
 def _may_wait(cls: Any, names: Any) -> bool:
     """Whether a Module may get its attributes when one is asked for: its class has to leave that to `Module`."""
-    ours = ("__dict__", "__getstate__")
+    ours = ("__delattr__", "__getstate__", "__setattr__")
     if any(inspect.getattr_static(cls, name) is not inspect.getattr_static(Module, name) for name in ours):
         return False
     # What a class has itself would be found in place of an attribute.
-    return not any(hasattr(cls, name) for name in names) and attributes.may_wait(cls, looked_at)
+    return not any(hasattr(cls, name) for name in names)
 
 
-def _is_usual(cls: type) -> bool:
+def _is_usual(cls: Any) -> bool:
     """Whether nodes of a class can be read by what they hold: a subclass may show something else."""
     return issubclass(cls, (Module, tuple)) or cls in (dict, list)

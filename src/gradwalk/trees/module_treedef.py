@@ -312,7 +312,7 @@ def _unhashable(code: Any) -> bool:
     return False
 
 
-def _steps(path: str, cls: type, keys: Any, count: int) -> list[str]:
+def _steps(path: str, cls: Any, keys: Any, count: int) -> list[str]:
     """Return the paths of the parts of a node."""
     if issubclass(cls, Module):
         return [f"{path}.{key}" for key in keys]

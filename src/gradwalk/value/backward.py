@@ -152,9 +152,13 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
         try:
             if not order.visit(root, None, visited, earlier) and _are_native(visited, level):
                 cython.cast(ValueNode, root)._grad = 1.0
+                are_visited = [cython.cast(ValueNode, leaf)._mark != marks.NEW for leaf in leaves]
                 cython.cast(ValueNode, root)._mark = marks.REACHED
                 _pass_back(visited)
-                found = [cython.cast(ValueNode, leaf)._grad for leaf in leaves]
+                found = [
+                    cython.cast(ValueNode, leaf)._grad if is_visited else 0.0
+                    for leaf, is_visited in zip(leaves, are_visited, strict=True)
+                ]
         finally:
             order.unmark(visited)
             _take_back(visited, earlier)

@@ -228,69 +228,97 @@ static inline Node *new_node(PyTypeObject *type) { return PyObject_New(Node, typ
 
 #define DEEPEST 100 /* subclasses and details inside one another that are freed by recursion */
 
-static OF_THREAD Node *dead_nodes;       /* that still hold their operands */
-static OF_THREAD PyObject *late_details; /* a list of those further down; NULL if there are none */
-static OF_THREAD int freeing;            /* how deep */
+/* What a thread is freeing. Whatever runs meanwhile in this thread, such as the finaliser of a subclass, may free nodes
+   too: they wait in the same list. Other threads free theirs by themselves, as a finaliser may take its time. */
+typedef struct Freeing {
+    unsigned long thread;
+    Node *dead;     /* nodes that still hold their operands */
+    PyObject *late; /* a list of details further down; NULL if there are none */
+    int depth;
+    struct Freeing *other; /* of another thread */
+} Freeing;
+
+static OF_THREAD Freeing first_freeing; /* the only one, but where threads take turns in the middle of finalisers */
+static OF_THREAD Freeing *freeings;
+
+/* What the thread is freeing already; or `begun`, which it then is to end. Memory of a stack would not do: extensions
+   such as greenlet move stacks in the middle of a finaliser. */
+static Freeing *freeing_of_thread(Freeing **begun) {
+    const unsigned long thread = PyThread_get_thread_ident();
+    for (Freeing *freeing = freeings; freeing; freeing = freeing->other)
+        if (freeing->thread == thread) return freeing;
+    Freeing *made = freeings ? PyMem_RawMalloc(sizeof(Freeing)) : &first_freeing;
+    if (!made) return freeings; /* another thread will free it */
+    *made = (Freeing){.thread = thread, .other = freeings};
+    freeings = *begun = made;
+    return made;
+}
+
+static void end_freeing(Freeing *freeing) {
+    Freeing **at = &freeings;
+    while (*at != freeing) at = &(*at)->other;
+    *at = freeing->other;
+    if (freeing != &first_freeing) PyMem_RawFree(freeing);
+}
+
+static inline void await_freeing(Freeing *freeing, Node *dead) {
+    *link_of(dead) = freeing->dead;
+    freeing->dead = dead;
+}
 
 /* Give up an operand. What was its last reference is not freed at once: no recursion. */
-static inline void drop_operand(PyObject *operand) {
+static inline void drop_operand(Freeing *freeing, PyObject *operand) {
 #if NODES_IN_CHUNKS
     if (Py_REFCNT(operand) == 1 && Py_TYPE(operand) == node_type) {
-        Node *node = (Node *)operand;
-        *link_of(node) = dead_nodes;
-        dead_nodes = node;
+        await_freeing(freeing, (Node *)operand);
         return;
     }
 #endif
     Py_DECREF(operand);
 }
 
-static void drop_details(PyObject *details) {
-    if (details == Py_None || freeing < DEEPEST) {
-        Py_DECREF(details);
-        return;
+static void drop_details(Freeing *freeing, PyObject *details) {
+    if (details != Py_None && freeing->depth >= DEEPEST) {
+        if (!freeing->late) freeing->late = PyList_New(0);
+        if (!freeing->late || PyList_Append(freeing->late, details) < 0) PyErr_Clear(); /* by recursion after all */
     }
-    if (!late_details) late_details = PyList_New(0);
-    if (!late_details || PyList_Append(late_details, details) < 0) PyErr_Clear(); /* then by recursion after all */
     Py_DECREF(details);
 }
 
-static void free_dead_nodes(void) {
-    while (dead_nodes || late_details) {
-        while (dead_nodes) {
-            Node *node = dead_nodes;
+static void free_dead_nodes(Freeing *freeing) {
+    while (freeing->dead || freeing->late) {
+        while (freeing->dead) {
+            Node *node = freeing->dead;
             PyObject *a = node->a, *b = node->b, *details = node->details;
-            dead_nodes = *link_of(node);
+            freeing->dead = *link_of(node);
             free_node(node);
-            drop_operand(b);
-            drop_operand(a); /* the first one in the list, so that its chunk is likely to be that of the node */
-            drop_details(details);
+            drop_operand(freeing, b);
+            drop_operand(freeing, a); /* the first one in the list: it is likely to stand beside the node */
+            drop_details(freeing, details);
         }
-        PyObject *late = late_details;
-        late_details = NULL;
+        PyObject *late = freeing->late;
+        freeing->late = NULL;
         Py_XDECREF(late);
     }
 }
 
-/* Whatever runs meanwhile, such as the finaliser of a subclass, may free nodes too: they wait in the same list. */
 static void deallocate_node(PyObject *self) {
     Node *node = (Node *)self;
+    Freeing *begun = NULL, *freeing = freeing_of_thread(&begun);
     if (Py_TYPE(self) == node_type) {
-        *link_of(node) = dead_nodes;
-        dead_nodes = node;
+        await_freeing(freeing, node);
     } else {
         PyObject *a = node->a, *b = node->b, *details = node->details;
         Py_TYPE(self)->tp_free(self);
-        freeing++;
-        drop_operand(a);
-        drop_operand(b);
-        drop_details(details);
-        freeing--;
+        freeing->depth++;
+        drop_operand(freeing, a);
+        drop_operand(freeing, b);
+        drop_details(freeing, details);
+        freeing->depth--;
     }
-    if (freeing) return;
-    freeing = 1;
-    free_dead_nodes();
-    freeing = 0;
+    if (!begun) return;
+    free_dead_nodes(begun);
+    end_freeing(begun);
 }
 
 static int manage_nodes(PyObject *cls) {
