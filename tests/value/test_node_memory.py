@@ -137,7 +137,8 @@ if HAS_CHUNKS:
 
         for _ in range(3):
             found = distances()
-            assert found.count(Value.__basicsize__) > 0.99 * len(found)
+            # But for what fills the holes that others have left in the chunk in use.
+            assert found.count(Value.__basicsize__) > 0.8 * len(found)
 
 
 if HAS_CHUNKS and sys.platform == "linux":  # which says how much memory the process holds
