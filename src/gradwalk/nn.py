@@ -145,9 +145,8 @@ def looked_at(module: Module[Any]) -> dict[str, Any]:
         pending = attributes.get(PENDING)
         if pending is not None:
             filled = pending.attributes(module)
-            filled.update(
-                (name, item) for name, item in attributes.items() if name != PENDING
-            )  # what has been set since
+            # What has been set since stands in place of what there was.
+            filled.update((name, item) for name, item in attributes.items() if name != PENDING)
             attributes.clear()
             attributes.update(filled)
     return attributes

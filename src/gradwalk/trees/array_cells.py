@@ -19,9 +19,8 @@ def read_array(array: Any, shape: tuple[int, ...], row: Any, position: int) -> b
     """
     fits: bool = array.shape == shape and array.dtype == numpy.float64
     if fits:
-        for i, number in enumerate(
-            array.ravel().tolist(), position
-        ):  # of a list or a view, which slices would tell apart
+        # One by one: the row is a list or a view, which slices would tell apart.
+        for i, number in enumerate(array.ravel().tolist(), position):
             row[i] = number
     return fits
 
