@@ -44,6 +44,7 @@ _NAMES = {
     "gradwalk.value.modes": ("RecordingError", "debug_nans", "no_grad", "source_lines"),
     "gradwalk.value.order": ("topological_order",),
     "gradwalk.value.refresh": ("refresh",),
+    "gradwalk.value.scopes": ("label", "named_scope"),
     "gradwalk.value.tables": ("interp", "one_hot", "pchip", "searchsorted", "take"),
     "gradwalk.value.value": ("Value",),
 }
@@ -97,6 +98,8 @@ if TYPE_CHECKING:
     from gradwalk.value.modes import source_lines as source_lines
     from gradwalk.value.order import topological_order as topological_order
     from gradwalk.value.refresh import refresh as refresh
+    from gradwalk.value.scopes import label as label
+    from gradwalk.value.scopes import named_scope as named_scope
     from gradwalk.value.tables import interp as interp
     from gradwalk.value.tables import one_hot as one_hot
     from gradwalk.value.tables import pchip as pchip

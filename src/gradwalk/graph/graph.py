@@ -43,6 +43,7 @@ class Graph:
         outputs: The indices of the roots.
         files: The text of the programs that `sources` are lines of, by filename, as they ran. Empty for a graph that
             was read: it may name any file, so none is opened.
+        scopes: The named scopes that the nodes were made in, by index, such as `"layer0.attention"`.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -63,6 +64,7 @@ class Graph:
     by_hand: frozenset[int]
     outputs: tuple[int, ...]
     files: Mapping[str, str] = field(default_factory=dict)
+    scopes: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def record(cls, root: Value | Iterable[Value]) -> Graph:
@@ -93,7 +95,8 @@ class Graph:
         for array in flat[:6]:
             array.flags.writeable = False
         notes = notes_of(flat)
-        return cls(*flat[:6], *notes, flat.outputs, files_of(notes.sources.values()))
+        *others, scopes = notes
+        return cls(*flat[:6], *others, flat.outputs, files_of(notes.sources.values()), scopes)
 
     def __len__(self) -> int:
         return len(self.opcodes)
@@ -188,6 +191,7 @@ class Graph:
             ("symbol", self.symbols),
             ("source line", self.sources),
             ("rule set by hand", self.by_hand),
+            ("scope", self.scopes),
             ("output", self.outputs),
         ):
             for index in indices:

@@ -61,6 +61,7 @@ class _Opening:
         self._data: list[float] = []
         self._grad: list[float] = []
         self._sources: dict[int, SourceLine] = {}
+        self._scopes: dict[int, str] = {}
 
     def copy(self, node: Node) -> None:
         """Write a node as it is."""
@@ -96,6 +97,8 @@ class _Opening:
         """Write a node that is, or is a part of, one of the graph that is opened."""
         if origin.source is not None:
             self._sources[len(self._opcodes)] = origin.source
+        if origin.place in self._graph.scopes:
+            self._scopes[len(self._opcodes)] = self._graph.scopes[origin.place]
         self._opcodes.append(opcode)
         self._operands += operands
         self._offsets.append(len(self._operands))
@@ -119,6 +122,7 @@ class _Opening:
             frozenset(index[i] for i in before.by_hand),
             tuple(index[i] for i in before.outputs),
             before.files,
+            self._scopes,
         )
 
 

@@ -185,12 +185,13 @@ def _write_many(node: ValueNode, k: cython.int, operand: cython.p_int, local: cy
 
 
 class Notes(NamedTuple):
-    """Properties that only some nodes have, by index: labels, symbols, source lines, and rules set by hand."""
+    """Properties that only some nodes have, by index: labels, symbols, source lines, rules set by hand, and scopes."""
 
     labels: dict[int, str]
     symbols: dict[int, str]
     sources: dict[int, SourceLine]
     by_hand: frozenset[int]
+    scopes: dict[int, str]
 
 
 def notes_of(nodes: FlatNodes) -> Notes:
@@ -200,10 +201,10 @@ def notes_of(nodes: FlatNodes) -> Notes:
         nodes: The recorded nodes.
 
     Returns:
-        Labels, symbols, source lines, and the nodes with rules set by hand.
+        Labels, symbols, source lines, the nodes with rules set by hand, and scopes.
     """
     node: ValueNode
-    notes = Notes({}, {}, {}, frozenset([i for i, node in nodes.noted.items() if rule_of(node) is not None]))
+    notes = Notes({}, {}, {}, frozenset([i for i, node in nodes.noted.items() if rule_of(node) is not None]), {})
     named: dict[int, NamedLine] = {}
     for index, node in nodes.noted.items():
         if node._details is None:
@@ -215,7 +216,10 @@ def notes_of(nodes: FlatNodes) -> Notes:
         if node.source is not None:
             notes.sources[index] = node.source
         if isinstance(node._details.source, NamedLine):
-            named[index] = node._details.source
+            if node._details.source.variable:
+                named[index] = node._details.source
+            if node._details.source.scope:
+                notes.scopes[index] = node._details.source.scope
     _name_by_variables(nodes, named, notes.labels)
     return notes
 

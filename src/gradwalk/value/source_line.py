@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -47,17 +48,19 @@ class SourceLine(NamedTuple):
 
 
 class NamedLine(NamedTuple):
-    """The line that made a node, and the variable that the node was assigned to.
+    """The line that made a node, the variable that the node was assigned to, and the scopes that it was made in.
 
     Attributes:
         line: The line.
-        variable: The name of the variable, such as `loss`, or `w[0]`.
+        variable: The name of the variable, such as `loss`, or `w[0]`; "" if there is none.
         makes: How many nodes the right-hand side makes, as `Target` has it.
+        scope: The names of the scopes, with dots between them; "" if there is none.
     """
 
     line: SourceLine
     variable: str
     makes: str
+    scope: str
 
 
 class _Seen(NamedTuple):
@@ -69,6 +72,8 @@ class _Seen(NamedTuple):
     targets: dict[int, Target | None]  # by the offset of the instruction
 
 
+scope_path: ContextVar[str] = ContextVar("scope_path", default="")  # of the named scopes that are open here
+
 _seen: dict[int, _Seen] = {}  # by the id of the code, because code that was edited and run again can have the same name
 _parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # by the name of the file: its lines and targets
 
@@ -79,15 +84,16 @@ def users_line() -> SourceLine:
 
 
 def named_line() -> SourceLine | NamedLine:
-    """Return what `users_line` does, with the variable that what is being made is assigned to, if there is one.
+    """Return what `users_line` does, with the variable that what is being made is assigned to and the scope, if any.
 
     What a function returns is named by the line that called it.
     """
     frame = _users_frame(sys._getframe())
     line = _line(frame)
+    scope = scope_path.get()
     target = _target(frame)
     if target is None:
-        return line
+        return NamedLine(line, "", MANY, scope) if scope else line
     makes = target.makes
     while target is not None and target.variable == RETURNED and frame.f_back is not None:
         name = frame.f_code.co_name
@@ -95,7 +101,8 @@ def named_line() -> SourceLine | NamedLine:
         target = _target(frame)
         if target is not None and target.makes not in ("", name):
             makes = MANY  # such as reduce(), which may have called the function several times
-    return NamedLine(line, target.variable, makes) if target is not None and target.variable else line
+    variable = target.variable if target is not None else ""
+    return NamedLine(line, variable, makes, scope) if variable or scope else line
 
 
 def users_branch() -> str:

@@ -1,0 +1,93 @@
+"""What the parts of a computation are called: named scopes, and labels for all Values of a tree.
+
+Both are for those who look at it, and note nothing unless `source_lines()` is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextvars import Token
+from typing import Any, TypeVar
+
+import numpy
+
+from gradwalk.value.modes import remembers_lines
+from gradwalk.value.source_line import scope_path
+from gradwalk.value.value import Value
+
+Tree = TypeVar("Tree")
+
+
+class named_scope:  # noqa: N801  a context manager, named as JAX names it
+    """Name the part of a computation that is made inside it: a module, a head, the step of a loop.
+
+    Under `source_lines()`, every new node remembers the scopes that it was made in, the outermost first. Walks of large
+    graphs open by them.
+
+    Args:
+        name: The name, such as `"attention"`; dots divide it into scopes inside one another.
+
+    Raises:
+        ValueError: The name is empty, or one of its parts is.
+
+    Example:
+        >>> from gradwalk import Graph, Value, source_lines
+        >>> with source_lines(), named_scope("square"):
+        ...     y = Value(3.0) ** 2
+        >>> Graph.record(y).scopes
+        {0: 'square', 1: 'square'}
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not all(name.split(".")):
+            raise ValueError(f'a scope is named by a text such as "attention" or "layer0.attention", not {name!r}')
+        self._name = name
+        self._outer: list[Token[str]] = []
+
+    def __enter__(self) -> None:
+        outer = scope_path.get()
+        self._outer.append(scope_path.set(f"{outer}.{self._name}" if outer else self._name))
+
+    def __exit__(self, *error: object) -> None:
+        scope_path.reset(self._outer.pop())
+
+
+def label(tree: Tree, name: str) -> Tree:
+    """Label each Value of a tree by its path: the scopes around, the name, and its place in the tree.
+
+    Under `source_lines()` only; else nothing is done. Values that have a label keep it.
+
+    Args:
+        tree: A Value, or lists, tuples, dicts and arrays of them. Whatever else it holds is left alone.
+        name: What the tree is called, such as `"weight"`.
+
+    Returns:
+        The same tree.
+
+    Example:
+        >>> from gradwalk import Value, source_lines
+        >>> x = Value(2.0)
+        >>> with source_lines(), named_scope("powers"):
+        ...     powers = label([x * x, x * x * x], "power")
+        >>> [power.label for power in powers]
+        ['powers.power.0', 'powers.power.1']
+    """
+    if remembers_lines():
+        outer = scope_path.get()
+        for value, path in _values(tree, f"{outer}.{name}" if outer else name):
+            if not value.label:
+                value.label = path
+    return tree
+
+
+def _values(tree: Any, name: str) -> Iterator[tuple[Value, str]]:
+    """Yield the Values of a tree with their paths."""
+    pending = [(tree, name)]
+    while pending:
+        part, path = pending.pop()
+        if isinstance(part, Value):
+            yield part, path
+        elif isinstance(part, (list, tuple)) or (isinstance(part, numpy.ndarray) and part.ndim):
+            pending += [(item, f"{path}.{i}") for i, item in enumerate(part)]
+        elif isinstance(part, dict):
+            pending += [(item, f"{path}.{key}") for key, item in part.items()]
