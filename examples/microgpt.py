@@ -227,10 +227,12 @@ def main() -> None:
     names = options.names.read_text().split()
     rng.shuffle(names)
     tokenizer = Tokenizer(names)
-    start = weights = initial_weights(len(tokenizer), rng)
+    weights = initial_weights(len(tokenizer), rng)
     print(f"{len(names)} names, {len(tokenizer)} tokens, {sum(map(np.size, weights.values()))} parameters")
-    for number, (value, weights) in enumerate(train(start, names, tokenizer, options.steps, options.run, rng), 1):
+    training = train(weights, names, tokenizer, options.steps, options.run, rng)
+    for number, (value, learnt) in enumerate(training, 1):
         print(f"step {number:4d} / {options.steps:4d} | loss {value:.4f}")
+        weights = learnt
     print("--- invented names ---")
     for _ in range(options.samples):
         print(invent(weights, tokenizer, rng, options.temperature))

@@ -95,8 +95,8 @@ class Graph:
         for array in flat[:6]:
             array.flags.writeable = False
         notes = notes_of(flat)
-        *others, scopes = notes
-        return cls(*flat[:6], *others, flat.outputs, files_of(notes.sources.values()), scopes)
+        files = files_of(notes.sources.values())
+        return cls(*flat[:6], *notes[:4], flat.outputs, files, notes.scopes)
 
     def __len__(self) -> int:
         return len(self.opcodes)
