@@ -115,9 +115,7 @@ class Script:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and name in [alias.asname or alias.name for alias in node.names]:
                 module = node.module or "another file"
-                return (
-                    f", but imports it from {module}, where `from gradwalk import Value` takes the place of the class"
-                )
+                return f", but imports it from {module}: write `from gradwalk import Value` there, in its place"
         return ""
 
 
@@ -177,7 +175,7 @@ class OwnClass:
         )
 
     def replaced(self, call: str) -> ast.Module:
-        """Return the script with two calls behind each statement that defines the class.
+        """Return the script with two calls behind each statement that defines the class, and its helpers.
 
         For a class `Value` they are `Value = CALL.placed(Value)` and `CALL.check()`, on the line of the class, so that
         no line of the script moves.
@@ -193,7 +191,8 @@ class OwnClass:
             for place, node in reversed(list(enumerate(body))):
                 if isinstance(node, ast.ClassDef) and node.name == self.name:
                     calls = ast.parse(f"{self.name} = {call}.placed({self.name})\n{call}.check()").body
-                    body[place + 1 : place + 1] = [_on_the_line_of(node, statement) for statement in calls]
+                    end = place + _length_with_helpers(body[place:], self.name)
+                    body[end:end] = [_on_the_line_of(node, statement) for statement in calls]
         positions = _Positions(self.name, self._arguments())
         positions.visit(tree)
         return ast.fix_missing_locations(tree)
@@ -301,6 +300,50 @@ def _bodies(tree: ast.Module) -> list[list[ast.stmt]]:
     """All lists of statements in a tree."""
     fields = [value for node in ast.walk(tree) for _, value in ast.iter_fields(node)]
     return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
+
+
+def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
+    """How many statements the definition of a class takes, with the functions and constants behind it that it uses.
+
+    Args:
+        body: The statements, from that which defines the class.
+        name: The class.
+
+    Returns:
+        The number. No statement among them does anything with the class.
+    """
+    used = _names(body[0])
+    length = 1
+    for place, statement in enumerate(body[1:], start=2):
+        if not _only_defines(statement, name):
+            break
+        if used & _defined(statement):
+            length = place
+            used |= _names(statement)
+    return length
+
+
+def _only_defines(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement defines something without calling anything, or using a class."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    if isinstance(statement, ast.FunctionDef):
+        at_once: list[ast.AST] = [*statement.decorator_list, *statement.args.defaults]
+    elif isinstance(statement, ast.ClassDef):
+        at_once = [*statement.decorator_list, *statement.bases]
+        at_once += [part for part in statement.body if not isinstance(part, ast.FunctionDef)]
+    else:
+        at_once = [statement]
+    is_definition = isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
+    runs = any(isinstance(part, ast.Call) for node in at_once for part in ast.walk(node))
+    return is_definition and not runs and not any(name in _names(node) for node in at_once)
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """The names that a definition gives a meaning."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    return {part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def _on_the_line_of(node: ast.ClassDef, statement: ast.stmt) -> ast.stmt:

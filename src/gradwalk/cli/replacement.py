@@ -180,15 +180,16 @@ class Replacement:
             return True
         if not isinstance(member, FunctionType):
             raise self._own.refusal(f"its .{name} is not the method that gradwalk's Value has under this name")
-        if name in self._own.effects:
-            raise self._own.refusal(f"its {name} does more than compute, in line {self._own.effects[name]}")
+        code = member.__name__  # another than the name where a class says __radd__ = __add__
+        if code in self._own.effects:
+            raise self._own.refusal(f"its {name} does more than compute, in line {self._own.effects[code]}")
         count = samples.operand_count(member)
         if count is None:
             return True
         theirs = samples.outcomes(cls, name, count)
         self._expected[name] = count, theirs
         is_same = samples.difference(theirs, samples.outcomes(Value, name, count)) is None
-        if name in self._own.of_powers or not is_same or not any(theirs):
+        if code in self._own.of_powers or not is_same or not any(theirs):
             return True
         self._native.append(name)
         return False
