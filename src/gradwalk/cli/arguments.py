@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 FILES = ("svg", "film", "page")  # the options of `walk` that name a file to write
-_WITH_VALUE = ("--order", "--pass", *(f"--{option}" for option in FILES))
+_WITH_VALUE = ("--order", "--pass", "--replace", *(f"--{option}" for option in FILES))
 
 _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.8813735870195432'
 
@@ -34,6 +34,8 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     options = parser.parse_args(_options_first(arguments))
     if options.command == "run" and not (options.script or options.module):
         parser.error("run takes the path of a script, or -m and the name of a module")
+    if options.command == "run" and options.replace is not None and options.module:
+        parser.error("--replace names a class of a script, and -m runs a module: give the path of the script")
     return options
 
 
@@ -61,8 +63,19 @@ def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         metavar="N",
         help="which backward() of a script, counted from 1; the last, if not given",
     )
+    _add_replace(walk)
     _add_order(walk)
     _add_outputs(walk)
+
+
+def _add_replace(command: argparse.ArgumentParser) -> None:
+    """Add the option for scripts that define micrograd's class themselves."""
+    command.add_argument(
+        "--replace",
+        metavar="NAME",
+        help="put gradwalk's Value in the place of this class, which the script defines for itself, as microgpt.py does"
+        " with Value; refused where its numbers would change",
+    )
 
 
 def _add_order(walk: argparse.ArgumentParser) -> None:
@@ -104,10 +117,11 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run = commands.add_parser(
         "run",
         help="run a script or module that was written for micrograd",
-        usage="gradwalk run [-h] (script | -m module) ...",
+        usage="gradwalk run [-h] ([--replace NAME] script | -m module) ...",
         description="Run a script with `micrograd` meaning gradwalk: the same program, faster, and at any depth. With"
         " -m a module is run, as by `python -m`: `gradwalk run -m pytest` runs tests.",
     )
+    _add_replace(run)
     run.add_argument("-m", nargs=argparse.REMAINDER, metavar="module", dest="module", help="a module and its arguments")
     run.add_argument("script", nargs="?", help="the path of a script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")

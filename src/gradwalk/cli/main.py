@@ -14,6 +14,7 @@ from pathlib import Path
 import gradwalk
 from gradwalk.cli import arguments, expression, micrograd, output, script
 from gradwalk.cli.expression import ExpressionError
+from gradwalk.cli.own_class import ReplacementError
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.page.page import page
 from gradwalk.explain.text import is_name
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         return _failed(f"{error.filename}: {error.strerror}" if error.filename else error)
-    except (ExpressionError, OrderError, PictureError, ModuleNotFoundError) as error:
+    except (ExpressionError, OrderError, PictureError, ReplacementError, ModuleNotFoundError) as error:
         return _failed(error)
     return code
 
@@ -66,6 +67,8 @@ def _walk(options: Namespace) -> int:
     output.refuse_empty_names(options)
     if options.what.endswith(".py"):
         return _walk_script(options)
+    if options.replace is not None:
+        raise ExpressionError("--replace names a class of a script, and an expression has none")
     if options.number is not None:
         raise ExpressionError("--pass chooses a backward() of a script, and an expression has only one")
     root, _ = expression.evaluate(expression.parse(options.what), _values(options.values))
@@ -78,7 +81,7 @@ def _walk_script(options: Namespace) -> int:
     """Run a script, and show one of its passes and where that is among the others."""
     # With --json, what the script prints is kept out of the JSON.
     printed = sys.stderr if options.json else sys.stdout
-    code, recorder = script.recorded(options.what, options.values, printed, options.number)
+    code, recorder = script.recorded(options.what, options.values, printed, options.number, options.replace)
     if code:
         return code
     timeline = recorder.timeline()
@@ -116,7 +119,7 @@ def _run(options: Namespace) -> int:
     """Run a script or module that was written for micrograd."""
     if options.module:
         return micrograd.run_module(options.module[0], options.module[1:])
-    return micrograd.run(options.script, options.arguments)
+    return micrograd.run(options.script, options.arguments, options.replace)
 
 
 _COMMANDS = {"walk": _walk, "lesson": _lesson, "run": _run}

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from gradwalk.cli import downloads, own_class, replacement
+from gradwalk.cli.notice import say
+from gradwalk.cli.own_class import ReplacementError
+
+_HERE = Path(__file__).parent
+_OURS = {__file__, replacement.__file__, own_class.__file__, ast.__file__}  # the frames above those of a script
 # A folder on the path, and not modules made on the fly, because processes that a program spawns inherit the path.
-_SHIMS = str(Path(__file__).with_name("shims"))
+_SHIMS = str(_HERE / "shims")
 
 
 def as_micrograd() -> None:
@@ -31,7 +39,7 @@ def as_micrograd() -> None:
         sys.path.insert(0, _SHIMS)
 
 
-def run(script: str, arguments: list[str]) -> int:
+def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> int:
     """Run a script as `python script arguments...` would, with micrograd's names meaning gradwalk's.
 
     An exception of the script is reported as Python would report it, by a traceback that begins in the script.
@@ -39,22 +47,28 @@ def run(script: str, arguments: list[str]) -> int:
     Args:
         script: The path of the script.
         arguments: The script's own arguments.
+        replace: The class of the script that gradwalk's Value takes the place of. Without it, a script that defines
+            such a class is told what it could be; `run` asks where there is a terminal.
+        command: The command that was given.
 
     Returns:
         The exit code.
 
     Raises:
         OSError: The script cannot be read.
+        ReplacementError: The class cannot be replaced.
         SystemExit: The script raised it.
     """
     source = Path(script).read_bytes()
+    name = replace or replacement.offer(source, script, command, ask=command == "run")
     main = ModuleType("__main__")
     main.__file__ = script
     sys.modules["__main__"] = main
     sys.argv[:] = [script, *arguments]
     sys.path[0] = str(Path(script).parent.resolve())
     as_micrograd()
-    return _exit_code(lambda: exec(compile(source, script, "exec", dont_inherit=True), vars(main)))
+    downloads.look_beside(script, source)
+    return _exit_code(lambda: _execute(source, script, name, vars(main)))
 
 
 def run_module(module: str, arguments: list[str]) -> int:
@@ -79,16 +93,27 @@ def run_module(module: str, arguments: list[str]) -> int:
     return _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
 
 
+def _execute(source: bytes, script: str, name: str | None, namespace: dict[str, Any]) -> None:
+    """Execute a script in a namespace, with one of its classes replaced where a name is given."""
+    if name is None:
+        exec(compile(source, script, "exec", dont_inherit=True), namespace)
+    else:
+        replacement.execute(source, script, name, namespace)
+
+
 def _exit_code(program: Callable[[], object]) -> int:
     """Run a program, and report its exceptions as Python does."""
     try:
         program()
-    except SystemExit:
+    except (SystemExit, ReplacementError):
         raise
     except BaseException as error:
-        # The traceback begins in the program, without the frames of this module.
+        if downloads.cure(error):
+            say(downloads.cure(error))
+            return 1
+        # The traceback begins in the program, without the frames above it.
         traceback = error.__traceback__
-        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+        while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
             traceback = traceback.tb_next
         error.__traceback__ = traceback
         sys.excepthook(type(error), error, traceback)

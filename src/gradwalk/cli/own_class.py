@@ -1,0 +1,353 @@
+"""Finds, in the text of a script, the classes that are micrograd's `Value` written again.
+
+Nothing is run here: this is a reading of the script's syntax tree, and what it says about a class is what can be known
+before the script begins.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+
+_NEEDED = {"backward": "backward()", "__add__": "+", "__mul__": "*"}
+_ARRAYS = {"np", "numpy", "cp", "cupy", "torch", "jnp", "mx"}  # what the numbers of a class of arrays are made by
+_OURS = ("data", "_children", "_op", "label")  # the arguments of gradwalk's Value
+
+
+class ReplacementError(ValueError):
+    """A class of a script that gradwalk's Value cannot stand in for; the message says why, and what to do."""
+
+
+class Script:
+    """The syntax tree of a script, and what it says about the classes in it.
+
+    Args:
+        source: The text of the script, in bytes as it stands in the file.
+        path: Where the script is, for messages and tracebacks.
+
+    Raises:
+        SyntaxError: If the text is not Python.
+    """
+
+    def __init__(self, source: bytes, path: str) -> None:
+        self.path = path
+        self.tree = ast.parse(source, path)
+        self._classes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)]
+
+    def like_micrograds(self) -> list[str]:
+        """Return the names of the classes that are micrograd's Value written again, each once.
+
+        Returns:
+            The names in the order of the script, without those of classes of arrays and of what derives from another
+            class.
+        """
+        found = [
+            node.name
+            for node in self._classes
+            if not self._missing(node) and not node.bases and not _names(node) & _ARRAYS
+        ]
+        return list(dict.fromkeys(found))
+
+    def own_class(self, name: str) -> OwnClass:
+        """Return the class of a name.
+
+        Args:
+            name: The name.
+
+        Returns:
+            What is known of it.
+
+        Raises:
+            ReplacementError: If the script defines no such class, or it is not like micrograd's.
+        """
+        nodes = [node for node in self._classes if node.name == name]
+        if not nodes:
+            raise ReplacementError(
+                f"{self.path} defines no class {name}{self._where_from(name) or f': {self._choice()}'}"
+            )
+        missing = self._missing(nodes[0])
+        if missing:
+            raise ReplacementError(
+                f"{name} of {self.path} is not a class like micrograd's Value, for it has no "
+                f"{' and no '.join(missing)}: {self._choice()}"
+            )
+        return OwnClass(self, nodes)
+
+    def family(self, node: ast.ClassDef) -> list[ast.ClassDef]:
+        """Return a class and those of the script that it derives from.
+
+        Args:
+            node: The class.
+
+        Returns:
+            The classes, itself first.
+        """
+        family = [node]
+        for member in family:  # which grows on the way
+            bases = {base.id for base in member.bases if isinstance(base, ast.Name)}
+            family.extend(other for other in self._classes if other.name in bases and other not in family)
+        return family
+
+    def _missing(self, node: ast.ClassDef) -> list[str]:
+        """What a class lacks of micrograd's Value, in words."""
+        family = self.family(node)
+        methods = {method.name for member in family for method in _methods(member)}
+        attributes = {name for member in family for name in _attributes(member)}
+        missing = [word for method, word in _NEEDED.items() if method not in methods]
+        missing += [f".{name}" for name in ("data", "grad") if name not in attributes]
+        if not missing and len(attributes) < 3:
+            missing.append("attribute for what a value was made from")
+        return missing
+
+    def _choice(self) -> str:
+        """What --replace could have been given."""
+        names = " or ".join(self.like_micrograds())
+        if names:
+            return f"--replace takes the name of such a class, which here is {names}"
+        return (
+            "--replace takes the name of a class with .data, .grad, what a value was made from, + and *, and "
+            "backward(), and there is none"
+        )
+
+    def _where_from(self, name: str) -> str:
+        """Where a name comes from that is imported, in words."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom) and name in [alias.asname or alias.name for alias in node.names]:
+                module = node.module or "another file"
+                return f", but imports it from {module}: write `from gradwalk import Value` there, in its place"
+        return ""
+
+
+class OwnClass:
+    """A class of a script that is micrograd's Value written again.
+
+    Attributes:
+        name: Its name.
+        path: The path of the script.
+        of_powers: The methods that take powers, of which samples cannot show that gradwalk's are the same.
+        effects: The methods that do more than compute, each with a line that does.
+        used: The names of all attributes that the script reads.
+        used_outside: Those that it reads outside of the class, each with the first line that does.
+    """
+
+    def __init__(self, script: Script, nodes: Sequence[ast.ClassDef]) -> None:
+        self._script = script
+        self._nodes = nodes
+        self._methods = [method for node in nodes for part in script.family(node) for method in _methods(part)]
+        self.name = nodes[0].name
+        self.path = script.path
+        self.of_powers = {method.name for method in self._methods if _takes_powers(method)}
+        self.effects = {method.name: line for method in self._methods if (line := _line_of_effect(method))}
+        loads = _loads(script.tree)
+        inside = {id(load) for node in nodes for load in _loads(node)}
+        self.used = {load.attr for load in loads}
+        self.used_outside = {load.attr: load.lineno for load in reversed(loads) if id(load) not in inside}
+
+    def refuse_what_would_be_lost(self) -> None:
+        """Refuse a class that does more than values do, where gradwalk's operations would not do it.
+
+        Raises:
+            ReplacementError: If so, with the line that does.
+        """
+        if "__init__" in self.effects:
+            raise self.refusal(f"its __init__ does more than keep what it is given, in line {self.effects['__init__']}")
+        for line in self._lines_that_set_the_class():
+            raise self.refusal(f"line {line} changes an attribute of the class itself")
+        for node in ast.walk(self._script.tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            if node.func.attr == "backward" and (node.args or node.keywords):
+                raise self.refusal(f"line {node.lineno} gives arguments to backward(), and gradwalk's takes none")
+
+    def refusal(self, why: str) -> ReplacementError:
+        """Return the error for a class that gradwalk's Value cannot stand in for.
+
+        Args:
+            why: The reason.
+
+        Returns:
+            The error.
+        """
+        return ReplacementError(
+            f"{self.name} of {self.path} cannot be replaced faithfully: {why}. Without --replace {self.name} "
+            "the script runs as it is"
+        )
+
+    def replaced(self, call: str) -> ast.Module:
+        """Return the script with two calls behind each statement that defines the class, and its helpers.
+
+        For a class `Value` they are `Value = CALL.placed(Value)` and `CALL.check()`, on the line of the class, so that
+        no line of the script moves.
+
+        Args:
+            call: The global name of the object that is called.
+
+        Returns:
+            The tree. The script's own is left as it was.
+        """
+        tree = copy.deepcopy(self._script.tree)
+        for body in _bodies(tree):
+            for place, node in reversed(list(enumerate(body))):
+                if isinstance(node, ast.ClassDef) and node.name == self.name:
+                    calls = ast.parse(f"{self.name} = {call}.placed({self.name})\n{call}.check()").body
+                    end = place + _length_with_helpers(body[place:], self.name)
+                    body[end:end] = [_on_the_line_of(node, statement) for statement in calls]
+        positions = _Positions(self.name, self._arguments())
+        positions.visit(tree)
+        return ast.fix_missing_locations(tree)
+
+    def _arguments(self) -> list[tuple[str, ast.expr | None]]:
+        """The arguments of its constructor behind self, each with its default."""
+        for method in self._methods:
+            if method.name == "__init__":
+                names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
+                defaults = [None] * (len(names) - len(method.args.defaults)) + list(method.args.defaults)
+                return list(zip(names, defaults, strict=True))[1:]
+        return []
+
+    def _lines_that_set_the_class(self) -> Iterator[int]:
+        """Lines such as `Value.count += 1`, `cls.count = 0` and `global tape` in a method."""
+        declared = {name for node in self._nodes for name in _class_variables(node)}
+        inside = {id(part) for method in self._methods for part in ast.walk(method)}
+        for node in ast.walk(self._script.tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+                is_of_class = node.value.id == self.name or (node.value.id == "cls" and id(node) in inside)
+                if is_of_class and (id(node) in inside or node.attr in declared):
+                    yield node.lineno
+        for method in self._methods:
+            for node in ast.walk(method):
+                if isinstance(node, ast.Global):
+                    yield node.lineno
+
+
+class _Positions(ast.NodeTransformer):
+    """Gives by position what a script gives by a name that gradwalk's Value has not: `Value(y, children=(a, b))`."""
+
+    def __init__(self, name: str, arguments: list[tuple[str, ast.expr | None]]) -> None:
+        self._name = name
+        self._arguments = arguments
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        names = [name for name, _ in self._arguments]
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        foreign = [names.index(name) for name in given if name in names and name not in _OURS]
+        if not (isinstance(node.func, ast.Name) and node.func.id == self._name and foreign):
+            return node
+        for name, default in self._arguments[len(node.args) : max(foreign) + 1]:
+            value = given.pop(name, default)
+            if value is None:
+                return node
+            node.args.append(copy.deepcopy(value))
+        node.keywords = [keyword for keyword in node.keywords if keyword.arg in given]
+        return node
+
+
+def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [statement for statement in node.body if isinstance(statement, ast.FunctionDef)]
+
+
+def _attributes(node: ast.ClassDef) -> set[str]:
+    """The attributes of instances: what methods set on self, and what a dataclass declares."""
+    found = {s.target.id for s in node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)}
+    for method in _methods(node):
+        for part in ast.walk(method):
+            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name):
+                found.add(part.attr)
+    return found
+
+
+def _class_variables(node: ast.ClassDef) -> set[str]:
+    """The names that a class gives values to, other than its methods."""
+    assigned = [target for statement in node.body if isinstance(statement, ast.Assign) for target in statement.targets]
+    return {target.id for target in assigned if isinstance(target, ast.Name)}
+
+
+def _loads(node: ast.AST) -> list[ast.Attribute]:
+    """The places where attributes are read, in the order of their lines."""
+    loads = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load)]
+    return sorted(loads, key=lambda load: load.lineno)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _takes_powers(method: ast.FunctionDef) -> bool:
+    """Whether a method takes powers of numbers.
+
+    Python asks the C library for x**2, gradwalk multiplies x by x, and about one in a thousand results differ in their
+    last bit: too few for samples to show it, and enough to change what a long training prints.
+    """
+    operators = [part.op for part in ast.walk(method) if isinstance(part, (ast.BinOp, ast.AugAssign))]
+    calls = [part.func for part in ast.walk(method) if isinstance(part, ast.Call)]
+    called = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+    return method.name == "__pow__" or any(isinstance(op, ast.Pow) for op in operators) or "pow" in called
+
+
+def _line_of_effect(method: ast.FunctionDef) -> int:
+    """The line of a statement that is a call for its effect alone, such as `tape.append(out)`; 0 if there is none."""
+    if method.name == "backward":
+        return 0
+    for part in ast.walk(method):
+        if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and "super" not in _names(part):
+            return part.lineno
+    return 0
+
+
+def _bodies(tree: ast.Module) -> list[list[ast.stmt]]:
+    """All lists of statements in a tree."""
+    fields = [value for node in ast.walk(tree) for _, value in ast.iter_fields(node)]
+    return [field for field in fields if isinstance(field, list) and field and isinstance(field[0], ast.stmt)]
+
+
+def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
+    """How many statements the definition of a class takes, with the functions and constants behind it that it uses.
+
+    Args:
+        body: The statements, from that which defines the class.
+        name: The class.
+
+    Returns:
+        The number. No statement among them does anything with the class.
+    """
+    used = _names(body[0])
+    length = 1
+    for place, statement in enumerate(body[1:], start=2):
+        if not _only_defines(statement, name):
+            break
+        if used & _defined(statement):
+            length = place
+            used |= _names(statement)
+    return length
+
+
+def _only_defines(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement defines something without calling anything, or using a class."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    if isinstance(statement, ast.FunctionDef):
+        at_once: list[ast.AST] = [*statement.decorator_list, *statement.args.defaults]
+    elif isinstance(statement, ast.ClassDef):
+        at_once = [*statement.decorator_list, *statement.bases]
+        at_once += [part for part in statement.body if not isinstance(part, ast.FunctionDef)]
+    else:
+        at_once = [statement]
+    is_definition = isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
+    runs = any(isinstance(part, ast.Call) for node in at_once for part in ast.walk(node))
+    return is_definition and not runs and not any(name in _names(node) for node in at_once)
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """The names that a definition gives a meaning."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    return {part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def _on_the_line_of(node: ast.ClassDef, statement: ast.stmt) -> ast.stmt:
+    for part in ast.walk(statement):
+        if hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return statement

@@ -1,0 +1,527 @@
+"""Scripts that define micrograd's class themselves run with gradwalk's in its place, and print the same."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from checkout import PACKAGE, ROOT
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+
+# As microgpt has it: a node keeps its local gradients.
+LOCAL = """\
+import math
+
+class Value:
+    __slots__ = ("data", "grad", "_children", "_local_grads")
+
+    def __init__(self, data, children=(), local_grads=()):
+        self.data = data
+        self.grad = 0
+        self._children = children
+        self._local_grads = local_grads
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.data + other.data, (self, other), (1, 1))
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.data * other.data, (self, other), (other.data, self.data))
+
+    def __pow__(self, power):
+        return Value(self.data**power, (self,), (power * self.data ** (power - 1),))
+
+    def exp(self):
+        return Value(math.exp(self.data), (self,), (math.exp(self.data),))
+
+    def relu(self):
+        return Value(max(0, self.data), (self,), (float(self.data > 0),))
+
+    def __neg__(self): return self * -1
+    def __sub__(self, other): return self + (-other)
+    def __rsub__(self, other): return other + (-self)
+    def __radd__(self, other): return self + other
+    def __rmul__(self, other): return self * other
+    def __truediv__(self, other): return self * other**-1
+    # METHODS
+
+    def backward(self):
+        topo, visited = [], set()
+        def build(v):
+            if v not in visited:
+                visited.add(v)
+                for child in v._children:
+                    build(child)
+                topo.append(v)
+        build(self)
+        self.grad = 1
+        for v in reversed(topo):
+            for child, local in zip(v._children, v._local_grads):
+                child.grad += local * v.grad
+"""
+
+# As micrograd has it: a node keeps a function. The operands stand in order here: in a set, micrograd's choice, their
+# order is that of their addresses, and the last bits of sums change from run to run.
+CLOSURES = """\
+import math
+
+class Value:
+    def __init__(self, data, _children=(), _op=""):
+        self.data = data
+        self.grad = 0
+        self._backward = lambda: None
+        self._prev = tuple(_children)
+        self._op = _op
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other), "+")
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other), "*")
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+        out._backward = _backward
+        return out
+
+    def tanh(self):
+        t = (math.exp(2 * self.data) - 1) / (math.exp(2 * self.data) + 1)
+        out = Value(t, (self,), "tanh")
+        def _backward():
+            self.grad += (1 - t**2) * out.grad
+        out._backward = _backward
+        return out
+    # METHODS
+
+    def __neg__(self): return self * -1
+    def __sub__(self, other): return self + (-other)
+    def __radd__(self, other): return self + other
+    def __rmul__(self, other): return self * other
+    def __repr__(self): return f"Value(data={self.data}, grad={self.grad})"
+
+    def backward(self):
+        topo, visited = [], set()
+        def build(v):
+            if v not in visited:
+                visited.add(v)
+                for child in v._prev:
+                    build(child)
+                topo.append(v)
+        build(self)
+        self.grad = 1.0
+        for v in reversed(topo):
+            v._backward()
+"""
+
+# What follows the class, in both forms.
+TRAINING = """
+def loss(x, w, b):
+    return sum((((w * i - 0.3) * x + b).tanh() - 0.1 * i) * 2.5 for i in range(1, 6)) * (w + b)
+
+x, w, b = Value(0.7), Value(-0.4), Value(0.25)
+for step in range(20):
+    total = loss(x, w, b)
+    total.backward()
+    for p in (x, w, b):
+        p.data -= 0.01 * p.grad
+    print(repr(total.data), [p.grad for p in (x, w, b)])
+    for p in (x, w, b):
+        p.grad = 0.0
+"""
+TANH = "    def tanh(self): return ((self * 2).exp() - 1) / ((self * 2).exp() + 1)\n"
+
+
+def with_methods(program: str, methods: str) -> str:
+    return program.replace("    # METHODS\n", textwrap.indent(textwrap.dedent(methods), "    "))
+
+
+def run(folder: Path, program: str, *arguments: str, command: str = "run") -> subprocess.CompletedProcess[str]:
+    """Run a program under gradwalk; options before script.py and its arguments are in `arguments`."""
+    (folder / "script.py").write_text(program, encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", "gradwalk", command, *(arguments or ("--replace", "Value", "script.py"))],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def as_it_is(folder: Path, program: str) -> str:
+    """What a program prints in plain Python."""
+    (folder / "script.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, "script.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("program", [LOCAL.replace("    # METHODS\n", TANH), CLOSURES], ids=["local", "closures"])
+def test_the_numbers_are_the_scripts_own(tmp_path, program):
+    """To the last bit, through hundreds of updates."""
+    result = run(tmp_path, program + TRAINING + "print(Value.__module__)\n")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == as_it_is(tmp_path, program + TRAINING) + "gradwalk.value.value\n"
+    assert result.stderr.startswith("gradwalk: Value of script.py is gradwalk's; as the script has them: ")
+
+
+def test_a_gpt_trains_to_the_same_weights(tmp_path):
+    arguments = [str(ROOT / "tests/helpers/tiny_gpt.py"), str(ROOT / "examples/names.txt"), "50"]
+    plain = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    ours = [sys.executable, "-m", "gradwalk", "run", "--replace", "Scalar", *arguments]
+    replaced = subprocess.run(ours, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert replaced.stdout == plain.stdout
+    assert plain.stdout.count("\n") == 56
+    assert replaced.stderr.endswith(
+        "Scalar of " + arguments[0] + " is gradwalk's; as the script has them: __pow__, __truediv__\n"
+    )
+
+
+if "MICROGPT" in os.environ:  # the path of a copy of microgpt.py, for who has one
+
+    def test_the_original(tmp_path):
+        original = Path(os.environ["MICROGPT"]).read_text(encoding="utf-8")
+        program = re.sub(r"^num_steps = \d+", "num_steps = 10", original, flags=re.M)
+        (tmp_path / "input.txt").write_bytes((ROOT / "examples/names.txt").read_bytes())
+        result = run(tmp_path, program)
+        assert result.stdout == as_it_is(tmp_path, program)
+        assert "is gradwalk's" in result.stderr
+
+
+def test_arguments_behind_the_script_are_its_own(tmp_path):
+    program = LOCAL + "import sys\nprint(sys.argv, __name__)\n"
+    result = run(tmp_path, program, "--replace", "Value", "script.py", "--replace", "X", "-m")
+    assert result.stdout == "['script.py', '--replace', 'X', '-m'] __main__\n", result.stderr
+
+
+# Said, and not done by itself
+
+
+def test_a_script_is_told_what_it_could_be(tmp_path):
+    result = run(tmp_path, LOCAL + "print(Value.__module__)\n", "script.py")
+    assert result.stdout == "__main__\n"
+    assert result.stderr == (
+        "gradwalk: script.py defines its own Value, which runs as it is; this puts gradwalk's in its place: "
+        "gradwalk run --replace Value script.py\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class Value:\n    def backward(self): pass\n",
+        "import numpy as np\nclass Tensor:\n"
+        "    def __init__(self, data): self.data, self.grad, self.prev = np.array(data), 0, ()\n"
+        "    def __add__(self, other): pass\n    def __mul__(self, other): pass\n    def backward(self): pass\n",
+        "from micrograd.engine import Value\nprint('def backward', Value(1.0))\n",
+    ],
+    ids=["other", "arrays", "micrograd"],
+)
+def test_other_scripts_are_told_nothing(tmp_path, program):
+    assert run(tmp_path, program, "script.py").stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of that kind are Unix's")
+@pytest.mark.parametrize(("answer", "module"), [("y", "gradwalk.value.value"), ("", "__main__")])
+def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
+    import pty  # noqa: PLC0415  there is none on Windows
+
+    (tmp_path / "script.py").write_text(LOCAL + "print(Value.__module__)\n", encoding="utf-8")
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "gradwalk", "run", "script.py"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdin=terminal, stderr=terminal, stdout=subprocess.PIPE, text=True
+    ) as process:
+        os.write(controller, f"{answer}\n".encode())
+        output, _ = process.communicate(timeout=60)
+    os.close(terminal)
+    assert "script.py defines its own Value. Put gradwalk's in its place? [y/N]" in os.read(controller, 4096).decode()
+    os.close(controller)
+    assert output == f"{module}\n"
+
+
+# What stays the script's
+
+
+@pytest.mark.parametrize(
+    ("method", "call"),
+    [
+        ("def log(self): return Value(math.log(self.data + 1e-3), (self,), (1 / (self.data + 1e-3),))", "log()"),
+        ("def gelu(self): return self * ((self * -1.702).exp() + 1)**-1", "gelu()"),
+        ("def sigmoid(self): return (1 + (-self).exp())**-1", "sigmoid()"),
+        ("def sqrt(self): return self**0.5", "sqrt()"),
+        ("def __rtruediv__(self, other): return other * self**-1", "__rtruediv__(3)"),
+        ("def item(self): return f'<{self.data:.3f}>'", "item()"),
+        ("def __repr__(self): return f'V({self.data:.2f}, {self.grad:.2f})'", "__repr__()"),
+        ("def __float__(self): return self.data", "__float__()"),
+        ("def __eq__(self, other): return self.data == other.data\n__hash__ = object.__hash__", "__eq__(Value(0.75))"),
+        ("def clip(self, low=0.0, high=0.5): return Value(min(max(self.data, low), high))", "clip(high=0.25)"),
+        ("@property\ndef T(self): return self", "T"),
+        ("@staticmethod\ndef of(x): return Value(x)", "of(2.0)"),
+        ("def leaky_relu(self, slope): return self if self.data > 0 else self * slope", "leaky_relu(0.1)"),
+    ],
+)
+def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, call):
+    program = with_methods(LOCAL, method) + textwrap.dedent(
+        f"""
+        x = Value(0.75)
+        out = (x * 1.0).{call}
+        if isinstance(out, Value):
+            out.backward()
+            out = (out.data, x.grad + 0.0)
+        print(out)
+        """
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert call.partition("(")[0] in result.stderr.partition("as the script has them: ")[2]
+
+
+def test_operations_of_gradwalks_own(tmp_path):
+    """One node for each, where the script made two or three."""
+    program = LOCAL + "a, b = Value(2.0), Value(3.0)\nprint([out._op for out in (a - b, -a, 2 - a, a * b, a.exp())])\n"
+    assert run(tmp_path, program).stdout == "['-', '-', '-', '*', 'exp']\n"
+
+
+def test_attributes_under_other_names_and_arguments_by_name(tmp_path):
+    power = "(self,), (power * self.data ** (power - 1),)"
+    assert power in LOCAL
+    program = LOCAL.replace(power, "parents=(self,), slopes=(power * self.data ** (power - 1),)")
+    program = program.replace("children=(), local_grads=()", "parents=(), slopes=()")
+    program = program.replace("= children", "= parents").replace("= local_grads", "= slopes")
+    program = program.replace("_children", "parents").replace("_local_grads", "_slopes")
+    program += textwrap.dedent(
+        """
+        a, b = Value(data=2.0), Value(3.0)
+        c = Value(parents=(a, b), slopes=(0.5, 0.25), data=7.0)
+        d = c * a ** 2
+        d.backward()
+        print(a.grad, b.grad, [v.data for v in c.parents], c._slopes)
+        """
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program) == "30.0 1.0 [2.0, 3.0] (0.5, 0.25)\n", result.stderr
+    assert "reads .parents: gradwalk's graph has fewer nodes" in result.stderr
+
+
+def test_operands_in_a_set(tmp_path):
+    program = CLOSURES.replace("tuple(_children)", "set(_children)") + TRAINING
+    result = run(tmp_path, program)
+    printed = [re.findall(r"-?\d[\d.e-]*", text) for text in (result.stdout, as_it_is(tmp_path, program))]
+    ours, theirs = [list(map(float, numbers)) for numbers in printed]
+    assert ours == pytest.approx(theirs, rel=1e-9)
+    assert len(ours) == 80
+
+
+def test_a_rule_under_another_name(tmp_path):
+    program = CLOSURES.replace("_backward", "_rule") + TRAINING
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+
+
+def test_helpers_behind_the_class(tmp_path):
+    program = LOCAL.replace("other if isinstance(other, Value) else Value(other)", "lifted(other)")
+    program += "\nONE = 1\nimport os\ndef lifted(x): return x if isinstance(x, Value) else Value(x * ONE)\n"
+    program += (
+        "class Weight(Value):\n    __slots__ = ()\nprint((Weight(2.0) * 3 + 1).data, issubclass(Weight, Value))\n"
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == "7.0 True\n", result.stderr
+
+
+def test_classes_in_functions_and_branches(tmp_path):
+    function = "def main():\n" + textwrap.indent(LOCAL, "    ") + "    return Value(2.0) * 3\nprint(main(), main())\n"
+    assert run(tmp_path, function).stdout == "Value(data=6.0, grad=0.0) Value(data=6.0, grad=0.0)\n"
+    branch = "if True:\n" + textwrap.indent(LOCAL, "    ") + "else:\n    Value = None\nprint(Value(2.0) * 3)\n"
+    assert run(tmp_path, branch).stdout == "Value(data=6.0, grad=0.0)\n"
+
+
+def test_a_dataclass(tmp_path):
+    head, _, methods = LOCAL.partition("    def __add__")
+    del head
+    program = (
+        "from __future__ import annotations\nimport math\nfrom dataclasses import dataclass\n\n@dataclass(eq=False)\n"
+        "class Value:\n    data: float\n    _children: tuple[Value, ...] = ()\n"
+        "    _local_grads: tuple[float, ...] = ()\n"
+        f"    grad: float = 0.0\n\n    def __add__{methods}"
+        "\na = Value(2.0)\n(a * a).backward()\nprint(a.grad, a.data)\n"
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program) == "4.0 2.0\n", result.stderr
+
+
+def test_what_people_do_with_values(tmp_path):
+    program = LOCAL + textwrap.dedent(
+        """
+        import copy, json, pickle
+        def norm(v: Value) -> "Value":
+            return v * v
+        w = Value(3)
+        w.data -= 0.5
+        copied = pickle.loads(pickle.dumps(copy.deepcopy(w)))
+        Value.cube = lambda v: v * v * v
+        print(json.dumps([w.data, norm(w).data, copied.data, (w * 2).cube().data]))
+        print(w in {w}, max(Value(1.5), w, key=lambda v: v.data) is w)
+        """
+    )
+    result = run(tmp_path, program.replace('__slots__ = ("data", "grad", "_children", "_local_grads")', "pass"))
+    assert result.stdout == "[2.5, 6.25, 2.5, 125.0]\nTrue True\n", result.stderr
+
+
+def test_lines_stay_where_they_are(tmp_path):
+    program = LOCAL + "\ndef f(v):\n    return v.data['x']\n\nf(Value(1.0))\n"
+    result = run(tmp_path, program)
+    lines = program.splitlines()
+    assert result.returncode == 1
+    assert f'  File "script.py", line {lines.index("f(Value(1.0))") + 1}, in <module>\n' in result.stderr
+    assert f"  File \"script.py\", line {len(lines) - 2}, in f\n    return v.data['x']\n" in result.stderr
+    assert "replacement" not in result.stderr
+    broken = run(tmp_path, "x = (\n")
+    assert broken.returncode == 1
+    assert "SyntaxError" in broken.stderr
+    assert "own_class" not in broken.stderr
+
+
+def test_a_second_pass_over_the_same_results_is_said(tmp_path):
+    """There gradwalk's numbers are right, and the script's are not; but they are others."""
+    program = LOCAL + "x = Value(3.0)\ny = x * x\nfor k in range(3):\n    (y * k).backward()\nprint(x.grad)\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "18.0\n"
+    assert as_it_is(tmp_path, program) == "24.0\n"
+    line = "script.py:53: (y * k).backward(): backward() goes through results that have a gradient from an earlier pass"
+    assert result.stderr.count("earlier pass") == 1
+    assert line in result.stderr
+
+
+# What is refused
+
+
+def refused(folder: Path, program: str, *arguments: str) -> str:
+    result = run(folder, program, *arguments)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("gradwalk: ")
+    return result.stderr.removeprefix("gradwalk: ").strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "said"),
+    [
+        (
+            "Valu",
+            LOCAL,
+            "script.py defines no class Valu: --replace takes the name of such a class, which here is Value",
+        ),
+        ("Value", "x = 1", "script.py defines no class Value: --replace takes the name of a class with .data, .grad,"),
+        (
+            "Value",
+            "from engine import Value",
+            "script.py defines no class Value, but imports it from engine: write `from gradwalk import Value` there",
+        ),
+        (
+            "Node",
+            "class Node:\n    def __add__(self, other): pass\n",
+            "Node of script.py is not a class like micrograd's Value, for it has no backward() and no * and no .data",
+        ),
+    ],
+)
+def test_no_such_class(tmp_path, name, program, said):
+    program = "print('has run')\n" + program
+    result = run(tmp_path, program, "--replace", name, "script.py")
+    assert result.stdout == ""
+    assert refused(tmp_path, program, "--replace", name, "script.py").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("child.grad += local * v.grad", "child.grad = local * v.grad", "its backward() gives the gradients"),
+        (
+            "child.grad += local * v.grad",
+            "child.grad += min(local * v.grad, 1.0)",
+            "its backward() gives the gradients",
+        ),
+        ("self.grad = 1\n", "for v in topo: v.grad = 0\n        self.grad = 1\n", "its backward() gives the gradients"),
+        ("self.data + other.data", "round(self.data + other.data, 2) + 5", "its backward() gives the gradients"),
+        ("self.data = data", "self.data = [data]", "raise TypeError"),
+        ("self.data = data", "self.data = data + 1", "has .data 2.5 and .grad 0, not 1.5 and 0.0"),
+        (
+            "self.data = data",
+            "print(data); self.data = data",
+            "its __init__ does more than keep what it is given, in line",
+        ),
+        (
+            "    def exp(self):\n",
+            "    def exp(self):\n        print('exp')\n",
+            "its exp does more than compute, in line",
+        ),
+        (
+            "def backward(self):",
+            "def backward(self, keep=False):",
+            "gives arguments to backward(), and gradwalk's takes",
+        ),
+        ("self.data = data", "self.data = data\n        Value.count += 1", "changes an attribute of the class itself"),
+        ("    # METHODS", "    op = property(lambda self: 'mul')", "its .op is not the method"),
+        (
+            "    # METHODS",
+            "    def __setattr__(self, name, x): object.__setattr__(self, name, x)",
+            "defines __setattr__",
+        ),
+        ("    # METHODS", "    def exp(self): return super().exp()", "its exp uses super()"),
+    ],
+)
+def test_classes_that_do_something_else(tmp_path, old, new, said):
+    program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
+    assert old in program
+    program = program.replace(old, new) + "\nprint('has run')\n"
+    if "keep" in new:
+        program += "Value(2.0).backward(keep=True)\n"
+    error = refused(tmp_path, program)
+    assert said in error
+    assert error.endswith("Without --replace Value the script runs as it is")
+
+
+def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):
+    program = CLOSURES.replace("        self._op = _op\n", "        self._op = _op\n        self.shape = 0\n")
+    assert run(tmp_path, program + "Value(1.0).shape = 1\n").returncode == 0
+    said = "the script uses its .shape, which gradwalk's Value has not"
+    assert said in refused(tmp_path, program + "Value(1.0).shape\n")
+
+
+def test_labels_that_the_script_makes_up(tmp_path):
+    program = CLOSURES.replace('(self, other), "*")', '(self, other), "mul")') + "print((Value(1.0) * 2)._op)\n"
+    assert "the script uses ._op, which of a product is 'mul', not '*'" in refused(tmp_path, program)
+
+
+def test_options_that_do_not_go_together(tmp_path):
+    result = run(tmp_path, LOCAL, "--replace", "Value", "-m", "script")
+    assert result.returncode == 2
+    assert "--replace names a class of a script, and -m runs a module: give the path of the script" in result.stderr
+    result = run(tmp_path, LOCAL, "--replace", "Value", "a*b", "a=1", "b=2", command="walk")
+    assert "--replace names a class of a script, and an expression has none" in result.stderr
+
+
+# gradwalk walk
+
+
+def test_walking_through_such_a_script(tmp_path):
+    program = LOCAL + "x = Value(2.0)\nloss = (x * 3).relu()\nloss.backward()\n"
+    result = run(tmp_path, program, "--replace", "Value", "script.py", command="walk")
+    assert result.returncode == 0, result.stderr
+    assert "loss = relu(v2) = 6\n  └─ v2 = x * 3 = 6" in result.stdout
+    result = run(tmp_path, program, "script.py", command="walk")
+    assert result.returncode == 2
+    assert "gradwalk walk --replace Value script.py" in result.stderr
