@@ -1,0 +1,190 @@
+// The number that is chosen: its value and gradient, why they are so, what it is made from and used by, its line, and paths.
+
+import { button, element, fill, icon, set, write } from "../../dom.js";
+import { plain, short } from "../../core/numbers.js";
+import { scalarOf } from "../scalar.js";
+import { say } from "../texts.js";
+import { PathList } from "./path.js";
+import { tell } from "./picture.js";
+import { Source } from "./source.js";
+
+/** @typedef {import("./view.js").View} View */
+/** @typedef {import("../protocol.js").Link} Link */
+/** @typedef {import("../protocol.js").Scalar} Scalar */
+
+const { inspector: words } = say;
+const SIGNS = { back: "M10 2L4 8l6 6V2z", forward: "M6 2l6 6-6 6V2z", close: "M3 4l5 4-5 4 1 1 4-4 4 4 1-1-4-4 4-4-1-1-4 4-4-4z" };
+const LISTED = 6; // operands and users
+
+export class Inspector {
+  /** @type {View | null} */
+  #view = null;
+  #node = -1; // whose links stand there
+  /** The names of what was chosen, one after the other, and where in them the visitor is. @type {string[]} */
+  #history = [];
+  #at = -1;
+
+  /**
+   * @param {import("../document.js").Lesson} lesson
+   * @param {{ choose: (name: string) => void, path: (kind: "here" | "token" | "") => void }} act
+   */
+  constructor(lesson, act) {
+    this.lesson = lesson;
+    this.act = act;
+    this.back = button(icon(SIGNS.back), () => this.#turn(-1), { "aria-label": words.back, title: words.back });
+    this.forward = button(icon(SIGNS.forward), () => this.#turn(1), { "aria-label": words.forward, title: words.forward });
+    this.close = button("×", () => act.choose(""), { class: "quiet close", "aria-label": words.close, title: words.close });
+    this.title = element("h2", { tabindex: -1, "aria-live": "polite" });
+    this.name = element("code", { class: "name" });
+    this.prompt = element("p", { class: "note" }, words.prompt);
+    this.value = element("dd", { class: "value" });
+    this.gradient = element("dd", { class: "gradient" });
+    this.nudge = element("p", { class: "nudge" });
+    this.computed = element("p", { class: "computed" });
+    this.chainRule = element("p", { class: "chain" });
+    this.sentence = element("p", { class: "sentence" });
+    this.made = new Links(words.made, words.gets, (name) => act.choose(name));
+    this.used = new Links(words.used, words.gives, (name) => act.choose(name));
+    this.source = new Source(lesson.source);
+    this.path = new PathList(lesson, act);
+    this.body = element("div", { class: "body" }, ...this.#parts());
+    const bar = element("div", { class: "bar-of" }, this.back, this.forward, element("span", { class: "note" }, words.title), this.close);
+    this.element = element("aside", { class: "story", "aria-label": words.title }, bar, this.prompt, this.body);
+    this.body.hidden = true;
+  }
+
+  #parts() {
+    const numbers = element("dl", {}, element("div", {}, element("dt", {}, words.value), this.value), element("div", {}, element("dt", {}, words.gradient), this.gradient));
+    const why = element("div", { class: "why-so" }, element("h3", {}, words.because), this.nudge, this.sentence, this.chainRule);
+    return [this.title, this.name, numbers, why, this.made.element, this.computed, this.used.element, this.source.element, this.path.element];
+  }
+
+  /** @param {View} view */
+  update(view) {
+    this.#view = view;
+    const { selected, choices } = view;
+    const isChosen = choices.node !== "";
+    set(this.element, "data-open", isChosen);
+    this.body.hidden = selected < 0;
+    this.prompt.hidden = selected >= 0;
+    write(this.prompt, isChosen ? words.gone : words.prompt);
+    this.close.hidden = !isChosen;
+    if (isChosen) this.#remember(choices.node);
+    set(this.back, "aria-disabled", this.#at <= 0 && "true");
+    set(this.forward, "aria-disabled", this.#at >= this.#history.length - 1 && "true");
+    if (selected >= 0) this.#show(scalarOf(this.lesson, view.opened, selected), view);
+  }
+
+  /** Take the focus. */
+  focus() {
+    this.title.focus({ preventScroll: true });
+  }
+
+  /** @param {Scalar} scalar @param {View} view */
+  #show(scalar, view) {
+    const isOther = scalar.node !== this.#node;
+    this.#node = scalar.node;
+    set(this.title, "aria-live", view.isRunning ? "off" : "polite");
+    write(this.title, scalar.title);
+    write(this.name, scalar.name);
+    this.name.hidden = scalar.name === scalar.title;
+    write(this.value, short(scalar.data));
+    write(this.gradient, short(scalar.grad));
+    for (const [target, number] of /** @type {const} */ ([[this.value, scalar.data], [this.gradient, scalar.grad]])) {
+      set(target, "data-value", number);
+      set(target, "title", plain(number));
+    }
+    write(this.nudge, words.nudge(short(scalar.grad)));
+    tell(this.computed, scalar.operands.length ? scalar.computed : words.leaf);
+    write(this.chainRule, scalar.chainRule);
+    write(this.sentence, scalar.sentence);
+    this.made.update(scalar.operands, scalar.operands.length ? "" : words.leaf, isOther);
+    this.used.update(scalar.users, scalar.node === view.lesson.program.root ? words.root : words.unused, isOther);
+    this.computed.hidden = !scalar.operands.length;
+    this.source.show(scalar.line);
+    this.path.update(view);
+    if (isOther) this.body.scrollTop = 0;
+  }
+
+  /** @param {string} name */
+  #remember(name) {
+    if (this.#history[this.#at] === name) return;
+    this.#history = [...this.#history.slice(0, this.#at + 1), name];
+    this.#at = this.#history.length - 1;
+  }
+
+  /** @param {number} by */
+  #turn(by) {
+    const name = this.#history[this.#at + by];
+    if (name === undefined) return;
+    this.#at += by;
+    this.act.choose(name);
+  }
+}
+
+/** Numbers that the chosen one is made from, or used by; of many the largest. */
+class Links {
+  #isWhole = false;
+  /** @type {readonly Link[]} */
+  #links = [];
+  /** @type {{ button: HTMLButtonElement, value: HTMLElement, amount: HTMLElement }[]} */
+  #rows = [];
+  #shown = "";
+
+  /** @param {string} title @param {(partial: string, amount: string) => string} told @param {(name: string) => void} choose */
+  constructor(title, told, choose) {
+    this.told = told;
+    this.choose = choose;
+    this.list = element("ul", { class: "links" });
+    this.none = element("p", { class: "note" });
+    this.more = button("", () => this.#toggle(), { class: "quiet more" });
+    this.element = element("div", { class: "links-of" }, element("h3", {}, title), this.none, this.list, this.more);
+  }
+
+  /** @param {readonly Link[]} links @param {string} none what is said if there are none @param {boolean} isOther whether they are another node's */
+  update(links, none, isOther) {
+    if (isOther) this.#isWhole = false;
+    this.#links = links;
+    write(this.none, links.length ? "" : none);
+    this.more.hidden = links.length <= LISTED;
+    write(this.more, this.#isWhole ? words.fewer : words.all(links.length));
+    this.#draw();
+  }
+
+  #toggle() {
+    this.#isWhole = !this.#isWhole;
+    write(this.more, this.#isWhole ? words.fewer : words.all(this.#links.length));
+    this.#draw();
+  }
+
+  #draw() {
+    const shown = this.#isWhole ? this.#links : largest(this.#links);
+    const key = shown.map(({ node, position }) => `${node}:${position}`).join();
+    if (key !== this.#shown) this.#build(shown);
+    this.#shown = key;
+    shown.forEach(({ data, partial, amount, sentence }, i) => {
+      const row = this.#rows[i];
+      write(row.value, short(data));
+      write(row.amount, Number.isNaN(partial) ? words.constant : this.told(short(partial), short(amount)));
+      set(row.button, "title", sentence);
+      set(row.button, "data-amount", amount);
+    });
+  }
+
+  /** @param {readonly Link[]} links */
+  #build(links) {
+    this.#rows = links.map(({ node, name, title }) => {
+      const [value, amount] = [element("span", { class: "number" }), element("span", { class: "amount" })];
+      const face = element("span", { class: "face" }, element("span", { class: "title" }, title), value, amount);
+      return { value, amount, button: button(face, () => this.choose(name), { "aria-disabled": node < 0 && "true", "data-node": name }) };
+    });
+    fill(this.list, ...this.#rows.map((row) => element("li", {}, row.button)));
+  }
+}
+
+/** Those that give most, in their order. @param {readonly Link[]} links */
+function largest(links) {
+  const size = ({ amount }) => Math.abs(amount) || 0;
+  const kept = new Set([...links].sort((a, b) => size(b) - size(a)).slice(0, LISTED));
+  return links.filter((link) => kept.has(link));
+}
