@@ -1,6 +1,6 @@
 // The module of the page of microgpt: it fills an element with the lesson that stands in the page as data.
 
-import { element, fill } from "../dom.js";
+import { element, fill, set } from "../dom.js";
 import { rested, show } from "../surroundings.js";
 import { keepTheme, keptTheme } from "../model/preferences.js";
 import css from "../style.css";
@@ -14,14 +14,23 @@ import { Palette } from "./ui/palette.js";
 
 /** @typedef {import("./protocol.js").MicrogptDocument} MicrogptDocument */
 
+/** What has the focus is not to stand below what always stands at the edges of the window. */
+const SCROLLING = `
+  html { scroll-padding: 64px 0 76px; }
+  @media (width < 980px) { html { scroll-padding-bottom: 112px; } html:has([data-open]) { scroll-padding-bottom: calc(50dvh + 112px); } }`;
+
+/** @param {string} text */
+function sheetOf(text) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+}
+
 /** An element's own tree, with the styles. @param {HTMLElement} host */
 function shadowed(host) {
   const shadow = host.attachShadow({ mode: "open" });
-  shadow.adoptedStyleSheets = [css, microgptCss].map((text) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
-  });
+  shadow.adoptedStyleSheets = [css, microgptCss].map(sheetOf);
+  document.adoptedStyleSheets.push(sheetOf(SCROLLING));
   const root = element("div", { class: "root" });
   shadow.append(root);
   return root;
@@ -41,7 +50,10 @@ async function mount(host, given) {
   const noted = rested((fragment) => history.replaceState(null, "", `#${fragment}`));
   const page = new Page(root, lesson, palette, start, {
     send: (request) => session.send(request),
-    remember: (choices, step) => noted.call(fragmentOf(choices, step)),
+    remember(choices, step) {
+      set(host, "data-open", choices.node !== "");
+      noted.call(fragmentOf(choices, step));
+    },
     theme(theme) {
       keepTheme(theme);
       show(host, theme);

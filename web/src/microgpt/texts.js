@@ -160,17 +160,17 @@ export const say = {
 
   weights: {
     heading: "All 4,192 weights",
-    intro: "These are the numbers that training changes; all else is computed from them. A *gradient* says how the loss of this name would change if the weight grew.",
+    intro: "These are the numbers that training changes; all else is computed from them. A *gradient* says how the loss of this name would change if the weight grew. Lines part the four heads.",
     titles: /** @type {Record<string, string>} */ ({
       letters: "letters", places: "places", query: "query", key: "key", value: "value", mix: "mix", widen: "widen", narrow: "narrow", unembed: "unembed",
     }),
     about: /** @type {Record<string, string>} */ ({
       letters: "a row for each letter",
       places: "a row for each place",
-      query: "what heads ask; lines part the heads",
+      query: "what heads ask",
       key: "what letters answer",
       value: "what letters give",
-      mix: "heads joined; columns by head",
+      mix: "heads, joined",
       widen: "16 numbers to 64 neurons: a column for each neuron",
       narrow: "64 neurons to 16 numbers: a column for each neuron",
       unembed: "a row for each next letter",

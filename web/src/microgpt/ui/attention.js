@@ -51,7 +51,7 @@ class Head {
   /** @param {Board} board @param {number} head @param {(text: string) => void} read */
   constructor(board, head, read) {
     this.head = head;
-    this.arcs = drawn("svg", { class: "arcs", height: HEIGHT, "aria-hidden": "true" });
+    this.arcs = drawn("svg", { class: "arcs", width: 0, height: HEIGHT, "aria-hidden": "true" });
     const title = words.head(head);
     this.cells = new Cells(board, { title, tell: (row, column) => this.#tell(row, column), read, largest: 24, above: this.arcs, onDrawn: () => this.#drawArcs() });
     this.told = element("p", { class: "looks", "data-head": head });

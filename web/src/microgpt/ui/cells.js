@@ -15,7 +15,7 @@ import { geometryOf, paint } from "./painter.js";
  * What the grids of a page have in common.
  * @typedef {object} Board
  * @property {import("./palette.js").Palette} palette
- * @property {(node: number) => void} choose
+ * @property {(node: number, from: Cells | null) => void} choose is told which grid has the focus, where that was done by keyboard
  */
 
 const MOVES = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity], PageUp: [-8, 0], PageDown: [8, 0] });
@@ -45,10 +45,10 @@ export class Cells {
   constructor(board, { title, tell, read, largest = 22, onDrawn, above }) {
     this.board = board;
     this.options = { title, tell, read, largest, onDrawn };
-    this.canvas = element("canvas", { "aria-hidden": "true" });
+    this.canvas = element("canvas", { "aria-hidden": "true", width: 0, height: 0 });
     this.cell = this.#made();
     this.row = element("div", { role: "row" }, this.cell);
-    this.grid = element("div", { class: "grid", role: "grid", "aria-label": title, onkeydown: (/** @type {KeyboardEvent} */ event) => this.#onKey(event) }, this.row);
+    this.grid = element("div", { class: "grid", role: "grid", "aria-label": title, "aria-describedby": "cells-help", onkeydown: (/** @type {KeyboardEvent} */ event) => this.#onKey(event) }, this.row);
     this.sheet = element("div", { class: "sheet" }, this.canvas, this.grid);
     this.element = element("div", { class: "cells" }, above, this.sheet);
     this.sheet.addEventListener("pointermove", (event) => this.#point(event));
@@ -167,7 +167,7 @@ export class Cells {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      this.#choose(this.#at);
+      this.#choose(this.#at, this);
     }
     const move = MOVES[event.key];
     if (!move) return;
@@ -216,12 +216,17 @@ export class Cells {
     this.#at = i;
     this.#place();
     this.cell.focus({ preventScroll: true });
-    this.#choose(i);
+    this.#choose(i, null);
   }
 
-  /** @param {number} i */
-  #choose(i) {
+  /** @param {number} i @param {Cells | null} from */
+  #choose(i, from) {
     const node = this.#grid?.nodes[i] ?? -1;
-    if (node >= 0) this.board.choose(node);
+    if (node >= 0) this.board.choose(node, from);
+  }
+
+  /** Take the focus back. */
+  focus() {
+    this.cell.focus();
   }
 }

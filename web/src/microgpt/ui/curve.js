@@ -41,7 +41,9 @@ export class Curve {
     const legend = element("p", { class: "note key-of" }, words.dots, " · ", words.mean(SPAN));
     this.element = element("div", { class: "curve" }, element("h3", {}, words.title), legend, this.field, this.told, element("p", { class: "note" }, words.hint));
     new ResizeObserver(([{ contentRect: { width } }]) => {
-      if (width && width !== this.#width) [this.#width] = [width, this.#drawSoon()];
+      if (!width || width === this.#width) return;
+      this.#width = width;
+      this.#drawSoon();
     }).observe(this.field);
   }
 

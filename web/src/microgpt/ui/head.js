@@ -1,6 +1,6 @@
 // The inside of one head at the chosen letter: from query and keys to scores and weights, and what is mixed by them.
 
-import { element, set } from "../../dom.js";
+import { element } from "../../dom.js";
 import { say } from "../texts.js";
 import { rich } from "../../rich.js";
 import { Cells } from "./cells.js";
@@ -28,14 +28,15 @@ export class HeadInside {
     const labels = this.choices.map((choice, head) => element("label", {}, choice, words.head(head)));
     const parts = /** @type {Part[]} */ (Object.keys(PARTS));
     this.cells = parts.map((part) => new Cells(board, { title: words.parts[part], tell: (row, column) => this.#tell(part, row, column), read: this.readout.read, largest: 22 }));
-    this.figures = parts.map((part, i) => element("figure", { "data-part": part }, element("figcaption", {}, words.parts[part]), this.cells[i].element));
+    const figures = parts.map((part, i) => element("figure", { "data-part": part, "data-wide": PARTS[part] }, element("figcaption", {}, words.parts[part]), this.cells[i].element));
+    this.steps = element("div", { class: "steps-inside" }, ...figures);
     this.element = element(
       "div",
       { class: "inside" },
       element("h3", {}, words.inside),
       element("p", { class: "intro" }, ...rich(words.why)),
       element("fieldset", { class: "segments" }, element("legend", { class: "spoken" }, words.inside), ...labels),
-      element("div", { class: "steps-inside" }, ...this.figures),
+      this.steps,
       this.readout.element,
     );
   }
@@ -44,6 +45,7 @@ export class HeadInside {
   update(view) {
     this.#view = view;
     this.choices.forEach((choice, head) => (choice.checked = head === view.choices.head));
+    this.steps.style.setProperty("--letters", String(view.place + 1));
     const parts = /** @type {Part[]} */ (Object.keys(PARTS));
     parts.forEach((part, i) => this.#show(part, this.cells[i], view));
   }
@@ -57,7 +59,6 @@ export class HeadInside {
     const nodes = rows.flatMap((_, i) => seen.map((place) => view.find(this.#name(part, view, place, i))));
     const isShare = part === "weight" && view.choices.shows === "data";
     cells.show({ rows, columns, nodes, most: isShare ? 1 : scaleOf(nodes, view.numbers), isShare }, view);
-    set(cells.element, "data-wide", PARTS[part]);
   }
 
   /** @param {Part} part @param {View} view @param {number} seen @param {number} i */

@@ -17,8 +17,6 @@ const SIGNS = { back: "M10 2L4 8l6 6V2z", forward: "M6 2l6 6-6 6V2z", close: "M3
 const LISTED = 6; // operands and users
 
 export class Inspector {
-  /** @type {View | null} */
-  #view = null;
   #node = -1; // whose links stand there
   /** The names of what was chosen, one after the other, and where in them the visitor is. @type {string[]} */
   #history = [];
@@ -26,7 +24,7 @@ export class Inspector {
 
   /**
    * @param {import("../document.js").Lesson} lesson
-   * @param {{ choose: (name: string) => void, path: (kind: "here" | "token" | "") => void }} act
+   * @param {{ choose: (name: string) => void, path: (kind: "here" | "token" | "") => void, leave: () => void }} act
    */
   constructor(lesson, act) {
     this.lesson = lesson;
@@ -49,7 +47,7 @@ export class Inspector {
     this.path = new PathList(lesson, act);
     this.body = element("div", { class: "body" }, ...this.#parts());
     const bar = element("div", { class: "bar-of" }, this.back, this.forward, element("span", { class: "note" }, words.title), this.close);
-    this.element = element("aside", { class: "story", "aria-label": words.title }, bar, this.prompt, this.body);
+    this.element = element("aside", { class: "story", "aria-label": words.title, onkeydown: (/** @type {KeyboardEvent} */ { key }) => key === "Escape" && act.leave() }, bar, this.prompt, this.body);
     this.body.hidden = true;
   }
 
@@ -61,7 +59,6 @@ export class Inspector {
 
   /** @param {View} view */
   update(view) {
-    this.#view = view;
     const { selected, choices } = view;
     const isChosen = choices.node !== "";
     set(this.element, "data-open", isChosen);
@@ -83,6 +80,7 @@ export class Inspector {
   /** @param {Scalar} scalar @param {View} view */
   #show(scalar, view) {
     const isOther = scalar.node !== this.#node;
+    const hadFocus = this.body.matches(":focus-within");
     this.#node = scalar.node;
     set(this.title, "aria-live", view.isRunning ? "off" : "polite");
     write(this.title, scalar.title);
@@ -104,6 +102,7 @@ export class Inspector {
     this.source.show(scalar.line);
     this.path.update(view);
     if (isOther) this.body.scrollTop = 0;
+    if (hadFocus && !this.body.matches(":focus-within")) this.focus(); // the link that had it is gone
   }
 
   /** @param {string} name */
@@ -184,7 +183,7 @@ class Links {
 
 /** Those that give most, in their order. @param {readonly Link[]} links */
 function largest(links) {
-  const size = ({ amount }) => Math.abs(amount) || 0;
+  const size = (/** @type {Link} */ { amount }) => Math.abs(amount) || 0;
   const kept = new Set([...links].sort((a, b) => size(b) - size(a)).slice(0, LISTED));
   return links.filter((link) => kept.has(link));
 }

@@ -49,6 +49,8 @@ export class Page {
   #isOwn = false; // whether the names are the visitor's
   /** @type {"here" | "token" | ""} */
   #path = "";
+  /** @type {import("./cells.js").Cells | null} the grid that was left by keyboard */
+  #from = null;
   #isDue = false; // whether the next frame shows another view
   #progress = { step: 0, steps: 1, loss: NaN, rate: 0, running: false };
 
@@ -63,12 +65,12 @@ export class Page {
     this.#until = step;
     this.#isOwn = choices.names !== null;
     const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
-    const board = { palette, choose: (/** @type {number} */ node) => this.act({ node: lesson.program.names[node] }) };
+    const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./cells.js").Cells | null} */ from) => this.#choose(node, from) };
     this.header = new Header(surroundings.theme);
     this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), invent: () => this.#invent() });
     this.tokens = new Tokens(act);
     this.parts = [this.tokens, new Embedding(board), new Attention(board, act, lesson.config.heads), new Neurons(board), new Prediction(board), new Weights(board, lesson)];
-    this.inspector = new Inspector(lesson, { choose: (node) => this.act({ node }), path: (kind) => this.#showPath(kind) });
+    this.inspector = new Inspector(lesson, { choose: (node) => this.#turn(node), path: (kind) => this.#showPath(kind), leave: () => this.#leave() });
     this.transport = new Transport({ toggle: () => this.#toggle(), step: () => this.#step(1), back: () => this.#goTo(this.#progress.step - 1), restart: () => this.#goTo(0), act });
     this.problem = element("p", { class: "problem fatal", role: "alert" });
     fill(root, this.#frame());
@@ -79,7 +81,7 @@ export class Page {
   #frame() {
     const lead = element("div", { class: "lead" }, ...say.lead.map((text) => element("p", {}, ...rich(text))));
     const column = element("div", { class: "column" }, lead, this.problem, this.train.element, ...this.parts.map((part) => part.element));
-    return element("div", { class: "microgpt" }, this.header.element, element("div", { class: "beside" }, column, this.inspector.element), this.transport.element);
+    return element("div", { class: "microgpt" }, element("p", { id: "cells-help", hidden: true }, say.cells.help), this.header.element, element("div", { class: "beside" }, column, this.inspector.element), this.transport.element);
   }
 
   /** The visitor chooses something else. @param {Partial<Choices>} change */
@@ -107,8 +109,7 @@ export class Page {
       case "samples":
         return this.train.samples.put(reply.step, reply.samples);
       case "refused":
-        this.#asked.open = false;
-        return this.tokens.refuse(say.tokens.refused(reply.problem));
+        return this.#refuse(reply.problem);
       default:
         this.problem.textContent = say.broken(reply.text);
         return undefined;
@@ -149,6 +150,13 @@ export class Page {
     this.#opened = opened;
     this.#showSoon();
     if (this.#wanted.open) this.#open();
+  }
+
+  /** @param {import("../protocol.js").NameProblem} problem */
+  #refuse(problem) {
+    this.#asked.open = false;
+    this.choices = { ...this.choices, name: this.#opened?.name ?? "" };
+    this.tokens.refuse(say.tokens.refused(problem));
   }
 
   // What it is asked for
@@ -196,6 +204,27 @@ export class Page {
   #invent() {
     this.#invented = this.#progress.step;
     this.surroundings.send({ type: "sample", count: INVENTED, temperature: this.train.samples.temperature });
+  }
+
+  // The number that is chosen
+
+  /** @param {number} node @param {import("./cells.js").Cells | null} from which grid, by keyboard */
+  #choose(node, from) {
+    this.act({ node: this.lesson.program.names[node] });
+    this.#show();
+    this.#from = from ?? this.#from;
+    if (from) this.inspector.focus();
+  }
+
+  /** Turn to another number, or to none. @param {string} node */
+  #turn(node) {
+    this.act({ node });
+    if (!node) this.#leave();
+  }
+
+  /** Back to the grid that one came from. */
+  #leave() {
+    this.#from?.focus();
   }
 
   // Showing

@@ -3,6 +3,7 @@
 const GAP = 1; // pixels between cells
 const LETTERS = 12; // pixels, of headings
 const FAINTEST = 0.06; // what shows of 0
+const STROKED = -0.08; // what is closer to 0 shows no colour, either
 
 /** @typedef {import("./palette.js").Colours} Colours */
 
@@ -45,6 +46,7 @@ export function paint(canvas, grid, geometry, view, colours) {
   const { length: across } = grid.columns;
   const numbers = view.numbers;
   headings(context, grid, geometry, colours);
+  marked(context, grid, geometry, colours);
   for (let i = 0; i < grid.nodes.length; i += 1) {
     const node = grid.nodes[i];
     if (node < 0) continue;
@@ -72,7 +74,7 @@ function sized(canvas, { width, height }) {
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
-function headings(context, { rows, columns, current }, { left, top, size, width }, colours) {
+function headings(context, { rows, columns, current }, { left, top, size }, colours) {
   context.font = `${LETTERS}px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace`;
   context.textBaseline = "middle";
   context.textAlign = "center";
@@ -81,16 +83,22 @@ function headings(context, { rows, columns, current }, { left, top, size, width 
     context.fillText(letter, left + (i + 0.5) * size, top - 9);
   });
   rows.forEach((letter, i) => {
-    if (i === current) marked(context, top + i * size, size, width, colours);
-    context.fillStyle = i === current ? colours.ink : colours.faint;
-    if (size >= LETTERS - 3 || i === current) context.fillText(letter, (left - 6) / 2, top + (i + 0.5) * size);
+    const isCurrent = i === current;
+    context.fillStyle = colours.halo;
+    if (isCurrent) context.fillRect(0, top + i * size, left - 2, size - GAP);
+    context.fillStyle = isCurrent ? colours.ink : colours.faint;
+    if (size >= LETTERS - 3 || isCurrent) context.fillText(letter, (left - 4) / 2, top + (i + 0.5) * size);
   });
 }
 
-/** Mark a row from end to end. @param {CanvasRenderingContext2D} context @param {number} y @param {number} size @param {number} width @param {Colours} colours */
-function marked(context, y, size, width, colours) {
-  context.fillStyle = colours.halo;
-  context.fillRect(0, y, width, size);
+/** A line around the marked row. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
+function marked(context, { nodes, columns, current = -1 }, { left, top, size }, colours) {
+  if (current < 0) return;
+  let count = columns.length;
+  while (count && !(nodes[current * columns.length + count - 1] >= 0)) count -= 1;
+  context.lineWidth = 1;
+  context.strokeStyle = colours.ink;
+  context.strokeRect(left - 1, top + current * size - 1, count * size + 1, size + 1);
 }
 
 /**
@@ -105,7 +113,7 @@ function cell(context, x, y, size, share, isShare, colours) {
   context.fillStyle = isShare ? colours.share : share < 0 ? colours.negative : share > 0 ? colours.positive : colours.line;
   context.fillRect(x, y, side, side);
   context.globalAlpha = 1;
-  if (size < 7 || !(share < -0.02)) return;
+  if (size < 7 || !(share < STROKED)) return;
   context.fillStyle = share < -0.5 ? colours.paper : colours.negative;
   context.fillRect(x + side * 0.3, y + side / 2 - 0.5, side * 0.4, 1);
 }

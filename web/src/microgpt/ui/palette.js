@@ -50,5 +50,5 @@ export function scaleOf(nodes, numbers) {
   for (const node of nodes) if (node >= 0 && Math.abs(numbers[node]) > largest) largest = Math.abs(numbers[node]);
   if (!(largest > 0) || !Number.isFinite(largest)) return 1;
   const power = 10 ** Math.floor(Math.log10(largest));
-  return ([1, 2, 5].find((factor) => factor * power >= largest) ?? 10) * power;
+  return ([1, 1.5, 2, 3, 5, 7].find((factor) => factor * power >= largest) ?? 10) * power;
 }

@@ -49,7 +49,7 @@ export class PathList {
   /** @param {import("../protocol.js").Opened} opened @param {number} node @param {number} i @param {import("../protocol.js").Path} path */
   #step(opened, node, i, path) {
     const { title, name, data, grad } = scalarOf(this.lesson, opened, node);
-    const link = i ? scalarOf(this.lesson, opened, path.nodes[i - 1]).operands.find(({ position }) => position === path.positions[i]) : null;
+    const link = i ? scalarOf(this.lesson, opened, path.nodes[i - 1]).operands.find((/** @type {import("../protocol.js").Link} */ { position }) => position === path.positions[i]) : null;
     const numbers = element("span", { class: "number" }, `${short(data)} · ${short(grad)}`);
     const face = element("span", { class: "face" }, element("span", { class: "title" }, title), numbers);
     return element("li", { "data-node": node }, link ? element("p", { class: "note" }, link.sentence) : null, button(face, () => this.act.choose(name)));

@@ -24,11 +24,11 @@ export class Prediction {
   constructor(board) {
     this.readout = new Readout();
     this.legend = new Legend();
-    this.bars = drawn("svg", { class: "bars", height: HEIGHT, "aria-hidden": "true" });
+    this.bars = drawn("svg", { class: "bars", width: 0, height: HEIGHT, "aria-hidden": "true" });
     this.told = element("p", { class: "told-of" });
     this.likeliest = element("p", { class: "note" });
     this.cells = new Cells(board, { title: words.picture, tell: (_, letter) => words.logit(this.#letter(letter)), read: this.readout.read, largest: 30, above: this.bars, onDrawn: () => this.#draw() });
-    const open = button(words.loss, () => this.#view && board.choose(this.#view.find(`loss.${this.#view.place}`)));
+    const open = button(words.loss, () => this.#view && board.choose(this.#view.find(`loss.${this.#view.place}`), null));
     this.element = part("prediction", words.heading, words.intro, this.cells.element, this.told, this.likeliest, open, this.readout.element, element("div", { class: "legends" }, this.legend.element));
   }
 
@@ -69,17 +69,35 @@ export class Prediction {
     const highest = Math.max(shares[largestOf(shares)], 0.1);
     const height = (/** @type {number} */ letter) => rounded((shares[letter] / highest) * (HEIGHT - 2 * HEAD));
     const bars = shares.map((_, letter) => drawn("rect", { x: left + letter * size, y: HEIGHT - height(letter), width: size - 2, height: height(letter) }));
+    const rules = ticks(highest).flatMap((share) => rule(share, HEIGHT - (share / highest) * (HEIGHT - 2 * HEAD), width));
     const target = view.opened.targets[view.place];
     bars[target].classList.add("target");
     this.bars.setAttribute("width", String(width));
-    this.bars.replaceChildren(...bars, ...pointer(left + (target + 0.5) * size - 1, HEIGHT - height(target), width));
+    this.bars.replaceChildren(...rules, ...bars, ...pointer(left + (target + 0.5) * size - 1, HEIGHT - height(target), width));
   }
+}
+
+/** Shares to measure bars by. @param {number} highest */
+function ticks(highest) {
+  const every = highest > 0.45 ? 0.25 : highest > 0.18 ? 0.1 : 0.05;
+  return [1, 2, 3, 4].map((i) => i * every).filter((share) => share <= highest);
+}
+
+/** A line at a share. @param {number} share @param {number} y @param {number} width */
+function rule(share, y, width) {
+  return [drawn("path", { class: "rule", d: `M0 ${rounded(y)}H${width}` }), text(percent(share), width - 2, y - 3, "end", "tick")];
 }
 
 /** What points at the bar of what really follows. @param {number} x @param {number} y @param {number} width */
 function pointer(x, y, width) {
   const anchor = x < width * 0.2 ? "start" : x > width * 0.8 ? "end" : "middle";
-  const words_ = drawn("text", { x: anchor === "start" ? Math.max(x - 5, 0) : anchor === "end" ? Math.min(x + 5, width) : x, y: y - 12, "text-anchor": anchor });
-  words_.textContent = words.target;
-  return [words_, drawn("path", { class: "pointer", d: `M${rounded(x)} ${y - 2}l-5 -7h10z` })];
+  const at = { start: Math.max(x - 5, 0), middle: x, end: Math.min(x + 5, width) }[anchor];
+  return [text(words.target, at, y - 12, anchor, "target-of"), drawn("path", { class: "pointer", d: `M${rounded(x)} ${y - 2}l-5 -7h10z` })];
+}
+
+/** @param {string} told @param {number} x @param {number} y @param {string} anchor @param {string} name */
+function text(told, x, y, anchor, name) {
+  const made = drawn("text", { x: rounded(x), y: rounded(y), "text-anchor": anchor, class: name });
+  made.textContent = told;
+  return made;
 }

@@ -68,7 +68,7 @@ export class Weights {
   #find(name) {
     const node = this.#view?.find(name) ?? -1;
     write(this.problem, node < 0 ? words.unknown(name) : "");
-    if (node >= 0) this.board.choose(node);
+    if (node >= 0) this.board.choose(node, null);
   }
 }
 
