@@ -15,25 +15,32 @@
  * @property {string} names to train on until the visitor has given others, with spaces between them
  * @property {readonly { name: string, rows: number, columns: number }[]} matrices of weights, in their order
  * @property {string} weights before training: base64 of float64, little-endian
- * @property {PackedProgram} loss of a name that fills all places
+ * @property {PackedProgram & { sums: readonly number[] }} program the loss of a name that fills all places; its `sums` are
+ *   the nodes that add up the losses of the first places, by their number less 1
  * @property {PackedProgram} update of one weight by Adam
  */
 
 /**
  * @typedef {object} Config
- * @property {number} width @property {number} heads @property {number} places
+ * @property {number} width
+ * @property {number} heads
+ * @property {number} places
  * @property {number} steps of a whole training: by then, the rate has fallen to 0
  */
 
 /**
- * A recorded program. The columns stand one behind the other in `columns`: base64 of zlib of int32, little-endian.
+ * A recorded program, its leaves first. Columns are base64 of zlib: of int32, little-endian, or of text with a line a node.
  * @typedef {object} PackedProgram
- * @property {readonly string[]} operations by opcode; "" for leaves
- * @property {number} nodes @property {number} operands how many there are
- * @property {readonly number[]} constants that stand in place of an operand
- * @property {string} columns
- * @property {string} labels base64 of zlib of a text with a line a node
- * @property {readonly string[]} scopes
+ * @property {readonly string[]} operations by kind; "" for leaves
+ * @property {readonly (number | "nan" | "inf" | "-inf")[]} constants
+ * @property {readonly number[]} outputs
+ * @property {string} kinds of the nodes
+ * @property {string} counts of their operands
+ * @property {string} operands, each less that of the last node of the same kind with as many: nodes, or -1 less the place of
+ *   a constant
+ * @property {string} lines of the source, from 1, each less the one before; 0 for none
+ * @property {string} scopes
+ * @property {string} labels, without their scopes
  */
 
 // What the page asks for
