@@ -139,7 +139,7 @@
  * @typedef {object} Scalar
  * @property {number} node
  * @property {string} name such as place3.attention.head2.weight.1
- * @property {string} title for a reader, such as "place 4 looks at place 2 · head 3 · attention"
+ * @property {string} title for a reader, such as "how much head 3 looks at letter 1, “e” · predicting letter 4, “a”"
  * @property {number} data @property {number} grad
  * @property {string} operation its row's name; "" for leaves
  * @property {string} symbol

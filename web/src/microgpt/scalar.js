@@ -27,7 +27,7 @@ export function scalarOf(lesson, opened, node) {
   return {
     node,
     name: program.names[node],
-    title: titleOf(lesson, node),
+    title: titleOf(lesson, opened, node),
     data: opened.data[node],
     grad: opened.grad[node],
     operation: row?.name ?? "",
@@ -64,10 +64,11 @@ function operandLinks(lesson, program, opened, node, walk, step) {
 }
 
 /** @param {Lesson} lesson @param {Opened} opened @param {number} slot @param {Pick<Link, "position" | "partial" | "amount" | "sentence">} rest @returns {Link} */
-function link(lesson, { data }, slot, rest) {
+function link(lesson, opened, slot, rest) {
   const { program } = lesson;
+  const { data } = opened;
   if (slot >= program.size) return { node: -1, name: String(data[slot]), title: String(data[slot]), data: data[slot], ...rest };
-  return { node: slot, name: program.names[slot], title: titleOf(lesson, slot), data: data[slot], ...rest };
+  return { node: slot, name: program.names[slot], title: titleOf(lesson, opened, slot), data: data[slot], ...rest };
 }
 
 /** What is around a node, as a graph. */

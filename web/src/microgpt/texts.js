@@ -175,6 +175,7 @@ export const say = {
       narrow: "64 neurons to 16 numbers: a column for each neuron",
       unembed: "a row for each next letter",
     }),
+    matrix: (/** @type {string} */ name) => `${name} matrix`,
     cell: (/** @type {string} */ matrix, /** @type {number} */ row, /** @type {number} */ column) => `${matrix}, row ${row + 1}, column ${column + 1}`,
     find: "Find a number by its name",
     example: "such as query.3.5 or place3.logit.4",

@@ -65,6 +65,7 @@ export class Cells {
     [this.#grid, this.#view] = [grid, view];
     if (isResized) this.#measure();
     if (!(grid.nodes[this.#at] >= 0)) this.#at = Math.max([...Array.from(grid.nodes)].findIndex((node) => node >= 0), 0);
+    this.#place();
     this.#drawSoon();
   }
 
@@ -73,6 +74,7 @@ export class Cells {
     if (room === this.#room || !room) return;
     this.#room = room;
     this.#measure();
+    this.#place();
     this.#drawSoon();
   }
 
@@ -99,7 +101,6 @@ export class Cells {
     this.#isDrawn = true;
     if (!this.#grid || !this.#view || !this.geometry) return;
     paint(this.canvas, this.#grid, this.geometry, this.#view, this.board.palette.colours);
-    this.#place();
     this.options.onDrawn?.();
   }
 

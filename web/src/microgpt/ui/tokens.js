@@ -22,6 +22,7 @@ export class Tokens {
     this.problem = element("p", { class: "problem", id: "name-problem", role: "alert" });
     const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
+      this.refuse("");
       act({ name: this.field.value.trim() });
     };
     this.form = element("form", { class: "open", onsubmit }, element("label", { for: "name" }, words.name), this.field, element("button", { class: "main" }, words.open));
@@ -34,10 +35,11 @@ export class Tokens {
   update(view) {
     const { name } = view.opened;
     if (name !== this.#shown) this.#show(view);
-    this.refuse("");
     this.#places.forEach(({ choice, share }, place) => {
+      const told = percent(view.probabilities(place)[view.opened.targets[place]]);
       choice.checked = place === view.place;
-      write(share, percent(view.probabilities(place)[view.opened.targets[place]]));
+      set(choice, "aria-label", words.choice(place, view.target(place), view.isEnd(place), told));
+      write(share, told);
     });
     const share = percent(view.probabilities(view.place)[view.opened.targets[view.place]]);
     set(this.told, "role", view.isRunning ? null : "status");
@@ -53,6 +55,7 @@ export class Tokens {
   /** @param {View} view */
   #show(view) {
     this.#shown = view.opened.name;
+    this.refuse("");
     if (!this.field.matches(":focus")) this.field.value = this.#shown;
     this.#places = Array.from({ length: view.places }, (_, place) => {
       const choice = element("input", { type: "radio", name: "place", value: place, onchange: () => this.act({ place }) });

@@ -49,7 +49,7 @@ export class Weights {
 
   /** @param {Matrix} matrix */
   #cellsOf(matrix) {
-    const title = words.titles[matrix.name] ?? matrix.name;
+    const title = words.matrix(words.titles[matrix.name] ?? matrix.name);
     const tell = (/** @type {number} */ row, /** @type {number} */ column) => (isTurned(matrix) ? words.cell(title, column, row) : words.cell(title, row, column));
     return new Cells(this.board, { title, tell, read: this.readout.read, largest: 12 });
   }
