@@ -17,7 +17,7 @@ const MATRICES = { query: "query", key: "key", value: "value", mix: "mixing", wi
 
 /**
  * What the names of nodes look like, and what each is. `#` stands for a number; they come as they are, in order.
- * @type {readonly [string, (numbers: readonly number[], speech: Speech) => string][]}
+ * @type {readonly (readonly [string, (numbers: readonly number[], speech: Speech) => string])[]}
  */
 const PATTERNS = [
   ["token.#", ([place], { read }) => `what is read: ${read(place)}`],
