@@ -90,14 +90,15 @@ def loss_of_places(model: Any, weights: Mapping[str, Any], places: int) -> Graph
 
 
 def arranged(graph: Graph, weights: Mapping[str, Any], places: int) -> list[int]:
-    """The nodes of the loss in the order of the page: weights, tokens, targets, then what is computed, in its order."""
+    """The nodes of the loss in the order of the page: weights, tokens, targets, then what is computed, in its order.
+
+    -1 stands for leaves that the graph of a shorter name does not have.
+    """
     index = {label: node for node, label in graph.labels.items()}
     matrices = ((name, *numpy.shape(rows)) for name, rows in weights.items())
     labels = [f"{name}.{i}.{j}" for name, rows, columns in matrices for i in range(rows) for j in range(columns)]
     labels += [f"{kind}.{place}" for kind in ("token", "target") for place in range(places)]
-    # Of a short name, the embeddings of later places are in no graph.
-    leaves = [index.get(label, -1) for label in labels]
-    return leaves + [node for node in range(len(graph)) if graph.opcodes[node] or node not in set(leaves)]
+    return [index.get(label, -1) for label in labels] + numpy.flatnonzero(graph.opcodes).tolist()
 
 
 def update_of_a_weight(model: Any) -> Graph:
@@ -162,16 +163,20 @@ def constants_and_operands(graph: Graph, order: Sequence[int]) -> tuple[list[flo
     """
     place_of = {node: place for place, node in enumerate(order)}
     constants: list[float] = []
+
+    def slot(operand: int, number: float, is_own: bool) -> int:
+        if operand >= 0:
+            return place_of[operand]
+        if is_own or number not in constants:
+            constants.append(number)
+            return -len(constants)
+        return -1 - constants.index(number)
+
     operands = []
     for node in order:
-        found = []
-        for at in range(graph.offsets[node], graph.offsets[node + 1]):
-            operand, number = int(graph.operands[at]), float(graph.partials[at])
-            if operand < 0 and (number not in constants or node == graph.outputs[0]):
-                constants.append(number)
-            constant = len(constants) if node == graph.outputs[0] else 0
-            found.append(place_of[operand] if operand >= 0 else -(constant or 1 + constants.index(number)))
-        operands.append(found)
+        part = slice(graph.offsets[node], graph.offsets[node + 1])
+        pairs = zip(graph.operands[part].tolist(), graph.partials[part].tolist(), strict=True)
+        operands.append([slot(operand, number, node == graph.outputs[0]) for operand, number in pairs])
     return constants, operands
 
 
