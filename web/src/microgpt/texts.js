@@ -192,29 +192,36 @@ export const say = {
     open: "Open",
     value: "Value",
     gradient: "Gradient",
-    because: "What it does to the loss",
-    nudge: (/** @type {string} */ grad) => {
-      const slope = Number(grad);
-      if (slope === 0) return "A small change of it leaves the loss as it is.";
-      return `If it grew a little, the loss would ${slope > 0 ? "grow" : "fall"}, ${grad.replace("-", "")} times as much.`;
+    because: "Why this gradient",
+    nudge: (/** @type {string} */ size, /** @type {number} */ sign) => {
+      if (sign === 0) return "A small change of it leaves the loss as it is.";
+      return `If it grew a little, the loss would ${sign > 0 ? "grow" : "fall"}, ${size} times as much.`;
     },
-    made: "Made from",
-    leaf: "A leaf: it is given, not computed.",
-    used: "Used by",
-    root: "Nothing: it is the loss itself.",
-    unused: "Nothing in this name’s loss.",
-    gets: (/** @type {string} */ partial, /** @type {string} */ amount) => `∂ ${partial}, gets ${amount}`,
-    gives: (/** @type {string} */ partial, /** @type {string} */ amount) => `∂ ${partial}, gives ${amount}`,
-    constant: "a constant",
+    isRoot: "It is the loss itself: if it grows, the loss grows as much.",
+    isUnused: "No number of this name’s loss depends on it, so nothing is passed back to it.",
+    one: (/** @type {string} */ amount, /** @type {string} */ upstream, /** @type {string} */ partial) =>
+      `One number is made from it, and passes back its own gradient ${upstream} times its derivative ${partial}: *${amount}*.`,
+    many: (/** @type {number} */ count, /** @type {string} */ sum, /** @type {string} */ grad) =>
+      `${count} numbers are made from it. Each passes back its own gradient times its derivative by this one, and the chain rule adds them up: ${sum} = *${grad}*.`,
+    others: (/** @type {number} */ count) => `(${count} more)`,
+    made: "What it is made from",
+    leaf: "It is given, not computed.",
+    used: "What passes gradient back to it",
+    gets: (/** @type {string} */ partial, /** @type {string} */ amount) => `derivative ${partial}, so it gets ${amount}`,
+    gives: (/** @type {string} */ upstream, /** @type {string} */ partial) => `its gradient ${upstream} × derivative ${partial}`,
+    constant: "a constant: it gets nothing",
+    formulas: "In formulas",
     all: (/** @type {number} */ count) => `Show all ${count}`,
     fewer: "Show the largest",
+
     line: (/** @type {string} */ file, /** @type {number} */ line) => `${file}, line ${line}`,
     path: "Strongest path from the loss",
     pathHere: "To this number",
     pathToken: "To the strongest letter",
     pathHide: "Hide the path",
-    pathTold: (/** @type {number} */ steps, /** @type {string} */ product, /** @type {string} */ share) =>
-      `${steps} steps. Multiply the derivatives along it: ${product}, which is ${share} of the last number’s gradient.`,
+    pathTold: (/** @type {number} */ steps, /** @type {string} */ product, /** @type {string} */ grad) =>
+      `${steps} steps. The derivatives along it, multiplied, are ${product}; all paths together make the last number’s gradient, ${grad}.`,
+    both: (/** @type {string} */ data, /** @type {string} */ grad) => `value ${data}, gradient ${grad}`,
     gone: "It is not part of this name’s computation.",
   },
 };

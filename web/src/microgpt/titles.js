@@ -13,6 +13,8 @@
  * @property {(token: number) => string} letter
  */
 
+/** What operations make that have longer names. @type {Readonly<Record<string, string>>} */
+const WORDS = { sumprod: "sum of products", take: "the one that is picked", maximum: "the larger of two" };
 const MATRICES = { query: "query", key: "key", value: "value", mix: "mixing", widen: "widening", narrow: "narrowing" };
 
 /**
@@ -77,7 +79,8 @@ function speechOf(lesson, { tokens, targets }) {
  * @param {Lesson} lesson @param {number} node @param {string} name @param {Speech} speech
  */
 function stepOf({ program }, node, name, { next }) {
-  const { words } = program.rowOf(node) ?? { words: "" };
+  const row = program.rowOf(node);
+  const words = WORDS[row?.name ?? ""] ?? row?.words ?? "";
   const number = /\.(\d+)$/.exec(name);
   const what = name.endsWith(".scale") ? "scale to one size" : `${words}${number ? ` ${Number(number[1]) + 1}` : ""}`;
   const scopes = program.scopes[node].split(".").filter(Boolean).reverse();

@@ -5,9 +5,10 @@ import { drawn, rounded } from "../../stage/svg.js";
 import { say } from "../texts.js";
 import { Cells } from "./cells.js";
 import { HeadInside } from "./head.js";
+import { percent } from "./numbers.js";
 import { scaleOf } from "./palette.js";
 import { Legend, part, Readout, tell } from "./picture.js";
-import { largestOf, percent } from "./view.js";
+import { largestOf } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./cells.js").Board} Board */

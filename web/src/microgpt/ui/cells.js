@@ -4,8 +4,8 @@
 // has the focus; the arrow keys replace it by its neighbour.
 
 import { element, set } from "../../dom.js";
-import { short } from "../../core/numbers.js";
 import { say } from "../texts.js";
+import { six } from "./numbers.js";
 import { geometryOf, paint } from "./painter.js";
 
 /** @typedef {import("./painter.js").Grid} Grid */
@@ -118,7 +118,7 @@ export class Cells {
     if (!this.#view || node < 0) return "";
     const { data, grad } = this.#view.opened;
     const [row, column] = this.#spot(i);
-    return say.cells.at(this.options.tell(row, column), short(data[node]), short(grad[node]));
+    return say.cells.at(this.options.tell(row, column), six(data[node]), six(grad[node]));
   }
 
   // The cell that has the focus

@@ -1,9 +1,9 @@
 // The loss by step: a dot a step, and their running mean. The whole is a slider, by which one goes back to any step.
 
 import { element, set, write } from "../../dom.js";
-import { short } from "../../core/numbers.js";
 import { drawn, rounded } from "../../stage/svg.js";
 import { say } from "../texts.js";
+import { four } from "./numbers.js";
 
 const { curve: words } = say;
 const HEIGHT = 190;
@@ -131,7 +131,7 @@ export class Curve {
   #tell() {
     const loss = this.#losses[Math.min(this.#step, this.furthest - 1)];
     const at = this.#step < this.furthest ? this.#step : this.furthest - 1;
-    const told = loss === undefined ? words.none : words.at(at, fixed(loss), fixed(this.#meanAt(at)));
+    const told = loss === undefined ? words.none : words.at(at, four(loss), four(this.#meanAt(at)));
     write(this.told, told);
     for (const [name, value] of Object.entries({ valuemin: 0, valuemax: this.furthest, valuenow: this.#step, valuetext: told })) set(this.field, `aria-${name}`, value);
     set(this.field, "data-loss", loss);
@@ -172,11 +172,6 @@ export class Curve {
     this.#drawSoon();
     this.go(to);
   }
-}
-
-/** @param {number} loss */
-function fixed(loss) {
-  return short(Number(loss.toPrecision(4)));
 }
 
 /** @param {string} words @param {number} x @param {number} y @param {"end" | "middle"} anchor */

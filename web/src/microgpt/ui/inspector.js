@@ -1,9 +1,10 @@
 // The number that is chosen: its value and gradient, why they are so, what it is made from and used by, its line, and paths.
 
 import { button, element, fill, icon, set, write } from "../../dom.js";
-import { plain, short } from "../../core/numbers.js";
+import { plain } from "../../core/numbers.js";
 import { scalarOf } from "../scalar.js";
 import { say } from "../texts.js";
+import { four, six } from "./numbers.js";
 import { PathList } from "./path.js";
 import { tell } from "./picture.js";
 import { Source } from "./source.js";
@@ -38,11 +39,10 @@ export class Inspector {
     this.value = element("dd", { class: "value" });
     this.gradient = element("dd", { class: "gradient" });
     this.nudge = element("p", { class: "nudge" });
-    this.computed = element("p", { class: "computed" });
-    this.chainRule = element("p", { class: "chain" });
     this.sentence = element("p", { class: "sentence" });
-    this.made = new Links(words.made, words.gets, (name) => act.choose(name));
-    this.used = new Links(words.used, words.gives, (name) => act.choose(name));
+    this.made = new Links(words.made, ({ data }) => data, ({ partial, amount }) => (Number.isNaN(partial) ? words.constant : words.gets(four(partial), four(amount))), act.choose);
+    this.used = new Links(words.used, ({ amount }) => amount, (link) => words.gives(four(upstreamOf(link)), four(link.partial)), act.choose);
+    this.formulas = [1, 2, 3].map(() => element("p", { class: "formula" }));
     this.source = new Source(lesson.source);
     this.path = new PathList(lesson, act);
     this.body = element("div", { class: "body" }, ...this.#parts());
@@ -53,8 +53,9 @@ export class Inspector {
 
   #parts() {
     const numbers = element("dl", {}, element("div", {}, element("dt", {}, words.value), this.value), element("div", {}, element("dt", {}, words.gradient), this.gradient));
-    const why = element("div", { class: "why-so" }, element("h3", {}, words.because), this.nudge, this.sentence, this.chainRule);
-    return [this.title, this.name, numbers, why, this.made.element, this.computed, this.used.element, this.source.element, this.path.element];
+    const why = element("div", { class: "why-so" }, element("h3", {}, words.because), this.nudge, this.sentence);
+    const formulas = element("details", {}, element("summary", {}, words.formulas), ...this.formulas);
+    return [this.title, this.name, numbers, why, this.used.element, this.made.element, this.source.element, this.path.element, formulas];
   }
 
   /** @param {View} view */
@@ -86,19 +87,18 @@ export class Inspector {
     write(this.title, scalar.title);
     write(this.name, scalar.name);
     this.name.hidden = scalar.name === scalar.title;
-    write(this.value, short(scalar.data));
-    write(this.gradient, short(scalar.grad));
+    write(this.value, six(scalar.data));
+    write(this.gradient, six(scalar.grad));
     for (const [target, number] of /** @type {const} */ ([[this.value, scalar.data], [this.gradient, scalar.grad]])) {
       set(target, "data-value", number);
       set(target, "title", plain(number));
     }
-    write(this.nudge, words.nudge(short(scalar.grad)));
-    tell(this.computed, scalar.operands.length ? scalar.computed : words.leaf);
-    write(this.chainRule, scalar.chainRule);
-    write(this.sentence, scalar.sentence);
-    this.made.update(scalar.operands, scalar.operands.length ? "" : words.leaf, isOther);
-    this.used.update(scalar.users, scalar.node === view.lesson.program.root ? words.root : words.unused, isOther);
-    this.computed.hidden = !scalar.operands.length;
+    const isRoot = scalar.node === view.lesson.program.root;
+    write(this.nudge, isRoot ? words.isRoot : words.nudge(four(Math.abs(scalar.grad)), Math.sign(scalar.grad)));
+    tell(this.sentence, isRoot ? "" : because(scalar));
+    this.used.update(scalar.users, isRoot || !scalar.users.length ? "" : null, isOther);
+    this.made.update(scalar.operands, scalar.operands.length ? null : words.leaf, isOther);
+    [scalar.computed, scalar.chainRule, scalar.sentence].forEach((text, i) => write(this.formulas[i], text));
     this.source.show(scalar.line);
     this.path.update(view);
     if (isOther) this.body.scrollTop = 0;
@@ -121,17 +121,41 @@ export class Inspector {
   }
 }
 
+/** How the gradient comes about, by the chain rule. @param {Scalar} scalar */
+function because({ grad, users }) {
+  const terms = users.filter(({ amount }) => amount !== 0);
+  if (!terms.length) return words.isUnused;
+  if (terms.length === 1) return words.one(four(grad), four(upstreamOf(terms[0])), four(terms[0].partial));
+  const shown = largest(terms);
+  const rest = terms.length - shown.length;
+  return words.many(terms.length, [added(shown), rest ? words.others(rest) : ""].filter(Boolean).join(" + "), four(grad));
+}
+
+/** A sum, written out. @param {readonly Link[]} terms */
+function added(terms) {
+  return terms.map(({ amount }, i) => (i && amount < 0 ? ` − ${four(-amount)}` : `${i ? " + " : ""}${four(amount)}`)).join("");
+}
+
+/** The gradient of the number that passes something back. @param {Link} link */
+function upstreamOf({ amount, partial }) {
+  return amount / partial;
+}
+
 /** Numbers that the chosen one is made from, or used by; of many the largest. */
 class Links {
   #isWhole = false;
   /** @type {readonly Link[]} */
   #links = [];
-  /** @type {{ button: HTMLButtonElement, value: HTMLElement, amount: HTMLElement }[]} */
+  /** @type {{ button: HTMLButtonElement, number: HTMLElement, told: HTMLElement }[]} */
   #rows = [];
   #shown = "";
 
-  /** @param {string} title @param {(partial: string, amount: string) => string} told @param {(name: string) => void} choose */
-  constructor(title, told, choose) {
+  /**
+   * @param {string} title @param {(link: Link) => number} number of a link that stands first @param {(link: Link) => string} told
+   * @param {(name: string) => void} choose
+   */
+  constructor(title, number, told, choose) {
+    this.number = number;
     this.told = told;
     this.choose = choose;
     this.list = element("ul", { class: "links" });
@@ -140,50 +164,52 @@ class Links {
     this.element = element("div", { class: "links-of" }, element("h3", {}, title), this.none, this.list, this.more);
   }
 
-  /** @param {readonly Link[]} links @param {string} none what is said if there are none @param {boolean} isOther whether they are another node's */
+  /** @param {readonly Link[]} links @param {string | null} none what is said instead; "" for nothing at all @param {boolean} isOther whether they are another node's */
   update(links, none, isOther) {
     if (isOther) this.#isWhole = false;
     this.#links = links;
-    write(this.none, links.length ? "" : none);
-    this.more.hidden = links.length <= LISTED;
-    write(this.more, this.#isWhole ? words.fewer : words.all(links.length));
+    this.element.hidden = none === "";
+    write(this.none, none ?? "");
     this.#draw();
   }
 
   #toggle() {
     this.#isWhole = !this.#isWhole;
-    write(this.more, this.#isWhole ? words.fewer : words.all(this.#links.length));
     this.#draw();
   }
 
   #draw() {
-    const shown = this.#isWhole ? this.#links : largest(this.#links);
+    const few = largest(this.#links);
+    const shown = this.#isWhole ? this.#links : few;
+    this.more.hidden = few.length === this.#links.length;
+    write(this.more, this.#isWhole ? words.fewer : words.all(this.#links.length));
     const key = shown.map(({ node, position }) => `${node}:${position}`).join();
     if (key !== this.#shown) this.#build(shown);
     this.#shown = key;
-    shown.forEach(({ data, partial, amount, sentence }, i) => {
+    shown.forEach((link, i) => {
       const row = this.#rows[i];
-      write(row.value, short(data));
-      write(row.amount, Number.isNaN(partial) ? words.constant : this.told(short(partial), short(amount)));
-      set(row.button, "title", sentence);
-      set(row.button, "data-amount", amount);
+      write(row.number, six(this.number(link)));
+      write(row.told, this.told(link));
+      set(row.button, "title", link.sentence);
+      set(row.button, "data-amount", link.amount);
     });
   }
 
   /** @param {readonly Link[]} links */
   #build(links) {
     this.#rows = links.map(({ node, name, title }) => {
-      const [value, amount] = [element("span", { class: "number" }), element("span", { class: "amount" })];
-      const face = element("span", { class: "face" }, element("span", { class: "title" }, title), value, amount);
-      return { value, amount, button: button(face, () => this.choose(name), { "aria-disabled": node < 0 && "true", "data-node": name }) };
+      const [number, told] = [element("span", { class: "number" }), element("span", { class: "amount" })];
+      const face = element("span", { class: "face" }, element("span", { class: "title" }, title), number, told);
+      return { number, told, button: button(face, () => this.choose(name), { "aria-disabled": node < 0 && "true", "data-node": name }) };
     });
     fill(this.list, ...this.#rows.map((row) => element("li", {}, row.button)));
   }
 }
 
-/** Those that give most, in their order. @param {readonly Link[]} links */
+/** Those that give most, in their order; where anything is given, none that give nothing. @param {readonly Link[]} links */
 function largest(links) {
   const size = (/** @type {Link} */ { amount }) => Math.abs(amount) || 0;
-  const kept = new Set([...links].sort((a, b) => size(b) - size(a)).slice(0, LISTED));
+  const giving = links.filter((link) => size(link) > 0);
+  const kept = new Set([...(giving.length ? giving : links)].sort((a, b) => size(b) - size(a)).slice(0, LISTED));
   return links.filter((link) => kept.has(link));
 }

@@ -1,10 +1,9 @@
 // The strongest path from the loss to a number, or to the letter that the loss depends on most, step by step.
 
 import { button, element, fill, set, write } from "../../dom.js";
-import { short } from "../../core/numbers.js";
 import { scalarOf } from "../scalar.js";
 import { say } from "../texts.js";
-import { percent } from "./view.js";
+import { four } from "./numbers.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -32,7 +31,7 @@ export class PathList {
   update(view) {
     const { path, opened, selected } = view;
     this.hide.hidden = path === null;
-    const told = path ? words.pathTold(path.nodes.length - 1, short(path.product), percent(path.share)) : "";
+    const told = path ? words.pathTold(path.nodes.length - 1, four(path.product), four(opened.grad[path.nodes[path.nodes.length - 1]])) : "";
     write(this.told, told);
     const key = path ? `${path.nodes.join()} ${opened.step}` : "";
     if (key !== this.#shown) this.#build(view);
@@ -50,7 +49,7 @@ export class PathList {
   #step(opened, node, i, path) {
     const { title, name, data, grad } = scalarOf(this.lesson, opened, node);
     const link = i ? scalarOf(this.lesson, opened, path.nodes[i - 1]).operands.find((/** @type {import("../protocol.js").Link} */ { position }) => position === path.positions[i]) : null;
-    const numbers = element("span", { class: "number" }, `${short(data)} · ${short(grad)}`);
+    const numbers = element("span", { class: "amount" }, words.both(four(data), four(grad)));
     const face = element("span", { class: "face" }, element("span", { class: "title" }, title), numbers);
     return element("li", { "data-node": node }, link ? element("p", { class: "note" }, link.sentence) : null, button(face, () => this.act.choose(name)));
   }

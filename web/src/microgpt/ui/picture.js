@@ -2,8 +2,8 @@
 
 import { element, fill, set, write } from "../../dom.js";
 import { rich } from "../../rich.js";
-import { short } from "../../core/numbers.js";
 import { say } from "../texts.js";
+import { six } from "./numbers.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -36,8 +36,8 @@ export class Legend {
   /** @param {View} view @param {number} most @param {boolean} isShare */
   update(view, most, isShare) {
     write(this.title, isShare ? say.cells.shares : say.cells.scale[view.choices.shows]);
-    write(this.low, isShare ? "0" : `−${short(most)}`);
-    write(this.high, isShare ? "1" : short(most));
+    write(this.low, isShare ? "0" : six(-most));
+    write(this.high, isShare ? "1" : six(most));
     write(this.signs, isShare ? "" : say.cells.negative);
     set(this.bar, "data-share", isShare);
   }

@@ -1,13 +1,13 @@
 // What may come next: bars of probability over the logits, and what really follows.
 
 import { button, element } from "../../dom.js";
-import { short } from "../../core/numbers.js";
 import { drawn, rounded } from "../../stage/svg.js";
 import { say } from "../texts.js";
 import { Cells } from "./cells.js";
+import { four, percent } from "./numbers.js";
 import { scaleOf } from "./palette.js";
 import { Legend, part, Readout, tell } from "./picture.js";
-import { largestOf, percent } from "./view.js";
+import { largestOf } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -50,7 +50,7 @@ export class Prediction {
     const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]);
     const loss = view.opened.data[view.find(`loss.${view.place}`)];
     const rank = order.indexOf(view.opened.targets[view.place]) + 1;
-    tell(this.told, words.told(view.target(view.place), percent(share), rank, short(Number(loss.toPrecision(4)))));
+    tell(this.told, words.told(view.target(view.place), percent(share), rank, four(loss)));
     tell(this.likeliest, words.likeliest(order.slice(0, NAMED).map((letter) => words.one(this.#letter(letter), percent(shares[letter]))).join(", ")));
   }
 

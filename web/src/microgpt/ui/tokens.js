@@ -2,8 +2,8 @@
 
 import { element, fill, set, write } from "../../dom.js";
 import { say } from "../texts.js";
+import { percent } from "./numbers.js";
 import { part, tell } from "./picture.js";
-import { percent } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./address.js").Choices} Choices */

@@ -1,8 +1,8 @@
 // What is always at hand, at the foot of the page: training, and whether cells show values or gradients.
 
 import { button, element, icon, set, write } from "../../dom.js";
-import { short } from "../../core/numbers.js";
 import { say } from "../texts.js";
+import { four } from "./numbers.js";
 
 const { transport: words } = say;
 const SIGNS = { restart: "M3 2h2v5l8-5v12L5 9v5H3z", back: "M11 2v12L3 8z", step: "M5 2l8 6-8 6z", train: "M4 2l10 6-10 6z", pause: "M4 2h3v12H4zM9 2h3v12H9z" };
@@ -32,7 +32,7 @@ export class Transport {
   update({ step, steps, loss, rate, running }, until) {
     this.showRunning(running);
     write(this.at, until ? words.catching(until) : words.at(step, steps));
-    write(this.loss, Number.isFinite(loss) ? words.loss(short(Number(loss.toPrecision(4)))) : "");
+    write(this.loss, Number.isFinite(loss) ? words.loss(four(loss)) : "");
     write(this.rate, running && rate ? words.rate(Math.round(rate)) : "");
     set(this.state, "data-step", step);
     set(this.state, "data-rate", rate);

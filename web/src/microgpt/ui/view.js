@@ -65,12 +65,6 @@ export class View {
   }
 }
 
-/** A share as a person would say it. @param {number} share */
-export function percent(share) {
-  const hundred = 100 * share;
-  return `${hundred >= 9.95 || hundred === 0 ? hundred.toFixed(0) : hundred.toPrecision(hundred >= 0.995 ? 2 : 1)} %`;
-}
-
 /** Where the largest of some numbers is. @param {readonly number[]} numbers */
 export function largestOf(numbers) {
   return numbers.reduce((best, number, i) => (number > numbers[best] ? i : best), 0);
