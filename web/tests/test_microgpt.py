@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pages
 import pytest
-from microgpt import PATIENCE, Microgpt
+from microgpt import Microgpt
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from test_access import FOCUS, LOOK
 
@@ -100,6 +100,17 @@ def test_a_step_that_is_returned_to_has_the_same_numbers(microgpt: Microgpt) -> 
     expect(microgpt.page.locator(".at")).to_have_attribute("data-step", "3")
     expect(microgpt.story.locator(".value")).to_have_attribute("data-value", str(before.data))
     assert microgpt.number == before
+
+
+def test_it_can_train_slowly(microgpt: Microgpt) -> None:
+    microgpt.page.get_by_label("Speed").select_option("20 steps a second")
+    microgpt.button("Train").click()
+    microgpt.wait_for_step(5)
+    microgpt.button("Pause").click()
+    taken = microgpt.step
+    assert taken < 60
+    microgpt.page.wait_for_timeout(300)
+    assert microgpt.step == taken
 
 
 def test_a_click_on_the_curve_goes_to_a_step(microgpt: Microgpt) -> None:
@@ -456,10 +467,11 @@ def test_a_new_visitor_finds_where_the_third_head_looks(microgpt: Microgpt) -> N
     microgpt.use("katarina")
     microgpt.train_to(60)
     told = microgpt.heads.nth(2).inner_text()
-    found = re.fullmatch(r"Head 3, predicting letter 4 of “katarina”, looks mostly at (the start|letter (\d), “(\w)”) \(\d+ %\)\.", told)
+    assert told.startswith("Head 3, predicting letter 4 of “katarina”, looks mostly at ")
+    found = re.search(r"at letter ([123]), “([kat])” \(\d+ %\)\.", told)
     assert found
-    seen = int(found[2] or 0)
+    seen = int(found[1])
+    assert "katarina"[seen - 1] == found[2]
     weight = microgpt.choose("Head 3", 3, seen)
     assert weight.name == f"place3.attention.head2.weight.{seen}"
-    expect(microgpt.story.locator(".gradient")).to_be_visible()
-    expect(microgpt.story.locator(".sentence")).not_to_be_empty(timeout=PATIENCE)
+    expect(microgpt.story.locator(".sentence")).to_contain_text("the chain rule adds them up")

@@ -61,6 +61,8 @@ export const say = {
     title: "Loss by step",
     name: "Step, by the curve of the loss",
     hint: "Drag, or use the arrow keys, to go back to any step.",
+    pace: "Speed",
+    paces: { 0: "as fast as it can", 20: "20 steps a second", 3: "3 steps a second" },
     chance: "guessing",
     dots: "a dot: one step",
     mean: (/** @type {number} */ count) => `line: mean of ${count} steps`,
@@ -127,7 +129,8 @@ export const say = {
     weight: (/** @type {number} */ head, /** @type {number} */ place, /** @type {string} */ target, /** @type {boolean} */ isEnd, /** @type {number} */ seen, /** @type {string} */ letter) =>
       `Head ${head + 1}, predicting ${letterOf(place + 1, target, isEnd)}, looks at ${letterOf(seen, letter)}`,
     told: (/** @type {number} */ head, /** @type {number} */ place, /** @type {boolean} */ isEnd, /** @type {string} */ name, /** @type {number} */ seen, /** @type {string} */ letter, /** @type {string} */ share) =>
-      `Head ${head + 1}, predicting ${isEnd ? "the end" : `letter ${place + 1}`} of “${name}”, looks mostly at *${letterOf(seen, letter)}* (${share}).`,
+      `Head ${head + 1}, predicting ${isEnd ? "the end" : `letter ${place + 1}`} of “${name}”, looks mostly at *${letterOf(seen, letter)}* (${share})`,
+    ofLetters: (/** @type {number} */ seen, /** @type {string} */ letter, /** @type {string} */ share) => `, and of the letters at *${letterOf(seen, letter)}* (${share})`,
     only: (/** @type {number} */ head) => `Head ${head + 1} has only the start to look at.`,
     inside: "How a head comes to look there",
     why: "It asks with a *query*; every letter answers with a *key*. Where they fit, the score is high, and softmax makes weights of the scores. By these it mixes the letters’ *values*.",

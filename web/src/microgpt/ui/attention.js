@@ -79,8 +79,11 @@ class Head {
   #say(view) {
     const weights = view.attention(this.head, view.place);
     const seen = largestOf(weights);
-    const { name } = view.opened;
-    tell(this.told, view.place ? words.told(this.head, view.place, view.isEnd(view.place), name, seen, view.read(seen), percent(weights[seen])) : words.only(this.head));
+    const letter = 1 + largestOf(weights.slice(1));
+    const { place, opened: { name } } = view;
+    const mostly = words.told(this.head, place, view.isEnd(place), name, seen, view.read(seen), percent(weights[seen]));
+    const ofLetters = seen ? "" : words.ofLetters(letter, view.read(letter), percent(weights[letter]));
+    tell(this.told, place ? `${mostly}${ofLetters}.` : words.only(this.head));
   }
 
   /** @param {number} place @param {number} seen */

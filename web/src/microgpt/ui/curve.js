@@ -25,8 +25,11 @@ export class Curve {
   #isDrawn = true; // else it will be with the next frame
   #isHeld = false;
 
-  /** @param {(step: number) => void} go @param {number} tokens how many there are to guess among */
-  constructor(go, tokens) {
+  /**
+   * @param {(step: number) => void} go @param {(pace: number) => void} pace is given the steps a second; 0 for as many as can be
+   * @param {number} tokens how many there are to guess among
+   */
+  constructor(go, pace, tokens) {
     this.go = go;
     this.chance = Math.log(tokens);
     this.axes = drawn("g", { class: "axes" });
@@ -39,7 +42,10 @@ export class Curve {
     this.field = element("div", { class: "slider", role: "slider", tabindex: 0, "aria-label": words.name, onkeydown: (/** @type {KeyboardEvent} */ event) => this.#onKey(event) }, this.svg);
     this.#listen();
     const legend = element("p", { class: "note key-of" }, words.dots, " · ", words.mean(SPAN));
-    this.element = element("div", { class: "curve" }, element("h3", {}, words.title), legend, this.field, this.told, element("p", { class: "note" }, words.hint));
+    const paces = Object.entries(words.paces).map(([pace, told]) => element("option", { value: pace }, told));
+    this.paces = element("select", { onchange: () => pace(Number(this.paces.value)) }, ...paces);
+    const head = element("div", { class: "curve-of" }, element("h3", {}, words.title), element("label", {}, words.pace, this.paces));
+    this.element = element("div", { class: "curve" }, head, legend, this.field, this.told, element("p", { class: "note" }, words.hint));
     new ResizeObserver(([{ contentRect: { width } }]) => {
       if (!width || width === this.#width) return;
       this.#width = width;

@@ -133,7 +133,7 @@ function because({ grad, users }) {
 
 /** A sum, written out. @param {readonly Link[]} terms */
 function added(terms) {
-  return terms.map(({ amount }, i) => (i && amount < 0 ? ` − ${four(-amount)}` : `${i ? " + " : ""}${four(amount)}`)).join("");
+  return terms.map(({ amount }, i) => (i && amount < 0 ? ` −\u00a0${four(-amount)}` : `${i ? " +\u00a0" : ""}${four(amount)}`)).join("");
 }
 
 /** The gradient of the number that passes something back. @param {Link} link */

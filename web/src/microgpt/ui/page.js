@@ -52,6 +52,8 @@ export class Page {
   /** @type {import("./cells.js").Cells | null} the grid that was left by keyboard */
   #from = null;
   #isDue = false; // whether the next frame shows another view
+  /** How training runs: by itself, or a step at a time. */
+  #pace = { stepsPerSecond: 0, timer: 0 };
   #progress = { step: 0, steps: 1, loss: NaN, rate: 0, running: false };
 
   /**
@@ -67,7 +69,7 @@ export class Page {
     const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
     const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./cells.js").Cells | null} */ from) => this.#choose(node, from) };
     this.header = new Header(surroundings.theme);
-    this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), invent: () => this.#invent() });
+    this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), pace: (pace) => this.#setPace(pace), invent: () => this.#invent() });
     this.tokens = new Tokens(act);
     this.parts = [this.tokens, new Embedding(board), new Attention(board, act, lesson.config.heads), new Neurons(board), new Prediction(board), new Weights(board, lesson)];
     this.inspector = new Inspector(lesson, { choose: (node) => this.#turn(node), path: (kind) => this.#showPath(kind), leave: () => this.#leave() });
@@ -130,8 +132,11 @@ export class Page {
   }
 
   /** @param {Progress} progress */
-  #advance({ step, losses, rate, running }) {
+  #advance({ step, losses, rate: measured, running: isRunning }) {
     this.#asked.goto = false;
+    if (step >= this.#progress.steps) this.#stopPacing();
+    const isPaced = this.#pace.timer !== 0;
+    const [running, rate] = [isRunning || isPaced, isPaced ? this.#pace.stepsPerSecond : measured];
     this.train.curve.show(step, losses);
     const hasStopped = this.#progress.running && !running;
     this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.before(step) };
@@ -171,10 +176,33 @@ export class Page {
   }
 
   #toggle() {
-    if (this.#progress.running) return this.surroundings.send({ type: "pause" });
-    if (this.#progress.step >= this.#progress.steps) return undefined;
+    if (this.#progress.running) return this.#pause();
+    return this.#progress.step < this.#progress.steps ? this.#run() : undefined;
+  }
+
+  #run() {
+    const { stepsPerSecond } = this.#pace;
     this.transport.showRunning(true);
-    return this.surroundings.send({ type: "run" });
+    if (stepsPerSecond) this.#pace.timer = window.setInterval(() => this.#step(1), 1000 / stepsPerSecond);
+    else this.surroundings.send({ type: "run" });
+  }
+
+  #pause() {
+    this.#stopPacing();
+    this.surroundings.send({ type: "pause" });
+  }
+
+  #stopPacing() {
+    window.clearInterval(this.#pace.timer);
+    this.#pace.timer = 0;
+  }
+
+  /** @param {number} stepsPerSecond 0 for as many as can be */
+  #setPace(stepsPerSecond) {
+    const { running } = this.#progress;
+    if (running) this.#pause();
+    this.#pace.stepsPerSecond = stepsPerSecond;
+    if (running) this.#run();
   }
 
   /** @param {number} count */
@@ -185,6 +213,7 @@ export class Page {
   /** Go to a step, one question at a time: of many the last. @param {number} step */
   #goTo(step) {
     if (step < 0) return;
+    this.#stopPacing();
     this.#wanted.goto = this.#asked.goto ? step : -1;
     if (this.#asked.goto) return;
     this.#asked.goto = true;
@@ -196,6 +225,7 @@ export class Page {
   #use(names) {
     this.#isOwn = names !== null;
     this.#until = 0;
+    this.#stopPacing();
     this.choices = { ...this.choices, names, name: "" };
     this.surroundings.send({ type: "names", names: names ?? this.lesson.names });
     this.#remember();

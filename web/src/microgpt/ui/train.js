@@ -17,7 +17,7 @@ export class Train {
 
   /**
    * @param {Lesson} lesson
-   * @param {{ use: (names: readonly string[] | null) => void, go: (step: number) => void, invent: (temperature: number) => void }} act
+   * @param {{ use: (names: readonly string[] | null) => void, go: (step: number) => void, pace: (pace: number) => void, invent: (temperature: number) => void }} act
    */
   constructor(lesson, act) {
     this.act = act;
@@ -26,7 +26,7 @@ export class Train {
     this.count = element("p", { class: "note", role: "status" });
     this.use = button(words.use, () => act.use(split(this.field.value)));
     this.given = button(words.given, () => act.use(null), { class: "quiet" });
-    this.curve = new Curve(act.go, lesson.end + 1);
+    this.curve = new Curve(act.go, act.pace, lesson.end + 1);
     this.samples = new Samples(act.invent);
     const names = element(
       "div",
