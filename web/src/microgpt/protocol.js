@@ -53,7 +53,7 @@
  * @typedef {{ type: "run" }} Run train on until told to pause, or until the last step
  * @typedef {{ type: "pause" }} Pause
  * @typedef {{ type: "step", count: number }} Step take so many steps, and pause
- * @typedef {{ type: "goto", step: number }} Goto pause, and return to any step between 0 and the furthest one taken
+ * @typedef {{ type: "goto", step: number }} Goto pause, and return to any step that was taken; or train on to one that was not, at a stretch
  * @typedef {{ type: "open", name?: string }} Open run both passes at the weights as they are: of a name, or of the next to train on. Does not pause
  * @typedef {{ type: "sample", count: number, temperature: number }} Sample invent names with the weights as they are
  * @typedef {Start | Names | Run | Pause | Step | Goto | Open | Sample} Request
@@ -69,7 +69,7 @@
 
 /**
  * Steps were taken, or a "goto" or "pause" is done. `losses` are those of the steps before `step`, the last of them
- * last: of the steps since the last message. After "goto" there are none, for they have been told of before.
+ * last: of the steps since the last message. After "goto" to a step that was taken there are none.
  * @typedef {object} Progress
  * @property {"progress"} type
  * @property {number} step the next to be taken
@@ -102,16 +102,16 @@
  * @property {readonly number[]} tokens that are read: the end first, then the letters; as many as there are places
  * @property {readonly number[]} targets what follows each
  * @property {number} loss
- * @property {Float64Array} data by node
+ * @property {Float64Array} data by node; behind the nodes, the constants
  * @property {Float64Array} grad by node: the derivative of the loss
  */
 
 // What the engine gives the page, besides. All of it is quick (a few milliseconds), and runs in the page itself.
 //
-// document.js: `decoded(document)` → Promise<Lesson>: { letters, config, source, names, weights, program, update, ... }.
-//   lesson.text(tokens) and lesson.letter(token): letters; the end is "·".
+// document.js: `decoded(document)` → Promise<Lesson>: letters, config, source, names, matrices, weights, program, update;
+//   lesson.text(tokens) and lesson.letter(token) are letters, the end is "·"; lesson.programFor(places) is the program of a shorter name.
 // program.js: `Program`: program.find("place3.attention.head2.weight.1") → node or -1; program.names[node]; program.lines[node];
-//   program.scopes[node]; program.operandsOf(node); program.usersOf(node, opened) → [{ node, position }];
+//   program.scopes[node]; program.operandsOf(node) → slots; program.usersOf(node) → [{ node, position }];
 //   program.partialsOf(node, opened.data) → numbers by position.
 //   Labels that are there for every place p (head h, component i): `token.p`, `target.p`, `placep.embed.sum.i`, `placep.embed.x.i`,
 //   `placep.attention.query.i` (key, value), `placep.attention.headh.score.q`, `…headh.weight.q` (how much p looks at q ≤ p),
