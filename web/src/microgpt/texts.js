@@ -68,7 +68,6 @@ export const say = {
     mean: (/** @type {number} */ count) => `line: mean of ${count} steps`,
     none: "No step has been taken yet.",
     at: (/** @type {number} */ step, /** @type {string} */ loss, /** @type {string} */ mean) => `step ${step}: loss ${loss}, mean ${mean}`,
-    untaken: (/** @type {number} */ step) => `step ${step}: not taken yet`,
   },
 
   samples: {
@@ -90,8 +89,6 @@ export const say = {
     open: "Open",
     places: "The letter that is predicted",
     number: (/** @type {number} */ place, /** @type {boolean} */ isEnd) => (isEnd ? "end" : String(place + 1)),
-    end: "end",
-    start: "start",
     choice: (/** @type {number} */ place, /** @type {string} */ letter, /** @type {boolean} */ isEnd, /** @type {string} */ share) =>
       `${letterOf(place + 1, letter, isEnd)}: ${share}`,
     told: (/** @type {string} */ read, /** @type {number} */ place, /** @type {string} */ letter, /** @type {boolean} */ isEnd, /** @type {string} */ share) =>
@@ -188,11 +185,12 @@ export const say = {
 
   inspector: {
     title: "The number you chose",
-    prompt: "Choose any cell, and its whole story stands here.",
+    prompt: "Choose any cell, and its whole story stands here: its value, its gradient and why it is so, what it is made from, and its line of the program.",
+    begin: "Or begin at one of these:",
+    beginnings: { loss: "the loss of this name", weight: "where head 3 looks", parameter: "a weight of the query" },
     back: "Back",
     forward: "Forward",
     close: "Close",
-    open: "Open",
     value: "Value",
     gradient: "Gradient",
     because: "Why this gradient",

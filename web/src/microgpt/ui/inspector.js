@@ -18,6 +18,7 @@ const SIGNS = { back: "M10 2L4 8l6 6V2z", forward: "M6 2l6 6-6 6V2z", close: "M3
 const LISTED = 6; // operands and users
 
 export class Inspector {
+  #place = 0;
   #node = -1; // whose links stand there
   /** The names of what was chosen, one after the other, and where in them the visitor is. @type {string[]} */
   #history = [];
@@ -35,7 +36,8 @@ export class Inspector {
     this.close = button("×", () => act.choose(""), { class: "quiet close", "aria-label": words.close, title: words.close });
     this.title = element("h2", { tabindex: -1, "aria-live": "polite" });
     this.name = element("code", { class: "name" });
-    this.prompt = element("p", { class: "note" }, words.prompt);
+    this.told = element("p", { class: "note" });
+    this.prompt = element("div", { class: "prompt" }, this.told, element("p", { class: "note" }, words.begin), ...this.#beginnings());
     this.value = element("dd", { class: "value" });
     this.gradient = element("dd", { class: "gradient" });
     this.nudge = element("p", { class: "nudge" });
@@ -51,6 +53,13 @@ export class Inspector {
     this.body.hidden = true;
   }
 
+  /** Buttons for numbers to begin at. */
+  #beginnings() {
+    const beginnings = { loss: () => "loss", weight: () => `place${this.#place}.attention.head2.weight.${this.#place && 1}`, parameter: () => "query.8.0" };
+    const keys = /** @type {(keyof typeof beginnings)[]} */ (Object.keys(beginnings));
+    return keys.map((key) => button(words.beginnings[key], () => this.act.choose(beginnings[key]())));
+  }
+
   #parts() {
     const numbers = element("dl", {}, element("div", {}, element("dt", {}, words.value), this.value), element("div", {}, element("dt", {}, words.gradient), this.gradient));
     const why = element("div", { class: "why-so" }, element("h3", {}, words.because), this.nudge, this.sentence);
@@ -61,11 +70,12 @@ export class Inspector {
   /** @param {View} view */
   update(view) {
     const { selected, choices } = view;
+    this.#place = view.place;
     const isChosen = choices.node !== "";
     set(this.element, "data-open", isChosen);
     this.body.hidden = selected < 0;
     this.prompt.hidden = selected >= 0;
-    write(this.prompt, isChosen ? words.gone : words.prompt);
+    write(this.told, isChosen ? words.gone : words.prompt);
     this.close.hidden = !isChosen;
     if (isChosen) this.#remember(choices.node);
     set(this.back, "aria-disabled", this.#at <= 0 && "true");
