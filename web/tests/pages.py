@@ -1,4 +1,4 @@
-"""The files that the tests and pictures of the page open: the lesson, microgpt, a program's graph, and a large network's."""
+"""The files that the tests and pictures of the page open: the lesson, microgpt, and graphs of programs and networks."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ export const say = {
     line: (/** @type {string} */ file, /** @type {number} */ line) => `${file}, line ${line}`,
     path: "Strongest path from the loss",
     pathHere: "To this number",
-    pathToken: "To the strongest letter",
+    pathToken: "To the letter just read",
     pathHide: "Hide the path",
     pathTold: (/** @type {number} */ steps, /** @type {string} */ product, /** @type {string} */ grad) =>
       `${steps} steps. The derivatives along it, multiplied, are ${product}; all paths together make the last number’s gradient, ${grad}.`,

@@ -24,11 +24,12 @@ export class Attention {
     this.legend = new Legend();
     this.heads = Array.from({ length: heads }, (_, head) => new Head(board, head, this.readout.read));
     this.inside = new HeadInside(board, act, heads);
+    this.row = element("div", { class: "heads" }, ...this.heads.map((head) => head.element));
     this.element = part(
       "attention",
       words.heading,
       words.intro,
-      element("div", { class: "heads" }, ...this.heads.map((head) => head.element)),
+      this.row,
       this.readout.element,
       element("div", { class: "legends" }, this.legend.element, element("span", { class: "note" }, words.axes)),
       this.inside.element,
@@ -39,6 +40,7 @@ export class Attention {
   update(view) {
     const isShare = view.choices.shows === "data";
     const most = isShare ? 1 : scaleOf(this.heads.flatMap((head) => head.nodesOf(view)), view.numbers);
+    this.row.style.setProperty("--letters", String(view.places));
     for (const head of this.heads) head.update(view, most, isShare);
     this.legend.update(view, most, isShare);
     this.inside.update(view);

@@ -87,7 +87,7 @@ function headings(context, { rows, columns, current }, { left, top, size }, colo
     context.fillStyle = colours.halo;
     if (isCurrent) context.fillRect(0, top + i * size, left - 2, size - GAP);
     context.fillStyle = isCurrent ? colours.ink : colours.faint;
-    if (size >= LETTERS - 3 || isCurrent) context.fillText(letter, (left - 4) / 2, top + (i + 0.5) * size);
+    if (size >= LETTERS - 1 || isCurrent) context.fillText(letter, (left - 4) / 2, top + (i + 0.5) * size);
   });
 }
 

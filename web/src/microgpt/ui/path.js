@@ -8,6 +8,7 @@ import { four } from "./numbers.js";
 /** @typedef {import("./view.js").View} View */
 
 const { inspector: words } = say;
+const ABOVE = 12; // pixels that stay above it
 
 export class PathList {
   #shown = "";
@@ -34,9 +35,17 @@ export class PathList {
     const told = path ? words.pathTold(path.nodes.length - 1, four(path.product), four(opened.grad[path.nodes[path.nodes.length - 1]])) : "";
     write(this.told, told);
     const key = path ? `${path.nodes.join()} ${opened.step}` : "";
+    const isNew = key !== "" && this.#shown === "";
     if (key !== this.#shown) this.#build(view);
     this.#shown = key;
+    if (isNew) this.#reveal();
     for (const item of this.list.children) set(item, "aria-current", item.getAttribute("data-node") === String(selected) && "true");
+  }
+
+  /** Scroll what it stands in, and nothing else, so that it is in sight. */
+  #reveal() {
+    const scroller = this.element.parentElement;
+    if (scroller) scroller.scrollTop += this.element.getBoundingClientRect().top - scroller.getBoundingClientRect().top - ABOVE;
   }
 
   /** @param {View} view */
