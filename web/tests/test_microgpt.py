@@ -180,7 +180,7 @@ def test_a_click_opens_a_number(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     canvas = microgpt.page.locator(".head").nth(2).locator("canvas")
     canvas.scroll_into_view_if_needed()
-    canvas.click(position={"x": 20 + 24 * 1.5, "y": 18 + 24 * 3.5})
+    canvas.click(position={"x": 20 + 30 * 1.5, "y": 18 + 30 * 3.5})
     expect(microgpt.story.locator(".name")).to_have_text("place3.attention.head2.weight.1")
     weight = microgpt.number
     assert 0 < weight.data < 1

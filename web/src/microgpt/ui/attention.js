@@ -56,7 +56,7 @@ class Head {
     this.head = head;
     this.arcs = drawn("svg", { class: "arcs", width: 0, height: HEIGHT, "aria-hidden": "true" });
     const title = words.head(head);
-    this.cells = new Cells(board, { title, tell: (row, column) => this.#tell(row, column), read, largest: 24, above: this.arcs, onDrawn: () => this.#drawArcs() });
+    this.cells = new Cells(board, { title, tell: (row, column) => this.#tell(row, column), read, largest: 30, above: this.arcs, onDrawn: () => this.#drawArcs() });
     this.told = element("p", { class: "looks", "data-head": head });
     this.element = element("figure", { class: "head" }, element("figcaption", {}, title), this.cells.element, this.told);
   }

@@ -22,7 +22,7 @@ export class Embedding {
     this.readout = new Readout(say.cells.hint);
     this.legends = { letters: new Legend(), sums: new Legend() };
     const kinds = /** @type {Kind[]} */ (Object.keys(SIGNS));
-    this.cells = kinds.map((kind) => new Cells(board, { title: words.pictures[kind], tell: (row, column) => this.#tell(kind, row, column), read: this.readout.read, largest: 18 }));
+    this.cells = kinds.map((kind) => new Cells(board, { title: words.pictures[kind], tell: (row, column) => this.#tell(kind, row, column), read: this.readout.read, largest: 22 }));
     const figures = kinds.map((kind, i) => element(
       "figure",
       { "data-sign": SIGNS[kind] },

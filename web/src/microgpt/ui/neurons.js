@@ -15,7 +15,7 @@ export class Neurons {
     this.readout = new Readout();
     this.legend = new Legend();
     this.told = element("p", { class: "told-of" });
-    this.cells = new Cells(board, { title: words.picture, tell: (row, column) => words.neuron(row * ACROSS + column), read: this.readout.read, largest: 30 });
+    this.cells = new Cells(board, { title: words.picture, tell: (row, column) => words.neuron(row * ACROSS + column), read: this.readout.read, largest: 36 });
     this.element = part("neurons", words.heading, words.intro, this.cells.element, this.told, this.readout.element, element("div", { class: "legends" }, this.legend.element));
   }
 

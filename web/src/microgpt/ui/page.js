@@ -47,8 +47,8 @@ export class Page {
   #invented = 0; // the step of the last samples
   #until = 0; // the step that a link leads to, while training goes there
   #isOwn = false; // whether the names are the visitor's
-  /** @type {"here" | "token" | ""} */
-  #path = "";
+  /** Where the path leads that is shown: to a node, or to the letter just read. @type {{ kind: "here" | "token" | "", node: string }} */
+  #path = { kind: "", node: "" };
   /** @type {import("./cells.js").Cells | null} the grid that was left by keyboard */
   #from = null;
   #isDue = false; // whether the next frame shows another view
@@ -90,7 +90,6 @@ export class Page {
   act(change) {
     const before = this.choices;
     this.choices = { ...before, ...change };
-    if (this.choices.node !== before.node && this.#path === "here") this.#path = "";
     this.transport.choose(this.choices);
     if (this.choices.name !== before.name) this.#open();
     this.#showSoon();
@@ -261,7 +260,7 @@ export class Page {
 
   /** @param {"here" | "token" | ""} kind */
   #showPath(kind) {
-    this.#path = kind;
+    this.#path = { kind, node: this.choices.node };
     this.#showSoon();
   }
 
@@ -284,9 +283,10 @@ export class Page {
 
   /** @param {Opened} opened */
   #pathOf(opened) {
-    const node = this.lesson.program.find(this.choices.node);
-    if (this.#path === "token") return pathToToken(this.lesson, opened, Math.min(this.choices.place, opened.tokens.length - 1));
-    return this.#path === "here" && node >= 0 ? pathTo(this.lesson, opened, node) : null;
+    const { kind, node: name } = this.#path;
+    if (kind === "token") return pathToToken(this.lesson, opened, Math.min(this.choices.place, opened.tokens.length - 1));
+    const node = kind ? this.lesson.program.find(name) : -1;
+    return node >= 0 ? pathTo(this.lesson, opened, node) : null;
   }
 
   #remember() {

@@ -69,11 +69,13 @@ export class Prediction {
     const highest = Math.max(shares[largestOf(shares)], 0.1);
     const height = (/** @type {number} */ letter) => rounded((shares[letter] / highest) * (HEIGHT - 2 * HEAD));
     const bars = shares.map((_, letter) => drawn("rect", { x: left + letter * size, y: HEIGHT - height(letter), width: size - 2, height: height(letter) }));
-    const rules = ticks(highest).flatMap((share) => rule(share, HEIGHT - (share / highest) * (HEIGHT - 2 * HEAD), width));
+    const shown = ticks(highest).map((share) => ({ share, y: rounded(HEIGHT - (share / highest) * (HEIGHT - 2 * HEAD)) }));
+    const rules = drawn("path", { class: "rule", d: shown.map(({ y }) => `M0 ${y}H${width}`).join("") });
+    const named = shown.map(({ share, y }) => text(percent(share), width - 2, y - 3, "end", "tick"));
     const target = view.opened.targets[view.place];
     bars[target].classList.add("target");
     this.bars.setAttribute("width", String(width));
-    this.bars.replaceChildren(...rules, ...bars, ...pointer(left + (target + 0.5) * size - 1, HEIGHT - height(target), width));
+    this.bars.replaceChildren(rules, ...bars, ...named, ...pointer(left + (target + 0.5) * size - 1, HEIGHT - height(target), width));
   }
 }
 
@@ -81,11 +83,6 @@ export class Prediction {
 function ticks(highest) {
   const every = highest > 0.45 ? 0.25 : highest > 0.18 ? 0.1 : 0.05;
   return [1, 2, 3, 4].map((i) => i * every).filter((share) => share <= highest);
-}
-
-/** A line at a share. @param {number} share @param {number} y @param {number} width */
-function rule(share, y, width) {
-  return [drawn("path", { class: "rule", d: `M0 ${rounded(y)}H${width}` }), text(percent(share), width - 2, y - 3, "end", "tick")];
 }
 
 /** What points at the bar of what really follows. @param {number} x @param {number} y @param {number} width */
