@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
+import os
 import random
 import re
 import string
@@ -313,6 +314,7 @@ def test_a_link_leads_to_the_same_number(microgpt: Microgpt, visit: Visit) -> No
     assert again.step == step
     assert again.number == number
     assert again.name.input_value() == "noah"
+    expect(again.page.get_by_role("heading", name="Open it at a name")).to_be_in_viewport()
     expect(again.page.get_by_label("gradients")).to_be_checked()
     expect(again.page.get_by_role("radio", name="letter 3, “a”")).to_be_checked()
 
@@ -354,9 +356,10 @@ def test_it_trains_fast_and_no_frame_is_late(microgpt: Microgpt, part: str) -> N
     microgpt.page.wait_for_timeout(3000)
     taken = microgpt.step - before
     gaps, tasks = microgpt.page.evaluate("[window.gaps, window.tasks]")
-    assert taken >= 20 * 3
-    assert max(tasks) < 100
-    assert sorted(gaps)[-2] < 100  # one may be another program's, on a busy machine
+    others = max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)  # programs that share a core with this one
+    assert taken >= 20 * 3 / others
+    assert max(tasks) < 100 * others
+    assert sorted(gaps)[-2] < 100 * others
 
 
 # Everybody
@@ -461,6 +464,27 @@ def test_nothing_is_wider_than_the_window(context: BrowserContext, microgpt_file
       .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1)
       .filter((element) => !element.closest(".scroll")).map((element) => element.outerHTML.slice(0, 80))"""
     assert page.locator(".microgpt :is(button, input, p, canvas, svg, h2, textarea)").evaluate_all(wide) == []
+
+
+def test_what_is_touched_stays_in_sight_on_a_phone(browser: Browser, microgpt_file: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    microgpt = Microgpt(context.new_page())
+    microgpt.visit(microgpt_file, "name=emma")
+    canvas = microgpt.page.locator(".head").nth(2).locator("canvas")
+    canvas.scroll_into_view_if_needed()
+    canvas.tap(position={"x": 40, "y": 40})
+    cell, sheet = (part.bounding_box() for part in (microgpt.grid("Head 3").get_by_role("gridcell"), microgpt.story))
+    assert cell
+    assert sheet
+    assert cell["y"] + cell["height"] <= sheet["y"]
+    microgpt.story.get_by_role("button", name="Close", exact=True).click()
+    expect(microgpt.story).to_be_hidden()
+    context.close()
+
+
+def test_nothing_moves_by_itself(microgpt: Microgpt) -> None:
+    microgpt.train_to(30)
+    assert microgpt.page.evaluate("document.getAnimations().length") == 0
 
 
 def test_what_is_touched_is_large_enough(browser: Browser, microgpt_file: Path) -> None:

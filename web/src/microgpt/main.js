@@ -62,6 +62,7 @@ async function mount(host, given) {
   });
   page.header.theme.value = keptTheme();
   const session = new Session((reply) => page.hear(reply));
+  window.addEventListener("hashchange", () => location.reload()); // another link was opened in this tab
   session.send({ type: "start", document: given, names: start.choices.names });
 }
 

@@ -218,6 +218,7 @@ export class Cells {
     this.#place();
     this.cell.focus({ preventScroll: true });
     this.#choose(i, null);
+    this.cell.scrollIntoView({ block: "nearest" }); // on a phone, what is told of it rises from the foot
   }
 
   /** @param {number} i @param {Cells | null} from */

@@ -46,6 +46,7 @@ export class Page {
   #openedAt = 0; // when the engine was last asked to open
   #invented = 0; // the step of the last samples
   #until = 0; // the step that a link leads to, while training goes there
+  #isLinked = false; // whether a link leads to a number, and the page has not shown it yet
   #isOwn = false; // whether the names are the visitor's
   /** Where the path leads that is shown: to a node, or to the letter just read. @type {{ kind: "here" | "token" | "", node: string }} */
   #path = { kind: "", node: "" };
@@ -66,6 +67,7 @@ export class Page {
     this.surroundings = surroundings;
     this.#until = step;
     this.#isOwn = choices.names !== null;
+    this.#isLinked = choices.node !== "";
     const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
     const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./cells.js").Cells | null} */ from) => this.#choose(node, from) };
     this.header = new Header(surroundings.theme);
@@ -279,6 +281,8 @@ export class Page {
     const view = new View(this.lesson, opened, this.choices, this.#pathOf(opened), this.#progress.running);
     for (const part of this.parts) part.update(view);
     this.inspector.update(view);
+    if (this.#isLinked) this.tokens.element.scrollIntoView();
+    this.#isLinked = false;
   }
 
   /** @param {Opened} opened */

@@ -107,8 +107,6 @@ function marked(context, { nodes, columns, current = -1 }, { left, top, size }, 
  */
 function cell(context, x, y, size, share, isShare, colours) {
   const side = size - GAP;
-  context.fillStyle = colours.paper;
-  context.fillRect(x, y, side, side);
   context.globalAlpha = Math.min(FAINTEST + (1 - FAINTEST) * Math.abs(share || 0), 1);
   context.fillStyle = isShare ? colours.share : share < 0 ? colours.negative : share > 0 ? colours.positive : colours.line;
   context.fillRect(x, y, side, side);
