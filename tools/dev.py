@@ -31,6 +31,7 @@ LINT = (
     ("-m", "mypy"),
     ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"),
     ("tools/generate.py", "--check"),
+    ("tools/microgpt_document.py", "--check"),
 )
 
 

@@ -1,43 +1,56 @@
-// Bundles src/ into the one module that the Python package ships: ../src/gradwalk/explain/page/page.js. `--check` only compares.
+// Bundles src/ into the modules that the Python package ships, in ../src/gradwalk/explain/page/: page.js, and microgpt.js for the
+// page of microgpt. `--check` only compares.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { layoutLibrary, styles } from "./plugins.js";
+import { layoutLibrary, styles, trainingLibrary } from "./plugins.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "../src/gradwalk/explain/page/page.js");
-const LICENSED = ["@dagrejs/dagre", "@dagrejs/graphlib", "@stdlib/math-base-special-erf"];
+const page = join(here, "../src/gradwalk/explain/page");
+const ERF = "@stdlib/math-base-special-erf";
+const isChecking = process.argv.includes("--check");
 
-/** The licences of the libraries in the bundle, as one comment. */
-function licences() {
-  const texts = LICENSED.map((name) => {
+/** The licences of libraries in a bundle, as one comment. @param {readonly string[]} licensed */
+function licences(licensed) {
+  const texts = licensed.map((name) => {
     const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8");
     return `${name}\n\n${text.trim()}`;
   });
   return `/*! This module contains:\n\n${texts.join("\n\n\n").replaceAll("*/", "* /")}\n*/\n`;
 }
 
-const result = await build({
-  entryPoints: [join(here, "src/main.js")],
-  bundle: true,
-  minify: true,
-  write: false,
-  format: "esm",
-  target: "es2022",
-  charset: "utf8",
-  legalComments: "none", // the licences stand whole at the end of the module
-  plugins: [layoutLibrary, styles],
-});
-const text = result.outputFiles[0].text + licences();
-
-if (process.argv.includes("--check")) {
-  if (readFileSync(target, "utf8") !== text) {
-    console.error("src/gradwalk/explain/page/page.js is not what web/src gives: run `npm run build` in web/");
-    process.exit(1);
-  }
-} else {
-  writeFileSync(target, text);
-  console.log(`page.js: ${Math.round(Buffer.byteLength(text) / 1000)} kB`);
+/** @param {string} entry in src/ @param {readonly string[]} licensed libraries in it */
+async function bundled(entry, licensed) {
+  const result = await build({
+    entryPoints: [join(here, "src", entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "none", // the licences stand whole at the end of the module
+    plugins: [layoutLibrary, trainingLibrary, styles],
+  });
+  return result.outputFiles[0].text + licences(licensed);
 }
+
+/** @param {string} name of the file @param {string} text */
+function written(name, text) {
+  writeFileSync(join(page, name), text);
+  console.log(`${name}: ${Math.round(Buffer.byteLength(text) / 1000)} kB`);
+}
+
+/** @param {string} name of the file @param {string} text */
+function checked(name, text) {
+  const path = join(page, name);
+  if (existsSync(path) && readFileSync(path, "utf8") === text) return;
+  console.error(`src/gradwalk/explain/page/${name} is not what web/src gives: run \`npm run build\` in web/`);
+  process.exitCode = 1;
+}
+
+const keep = isChecking ? checked : written;
+keep("page.js", await bundled("main.js", ["@dagrejs/dagre", "@dagrejs/graphlib", ERF]));
+keep("microgpt.js", await bundled("microgpt/main.js", [ERF]));

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from gradwalk import Graph
+from gradwalk.cli.main import main
 
 NEURON = ["tanh(x1*w1 + x2*w2 + b)", "x1=2", "x2=0", "w1=-3", "w2=1", "b=6.8813735870195432"]
 
@@ -277,6 +278,14 @@ def test_the_lesson_is_written_where_no_browser_is(tmp_path):
     assert result.stdout == f"{tmp_path / 'gradwalk-lesson.html'}\n"
     assert result.stderr == "gradwalk: there is no browser to open it with\n"
     assert (tmp_path / "gradwalk-lesson.html").is_file()
+
+
+def test_the_lesson_of_microgpt_is_another_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for arguments, name in (([], "gradwalk-microgpt.html"), (["names.html"], "names.html")):
+        assert main(["lesson", "--microgpt", "--no-open", *arguments]) == 0
+        assert capsys.readouterr().out == f"{tmp_path / name}\n"
+        assert "<title>gradwalk: microgpt" in (tmp_path / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,12 @@ def lesson_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pages.lesson(tmp_path_factory.mktemp("lesson"))
 
 
+@pytest.fixture(scope="session")
+def microgpt_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Microgpt, as a visitor opens it from disk."""
+    return pages.microgpt(tmp_path_factory.mktemp("microgpt"))
+
+
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A reader of their own. Nothing may be thrown, complained of on the console, or asked of the network."""

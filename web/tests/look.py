@@ -31,12 +31,19 @@ LESSONS = {
 }
 PROGRAM = {"program": "step=21", "program-order": "mode=order&step=13", "program-check": "mode=check&step=99"}
 TRAINING = {"passes": "step=31&pass=5&node=slope", "passes-check": "mode=check"}
+MICROGPT = {
+    "microgpt": "step=300&name=emma&place=4",
+    "microgpt-number": "step=300&name=emma&place=4&node=place3.attention.head2.weight.1",
+    "microgpt-gradients": "step=300&name=maximilianander&place=13&show=gradients",
+}
 NETWORK = {"large": "", "large-late": "step=6000", "large-open": "step=6000&node=loss", "large-check": "mode=check"}
+
+FILES = {"lesson": LESSONS, "program": PROGRAM, "training": TRAINING, "network": NETWORK, "microgpt": MICROGPT}
 
 
 def shots() -> Iterator[tuple[str, str, str]]:
     """What there is to see: a name, the file, and the fragment of its link."""
-    for file, fragments in (("lesson", LESSONS), ("program", PROGRAM), ("training", TRAINING), ("network", NETWORK)):
+    for file, fragments in FILES.items():
         for name, fragment in fragments.items():
             yield name, file, fragment
 
@@ -50,12 +57,22 @@ def prepare(page: Page, name: str) -> None:
         page.get_by_role("button", name="Draw").click()
     if name == "large-open":
         page.locator(".part rect.hit").first.dispatch_event("click")  # it may be out of view
+    if name.startswith("microgpt"):
+        page.locator(".at[data-step='300']").wait_for()
+        stretch(page)
     page.wait_for_timeout(250)
+
+
+def stretch(page: Page) -> None:
+    """Make the window as high as the page: what is out of sight is not painted."""
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": page.viewport_size["width"] if page.viewport_size else 1280, "height": height})
+    page.wait_for_timeout(500)
 
 
 def take(browser: Browser, folder: Path, words: list[str]) -> None:
     """Take the pictures, in both themes and all sizes."""
-    files = {file: getattr(pages, file)(folder) for file in ("lesson", "program", "training", "network")}
+    files = {file: getattr(pages, file)(folder) for file in FILES}
     for width, height in SIZES:
         size = ViewportSize(width=width, height=height)
         for theme in ("light", "dark"):

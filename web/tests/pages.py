@@ -1,4 +1,4 @@
-"""The files that the tests and pictures of the page open: the lesson, a program's graph, and a large network's."""
+"""The files that the tests and pictures of the page open: the lesson, microgpt, and graphs of programs and networks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradwalk import Value, nn, walk
-from gradwalk.explain.page.page import page
+from gradwalk.explain.page.page import microgpt_page, page
 from gradwalk.explain.timeline import Recorder
 from gradwalk.value.backward import observed
 from gradwalk.value.modes import source_lines
@@ -59,6 +59,11 @@ for epoch in range(12):
 def lesson(folder: Path) -> Path:
     """The lesson."""
     return written(folder / "lesson.html", page())
+
+
+def microgpt(folder: Path) -> Path:
+    """Microgpt, which trains in the page."""
+    return written(folder / "microgpt.html", microgpt_page())
 
 
 def program(folder: Path) -> Path:

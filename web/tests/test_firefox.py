@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from lesson import Lesson
+from microgpt import Microgpt
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, expect
 from test_chapters import CHAPTERS, Guide, by_keyboard, by_mouse
 
@@ -84,3 +85,13 @@ def test_steps_and_a_value_of_ones_own(tab: Page, lesson_file: Path) -> None:
     field.dispatch_event("change")  # by this protocol Enter is no end of an edit
     expect(lesson.box("b")).to_have_attribute("aria-label", re.compile("value 10(,|$)"))
     assert lesson.gradients == {"b": 1, "a": 2}  # and the walk is at its end, as before
+
+
+def test_microgpt_trains_and_its_numbers_are_opened(tab: Page, microgpt_file: Path) -> None:
+    microgpt = Microgpt(tab)
+    microgpt.visit(microgpt_file)
+    microgpt.use("emma olivia ava")
+    microgpt.train_to(20)
+    expect(microgpt.heads.nth(2)).to_contain_text("Head 3, predicting letter 4 of “emma”, looks mostly at")
+    assert microgpt.choose("Head 3", 3, 1).name == "place3.attention.head2.weight.1"
+    expect(microgpt.story.locator(".sentence")).to_contain_text("the chain rule adds them up")

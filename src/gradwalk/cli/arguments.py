@@ -109,7 +109,12 @@ def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="learn how gradients are made, in a browser",
         description="Write the lesson as one HTML file, which needs no network, and open it in the browser.",
     )
-    lesson.add_argument("file", nargs="?", default="gradwalk-lesson.html", help="%(default)s, if not given")
+    lesson.add_argument("file", nargs="?", help="gradwalk-lesson.html or gradwalk-microgpt.html, if not given")
+    lesson.add_argument(
+        "--microgpt",
+        action="store_true",
+        help="instead, train a GPT on names of yours in the page, and look at every number of it",
+    )
     lesson.add_argument("--no-open", action="store_true", help="only write the file")
 
 

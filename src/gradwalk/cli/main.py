@@ -16,7 +16,7 @@ from gradwalk.cli import arguments, expression, micrograd, output, script
 from gradwalk.cli.expression import ExpressionError
 from gradwalk.cli.own_class import ReplacementError
 from gradwalk.explain.draw.raster import PictureError
-from gradwalk.explain.page.page import page
+from gradwalk.explain.page.page import microgpt_page, page
 from gradwalk.explain.text import is_name
 from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.visit_order import OrderError
@@ -105,9 +105,10 @@ def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
 
 
 def _lesson(options: Namespace) -> int:
-    """Write the lesson, print where it is, and open it if there is a browser."""
-    output.write_page(options.file, page())
-    path = Path(options.file).resolve()
+    """Write a lesson, print where it is, and open it if there is a browser."""
+    file = options.file or ("gradwalk-microgpt.html" if options.microgpt else "gradwalk-lesson.html")
+    output.write_page(file, microgpt_page() if options.microgpt else page())
+    path = Path(file).resolve()
     print(path)
     sys.stdout.flush()
     if not options.no_open and not webbrowser.open(path.as_uri()):

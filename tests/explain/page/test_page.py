@@ -18,7 +18,7 @@ from programs import EVERY, EXTREME, as_values, fewer, programs
 from references import jsonschema, referencing
 
 from gradwalk import Graph, Value, source_lines, walk
-from gradwalk.explain.page.page import document, module, page
+from gradwalk.explain.page.page import document, microgpt_page, module, page
 
 
 def schema(name: str) -> dict[str, object]:
@@ -86,9 +86,13 @@ def test_the_lesson_is_a_page_without_a_walk():
     assert parsed.texts["title"] == ["gradwalk: how gradients are made"]
 
 
-def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else():
-    parsed = Page(page(walk(diamond()).essence()))
-    assert parsed.texts["script"][1] == module()
+def pages() -> list[str]:
+    return [page(walk(diamond()).essence()), microgpt_page()]
+
+
+@pytest.mark.parametrize("text", pages(), ids=["walk", "microgpt"])
+def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else(text):
+    parsed = Page(text)
     assert parsed.policy == {
         "default-src": "'none'",
         "script-src": hashed(parsed.texts["script"][1]),
@@ -101,15 +105,21 @@ def test_the_policy_lets_this_script_and_this_style_run_and_nothing_else():
     assert not [attrs for _, attrs in parsed.tags if any(name.startswith("on") or name == "style" for name in attrs)]
 
 
-def test_nothing_is_loaded():
-    loaded = [attrs.get("src") or attrs.get("href") for _, attrs in Page(page(walk(diamond()).essence())).tags]
+def test_the_page_of_a_walk_has_the_module_of_the_widget():
+    assert Page(pages()[0]).texts["script"][1] == module()
+
+
+@pytest.mark.parametrize("text", pages(), ids=["walk", "microgpt"])
+def test_nothing_is_loaded(text):
+    loaded = [attrs.get("src") or attrs.get("href") for _, attrs in Page(text).tags]
     assert [address for address in loaded if address] == ["data:,"]
 
 
 def test_the_module_may_stand_inside_a_script():
     r"""Browsers end a script at `</script`, or elsewhere after `<!--`, and read `\r` and `\0` as other letters."""
-    text = module().lower()
-    assert not [found for found in ("</script", "<!--", "\r", "\0", "\ufeff") if found in text]
+    for text in (module(), Page(pages()[1]).texts["script"][1]):
+        assert not [found for found in ("</script", "<!--", "\r", "\0", "\ufeff") if found in text.lower()]
+    text = module()
     assert "\n" in text  # anywidget takes a text of one line for the name of a file
     assert "export" in text
 

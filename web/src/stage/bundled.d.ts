@@ -10,3 +10,9 @@ declare module "layout-library" {
   /** Its `arranged`; the function needs nothing from outside it. */
   export function layouts(): typeof import("./layered.js").arranged;
 }
+
+/** Of microgpt/worker.js. */
+declare module "training-library" {
+  /** Its `serve`; the function needs nothing from outside it. */
+  export function training(): typeof import("../microgpt/worker.js").serve;
+}

@@ -1,7 +1,7 @@
 """The page: a walk as one HTML file that needs no network.
 
 It takes a walk as plain data, what `Walk.essence()` returns, so that walk.py can stand above it. The notebook widget
-shows the same document with the same module.
+shows the same document with the same module. The page of microgpt has a module and a document of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 _STYLE = "body { margin: 0 }"
 
+_OF_GRADIENTS = "How gradients are made: a computation, forward and backward, a step at a time."
+_OF_MICROGPT = "A GPT that learns names in the page: every number of it, its gradient, and where that comes from."
+
 _PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -32,7 +35,7 @@ _PAGE = """\
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="How gradients are made: a computation, forward and backward, a step at a time.">
+<meta name="description" content="{description}">
 <title>{title}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style>
@@ -62,13 +65,21 @@ def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
         >>> page().splitlines()[0]
         '<!doctype html>'
     """
-    data = ""
-    if essence is not None:
-        data = f'<script type="application/json" data-gradwalk-document>{document(essence, of)}</script>\n'
     title = f"{shortened(one_line(of), _LONGEST_TITLE)} · gradwalk" if of else "gradwalk: how gradients are made"
-    return _PAGE.format(
-        policy=_policy(module(), _STYLE), title=html.escape(title), style=_STYLE, data=data, module=module()
-    )
+    data = None if essence is None else document(essence, of)
+    return _filled(title, _OF_GRADIENTS, data, module())
+
+
+def microgpt_page() -> str:
+    """Write an HTML file in which microgpt trains on the visitor's names, and any step of it can be opened.
+
+    Its policy is that of `page`. What it runs is examples/microgpt.py as tools/microgpt_document.py has recorded it.
+
+    Returns:
+        The text of the file.
+    """
+    data = _escaped(_resource("microgpt.json"))
+    return _filled("gradwalk: microgpt, every scalar in sight", _OF_MICROGPT, data, _resource("microgpt.js"))
 
 
 def document(essence: Mapping[str, Any], of: str = "") -> str:
@@ -82,13 +93,35 @@ def document(essence: Mapping[str, Any], of: str = "") -> str:
         The JSON text, with `of` and the programs whose lines made the graph as further members.
     """
     described = {**essence, "of": of}
-    text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _escaped(json.dumps(described, ensure_ascii=False, separators=(",", ":")))
 
 
 def module() -> str:
     """Return the page's program: one ES module, built from web/src by `npm run build`."""
-    return resources.files("gradwalk.explain.page").joinpath("page.js").read_text(encoding="utf-8")
+    return _resource("page.js")
+
+
+def _filled(title: str, description: str, data: str | None, script: str) -> str:
+    """Return a page with a program, and the document that it shows, if any."""
+    element = "" if data is None else f'<script type="application/json" data-gradwalk-document>{data}</script>\n'
+    return _PAGE.format(
+        policy=_policy(script, _STYLE),
+        description=description,
+        title=html.escape(title),
+        style=_STYLE,
+        data=element,
+        module=script,
+    )
+
+
+def _resource(name: str) -> str:
+    """Return the text of a file that stands beside this one."""
+    return resources.files("gradwalk.explain.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _escaped(text: str) -> str:
+    """Return JSON in letters that may stand inside HTML."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _policy(script: str, style: str) -> str:

@@ -1,0 +1,49 @@
+// What the visitor has chosen, as the fragment of a link.
+
+/**
+ * @typedef {object} Choices
+ * @property {string} name that is looked at; "" for the first of those to learn from
+ * @property {number} place the letter that is predicted, counted from 0
+ * @property {string} node the name of the number that is chosen; "" for none
+ * @property {"data" | "grad"} shows
+ * @property {number} head whose inside is shown
+ * @property {readonly string[] | null} names the visitor's own
+ */
+
+const LONGEST = 1500; // letters of names in a link
+
+/** @returns {Choices} */
+export function untouched() {
+  return { name: "", place: 3, node: "", shows: "data", head: 2, names: null };
+}
+
+/** The fragment for some choices at a step. @param {Choices} choices @param {number} step */
+export function fragmentOf({ name, place, node, shows, head, names }, step) {
+  const all = names?.join(" ") ?? "";
+  const parts = new URLSearchParams({ step: String(step), name, place: String(place + 1), head: String(head + 1) });
+  if (node) parts.set("node", node);
+  if (shows === "grad") parts.set("show", "gradients");
+  if (all && all.length <= LONGEST) parts.set("names", all);
+  return parts.toString();
+}
+
+/** What a fragment says; what makes no sense in it is left as it is without. @param {string} fragment @returns {{ choices: Choices, step: number }} */
+export function chosenBy(fragment) {
+  const parts = new URLSearchParams(fragment);
+  const without = untouched();
+  const names = parts.get("names")?.slice(0, LONGEST).split(/\s+/).filter(Boolean);
+  const choices = {
+    name: (parts.get("name") ?? "").slice(0, 60),
+    place: counted(parts.get("place"), without.place + 1) - 1,
+    node: (parts.get("node") ?? "").slice(0, 80),
+    shows: /** @type {"data" | "grad"} */ (parts.get("show") === "gradients" ? "grad" : "data"),
+    head: counted(parts.get("head"), without.head + 1) - 1,
+    names: names?.length ? names : null,
+  };
+  return { choices, step: counted(parts.get("step"), 0, 0) };
+}
+
+/** @param {string | null} text of a number that counts from 1, or `from` @param {number} otherwise @param {number} [from] */
+function counted(text, otherwise, from = 1) {
+  return text !== null && /^\d{1,6}$/.test(text) ? Math.max(Number(text), from) : otherwise;
+}

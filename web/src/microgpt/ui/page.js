@@ -1,0 +1,299 @@
+// All of the page together: what the visitor has chosen, what the engine says, and the parts that show it.
+//
+// Data goes one way: the engine's replies and the visitor's choices are made into a View, which every part shows. Parts
+// ask for other choices by `act`, and the engine by requests.
+
+import { element, fill } from "../../dom.js";
+import { rich } from "../../rich.js";
+import { pathTo, pathToToken } from "../paths.js";
+import { say } from "../texts.js";
+import { Attention } from "./attention.js";
+import { Embedding } from "./embedding.js";
+import { Header } from "./header.js";
+import { Inspector } from "./inspector.js";
+import { Neurons } from "./neurons.js";
+import { Prediction } from "./prediction.js";
+import { Tokens } from "./tokens.js";
+import { Train } from "./train.js";
+import { Transport } from "./transport.js";
+import { View } from "./view.js";
+import { Weights } from "./weights.js";
+
+/** @typedef {import("../protocol.js").Reply} Reply */
+/** @typedef {import("../protocol.js").Request} Request */
+/** @typedef {import("../protocol.js").Opened} Opened */
+/** @typedef {import("../protocol.js").Progress} Progress */
+/** @typedef {import("./address.js").Choices} Choices */
+
+const LIVE = 200; // milliseconds between the views of a training that runs
+const INVENT_EVERY = 100; // steps
+const INVENTED = 5;
+
+/**
+ * What is around the page.
+ * @typedef {object} Surroundings
+ * @property {(request: Request) => void} send
+ * @property {(choices: Choices, step: number) => void} remember
+ * @property {(theme: "auto" | "light" | "dark") => void} theme
+ */
+
+export class Page {
+  /** @type {Opened | null} */
+  #opened = null;
+  /** What is awaited of the engine. */
+  #asked = { open: false, goto: false };
+  #wanted = { open: false, goto: -1 };
+  #openedAt = 0; // when the engine was last asked to open
+  #invented = 0; // the step of the last samples
+  #until = 0; // the step that a link leads to, while training goes there
+  #isLinked = false; // whether a link leads to a number, and the page has not shown it yet
+  #isOwn = false; // whether the names are the visitor's
+  /** Where the path leads that is shown: to a node, or to the letter just read. @type {{ kind: "here" | "token" | "", node: string }} */
+  #path = { kind: "", node: "" };
+  /** @type {import("./cells.js").Cells | null} the grid that was left by keyboard */
+  #from = null;
+  #isDue = false; // whether the next frame shows another view
+  /** How training runs: by itself, or a step at a time. */
+  #pace = { stepsPerSecond: 0, timer: 0 };
+  #progress = { step: 0, steps: 1, loss: NaN, rate: 0, running: false };
+
+  /**
+   * @param {HTMLElement} root @param {import("../document.js").Lesson} lesson @param {import("./palette.js").Palette} palette
+   * @param {{ choices: Choices, step: number }} start @param {Surroundings} surroundings
+   */
+  constructor(root, lesson, palette, { choices, step }, surroundings) {
+    this.lesson = lesson;
+    this.choices = choices;
+    this.surroundings = surroundings;
+    this.#until = step;
+    this.#isOwn = choices.names !== null;
+    this.#isLinked = choices.node !== "";
+    const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
+    const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./cells.js").Cells | null} */ from) => this.#choose(node, from) };
+    this.header = new Header(surroundings.theme);
+    this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), pace: (pace) => this.#setPace(pace), invent: () => this.#invent() });
+    this.tokens = new Tokens(act);
+    this.parts = [this.tokens, new Embedding(board), new Attention(board, act, lesson.config.heads), new Neurons(board), new Prediction(board), new Weights(board, lesson)];
+    this.inspector = new Inspector(lesson, { choose: (node) => this.#turn(node), path: (kind) => this.#showPath(kind), leave: () => this.#leave() });
+    this.transport = new Transport({ toggle: () => this.#toggle(), step: () => this.#step(1), back: () => this.#goTo(this.#progress.step - 1), restart: () => this.#goTo(0), act });
+    this.problem = element("p", { class: "problem fatal", role: "alert" });
+    fill(root, this.#frame());
+    this.transport.choose(choices);
+    document.addEventListener("visibilitychange", () => this.#open());
+  }
+
+  #frame() {
+    const lead = element("div", { class: "lead" }, ...say.lead.map((text) => element("p", {}, ...rich(text))));
+    const column = element("div", { class: "column" }, lead, this.problem, this.train.element, ...this.parts.map((part) => part.element));
+    return element("div", { class: "microgpt" }, element("p", { id: "cells-help", hidden: true }, say.cells.help), this.header.element, element("div", { class: "beside" }, column, this.inspector.element), this.transport.element);
+  }
+
+  /** The visitor chooses something else. @param {Partial<Choices>} change */
+  act(change) {
+    const before = this.choices;
+    this.choices = { ...before, ...change };
+    this.transport.choose(this.choices);
+    if (this.choices.name !== before.name) this.#open();
+    this.#showSoon();
+    this.#remember();
+  }
+
+  // What the engine says
+
+  /** @param {Reply} reply */
+  hear(reply) {
+    switch (reply.type) {
+      case "ready":
+        return this.#begin(reply);
+      case "progress":
+        return this.#advance(reply);
+      case "opened":
+        return this.#look(reply.opened);
+      case "samples":
+        return this.train.samples.put(reply.step, reply.samples);
+      case "refused":
+        return this.#refuse(reply.problem);
+      default:
+        this.problem.textContent = say.broken(reply.text);
+        return undefined;
+    }
+  }
+
+  /** @param {import("../protocol.js").Ready} ready */
+  #begin({ step, steps, names, problems }) {
+    this.#asked = { open: false, goto: false };
+    this.#wanted = { open: false, goto: -1 };
+    this.#invented = 0;
+    this.train.begin(names, problems, this.#isOwn, steps);
+    this.#progress = { step, steps, loss: NaN, rate: 0, running: false };
+    if (names.length && !this.choices.name) this.choices = { ...this.choices, name: names[0] };
+    if (this.#until) this.surroundings.send({ type: "step", count: Math.min(this.#until, steps) });
+    this.transport.update(this.#progress, this.#until);
+    if (names.length) this.#open();
+  }
+
+  /** @param {Progress} progress */
+  #advance({ step, losses, rate: measured, running: isRunning }) {
+    this.#asked.goto = false;
+    if (step >= this.#progress.steps) this.#stopPacing();
+    const isPaced = this.#pace.timer !== 0;
+    const [running, rate] = [isRunning || isPaced, isPaced ? this.#pace.stepsPerSecond : measured];
+    this.train.curve.show(step, losses);
+    const hasStopped = this.#progress.running && !running;
+    this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.before(step) };
+    if (step >= this.#until || (!running && !losses.length)) this.#until = 0;
+    this.transport.update(this.#progress, this.#until);
+    if (running && step - this.#invented >= INVENT_EVERY) this.#invent();
+    if (!running && this.#wanted.goto >= 0) return this.#goTo(this.#wanted.goto);
+    if (!running || performance.now() - this.#openedAt > LIVE) this.#open();
+    if (hasStopped || !running) this.#remember();
+    return undefined;
+  }
+
+  /** @param {Opened} opened */
+  #look(opened) {
+    this.#asked.open = false;
+    this.#opened = opened;
+    this.#showSoon();
+    if (this.#wanted.open) this.#open();
+  }
+
+  /** @param {import("../protocol.js").NameProblem} problem */
+  #refuse(problem) {
+    this.#asked.open = false;
+    this.choices = { ...this.choices, name: this.#opened?.name ?? "" };
+    this.tokens.refuse(say.tokens.refused(problem));
+  }
+
+  // What it is asked for
+
+  /** Ask for the name that is looked at, at the weights as they are: one question at a time. */
+  #open() {
+    this.#wanted.open = this.#asked.open;
+    if (this.#asked.open || document.hidden) return;
+    this.#asked.open = true;
+    this.#openedAt = performance.now();
+    this.surroundings.send({ type: "open", name: this.choices.name });
+  }
+
+  #toggle() {
+    if (this.#progress.running) return this.#pause();
+    return this.#progress.step < this.#progress.steps ? this.#run() : undefined;
+  }
+
+  #run() {
+    const { stepsPerSecond } = this.#pace;
+    this.transport.showRunning(true);
+    if (stepsPerSecond) this.#pace.timer = window.setInterval(() => this.#step(1), 1000 / stepsPerSecond);
+    else this.surroundings.send({ type: "run" });
+  }
+
+  #pause() {
+    this.#stopPacing();
+    this.surroundings.send({ type: "pause" });
+  }
+
+  #stopPacing() {
+    window.clearInterval(this.#pace.timer);
+    this.#pace.timer = 0;
+  }
+
+  /** @param {number} stepsPerSecond 0 for as many as can be */
+  #setPace(stepsPerSecond) {
+    const { running } = this.#progress;
+    if (running) this.#pause();
+    this.#pace.stepsPerSecond = stepsPerSecond;
+    if (running) this.#run();
+  }
+
+  /** @param {number} count */
+  #step(count) {
+    if (this.#progress.step < this.#progress.steps) this.surroundings.send({ type: "step", count });
+  }
+
+  /** Go to a step, one question at a time: of many the last. @param {number} step */
+  #goTo(step) {
+    if (step < 0) return;
+    this.#stopPacing();
+    this.#wanted.goto = this.#asked.goto ? step : -1;
+    if (this.#asked.goto) return;
+    this.#asked.goto = true;
+    this.#until = 0;
+    this.surroundings.send({ type: "goto", step });
+  }
+
+  /** Learn from other names, from the beginning. @param {readonly string[] | null} names null for those of the document */
+  #use(names) {
+    this.#isOwn = names !== null;
+    this.#until = 0;
+    this.#stopPacing();
+    this.choices = { ...this.choices, names, name: "" };
+    this.surroundings.send({ type: "names", names: names ?? this.lesson.names });
+    this.#remember();
+  }
+
+  #invent() {
+    this.#invented = this.#progress.step;
+    this.surroundings.send({ type: "sample", count: INVENTED, temperature: this.train.samples.temperature });
+  }
+
+  // The number that is chosen
+
+  /** @param {number} node @param {import("./cells.js").Cells | null} from which grid, by keyboard */
+  #choose(node, from) {
+    this.act({ node: this.lesson.program.names[node] });
+    this.#show();
+    this.#from = from ?? this.#from;
+    if (from) this.inspector.focus();
+  }
+
+  /** Turn to another number, or to none. @param {string} node */
+  #turn(node) {
+    this.act({ node });
+    if (!node) this.#leave();
+  }
+
+  /** Back to the grid that one came from. */
+  #leave() {
+    this.#from?.focus();
+  }
+
+  // Showing
+
+  /** @param {"here" | "token" | ""} kind */
+  #showPath(kind) {
+    this.#path = { kind, node: this.choices.node };
+    this.#showSoon();
+  }
+
+  #showSoon() {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      this.#show();
+    });
+  }
+
+  #show() {
+    const opened = this.#opened;
+    if (!opened) return;
+    const view = new View(this.lesson, opened, this.choices, this.#pathOf(opened), this.#progress.running);
+    for (const part of this.parts) part.update(view);
+    this.inspector.update(view);
+    if (this.#isLinked) this.tokens.element.scrollIntoView();
+    this.#isLinked = false;
+  }
+
+  /** @param {Opened} opened */
+  #pathOf(opened) {
+    const { kind, node: name } = this.#path;
+    if (kind === "token") return pathToToken(this.lesson, opened, Math.min(this.choices.place, opened.tokens.length - 1));
+    const node = kind ? this.lesson.program.find(name) : -1;
+    return node >= 0 ? pathTo(this.lesson, opened, node) : null;
+  }
+
+  #remember() {
+    this.surroundings.remember(this.choices, this.#until || this.#progress.step);
+  }
+}

@@ -1,0 +1,135 @@
+// A grid of numbers on a canvas: colour says the size, a stroke that it is negative.
+
+const GAP = 1; // pixels between cells
+const LETTERS = 12; // pixels, of headings
+const FAINTEST = 0.06; // what shows of 0
+const STROKED = -0.08; // what is closer to 0 shows no colour, either
+
+/** @typedef {import("./palette.js").Colours} Colours */
+
+/**
+ * @typedef {object} Grid
+ * @property {readonly string[]} rows headings; "" for none
+ * @property {readonly string[]} columns headings
+ * @property {ArrayLike<number>} nodes row by row; -1 where there is no cell
+ * @property {number} most the end of the scale
+ * @property {boolean} isShare whether numbers are between 0 and 1
+ * @property {number} [current] a row that is marked; none if missing
+ * @property {number} [parts] a line stands after so many rows
+ * @property {number} [partsAcross] a line stands after so many columns
+ */
+
+/**
+ * Where the cells are.
+ * @typedef {{ left: number, top: number, size: number, width: number, height: number }} Geometry pixels
+ */
+
+/**
+ * The largest cells that fit.
+ * @param {Grid} grid @param {number} room pixels wide @param {number} largest of a cell @returns {Geometry}
+ */
+export function geometryOf({ rows, columns }, room, largest) {
+  const left = rows.some(Boolean) ? LETTERS + 8 : 0;
+  const top = columns.some(Boolean) ? LETTERS + 6 : 0;
+  const size = Math.max(Math.min(Math.floor((room - left) / columns.length), largest), 2);
+  return { left, top, size, width: left + size * columns.length, height: top + size * rows.length };
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas @param {Grid} grid @param {Geometry} geometry
+ * @param {import("./view.js").View} view @param {Colours} colours
+ */
+export function paint(canvas, grid, geometry, view, colours) {
+  const context = sized(canvas, geometry);
+  if (!context) return;
+  const { left, top, size } = geometry;
+  const { length: across } = grid.columns;
+  const numbers = view.numbers;
+  headings(context, grid, geometry, colours);
+  marked(context, grid, geometry, colours);
+  for (let i = 0; i < grid.nodes.length; i += 1) {
+    const node = grid.nodes[i];
+    if (node < 0) continue;
+    const [x, y] = [left + (i % across) * size, top + Math.floor(i / across) * size];
+    cell(context, x, y, size, numbers[node] / grid.most, grid.isShare, colours);
+    if (node === view.selected) ring(context, x, y, size, colours.ink, colours.paper);
+    else if (view.onPath.has(node)) ring(context, x, y, size, colours.active, colours.paper);
+  }
+  partings(context, grid, geometry, colours);
+}
+
+/** @param {HTMLCanvasElement} canvas @param {Geometry} geometry */
+function sized(canvas, { width, height }) {
+  const ratio = window.devicePixelRatio || 1;
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== across || canvas.height !== down) {
+    [canvas.width, canvas.height] = [across, down];
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext("2d");
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context?.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
+function headings(context, { rows, columns, current }, { left, top, size }, colours) {
+  context.font = `${LETTERS}px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace`;
+  context.textBaseline = "middle";
+  context.textAlign = "center";
+  columns.forEach((letter, i) => {
+    context.fillStyle = colours.faint;
+    context.fillText(letter, left + (i + 0.5) * size, top - 9);
+  });
+  rows.forEach((letter, i) => {
+    const isCurrent = i === current;
+    context.fillStyle = colours.halo;
+    if (isCurrent) context.fillRect(0, top + i * size, left - 2, size - GAP);
+    context.fillStyle = isCurrent ? colours.ink : colours.faint;
+    if (size >= LETTERS - 1 || isCurrent) context.fillText(letter, (left - 4) / 2, top + (i + 0.5) * size);
+  });
+}
+
+/** A line around the marked row. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
+function marked(context, { nodes, columns, current = -1 }, { left, top, size }, colours) {
+  if (current < 0) return;
+  let count = columns.length;
+  while (count && !(nodes[current * columns.length + count - 1] >= 0)) count -= 1;
+  context.lineWidth = 1;
+  context.strokeStyle = colours.ink;
+  context.strokeRect(left - 1, top + current * size - 1, count * size + 1, size + 1);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size
+ * @param {number} share of the end of the scale @param {boolean} isShare @param {Colours} colours
+ */
+function cell(context, x, y, size, share, isShare, colours) {
+  const side = size - GAP;
+  context.globalAlpha = Math.min(FAINTEST + (1 - FAINTEST) * Math.abs(share || 0), 1);
+  context.fillStyle = isShare ? colours.share : share < 0 ? colours.negative : share > 0 ? colours.positive : colours.line;
+  context.fillRect(x, y, side, side);
+  context.globalAlpha = 1;
+  if (size < 7 || !(share < STROKED)) return;
+  context.fillStyle = share < -0.5 ? colours.paper : colours.negative;
+  context.fillRect(x + side * 0.3, y + side / 2 - 0.5, side * 0.4, 1);
+}
+
+/** A ring around a cell, which stands out from whatever is below. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} size @param {string} colour @param {string} around */
+function ring(context, x, y, size, colour, around) {
+  context.lineWidth = size < 8 ? 1 : 2;
+  context.strokeStyle = around;
+  context.strokeRect(x + 1.5, y + 1.5, size - GAP - 3, size - GAP - 3);
+  context.strokeStyle = colour;
+  context.strokeRect(x - 0.5, y - 0.5, size - GAP + 1, size - GAP + 1);
+}
+
+/** Lines between the parts of a grid. @param {CanvasRenderingContext2D} context @param {Grid} grid @param {Geometry} geometry @param {Colours} colours */
+function partings(context, { rows, columns, parts = 0, partsAcross = 0 }, { left, top, size, width, height }, colours) {
+  context.fillStyle = colours.ink;
+  for (let row = parts; parts && row < rows.length; row += parts) context.fillRect(left, top + row * size - 1, width - left, 1);
+  for (let column = partsAcross; partsAcross && column < columns.length; column += partsAcross) {
+    context.fillRect(left + column * size - 1, top, 1, height - top);
+  }
+}

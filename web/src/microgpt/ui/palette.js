@@ -1,0 +1,54 @@
+// The colours of the theme, for drawing on a canvas, and how a number becomes one.
+
+import { element } from "../../dom.js";
+
+const NAMES = /** @type {const} */ (["paper", "ink", "faint", "line", "rule", "accent", "share", "positive", "negative", "hairline", "active", "halo"]);
+
+/** @typedef {Record<typeof NAMES[number], string>} Colours */
+
+export class Palette {
+  /** @type {Set<() => void>} */
+  #listeners = new Set();
+  /** @type {Colours | null} */
+  #colours = null;
+
+  /** @param {HTMLElement} root in which the colours are defined */
+  constructor(root) {
+    this.probe = element("span", { hidden: true });
+    root.append(this.probe);
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+      matchMedia(query).addEventListener("change", () => this.changed());
+    }
+  }
+
+  /** @returns {Colours} */
+  get colours() {
+    return (this.#colours ??= /** @type {Colours} */ (Object.fromEntries(NAMES.map((name) => [name, this.#read(name)]))));
+  }
+
+  /** Say it when colours change. @param {() => void} listener */
+  follow(listener) {
+    this.#listeners.add(listener);
+  }
+
+  /** The theme is another. */
+  changed() {
+    this.#colours = null;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @param {string} name */
+  #read(name) {
+    this.probe.style.color = `var(--${name})`;
+    return getComputedStyle(this.probe).color;
+  }
+}
+
+/** A round number that is at least as large as any of the numbers of some nodes: the end of their scale. @param {Iterable<number>} nodes @param {Float64Array} numbers */
+export function scaleOf(nodes, numbers) {
+  let largest = 0;
+  for (const node of nodes) if (node >= 0 && Math.abs(numbers[node]) > largest) largest = Math.abs(numbers[node]);
+  if (!(largest > 0) || !Number.isFinite(largest)) return 1;
+  const power = 10 ** Math.floor(Math.log10(largest));
+  return ([1, 1.5, 2, 3, 5, 7].find((factor) => factor * power >= largest) ?? 10) * power;
+}

@@ -1,0 +1,73 @@
+// The names to learn from, the curve of the loss, and the names it invents.
+
+import { button, element, fill, set, write } from "../../dom.js";
+import { say } from "../texts.js";
+import { Curve } from "./curve.js";
+import { part } from "./picture.js";
+import { Samples } from "./samples.js";
+
+/** @typedef {import("../protocol.js").NameProblem} NameProblem */
+/** @typedef {import("../document.js").Lesson} Lesson */
+
+const { train: words } = say;
+const TOLD = 4; // problems
+
+export class Train {
+  #shown = ""; // the names that are learned from, as text
+
+  /**
+   * @param {Lesson} lesson
+   * @param {{ use: (names: readonly string[] | null) => void, go: (step: number) => void, pace: (pace: number) => void, invent: (temperature: number) => void }} act
+   */
+  constructor(lesson, act) {
+    this.act = act;
+    this.field = element("textarea", { id: "names", rows: 7, spellcheck: "false", autocapitalize: "off", autocomplete: "off", "aria-describedby": "names-hint names-problems", oninput: () => this.#tellUnused() });
+    this.problems = element("ul", { class: "problems", id: "names-problems", role: "alert" });
+    this.count = element("p", { class: "note", role: "status" });
+    this.use = button(words.use, () => act.use(split(this.field.value)));
+    this.given = button(words.given, () => act.use(null), { class: "quiet" });
+    this.curve = new Curve(act.go, act.pace, lesson.end + 1);
+    this.samples = new Samples(act.invent);
+    const names = element(
+      "div",
+      { class: "names" },
+      element("label", { for: "names" }, element("h3", {}, words.names)),
+      element("p", { class: "note", id: "names-hint" }, words.hint),
+      this.field,
+      this.problems,
+      element("div", { class: "buttons" }, this.use, this.given),
+      this.count,
+    );
+    this.element = part("train", words.heading, words.intro, element("div", { class: "training" }, names, this.curve.element, this.samples.element));
+  }
+
+  /**
+   * Such names are learned from, from the beginning.
+   * @param {readonly string[]} names @param {readonly NameProblem[]} problems @param {boolean} isOwn @param {number} steps
+   */
+  begin(names, problems, isOwn, steps) {
+    if (names.length) {
+      this.#shown = names.join(" ");
+      this.field.value = this.#shown;
+    }
+    this.given.hidden = !isOwn;
+    this.curve.begin(steps);
+    this.samples.begin(names);
+    set(this.field, "aria-invalid", problems.length > 0 && "true");
+    const told = problems.slice(0, TOLD).map((problem) => element("li", {}, words.problem(problem)));
+    const rest = problems.length - told.length;
+    fill(this.problems, ...told, rest ? element("li", {}, words.more(rest)) : null);
+    write(this.count, names.length ? words.count(names.length) : "");
+  }
+
+  #tellUnused() {
+    const isChanged = split(this.field.value).join(" ") !== this.#shown;
+    this.use.classList.toggle("main", isChanged);
+    write(this.count, isChanged ? words.unused : words.count(this.#shown.split(" ").length));
+  }
+}
+
+/** The names of a text. @param {string} text */
+export function split(text) {
+  return text.split(/[\s,;]+/).filter(Boolean);
+}
