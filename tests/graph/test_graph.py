@@ -13,7 +13,7 @@ from hypothesis import given
 from programs import EVERY, EXTREME, ORDINARY, as_values, fewer, programs
 from references import jsonschema
 
-from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
+from gradwalk import Graph, Value, named_scope, nn, no_grad, source_lines, topological_order
 from gradwalk.graph.node import GraphError
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.value.value import sumprod
@@ -27,7 +27,8 @@ def everything() -> list[Value]:
     with source_lines():
         a, b = Value(2.0, label="a"), Value(-3.0, label="<b>\n")
         c = (a * b + 10.0).where(a, math.inf)
-        s = sumprod([a, b, 1.0], [c, 2.0, a])
+        with named_scope("sum"):
+            s = sumprod([a, b, 1.0], [c, 2.0, a])
     with no_grad():
         detached = a * 2
     h = Value(3.0, (a, a, s, detached), "by hand")
@@ -74,6 +75,8 @@ def test_nodes_of_every_kind():
     assert math.isnan(where.partials[2])
     total = next(node for node in graph.nodes if node.symbol == "sumprod")
     assert len(total.arguments) == 7
+    assert graph.scopes == {total.place: "sum"}
+    assert (total.scope, where.scope) == ("sum", "")
 
 
 def test_it_is_the_topological_order():
@@ -184,6 +187,7 @@ def changed(**fields: object) -> Graph:
         ({"outputs": (4,)}, "an output is that of node 4|a output is that of node 4"),
         ({"outputs": ()}, "the graph has no output"),
         ({"by_hand": frozenset([-1])}, "a rule set by hand is that of node -1"),
+        ({"scopes": {4: "sum"}}, "a scope is that of node 4, and there are 4 nodes"),
     ],
 )
 def test_ill_formed_graphs_are_named(fields, problem):
@@ -290,6 +294,8 @@ def test_json_that_is_no_graph(text, problem):
         ({"data": 10**400}, "the data of node 1 is too large"),
         ({"operation": "exp", "symbol": "x"}, "both an operation"),
         ({"label": ""}, "the label of node 1 is empty"),
+        ({"scope": 3}, "the scope of node 1 is 3"),
+        ({"scope": ""}, "the scope of node 1 is empty"),
         ({"by_hand": "no"}, "by_hand of node 1 is 'no'"),
         ({"operation": "exp", "operands": [{"constant": 1.0, "x": 1}], "partials": [None]}, "has 'x'; known: constant"),
         ({"operation": "exp", "operands": [{"constant": 1.0}], "partials": ["x"]}, "the partial 'x', not null"),

@@ -71,6 +71,7 @@
  * @property {number} data
  * @property {SourceLine | null} source
  * @property {boolean} byHand whether its rule was set by hand
+ * @property {string} scope the named scopes that it was made in, with dots between them; "" where there are none
  */
 
 /**

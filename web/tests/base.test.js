@@ -84,6 +84,8 @@ test("what makes no graph is said to", () => {
     [byHand({ nodes: [{ ...node, data: "1" }] }), 'the data of node 0 is "1", not a number'],
     [byHand({ nodes: [{ data: 1 }] }), "the gradient of node 0 is missing, not a number"],
     [byHand({ nodes: [{ ...node, label: "" }] }), "the label of node 0 is empty: leave it out"],
+    [byHand({ nodes: [{ ...node, scope: "" }] }), "the scope of node 0 is empty: leave it out"],
+    [byHand({ nodes: [{ ...node, scope: 3 }] }), "the scope of node 0 is 3, not a text"],
     [byHand({ nodes: [{ ...node, operation: "cube" }] }), 'node 0 has the unknown operation "cube"'],
     [byHand({ nodes: [{ ...node, operation: "exp" }] }), "node 0 (exp) takes 1 operands, not 0"],
     [byHand({ nodes: [{ ...node, operation: "sumprod" }] }), "node 0 (sumprod) takes an odd number of operands, not 0"],

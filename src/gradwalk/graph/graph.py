@@ -43,7 +43,7 @@ class Graph:
         outputs: The indices of the roots.
         files: The text of the programs that `sources` are lines of, by filename, as they ran. Empty for a graph that
             was read: it may name any file, so none is opened.
-        scopes: The named scopes that the nodes were made in, by index, such as `"layer0.attention"`.
+        scopes: The named scopes that nodes were made in, with dots between them, by index, as `named_scope` has them.
 
     Example:
         >>> a = Value(2.0, label="a")
@@ -163,6 +163,7 @@ class Graph:
                     grad[index],
                     self.sources.get(index),
                     index in self.by_hand,
+                    self.scopes.get(index, ""),
                 )
             )
         return tuple(nodes)
@@ -171,7 +172,7 @@ class Graph:
         """Check that the graph is well formed.
 
         It is if the arrays fit each other; every node has as many operands as its operation takes; every operand is a
-        constant or an earlier node; and labels, symbols, lines, rules and outputs belong to nodes that exist.
+        constant or an earlier node; and labels, symbols, lines, rules, scopes and outputs belong to nodes that exist.
 
         Raises:
             GraphError: The graph is not well formed; the message says what is wrong, and at which node.

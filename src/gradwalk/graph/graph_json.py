@@ -20,7 +20,7 @@ from gradwalk.ops.evaluate import NAMES
 from gradwalk.value.source_line import LONGEST_TEXT, SourceLine
 
 VERSION = 1  # of the JSON form
-_KEYS = {"operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand"}
+_KEYS = {"operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "scope"}
 
 
 def as_dict(nodes: Iterable[Node], symbols: Mapping[int, str], outputs: Sequence[int]) -> dict[str, Any]:
@@ -104,6 +104,8 @@ def _described(node: Node, symbols: Mapping[int, str]) -> dict[str, Any]:
         described["source"] = {"file": node.source.filename, "line": node.source.number} | text
     if node.by_hand:
         described["by_hand"] = True
+    if node.scope:
+        described["scope"] = node.scope
     return described
 
 
@@ -121,6 +123,7 @@ class _Reader:
         self._symbols: dict[int, str] = {}
         self._sources: dict[int, SourceLine] = {}
         self._by_hand: set[int] = set()
+        self._scopes: dict[int, str] = {}
         for index, node in enumerate(nodes):
             self._read(index, node, f"node {index}")
 
@@ -137,6 +140,7 @@ class _Reader:
             "symbols": self._symbols,
             "sources": self._sources,
             "by_hand": frozenset(self._by_hand),
+            "scopes": self._scopes,
         }
 
     def _read(self, index: int, node: Any, where: str) -> None:
@@ -153,17 +157,21 @@ class _Reader:
         self._read_operands(node, where)
         self._data.append(_number(node.get("data"), f"the data of {where}"))
         self._grad.append(_number(node.get("grad"), f"the gradient of {where}"))
-        for key, column in (("label", self._labels), ("symbol", self._symbols)):
-            if key in node:
-                column[index] = _text(node[key], f"the {key} of {where}")
+        self._read_texts(index, node, where)
         if "source" in node:
             self._sources[index] = _source(node["source"], where)
         if "by_hand" in node:
             if node["by_hand"] is not True:
                 raise GraphError(f"by_hand of {where} is {node['by_hand']!r}, and can only be true")
             self._by_hand.add(index)
-        if node.get("label") == "":
-            raise GraphError(f"the label of {where} is empty: leave it out")
+
+    def _read_texts(self, index: int, node: dict[str, Any], where: str) -> None:
+        """Note what a node is called."""
+        for key, column in (("label", self._labels), ("symbol", self._symbols), ("scope", self._scopes)):
+            if key in node:
+                column[index] = _text(node[key], f"the {key} of {where}")
+                if not column[index] and key != "symbol":
+                    raise GraphError(f"the {key} of {where} is empty: leave it out")
 
     def _read_operands(self, node: dict[str, Any], where: str) -> None:
         """Append the operands of a node and their partials."""

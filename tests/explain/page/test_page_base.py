@@ -332,6 +332,7 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
             "source": node.source
             and {"file": node.source.filename, "line": node.source.number, "text": node.source.text},
             "byHand": node.by_hand,
+            "scope": node.scope,
             "passing": [{"position": position, "place": place} for position, place in passing(node)],
         }
         for node in graph.nodes
@@ -404,7 +405,7 @@ def backward(node: Value, x: Value, y: Value) -> Any:
 CONSTANTS = ({"constant": 1.0}, {"constant": "x"})
 LINES = ({"file": "f", "line": 3}, *({"file": "f", "line": 3, "text": text} for text in ("y = x", 3, "x" * 201)))
 JUNK = (None, True, "x", "", "nan", -1, 1.5, 99, [], {}, [0], *CONSTANTS, *LINES)
-KEYS = ("operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "strange", "nodes")
+KEYS = ("operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "scope", "strange")
 
 
 @cache
@@ -415,6 +416,7 @@ def documents() -> list[Any]:
     found[0]["nodes"][0]["source"] = {"file": "train.py", "line": 7}
     for node, line in zip(found[1]["nodes"], ("y = x", "", "\U0001f600" * 200, "\ud800"), strict=False):
         node["source"] = {"file": "train.py", "line": 7, "text": line}
+        node["scope"] = "layer0.attention"
     for _ in range(600):
         document = copy.deepcopy(draw.choice(found[:20]))
         node = draw.choice(document["nodes"])

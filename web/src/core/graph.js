@@ -9,7 +9,7 @@ import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "./table.js";
 const VERSION = 1; // of the JSON form
 const CONSTANT = -1; // in place of an operand's place
 const LONGEST_TEXT = 200; // letters of a line of the program
-const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "source", "symbol"];
+const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "scope", "source", "symbol"];
 
 /** What is wrong with a graph, and at which node. */
 export class GraphError extends Error {
@@ -77,6 +77,7 @@ export class Graph {
         data,
         source: null,
         byHand: false,
+        scope: "",
       };
       const numbers = operands.map((operand) => (operand instanceof Value ? operand.data : operand));
       return { ...node, partials: partialsOf(node, numbers, data) };
@@ -325,7 +326,9 @@ function readNode(given, place) {
   const read = readOperands(given, where);
   checkOperands(read.operands, row ?? reduction ?? gather, place, "symbol" in given);
   readNumber(given.grad, part("gradient"));
-  if (given.label === "") throw new GraphError(say.emptyLabel(where));
+  for (const key of /** @type {const} */ (["label", "scope"])) {
+    if (given[key] === "") throw new GraphError(say.empty(part(key)));
+  }
   if ("by_hand" in given && given.by_hand !== true) throw new GraphError(say.badByHand(where, shown(given.by_hand)));
   return {
     place,
@@ -341,6 +344,7 @@ function readNode(given, place) {
     data: readNumber(given.data, part("data")),
     source: "source" in given ? readSource(given.source, where) : null,
     byHand: "by_hand" in given,
+    scope: "scope" in given ? readText(given.scope, part("scope")) : "",
   };
 }
 

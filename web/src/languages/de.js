@@ -1130,7 +1130,7 @@ export const graphErrors = {
   notEarlier: (where, operand) => `${where} hat Knoten ${operand} als Operanden, und der steht nicht davor`,
   constantWithPartial: (where, given) => `bei einer Konstanten von ${where} steht die partielle Ableitung ${given} statt null`,
   badByHand: (where, given) => `by_hand von ${where} ist ${given}, und kann nur true sein`,
-  emptyLabel: (where) => `der Name von ${where} ist leer: lass ihn weg`,
+  empty: (what) => `${what} ist leer: lass ihn weg`,
   badSource: (where, given) => `die Quelle von ${where} ist ${given}, nicht eine Datei und eine Zeile`,
   longText: (where, letters, most) =>
     `der Text von ${where} hat ${letters} Zeichen, und höchstens ${most} werden gelesen`,
@@ -1143,6 +1143,7 @@ export const graphErrors = {
     data: "der Wert",
     gradient: "der Gradient",
     label: "der Name",
+    scope: "der Bereich",
     symbol: "das Symbol",
     line: "die Zeile",
     file: "die Datei",

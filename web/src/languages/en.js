@@ -1214,8 +1214,8 @@ export const graphErrors = {
   /** @param {string} where @param {string} given */
   badByHand: (where, given) => `by_hand of ${where} is ${given}, and can only be true`,
 
-  /** @param {string} where */
-  emptyLabel: (where) => `the label of ${where} is empty: leave it out`,
+  /** @param {string} what */
+  empty: (what) => `${what} is empty: leave it out`,
 
   /** @param {string} where @param {string} given */
   badSource: (where, given) => `the source of ${where} is ${given}, not a file and a line`,
@@ -1242,6 +1242,7 @@ export const graphErrors = {
     data: "the data",
     gradient: "the gradient",
     label: "the label",
+    scope: "the scope",
     symbol: "the symbol",
     line: "the line",
     file: "the file",
