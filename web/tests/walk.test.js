@@ -254,6 +254,19 @@ test("modules are named as their parameters are", () => {
   assert(names.includes("layers.39.neurons.4") || names.includes("layers.39"));
 });
 
+test("scopes that do the same at several places are parts inside of what they do", () => {
+  /** @type {object[]} */
+  const nodes = [0, 1].map((i) => ({ data: 1, grad: 0, label: `w.${i}` }));
+  for (let place = 0; place < 40; place++) {
+    const scope = `place${place}.${place % 2 ? "mlp" : "attention"}`;
+    nodes.push({ operation: "mul", operands: [nodes.length - 1, place % 2], partials: [1, 1], data: 1, grad: 0, scope });
+    nodes.push({ operation: "exp", operands: [nodes.length - 1], partials: [1], data: 1, grad: 0, scope });
+  }
+  const graph = Graph.fromDocument({ gradwalk: "graph", version: 1, outputs: [nodes.length - 1], nodes });
+  const names = all(parts(graph)).map(({ name }) => name);
+  assert.deepEqual(names.slice(0, 3), ["the whole graph", "w", "attention"]);
+});
+
 test("deep and large graphs are no trouble", () => {
   const graph = chain(20_000, () => "");
   const walk = new Walk(graph);
