@@ -217,6 +217,9 @@ def round_trip(graph: Graph) -> None:
     text = graph.to_json()
     jsonschema.validate(json.loads(text, parse_constant=pytest.fail), SCHEMA)
     assert same(graph, Graph.from_json(text))
+    columns = json.dumps(graph.to_columns())
+    jsonschema.validate(json.loads(columns, parse_constant=pytest.fail), SCHEMA)
+    assert same(graph, Graph.from_json(columns))
 
 
 def test_json_of_every_kind_of_node():
@@ -252,7 +255,8 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
         ('{"gradwalk": "graph", "version": true}', "version True"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": [], "x": 1}', "the graph has 'x'"),
         ('{"gradwalk": "walk"}', "this is not a graph"),
-        ('{"gradwalk": "graph", "version": 2}', "version 2; version 1 can be read"),
+        ('{"gradwalk": "graph", "version": 3}', "version 3; versions 1 and 2 can be read"),
+        ('{"gradwalk": "graph", "version": 2, "nodes": []}', "the graph has 'nodes'; known: by_hand, data"),
         ('{"gradwalk": "graph", "version": 1}', "the graph has no list of nodes"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [1], "outputs": [0]}', "node 0 is 1, not an object"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": []}', "the graph has no output"),
@@ -305,6 +309,31 @@ def test_json_with_a_bad_node(node, problem):
     nodes = [{"data": 1.0, "grad": 0.0}, {"data": 1.0, "grad": 0.0} | node]
     with pytest.raises(GraphError, match=problem):
         Graph.from_json(json.dumps({"gradwalk": "graph", "version": 1, "nodes": nodes, "outputs": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"data": "AAA"}, "data of the graph are no numbers in base64"),
+        ({"data": "AAAA"}, "data of the graph are no numbers in base64"),
+        ({"data": [1.0]}, "data of the graph are no numbers in base64"),
+        ({"data": ""}, "data has 0 entries, not 2"),
+        ({"operations": ["grow", "tanh"]}, "the graph has the unknown operation 'grow'"),
+        ({"operations": [""]}, "opcodes name one of 1 items that is not there"),
+        ({"labels": None}, "the graph has no labels in columns"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "", "items": []}}, "labels are of 1 nodes, and 0 items are given"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": []}}, "labels name one of 0 items"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [3]}}, "item 0 of labels is 3, not a text"),
+        ({"scopes": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [""]}}, "item 0 of scopes is empty"),
+        ({"labels": {"nodes": "CQAAAA==", "which": "AAAAAA==", "items": ["a"]}}, "a label is that of node 9"),
+        ({"by_hand": "CQAAAA=="}, "a rule set by hand is that of node 9"),
+        ({"strange": 1}, "the graph has 'strange'"),
+    ],
+)
+def test_columns_that_are_no_graph(changes, problem):
+    document = Graph.record(Value(1.0, label="a").tanh()).to_columns()
+    with pytest.raises(GraphError, match=problem):
+        Graph.from_json(json.dumps(document | changes))
 
 
 def test_json_of_lines():

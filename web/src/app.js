@@ -575,7 +575,7 @@ export class App {
       nudge: nudgeMarks(model),
       isAsking: model.isAsking,
       isFixed: state.mode === "exercises" || state.chapter !== "", // what follows would answer it, or belie what is told
-      largest: model.shown.largest,
+      largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // no gradient is shown before
     };
     const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is no step of the walk
     this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks, before && this.#happening(model, before));
@@ -603,7 +603,7 @@ export class App {
     const isNext = shown === before.shown && scene === before.scene && position === before.moment.position + 1;
     if (!isNext) return null;
     const moment = (/** @type {number} */ landed) => withoutAnswer(shown.moment(position, landed), model, asks);
-    return { flights: flightsOf(shown, shown.steps[position - 1]), moment, pace: this.transport.pace };
+    return { flights: flightsOf(shown, /** @type {import("./types.js").Step} */ (shown.step(position))), moment, pace: this.transport.pace };
   }
 }
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from itertools import pairwise
+from typing import Any
 
 import numpy
 
@@ -38,16 +38,14 @@ def modules(graph: Graph) -> tuple[list[Path], Integers]:
         The paths of all modules, the first of which is empty, and the module of every node, an index of that list.
     """
     parameters = _parameters(graph)
-    paths, own = _by_parameters(graph, parameters)
+    scopes, made_in = _scopes(graph)
+    paths, own = _by_parameters(graph, parameters, made_in)
+    if len(scopes) > 1:
+        paths, own = _scoped(graph, parameters, (paths, own), (scopes, made_in))
     iterations = _iterations(graph)
-    if not graph.scopes and not iterations:
-        return paths, own
-    scoped = _Scoped(graph, parameters)
-    whole = [
-        iterations.get(i, ()) + (scoped.of_parameter(path) if i in parameters else scoped.of_node(i, path))
-        for i, path in enumerate(map(paths.__getitem__, own.tolist()))
-    ]
-    return _numbered(whole)
+    if iterations:
+        paths, own = _numbered([iterations.get(i, ()) + paths[module] for i, module in enumerate(own.tolist())])
+    return paths, own
 
 
 def common(first: Path, last: Path) -> Path:
@@ -76,7 +74,7 @@ def _parameters(graph: Graph) -> dict[int, Path]:
     return {p: tuple(label.split(".")[:-1]) for p, label in graph.labels.items() if is_leaf[p] and "." in label}
 
 
-def _by_parameters(graph: Graph, parameters: Mapping[int, Path]) -> tuple[list[Path], Integers]:
+def _by_parameters(graph: Graph, parameters: Mapping[int, Path], made_in: Integers) -> tuple[list[Path], Integers]:
     """Return the paths of all modules and the module of every node by the parameters that it uses."""
     arity = numpy.diff(graph.offsets)
     paths = sorted({(), *parameters.values()})
@@ -96,81 +94,89 @@ def _by_parameters(graph: Graph, parameters: Mapping[int, Path]) -> tuple[list[P
         paths = list(dict.fromkeys([*paths, *shared]))
         number = {path: i for i, path in enumerate(paths)}
         own[computed] = numpy.array([number[path] for path in shared])[which]
-    return _handed_on(graph, paths, own)
+    return _handed_on(graph, paths, own, made_in)
 
 
-def _handed_on(graph: Graph, paths: list[Path], own: Integers) -> tuple[list[Path], Integers]:
-    """Add the nodes that use no parameter, and belong to the module of their operands."""
-    offsets, operands, scopes = graph.offsets.tolist(), graph.operands.tolist(), graph.scopes
+def _handed_on(graph: Graph, paths: list[Path], own: Integers, made_in: Integers) -> tuple[list[Path], Integers]:
+    """Add the nodes that use no parameter, and belong to the module of their operands in the same scope."""
+    arity = numpy.diff(graph.offsets)
+    offsets, operands, scopes = graph.offsets.tolist(), graph.operands.tolist(), made_in.tolist()
     number = {path: i for i, path in enumerate(paths)}
     found = own.tolist()
-    for index in numpy.flatnonzero((numpy.diff(graph.offsets) > 0) & (own == 0)).tolist():
-        given = operands[offsets[index] : offsets[index + 1]]
-        if len(given) > 1 and index not in scopes:
-            continue
-        scope = scopes.get(index)
-        given = [operand for operand in given if operand != CONSTANT]
-        if given and all(found[operand] and scopes.get(operand) == scope for operand in given):
-            shared = reduce(common, [paths[module] for module in {found[operand] for operand in given}])
-            found[index] = number.setdefault(shared, len(number))
-            paths += list(number)[len(paths) :]
-    return paths, numpy.array(found, numpy.int32)
+    for index in numpy.flatnonzero((own == 0) & ((arity == 1) | (arity > 0) & (made_in > 0))).tolist():
+        scope = scopes[index]
+        given = [operand for operand in operands[offsets[index] : offsets[index + 1]] if operand != CONSTANT]
+        of = {found[operand] if scopes[operand] == scope else 0 for operand in given}
+        if len(of) == 1:
+            found[index] = of.pop()
+        elif of and 0 not in of:
+            found[index] = number.setdefault(reduce(common, map(list(number).__getitem__, of)), len(number))
+    return list(number), numpy.array(found, numpy.int32)
 
 
 # Scopes
 
 
-class _Scoped:
-    """Paths of modules in the scopes of a graph."""
-
-    def __init__(self, graph: Graph, parameters: Mapping[int, Path]) -> None:
-        self._scopes = graph.scopes
-        users = _users(graph, parameters)
-        repeated = set(_repeated(users.values()))
-        self._split = {scope: _split(scope, repeated) for scope in {"", *graph.scopes.values()}}
-        self._around = {module: self._shared(scopes) for module, scopes in users.items()}
-
-    def of_node(self, index: int, own: Path) -> Path:
-        """Return where a node belongs: what is done once comes before what is repeated."""
-        kept, repeated = self._split[self._scopes.get(index, "")]
-        return _inside(kept, own) + repeated
-
-    def of_parameter(self, own: Path) -> Path:
-        """Return where the parameters of a module belong: into the innermost scope that holds all that uses them."""
-        return _inside(self._around.get(own, ()), own)
-
-    def _shared(self, scopes: list[str]) -> Path:
-        shared = self._split[scopes[0]][0]
-        for scope in scopes[1:]:
-            shared = common(shared, self._split[scope][0])
-        return shared
+def _scopes(graph: Graph) -> tuple[list[str], Integers]:
+    """Return all scopes, first "" for none, and the number of the scope that each node was made in."""
+    number = {"": 0}
+    made_in = numpy.zeros(len(graph), numpy.int32)
+    numbers = [number.setdefault(scope, len(number)) for scope in graph.scopes.values()]
+    made_in[list(graph.scopes)] = numbers
+    return list(number), made_in
 
 
-def _users(graph: Graph, parameters: Mapping[int, Path]) -> dict[Path, list[str]]:
-    """Return the scopes that use the parameters of each module, "" for none, each once and in the order of the nodes."""
-    operands = graph.operands.tolist()
-    offsets = graph.offsets.tolist()
-    users: dict[Path, dict[str, None]] = {}
-    for index, (start, end) in enumerate(pairwise(offsets)):
-        for operand in operands[start:end]:
-            if operand in parameters:
-                users.setdefault(parameters[operand], {})[graph.scopes.get(index, "")] = None
-    return {module: list(scopes) for module, scopes in users.items()}
+def _scoped(
+    graph: Graph,
+    parameters: Mapping[int, Path],
+    own: tuple[list[Path], Integers],
+    made_in: tuple[list[str], Integers],
+) -> tuple[list[Path], Integers]:
+    """Return the paths of modules in the scopes of a graph: what is done once comes before what is repeated."""
+    (paths, modules), (scopes, numbers) = own, made_in
+    is_parameter = numpy.zeros(len(graph), bool)
+    is_parameter[list(parameters)] = True
+    users = _users(graph, is_parameter, modules, numbers)
+    repeated = set(_repeated([[scopes[number] for number in used] for used in users.values()]))
+    split = [_split(scope, repeated) for scope in scopes]
+    around = {module: reduce(common, [split[number][0] for number in used]) for module, used in users.items()}
+
+    kinds = (modules.astype(numpy.int64) * len(scopes) + numbers) * 2 + is_parameter
+    present, which = numpy.unique(kinds, return_inverse=True)
+    whole = []
+    for kind in present.tolist():
+        module, number = divmod(kind // 2, len(scopes))
+        kept, again = (around.get(module, ()), ()) if kind % 2 else split[number]
+        whole.append(_inside(kept, paths[module]) + again)
+    paths, numbered = _numbered(whole)
+    return paths, numbered[which]
+
+
+def _users(graph: Graph, is_parameter: Any, modules: Integers, made_in: Integers) -> dict[int, list[int]]:
+    """Return the scopes that use the parameters of each module, each once and in the order of the nodes."""
+    uses = numpy.flatnonzero((graph.operands != CONSTANT) & is_parameter[graph.operands])
+    results = numpy.repeat(numpy.arange(len(graph)), numpy.diff(graph.offsets))[uses]
+    pairs = numpy.stack([modules[graph.operands[uses]], made_in[results]], axis=1)
+    _, first = numpy.unique(pairs, axis=0, return_index=True)
+    users: dict[int, list[int]] = {}
+    for module, scope in pairs[numpy.sort(first)].tolist():
+        users.setdefault(module, []).append(scope)
+    return users
 
 
 def _repeated(users: Iterable[list[str]]) -> Iterator[str]:
     """Yield the series of scopes that use the same parameters, as `_series` spells them."""
-    for scopes in map(tuple, dict.fromkeys(map(tuple, users))):
-        first = scopes[0].split(".")
+    for scopes in dict.fromkeys(map(tuple, users)):
+        first = tuple(scopes[0].split("."))
         for scope in scopes[1:]:
-            other = scope.split(".")
-            level = len(common(tuple(first), tuple(other)))
+            other = tuple(scope.split("."))
+            level = len(common(first, other))
             if level < min(len(first), len(other)) and _series(first, level) == _series(other, level) != "":
                 yield _series(first, level)
 
 
-def _series(names: list[str], level: int) -> str:
-    """Return a scope without the numbers in its names, such as "place" for "place3"; "" where its last has none."""
+def _series(names: Path, level: int) -> str:
+    """Return a scope without the numbers in its names, such as "place#" for "place3"; "" where its last has none."""
     if not names[level].endswith(tuple(_DIGITS)):
         return ""
     return ".".join(name.rstrip(_DIGITS) for name in names[: level + 1]) + "#"
@@ -178,7 +184,7 @@ def _series(names: list[str], level: int) -> str:
 
 def _split(scope: str, repeated: set[str]) -> tuple[Path, Path]:
     """Divide the names of a scope into those that do not belong to repeated series, and those that do."""
-    names = scope.split(".") if scope else []
+    names = tuple(scope.split(".")) if scope else ()
     is_repeated = [_series(names, level) in repeated for level in range(len(names))]
     kept = tuple(name for name, again in zip(names, is_repeated, strict=True) if not again)
     return kept, tuple(name for name, again in zip(names, is_repeated, strict=True) if again)

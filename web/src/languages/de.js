@@ -1112,7 +1112,8 @@ export const graphErrors = {
   anOutput: "ein Ausgang",
   aList: (length) => `eine Liste der Länge ${length}`,
   missing: "nicht angegeben",
-  otherVersion: (given, known) => `die Version dieses Graphen ist ${given}; gelesen werden kann Version ${known}`,
+  otherVersion: (given, one, other) => `die Version dieses Graphen ist ${given}; gelesen werden die Versionen ${one} und ${other}`,
+  badColumn: (key) => `die Spalte ${key} des Graphen ist beschädigt oder gehört zu einem anderen Graphen`,
   severalOutputs: (names) =>
     `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${names.length}: ${names.join(", ")}`,
   outputOutside: (place, count) => `ein Ausgang ist der von Knoten ${place}, und es gibt nur ${count} Knoten`,

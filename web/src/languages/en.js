@@ -1164,8 +1164,11 @@ export const graphErrors = {
   /** @param {number} length */
   aList: (length) => `a list of ${length}`,
 
-  /** @param {string} given @param {number} known */
-  otherVersion: (given, known) => `this graph has version ${given}; version ${known} can be read`,
+  /** @param {string} given @param {number} one @param {number} other */
+  otherVersion: (given, one, other) => `this graph has version ${given}; versions ${one} and ${other} can be read`,
+
+  /** @param {string} key */
+  badColumn: (key) => `the column ${key} of the graph is damaged, or of another graph`,
 
   /** @param {readonly string[]} names */
   severalOutputs: (names) =>

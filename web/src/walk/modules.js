@@ -27,8 +27,7 @@ const NONE = [];
 /** The graph as a tree of parts. @param {Graph} graph @returns {Part} */
 export function parts(graph) {
   const places = graph.nodes.map(({ place }) => place);
-  const children = places.length <= SMALL ? places : opened(moduleTree(graph), graph);
-  return partOf(say.whole, places, children);
+  return partOf(say.whole, places, () => (places.length <= SMALL ? places : opened(moduleTree(graph), graph)));
 }
 
 /**
@@ -36,14 +35,19 @@ export function parts(graph) {
  * @param {Part} whole @param {string} key
  */
 export function pathTo(whole, key) {
-  /** @type {Part[][]} */
-  const pending = [[whole]];
-  for (let path = pending.pop(); path; path = pending.pop()) {
-    const part = path[path.length - 1];
+  const first = Number(/^part (\d+)\+/u.exec(key)?.[1]);
+  /** @type {Part[]} */
+  const path = [];
+  for (let part = /** @type {Part | undefined} */ (whole); part; part = innerPart(part, first)) {
+    path.push(part);
     if (part.key === key) return path;
-    for (const child of part.children) if (typeof child !== "number") pending.push([...path, child]);
   }
   return [];
+}
+
+/** The part in another one that has a node in it. @param {Part} part @param {number} place */
+function innerPart({ children }, place) {
+  return children.filter((child) => typeof child !== "number").find((child) => holds(child, place));
 }
 
 // What is drawn
@@ -169,8 +173,7 @@ function opened(module, graph) {
 
 /** @param {Module} module @param {Graph} graph @returns {Part} */
 function modulePart(module, graph) {
-  const children = opened(module, graph);
-  return partOf(said(module.path.join(".")), placesIn(children), children);
+  return partOf(said(module.path.join(".")), inOrder(placesOf(module)), () => opened(module, graph));
 }
 
 /**
@@ -207,21 +210,46 @@ function runs(children, room, name) {
   const count = Math.min(Math.ceil(size ** (1 / levels)), room);
   return Array.from({ length: count }, (_, i) => {
     const run = children.slice(Math.floor((i * size) / count), Math.floor(((i + 1) * size) / count));
-    return partOf(name(run[0], run[run.length - 1]), placesIn(run), runs(run, MOST, name));
+    return partOf(name(run[0], run[run.length - 1]), placesIn(run), () => runs(run, MOST, name));
   });
 }
 
 /**
- * Parts hold each other or have nothing in common, so the first place and the size tell them apart.
- * @param {string} name @param {readonly number[]} places @param {readonly (Part | number)[]} children @returns {Part}
+ * Parts hold each other or have nothing in common, so the first place and the size tell them apart. What opening one
+ * shows is worked out when it is first looked at.
+ * @param {string} name @param {readonly number[]} places @param {() => readonly (Part | number)[]} open @returns {Part}
  */
-function partOf(name, places, children) {
-  return { key: `part ${places[0]}+${places.length}`, name, places, children };
+function partOf(name, places, open) {
+  /** @type {readonly (Part | number)[] | null} */
+  let children = null;
+  return {
+    key: `part ${places[0]}+${places.length}`,
+    name,
+    places,
+    get children() {
+      return (children ??= open());
+    },
+  };
 }
 
 /** @param {readonly (Part | number)[]} children */
 function placesIn(children) {
-  const places = children.flatMap((child) => (typeof child === "number" ? [child] : child.places));
+  return inOrder(children.flatMap((child) => (typeof child === "number" ? [child] : child.places)));
+}
+
+/** All nodes of a module, and of those in it. @param {Module} module @returns {number[]} */
+function placesOf(module) {
+  const pending = [module];
+  const places = [];
+  for (let inner = pending.pop(); inner; inner = pending.pop()) {
+    for (const place of inner.nodes) places.push(place);
+    pending.push(...inner.modules.values());
+  }
+  return places;
+}
+
+/** @param {readonly number[]} places */
+function inOrder(places) {
   return Array.from(Int32Array.from(places).sort()); // several times faster than a sort that compares
 }
 
