@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from gradwalk.graph.json_parts import described_line, read_line, read_list, read_text, refuse_unknown
 from gradwalk.graph.node import GraphError
 from gradwalk.ops.evaluate import NAMES
-
-if TYPE_CHECKING:
-    from gradwalk.graph.graph import Graph
 
 VERSION = 2  # of the JSON form
 _KINDS = {
@@ -35,11 +32,11 @@ _KEYS = {"gradwalk", "version", "outputs", "operations", "opcodes", "by_hand", *
 Item = TypeVar("Item")
 
 
-def as_columns(graph: Graph) -> dict[str, Any]:
+def as_columns(graph: Any) -> dict[str, Any]:
     """Describe a graph as the dictionaries, lists and texts that its JSON form in columns consists of.
 
     Args:
-        graph: Any graph.
+        graph: A Graph.
 
     Returns:
         The document.
