@@ -134,7 +134,9 @@ def loss(weights: Weights, tokens: Sequence[Scalar], targets: Sequence[Scalar]) 
     logits = [gpt.read(token) for token in tokens]
     with named_scope("loss"):
         losses = [math.logsumexp(row) - math.take(row, target) for row, target in zip(logits, targets, strict=True)]
-    return sum(label(losses, "loss")) / len(losses)
+    label(losses, "loss")
+    with named_scope("loss"):
+        return sum(losses) / len(losses)
 
 
 def named_values(weights: Weights) -> Weights:

@@ -161,6 +161,16 @@ export const values = {
   noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 2e3, inf oder nan.`,
 };
 
+/** @type {typeof en.arrays} */
+export const arrays = {
+  title: "Felder",
+  measure: "Was zu sehen ist",
+  measures: { data: "Werte", gradient: "Gradienten" },
+  unknown: "?",
+  cell: (name, data, gradient) => `${name} = ${data}, Gradient ${gradient}`,
+  steepest: (name, root) => `Die Balken sind eine Zeile, gefärbt nach ihren Gradienten. Steigt ${name}, so sinkt ${root} am meisten.`,
+};
+
 /** @type {typeof en.writing} */
 export const writing = {
   title: "Ein Beitrag wird geschrieben mit",

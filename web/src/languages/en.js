@@ -147,6 +147,17 @@ export const values = {
   noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
 };
 
+export const arrays = {
+  title: "Arrays",
+  measure: "What is shown",
+  measures: { data: "values", gradient: "gradients" },
+  unknown: "?",
+  /** @param {string} name @param {string} data @param {string} gradient */
+  cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
+  /** @param {string} name @param {string} root */
+  steepest: (name, root) => `The bars are a row, tinted by their gradients. If ${name} rises, ${root} falls most.`,
+};
+
 export const writing = {
   title: "Contributions are written with",
   accumulate: "adds to what is there",

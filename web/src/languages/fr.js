@@ -162,6 +162,16 @@ export const values = {
   noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 2e3, inf ou nan.`,
 };
 
+/** @type {typeof en.arrays} */
+export const arrays = {
+  title: "Tableaux",
+  measure: "Ce qui est montré",
+  measures: { data: "les valeurs", gradient: "les gradients" },
+  unknown: "?",
+  cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
+  steepest: (name, root) => `Les barres sont une ligne, teintées selon leurs gradients. Si ${name} augmente, ${root} diminue le plus.`,
+};
+
 /** @type {typeof en.writing} */
 export const writing = {
   title: "Une contribution s’écrit avec",

@@ -45,6 +45,13 @@ export function pathTo(whole, key) {
   return [];
 }
 
+/** The innermost part that has a node in it: opening it shows the node. @param {Part} whole @param {number} place @returns {Part} */
+export function innermost(whole, place) {
+  let part = whole;
+  for (let inner = innerPart(part, place); inner; inner = innerPart(part, place)) part = inner;
+  return part;
+}
+
 /** The part in another one that has a node in it. @param {Part} part @param {number} place */
 function innerPart({ children }, place) {
   return children.filter((child) => typeof child !== "number").find((child) => holds(child, place));
