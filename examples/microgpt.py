@@ -73,6 +73,7 @@ def linear(matrix: Matrix, x: Vector) -> Vector:
     return [math.sumprod(row, x) for row in matrix]
 
 
+@named_scope("norm")
 def rms_norm(x: Vector) -> Vector:
     """The vector scaled to a root mean square of 1."""
     scale = (math.sumprod(x, x) / len(x) + 1e-5) ** -0.5
@@ -98,7 +99,9 @@ class GPT:
                 x = label(list(map(add, self.attend(rms_norm(x)), x)), "x")
             with named_scope("mlp"):
                 x = label(list(map(add, self.think(rms_norm(x)), x)), "x")
-            return label(linear(self.weights["unembed"], x), "logit")
+            with named_scope("logits"):
+                logits = linear(self.weights["unembed"], x)
+            return label(logits, "logit")
 
     def attend(self, x: Vector) -> Vector:
         """What the heads find in this letter and those before it."""
@@ -129,8 +132,11 @@ def loss(weights: Weights, tokens: Sequence[Scalar], targets: Sequence[Scalar]) 
     """The mean of -log(probability) of the letters that follow those of a name, in nats."""
     gpt = GPT(weights)
     logits = [gpt.read(token) for token in tokens]
-    losses = [math.logsumexp(row) - math.take(row, target) for row, target in zip(logits, targets, strict=True)]
-    return sum(label(losses, "loss")) / len(losses)
+    with named_scope("loss"):
+        losses = [math.logsumexp(row) - math.take(row, target) for row, target in zip(logits, targets, strict=True)]
+        mean = sum(losses) / len(losses)
+    label(losses, "loss")
+    return mean
 
 
 def named_values(weights: Weights) -> Weights:

@@ -13,7 +13,7 @@ from hypothesis import given
 from programs import EVERY, EXTREME, ORDINARY, as_values, fewer, programs
 from references import jsonschema
 
-from gradwalk import Graph, Value, nn, no_grad, source_lines, topological_order
+from gradwalk import Graph, Value, named_scope, nn, no_grad, source_lines, topological_order
 from gradwalk.graph.node import GraphError
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.value.value import sumprod
@@ -27,7 +27,8 @@ def everything() -> list[Value]:
     with source_lines():
         a, b = Value(2.0, label="a"), Value(-3.0, label="<b>\n")
         c = (a * b + 10.0).where(a, math.inf)
-        s = sumprod([a, b, 1.0], [c, 2.0, a])
+        with named_scope("sum"):
+            s = sumprod([a, b, 1.0], [c, 2.0, a])
     with no_grad():
         detached = a * 2
     h = Value(3.0, (a, a, s, detached), "by hand")
@@ -74,6 +75,8 @@ def test_nodes_of_every_kind():
     assert math.isnan(where.partials[2])
     total = next(node for node in graph.nodes if node.symbol == "sumprod")
     assert len(total.arguments) == 7
+    assert graph.scopes == {total.place: "sum"}
+    assert (total.scope, where.scope) == ("sum", "")
 
 
 def test_it_is_the_topological_order():
@@ -184,6 +187,7 @@ def changed(**fields: object) -> Graph:
         ({"outputs": (4,)}, "an output is that of node 4|a output is that of node 4"),
         ({"outputs": ()}, "the graph has no output"),
         ({"by_hand": frozenset([-1])}, "a rule set by hand is that of node -1"),
+        ({"scopes": {4: "sum"}}, "a scope is that of node 4, and there are 4 nodes"),
     ],
 )
 def test_ill_formed_graphs_are_named(fields, problem):
@@ -213,6 +217,9 @@ def round_trip(graph: Graph) -> None:
     text = graph.to_json()
     jsonschema.validate(json.loads(text, parse_constant=pytest.fail), SCHEMA)
     assert same(graph, Graph.from_json(text))
+    columns = json.dumps(graph.to_columns())
+    jsonschema.validate(json.loads(columns, parse_constant=pytest.fail), SCHEMA)
+    assert same(graph, Graph.from_json(columns))
 
 
 def test_json_of_every_kind_of_node():
@@ -248,7 +255,8 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
         ('{"gradwalk": "graph", "version": true}', "version True"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": [], "x": 1}', "the graph has 'x'"),
         ('{"gradwalk": "walk"}', "this is not a graph"),
-        ('{"gradwalk": "graph", "version": 2}', "version 2; version 1 can be read"),
+        ('{"gradwalk": "graph", "version": 3}', "version 3; versions 1 and 2 can be read"),
+        ('{"gradwalk": "graph", "version": 2, "nodes": []}', "the graph has 'nodes'; known: by_hand, data"),
         ('{"gradwalk": "graph", "version": 1}', "the graph has no list of nodes"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [1], "outputs": [0]}', "node 0 is 1, not an object"),
         ('{"gradwalk": "graph", "version": 1, "nodes": [], "outputs": []}', "the graph has no output"),
@@ -290,6 +298,8 @@ def test_json_that_is_no_graph(text, problem):
         ({"data": 10**400}, "the data of node 1 is too large"),
         ({"operation": "exp", "symbol": "x"}, "both an operation"),
         ({"label": ""}, "the label of node 1 is empty"),
+        ({"scope": 3}, "the scope of node 1 is 3"),
+        ({"scope": ""}, "the scope of node 1 is empty"),
         ({"by_hand": "no"}, "by_hand of node 1 is 'no'"),
         ({"operation": "exp", "operands": [{"constant": 1.0, "x": 1}], "partials": [None]}, "has 'x'; known: constant"),
         ({"operation": "exp", "operands": [{"constant": 1.0}], "partials": ["x"]}, "the partial 'x', not null"),
@@ -299,6 +309,31 @@ def test_json_with_a_bad_node(node, problem):
     nodes = [{"data": 1.0, "grad": 0.0}, {"data": 1.0, "grad": 0.0} | node]
     with pytest.raises(GraphError, match=problem):
         Graph.from_json(json.dumps({"gradwalk": "graph", "version": 1, "nodes": nodes, "outputs": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"data": "AAA"}, "data of the graph are no numbers in base64"),
+        ({"data": "AAAA"}, "data of the graph are no numbers in base64"),
+        ({"data": [1.0]}, "data of the graph are no numbers in base64"),
+        ({"data": ""}, "data has 0 entries, not 2"),
+        ({"operations": ["grow", "tanh"]}, "the graph has the unknown operation 'grow'"),
+        ({"operations": [""]}, "opcodes name one of 1 items that is not there"),
+        ({"labels": None}, "the graph has no labels in columns"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "", "items": []}}, "labels are of 1 nodes, and 0 items are given"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": []}}, "labels name one of 0 items"),
+        ({"labels": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [3]}}, "item 0 of labels is 3, not a text"),
+        ({"scopes": {"nodes": "AAAAAA==", "which": "AAAAAA==", "items": [""]}}, "item 0 of scopes is empty"),
+        ({"labels": {"nodes": "CQAAAA==", "which": "AAAAAA==", "items": ["a"]}}, "a label is that of node 9"),
+        ({"by_hand": "CQAAAA=="}, "a rule set by hand is that of node 9"),
+        ({"strange": 1}, "the graph has 'strange'"),
+    ],
+)
+def test_columns_that_are_no_graph(changes, problem):
+    document = Graph.record(Value(1.0, label="a").tanh()).to_columns()
+    with pytest.raises(GraphError, match=problem):
+        Graph.from_json(json.dumps(document | changes))
 
 
 def test_json_of_lines():

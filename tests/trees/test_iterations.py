@@ -6,7 +6,8 @@ import numpy
 import pytest
 
 from gradwalk import Graph, Value, jit, loops, nn, walk
-from gradwalk.graph.clusters import _modules, grouped
+from gradwalk.graph.clusters import grouped
+from gradwalk.graph.modules import modules
 from gradwalk.trees import iterations
 
 
@@ -19,8 +20,8 @@ def labels_of(root: Value) -> list[str]:
 
 
 def paths_of(graph: Graph) -> list[str]:
-    paths, modules = _modules(graph)
-    return [".".join(paths[module]) for module in modules.tolist()]
+    paths, numbers = modules(graph)
+    return [".".join(paths[number]) for number in numbers.tolist()]
 
 
 def test_carries_are_labelled_by_function_and_step():

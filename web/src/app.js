@@ -12,6 +12,7 @@ import { CHAPTERS, chapterOf, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
 import { handout, titleOf } from "./lesson/handout.js";
 import { Ask } from "./panels/ask.js";
+import { Arrays } from "./panels/arrays.js";
 import { Checks } from "./panels/checks.js";
 import { Exercise } from "./panels/exercise.js";
 import { Header } from "./panels/header.js";
@@ -107,7 +108,7 @@ export class App {
     this.twin = twin;
     /** What each mode shows in the panel. */
     this.panels = {
-      walk: [outcome, inspector, new EarlierGradients(act), new Values(act), writing, twin],
+      walk: [outcome, inspector, new Arrays(act), new EarlierGradients(act), new Values(act), writing, twin],
       order: [this.order, outcome, writing, inspector, twin],
       check: [new Checks(act), new EarlierGradients(act), inspector, twin],
       train: [this.training, inspector, twin],
@@ -575,7 +576,7 @@ export class App {
       nudge: nudgeMarks(model),
       isAsking: model.isAsking,
       isFixed: state.mode === "exercises" || state.chapter !== "", // what follows would answer it, or belie what is told
-      largest: model.shown.largest,
+      largest: moment.position > model.shown.seeded ? model.shown.largest : 0, // no gradient is shown before
     };
     const active = lesson?.active ?? (marks.nudge ? null : moment.active); // a nudge is no step of the walk
     this.stage.paint(graph, active === moment.active ? moment : { ...moment, active }, marks, before && this.#happening(model, before));
@@ -583,6 +584,7 @@ export class App {
     const checked = state.mode === "check" ? graph.root : null;
     const isChecked = before?.state.mode === "check";
     if (scene !== before?.scene || graph !== before.graph || isChecked !== (checked !== null)) await this.stage.show(graph, scene, checked);
+    if (state.open && state.open !== before?.state.open && this.#model === model) this.stage.focus(openedKey(model));
     const isNudge = marks.nudge && (!before?.nudge || before.graph !== graph);
     if (isNudge && this.#model === model) this.stage.focus(itemOf(scene, graph.root) ?? "");
     const isStep = moment.position !== before?.moment.position && this.#model === model;
@@ -603,7 +605,7 @@ export class App {
     const isNext = shown === before.shown && scene === before.scene && position === before.moment.position + 1;
     if (!isNext) return null;
     const moment = (/** @type {number} */ landed) => withoutAnswer(shown.moment(position, landed), model, asks);
-    return { flights: flightsOf(shown, shown.steps[position - 1]), moment, pace: this.transport.pace };
+    return { flights: flightsOf(shown, /** @type {import("./types.js").Step} */ (shown.step(position))), moment, pace: this.transport.pace };
   }
 }
 
@@ -616,6 +618,12 @@ function problemOf(error) {
 /** The state that a page begins with. @param {import("./model/document.js").Document | null} document @returns {State} */
 function startOf(document) {
   return document ? { ...bare(), overwrite: document.overwrite } : stateOf(PRESETS[0]);
+}
+
+/** The key of the box to look at in a part that was opened: that of the selected node, or else the first. @param {Model} model */
+function openedKey({ whole, scene, state, selected }) {
+  const { places } = pathTo(whole, state.open).at(-1) ?? whole;
+  return itemOf(scene, selected && places.includes(selected.place) ? selected.place : places[0]) ?? "";
 }
 
 /** The number of each placed node in the order. @param {Model} model @returns {[number, number][]} */

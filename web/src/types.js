@@ -69,8 +69,10 @@
  * @property {readonly number[]} constants by position; NaN where a node stands
  * @property {readonly number[]} partials by position; NaN where a constant stands
  * @property {number} data
+ * @property {number} grad as .grad was when it was recorded
  * @property {SourceLine | null} source
  * @property {boolean} byHand whether its rule was set by hand
+ * @property {string} scope the named scopes that it was made in, with dots between them; "" where there are none
  */
 
 /**
@@ -105,6 +107,8 @@
 
 /** An operand position of a node: `${place}:${position}`. @typedef {string} EdgeKey */
 
+/** @typedef {Iterable<[EdgeKey, Contribution]> & { get: (key: EdgeKey) => Contribution | undefined }} Contributions */
+
 /**
  * What is known after some steps of a walk.
  * @typedef {object} Moment
@@ -113,7 +117,7 @@
  * @property {readonly boolean[]} known by place: whether data has been filled in
  * @property {readonly (number | null)[]} gradients by place; null where nothing has arrived
  * @property {readonly boolean[]} visited by place: whether the backward pass has visited it
- * @property {ReadonlyMap<EdgeKey, Contribution>} contributions
+ * @property {Contributions} contributions by the edge that they came along
  * @property {ReadonlySet<EdgeKey>} lost contributions that did not count
  * @property {number | null} active the node of the last step
  */

@@ -73,8 +73,9 @@ test("what makes no graph is said to", () => {
   const node = byHand().nodes[0];
   for (const [json, message] of /** @type {[unknown, string][]} */ ([
     [null, 'this is not a graph: it has no "gradwalk": "graph"'],
-    [byHand({ version: 2 }), "this graph has version 2; version 1 can be read"],
-    [byHand({ version: undefined }), "this graph has version missing; version 1 can be read"],
+    [byHand({ version: 3 }), "this graph has version 3; versions 1 and 2 can be read"],
+    [byHand({ version: undefined }), "this graph has version missing; versions 1 and 2 can be read"],
+    [byHand({ version: 2 }), "the graph has 'nodes'; known: by_hand, data, grad, gradwalk, labels, offsets, opcodes, operands, operations, outputs, partials, scopes, sources, symbols, version"],
     [byHand({ outputs: [] }), "the graph has no output"],
     [byHand({ outputs: [1, 2] }), "this needs a graph with one root, and this one has 2: b, c"],
     [byHand({ outputs: [7] }), "an output is that of node 7, and there are 3 nodes"],
@@ -84,6 +85,8 @@ test("what makes no graph is said to", () => {
     [byHand({ nodes: [{ ...node, data: "1" }] }), 'the data of node 0 is "1", not a number'],
     [byHand({ nodes: [{ data: 1 }] }), "the gradient of node 0 is missing, not a number"],
     [byHand({ nodes: [{ ...node, label: "" }] }), "the label of node 0 is empty: leave it out"],
+    [byHand({ nodes: [{ ...node, scope: "" }] }), "the scope of node 0 is empty: leave it out"],
+    [byHand({ nodes: [{ ...node, scope: 3 }] }), "the scope of node 0 is 3, not a text"],
     [byHand({ nodes: [{ ...node, operation: "cube" }] }), 'node 0 has the unknown operation "cube"'],
     [byHand({ nodes: [{ ...node, operation: "exp" }] }), "node 0 (exp) takes 1 operands, not 0"],
     [byHand({ nodes: [{ ...node, operation: "sumprod" }] }), "node 0 (sumprod) takes an odd number of operands, not 0"],

@@ -106,7 +106,7 @@ test("a step lands bit by bit: each moment in the middle has what landed, and th
     walk.steps.forEach((step, i) => assert.deepEqual(walk.moment(i + 1, landings(step)), walk.moment(i + 1)));
     const found = [0, 1, 2].map((landed) => walk.moment(walk.seeded + 1, landed));
     assert.deepEqual(found.map(({ gradients }) => gradients[0]), [null, 3, overwrite ? 3 : 6]);
-    assert.deepEqual(found.map(({ contributions }) => contributions.size), [0, 1, 2]);
+    assert.deepEqual(found.map(({ contributions }) => [...contributions].length), [0, 1, 2]);
     assert.deepEqual(found.map(({ lost }) => lost.size), [0, 0, overwrite ? 1 : 0]);
     assert.deepEqual([walk.moment(1, 0).known, walk.moment(walk.seeded, 0).gradients], [[false, false], [null, null]]);
     const last = walk.steps.length;
@@ -252,6 +252,19 @@ test("a scene has a box for every node and a line for every edge between boxes",
 test("modules are named as their parameters are", () => {
   const names = all(parts(MODULAR[4])).map(({ name }) => name);
   assert(names.includes("layers.39.neurons.4") || names.includes("layers.39"));
+});
+
+test("scopes that do the same at several places are parts inside of what they do", () => {
+  /** @type {object[]} */
+  const nodes = [0, 1].map((i) => ({ data: 1, grad: 0, label: `w.${i}` }));
+  for (let place = 0; place < 40; place++) {
+    const scope = `place${place}.${place % 2 ? "mlp" : "attention"}`;
+    nodes.push({ operation: "mul", operands: [nodes.length - 1, place % 2], partials: [1, 1], data: 1, grad: 0, scope });
+    nodes.push({ operation: "exp", operands: [nodes.length - 1], partials: [1], data: 1, grad: 0, scope });
+  }
+  const graph = Graph.fromDocument({ gradwalk: "graph", version: 1, outputs: [nodes.length - 1], nodes });
+  const names = all(parts(graph)).map(({ name }) => name);
+  assert.deepEqual(names.slice(0, 3), ["the whole graph", "w", "attention"]);
 });
 
 test("deep and large graphs are no trouble", () => {

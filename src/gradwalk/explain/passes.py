@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy
+
 from gradwalk.explain import sentences
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
+from gradwalk.graph.record import CONSTANT
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
 
 
 class ForwardStep(NamedTuple):
@@ -112,16 +117,31 @@ def swept(graph: Graph) -> tuple[int, ...]:
     Returns:
         The indices, the root first.
     """
-    nodes = graph.nodes
-    reached = bytearray(len(nodes))
+    offsets, operands = graph.offsets.tolist(), _passed_to(graph)
+    reached = bytearray(len(graph) + 1)  # the last stands for operands that nothing is passed to
     reached[graph.root] = True
     order = []
-    for node in reversed(nodes):
-        if reached[node.place]:
-            order.append(node.place)
-            for _, operand in passing(node):
+    for index in range(len(graph) - 1, -1, -1):
+        if reached[index]:
+            order.append(index)
+            for operand in operands[offsets[index] : offsets[index + 1]]:
                 reached[operand] = True
     return tuple(order)
+
+
+def _passed_to(graph: Graph) -> list[int]:
+    """Return the operands of the graph with -1 in place of those that no gradient is passed to."""
+    operands = graph.operands.copy()
+    for opcode in numpy.unique(graph.opcodes).tolist():
+        row = BY_NAME.get(NAMES[opcode]) or VARIADIC_BY_NAME.get(NAMES[opcode])
+        for position in row.non_differentiable if row else ():
+            operands[graph.offsets[:-1][graph.opcodes == opcode] + position] = CONSTANT
+    passed: list[int] = operands.tolist()
+    for index in graph.by_hand:
+        start = int(graph.offsets[index])
+        for position in graph.nodes[index].non_differentiable:
+            passed[start + position] = CONSTANT
+    return passed
 
 
 def not_swept(graph: Graph) -> list[Node]:

@@ -42,6 +42,7 @@ _Bundle = dict[str, Any]  # what a notebook can show, by MIME type
 
 _LONGEST_FILM = 60  # nodes
 _LARGEST_PICTURE = 60  # nodes; larger graphs are not drawn in notebooks
+_LARGEST_TOLD = 2_000  # nodes; larger graphs go to the page in columns, and are drawn by module in notebooks without it
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,17 +214,18 @@ class Walk:
 
         Returns:
             A dictionary with the keys "gradwalk", "version", "graph", "order", "overwrite" and "files"; nan and inf are
-            strings in it.
+            strings in it. A graph of more than 2,000 nodes is in columns, as `Graph.to_columns` writes it.
 
         Example:
             >>> a = Value(2.0, label="a")
             >>> walk(a * a).essence()["order"]
             [1, 0]
         """
+        is_large = len(self.graph) > _LARGEST_TOLD
         return {
             "gradwalk": "walk",
             "version": VERSION,
-            "graph": self.graph.to_dict(),
+            "graph": self.graph.to_columns() if is_large else self.graph.to_dict(),
             "order": list(self.order),
             "overwrite": self.overwrite,
             "files": dict(self.graph.files),
@@ -233,8 +235,8 @@ class Walk:
         """Describe the walk and what follows from it as plain data: what `to_json` writes, nan and inf as strings.
 
         Returns:
-            What `essence` returns, and under further keys the steps of both passes, the gradients as walked and as
-            they should be, and what is wrong.
+            What `essence` returns, with the nodes of the graph one by one, and under further keys the steps of both
+            passes, the gradients as walked and as they should be, and what is wrong.
 
         Example:
             >>> a = Value(2.0, label="a")
@@ -257,7 +259,7 @@ class Walk:
             ],
         }
         plain_data: dict[str, Any] = plain(derived)
-        return self.essence() | plain_data
+        return self.essence() | {"graph": self.graph.to_dict()} | plain_data
 
     def to_json(self) -> str:
         """Write the walk as JSON, by docs/walk.schema.json: graph, order, files, steps, gradients and what is wrong.
@@ -313,7 +315,8 @@ class Walk:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> _Bundle | tuple[_Bundle, _Bundle]:
         # Text and HTML stay in the notebook's file for programs that show it without a widget.
-        still = {"text/html": self._html(), "text/plain": str(self)}
+        text = str(self) if len(self.graph) <= _LARGEST_TOLD else repr(self)
+        still = {"text/html": self._html(), "text/plain": text}
         if not (_has_widgets() and _has_front_end()):
             return still
         shown, metadata = self.widget()._repr_mimebundle_() or ({}, {})
@@ -324,7 +327,9 @@ class Walk:
         return self.widget() if _has_widgets() else _Still(self._html())
 
     def _html(self) -> str:
-        """Return the picture, if it is small enough to be read, and the steps in words."""
+        """Return the picture, where it can be read, and the steps in words; of a large graph that of its modules."""
+        if len(self.graph) > _LARGEST_TOLD:
+            return static_html(draw(self.graph).svg, {})
         picture = self.draw().svg if len(self.graph) <= _LARGEST_PICTURE else ""
         lists = {
             "Forward": [step.sentence for step in self.forward],

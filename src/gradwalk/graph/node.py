@@ -30,6 +30,7 @@ class Node(NamedTuple):
         grad: The gradient, as recorded.
         source: The line of the user's program that made the node, if it is known.
         by_hand: Whether its `_backward` was set by hand.
+        scope: The named scopes that it was made in, with dots between them; "" if there are none.
     """
 
     place: int
@@ -43,6 +44,7 @@ class Node(NamedTuple):
     grad: float
     source: SourceLine | None
     by_hand: bool
+    scope: str
 
     @property
     def is_leaf(self) -> bool:

@@ -41,6 +41,7 @@ open_switches = cython.declare(cython.int, 0)
 _without_gradient: ContextVar[tuple[Any, ...]] = ContextVar("without_gradient", default=())
 _refusing_nans: ContextVar[tuple[Any, ...]] = ContextVar("refusing_nans", default=())
 _remembering_lines: ContextVar[tuple[Any, ...]] = ContextVar("remembering_lines", default=())
+open_scopes: ContextVar[tuple[Any, ...]] = ContextVar("open_scopes", default=())
 
 # A function is staged when its recording will serve other numbers too, so that it may not ask for any.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
@@ -67,16 +68,19 @@ class Setting:
     Args:
         variable: The settings that are open in a context, the outermost first.
         value: What holds.
+        is_switch: Whether new nodes are looked at while it is open.
     """
 
     _variable: Any
     _value: Any
+    _is_switch: cython.bint
     _is_open: cython.bint
     _generator: Any  # the frame of the generator that it was entered in, or None
 
-    def __init__(self, variable: Any, value: Any) -> None:
+    def __init__(self, variable: Any, value: Any, is_switch: bool = False) -> None:
         self._variable = variable
         self._value = value
+        self._is_switch = is_switch
         self._is_open = False
         self._generator = None
 
@@ -89,27 +93,29 @@ class Setting:
         self._generator = _frame_of_generator()
         self._is_open = True
         self._variable.set((*self._variable.get(), self))
-        if cython.compiled:
-            c_compat.count(cython.address(open_switches), 1)
-        else:
-            open_switches += 1
+        if self._is_switch:
+            if cython.compiled:
+                c_compat.count(cython.address(open_switches), 1)
+            else:
+                open_switches += 1
 
     def __exit__(self, *error: object) -> None:
         global open_switches
         self._is_open = False  # which is what counts, if a generator is closed in another context
         self._generator = None
         self._variable.set(tuple([setting for setting in self._variable.get() if setting is not self]))
-        if cython.compiled:
-            c_compat.count(cython.address(open_switches), -1)
-        else:
-            open_switches -= 1
+        if self._is_switch:
+            if cython.compiled:
+                c_compat.count(cython.address(open_switches), -1)
+            else:
+                open_switches -= 1
 
     def __call__(self, function: Function) -> Function:
         """Return the function under this setting."""
 
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
-            with Setting(self._variable, self._value):
+            with Setting(self._variable, self._value, self._is_switch):
                 return function(*args, **kwargs)
 
         return called  # type: ignore[return-value]  # what it wraps says its type
@@ -174,7 +180,7 @@ def no_grad() -> Setting:
         >>> b.operands
         ()
     """
-    return Setting(_without_gradient, True)
+    return Setting(_without_gradient, True, is_switch=True)
 
 
 def debug_nans() -> Setting:
@@ -201,7 +207,7 @@ def debug_nans() -> Setting:
         raise RecordingError(
             f"{users_line()}: debug_nans() belongs around the call of a recorded function, not into it"
         )
-    return Setting(_refusing_nans, True)
+    return Setting(_refusing_nans, True, is_switch=True)
 
 
 def source_lines() -> Setting:
@@ -220,7 +226,7 @@ def source_lines() -> Setting:
         >>> a.source.number
         2
     """
-    return Setting(_remembering_lines, True)
+    return Setting(_remembering_lines, True, is_switch=True)
 
 
 def is_without_gradient() -> bool:
@@ -236,6 +242,11 @@ def refuses_nans() -> bool:
 def remembers_lines() -> bool:
     """Return whether `source_lines()` is on here."""
     return open_switches != 0 and value_of(_remembering_lines, False) is True
+
+
+def scope_path() -> str:
+    """Return the names of the named scopes that hold here, the outermost first, with dots between them."""
+    return ".".join([scope.value for scope in open_scopes.get() if scope.holds()])
 
 
 # Recordings
@@ -419,7 +430,7 @@ def inspect(out: ValueNode) -> object:
     """Look at a new node, while some switch is on in some thread, or a function is being staged at a higher level."""
     refusing: cython.bint = refuses_nans()
     if remembers_lines():
-        nodes.details_of(out).source = named_line()
+        nodes.details_of(out).source = named_line(scope_path())
     elif refusing:
         nodes.details_of(out).source = users_line()
     if refusing and not math.isfinite(out._primal) and out._opcode != nodes.UNCONNECTED:

@@ -6,26 +6,28 @@ Both are for those who look at it, and note nothing unless `source_lines()` is o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextvars import Token
 from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.value.modes import remembers_lines
-from gradwalk.value.source_line import scope_path
+from gradwalk.value.modes import Setting, open_scopes, remembers_lines, scope_path
+from gradwalk.value.node import as_text
 from gradwalk.value.value import Value
 
 Tree = TypeVar("Tree")
 
 
-class named_scope:  # noqa: N801  a context manager, named as JAX names it
-    """Name the part of a computation that is made inside it: a module, a head, the step of a loop.
+def named_scope(name: str) -> Setting:
+    """Name the part of a computation that is made inside: a module, a head, the step of a loop.
 
     Under `source_lines()`, every new node remembers the scopes that it was made in, the outermost first. Walks of large
-    graphs open by them.
+    graphs open by them. `jax.named_scope` names the parts of JAX's programs in the same way.
 
     Args:
         name: The name, such as `"attention"`; dots divide it into scopes inside one another.
+
+    Returns:
+        A context manager, which can also decorate a function.
 
     Raises:
         ValueError: The name is empty, or one of its parts is.
@@ -37,19 +39,9 @@ class named_scope:  # noqa: N801  a context manager, named as JAX names it
         >>> Graph.record(y).scopes
         {0: 'square', 1: 'square'}
     """
-
-    def __init__(self, name: str) -> None:
-        if not isinstance(name, str) or not all(name.split(".")):
-            raise ValueError(f'a scope is named by a text such as "attention" or "layer0.attention", not {name!r}')
-        self._name = name
-        self._outer: list[Token[str]] = []
-
-    def __enter__(self) -> None:
-        outer = scope_path.get()
-        self._outer.append(scope_path.set(f"{outer}.{self._name}" if outer else self._name))
-
-    def __exit__(self, *error: object) -> None:
-        scope_path.reset(self._outer.pop())
+    if not all(as_text(name, "named_scope").split(".")):
+        raise ValueError(f'a scope is named by a text such as "attention" or "layer0.attention", not {name!r}')
+    return Setting(open_scopes, name)
 
 
 def label(tree: Tree, name: str) -> Tree:
@@ -73,7 +65,7 @@ def label(tree: Tree, name: str) -> Tree:
         ['powers.power.0', 'powers.power.1']
     """
     if remembers_lines():
-        outer = scope_path.get()
+        outer = scope_path()
         for value, path in _values(tree, f"{outer}.{name}" if outer else name):
             if not value.label:
                 value.label = path

@@ -11,7 +11,6 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -72,8 +71,6 @@ class _Seen(NamedTuple):
     targets: dict[int, Target | None]  # by the offset of the instruction
 
 
-scope_path: ContextVar[str] = ContextVar("scope_path", default="")  # of the named scopes that are open here
-
 _seen: dict[int, _Seen] = {}  # by the id of the code, because code that was edited and run again can have the same name
 _parsed: dict[str, tuple[Sequence[str], dict[Position, Target]]] = {}  # by the name of the file: its lines and targets
 
@@ -83,14 +80,16 @@ def users_line() -> SourceLine:
     return _line(_users_frame(sys._getframe()))
 
 
-def named_line() -> SourceLine | NamedLine:
+def named_line(scope: str) -> SourceLine | NamedLine:
     """Return what `users_line` does, with the variable that what is being made is assigned to and the scope, if any.
 
     What a function returns is named by the line that called it.
+
+    Args:
+        scope: The names of the scopes that are open, with dots between them.
     """
     frame = _users_frame(sys._getframe())
     line = _line(frame)
-    scope = scope_path.get()
     target = _target(frame)
     if target is None:
         return NamedLine(line, "", MANY, scope) if scope else line

@@ -85,7 +85,7 @@ class Value(ValueNode):
             if modes.open_switches != 0 or self._level < modes.staging:
                 modes.inspect(self)
         elif modes.open_switches != 0 and modes.remembers_lines():
-            nodes.details_of(self).source = named_line()
+            nodes.details_of(self).source = named_line(modes.scope_path())
         if name:
             nodes.details_of(self).label = name
 
@@ -1643,7 +1643,7 @@ def _leaf(data: Any) -> object:
     level: cython.int = 0 if modes.recordings == 0 else modes.depth()
     out: Value = cython.cast(Value, node_memory.make_node(Value, 0, level, None, None, number, 0.0, 0.0))
     if modes.open_switches != 0 and modes.remembers_lines():
-        nodes.details_of(out).source = named_line()
+        nodes.details_of(out).source = named_line(modes.scope_path())
     return out
 
 

@@ -331,7 +331,9 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
             "data": node.data,
             "source": node.source
             and {"file": node.source.filename, "line": node.source.number, "text": node.source.text},
+            "grad": node.grad,
             "byHand": node.by_hand,
+            "scope": node.scope,
             "passing": [{"position": position, "place": place} for position, place in passing(node)],
         }
         for node in graph.nodes
@@ -341,7 +343,7 @@ def as_nodes(graph: Graph) -> list[dict[str, Any]]:
 def same_nodes(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
-        for key in ("constants", "partials", "data"):
+        for key in ("constants", "partials", "data", "grad"):
             same(one.pop(key), other.pop(key))
         assert one == other
 
@@ -404,7 +406,7 @@ def backward(node: Value, x: Value, y: Value) -> Any:
 CONSTANTS = ({"constant": 1.0}, {"constant": "x"})
 LINES = ({"file": "f", "line": 3}, *({"file": "f", "line": 3, "text": text} for text in ("y = x", 3, "x" * 201)))
 JUNK = (None, True, "x", "", "nan", -1, 1.5, 99, [], {}, [0], *CONSTANTS, *LINES)
-KEYS = ("operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "strange", "nodes")
+KEYS = ("operation", "symbol", "operands", "partials", "data", "grad", "label", "source", "by_hand", "scope", "strange")
 
 
 @cache
@@ -415,6 +417,7 @@ def documents() -> list[Any]:
     found[0]["nodes"][0]["source"] = {"file": "train.py", "line": 7}
     for node, line in zip(found[1]["nodes"], ("y = x", "", "\U0001f600" * 200, "\ud800"), strict=False):
         node["source"] = {"file": "train.py", "line": 7, "text": line}
+        node["scope"] = "layer0.attention"
     for _ in range(600):
         document = copy.deepcopy(draw.choice(found[:20]))
         node = draw.choice(document["nodes"])
@@ -432,8 +435,20 @@ def documents() -> list[Any]:
         else:
             node[draw.choice(KEYS)] = draw.choice((*JUNK, "mul", "sumprod", "take"))
         found.append(document)
-    found += [None, 3, [], {}, {"gradwalk": "graph"}, {"gradwalk": "graph", "version": 2, "outputs": [0], "nodes": []}]
+    columns = [Graph.from_json(json.dumps(document)).to_columns() for document in found[:60]]
+    found += columns + [damaged(draw, copy.deepcopy(draw.choice(columns))) for _ in range(200)]
+    found += [None, 3, [], {}, {"gradwalk": "graph"}, {"gradwalk": "graph", "version": 3, "outputs": [0], "nodes": []}]
     return found
+
+
+def damaged(draw: random.Random, columns: dict[str, Any]) -> dict[str, Any]:
+    """A graph in columns with something else somewhere."""
+    key = draw.choice(list(columns))
+    if isinstance(columns[key], dict) and draw.random() < 0.7:
+        columns[key][draw.choice(list(columns[key]))] = draw.choice((*JUNK, ["", 3], "AAAAAA==", "////AAAA"))
+    else:
+        columns[key] = draw.choice((*JUNK, "AAAAAA==", "AAAAAAAA"))
+    return columns
 
 
 def test_graphs_are_read_as_by_python():

@@ -20,7 +20,7 @@ from programs import OPCODES
 
 from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
 from gradwalk.explain.passes import swept
-from gradwalk.graph.clusters import _modules
+from gradwalk.graph.modules import modules
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.opcodes import TAKE
 from gradwalk.value.value import apply, apply_variadic, sumprod
@@ -52,7 +52,7 @@ def vectors() -> Vectors:
     lesson = [Graph.record(make()) for make in GRADIENTS]
     nudges = [(Graph.record(loss()), place, 1e-4, "forward") for place in range(7)]
     nudges += [(graph, place, 1e-5, "central") for graph in lesson for place in range(len(graph))]
-    modules = [Graph.record(root) for root in modular()]
+    modules = [*map(Graph.record, modular()), *random_modules()]
     given = {
         "walks": [{"graph": as_dict(item.graph), "order": item.order, "overwrite": item.overwrite} for item in walks],
         "checks": [{"graph": as_dict(graph), "method": method} for graph, method in checks],
@@ -199,6 +199,21 @@ def modular() -> Iterable[Value]:
     yield (odd[0] * odd[1] + odd[2] * odd[3] + odd[4] * odd[0]).tanh() + -(odd[4] + 1)
 
 
+def random_modules() -> Iterable[Graph]:
+    """Random graphs with names of modules, scopes and iterations at all kinds of nodes."""
+    names = ["a", "b", "layer0", "layer1", "place7", "place12", "3", "x y", "start"]
+    for seed in range(40):
+        dice = random.Random(seed)
+        graph = Graph.record(random_root(dice, [row.name for row in TABLE], odd=seed % 2 == 0))
+        labels = {
+            i: ".".join(dice.choices(names, k=dice.randrange(1, 4))) for i in range(len(graph)) if dice.random() < 0.6
+        }
+        scopes = {
+            i: ".".join(dice.choices(names, k=dice.randrange(1, 4))) for i in range(len(graph)) if dice.random() < 0.8
+        }
+        yield dataclasses.replace(graph, labels=labels, scopes=scopes)
+
+
 # Comparisons
 
 
@@ -341,5 +356,5 @@ def test_checks():
 
 def test_modules():
     for graph, theirs in zip(vectors().modules, vectors().found["modules"], strict=True):
-        paths, modules = _modules(graph)
-        assert [tuple(path) for path in theirs] == [paths[module] for module in modules.tolist()]
+        paths, numbers = modules(graph)
+        assert [tuple(path) for path in theirs] == [paths[number] for number in numbers.tolist()]

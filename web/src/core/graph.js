@@ -1,20 +1,16 @@
 // A computation as a list of nodes, operands before results. A node is known by its place in it: 0 for the first.
 
-/** @import { Formula, Gather, Node, Reduction, Row, SourceLine } from "../types.js" */
+/** @import { Formula, Node, Row } from "../types.js" */
+/** @import { Item } from "./reading.js" */
 
-import { graphErrors as say, operations } from "../languages/languages.js";
-import { toNumber } from "./numbers.js";
-import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "./table.js";
+import { graphErrors as say } from "../languages/languages.js";
+import { columnNodes } from "./columns.js";
+import { listedNodes } from "./listed.js";
+import { CONSTANT, GraphError, isItem, listed, readPlace, shown } from "./reading.js";
 
-const VERSION = 1; // of the JSON form
-const CONSTANT = -1; // in place of an operand's place
-const LONGEST_TEXT = 200; // letters of a line of the program
-const KEYS = ["by_hand", "data", "grad", "label", "operands", "operation", "partials", "source", "symbol"];
+export { GraphError } from "./reading.js";
 
-/** What is wrong with a graph, and at which node. */
-export class GraphError extends Error {
-  name = "GraphError";
-}
+const [LISTED, COLUMNS] = [1, 2]; // versions of the JSON form
 
 /** A number that remembers what it was made from, until `Graph.record` lays it out flat. */
 export class Value {
@@ -75,8 +71,10 @@ export class Graph {
         constants: operands.map((operand) => (operand instanceof Value ? NaN : operand)),
         partials: /** @type {number[]} */ ([]),
         data,
+        grad: 0,
         source: null,
         byHand: false,
+        scope: "",
       };
       const numbers = operands.map((operand) => (operand instanceof Value ? operand.data : operand));
       return { ...node, partials: partialsOf(node, numbers, data) };
@@ -124,13 +122,19 @@ export class Graph {
  * first of them.
  * @param {Node} node
  */
-export function passing({ operands, row, gather, byHand }) {
-  return operands
-    .map((place, position) => ({ position, place }))
-    .filter(({ position, place }) => {
-      const isInert = byHand ? operands.indexOf(place) < position : (row ?? gather)?.inert.includes(position);
-      return place !== CONSTANT && !isInert;
-    });
+export function passing(node) {
+  const found = [];
+  for (let position = 0; position < node.operands.length; position++) {
+    if (passes(node, position)) found.push({ position, place: node.operands[position] });
+  }
+  return found;
+}
+
+/** Whether `passing` has the operand at a position. @param {Node} node @param {number} position */
+export function passes({ operands, row, gather, byHand }, position) {
+  const place = operands[position];
+  if (place === CONSTANT) return false;
+  return byHand ? operands.indexOf(place) === position : !(row ?? gather)?.inert.includes(position);
 }
 
 /**
@@ -213,10 +217,11 @@ function operandsFirst(root) {
  */
 function uniqueNames(labels) {
   const wanted = labels.map((label, place) => label || `v${place + 1}`);
-  const taken = new Set(wanted);
+  const taken = new Set(labels);
   /** @type {Map<string, number>} */
   const uses = new Map();
   return wanted.map((name) => {
+    if (!taken.has(name)) return name; // v7, say, where no label is that
     let use = (uses.get(name) ?? 0) + 1;
     uses.set(name, use);
     if (use === 1) return name;
@@ -282,205 +287,19 @@ function partialsOf(node, numbers, out) {
   });
 }
 
-// Reading JSON
-
-/** @typedef {Record<string, unknown>} Item */
-
 /** @param {unknown} json */
 function readGraph(json) {
   const document = /** @type {Item} */ (json);
   if (!isItem(json) || document.gradwalk !== "graph") throw new GraphError(say.notAGraph);
-  if (document.version !== VERSION) throw new GraphError(say.otherVersion(shown(document.version), VERSION));
-  refuseUnknown(document, ["gradwalk", "nodes", "outputs", "version"], say.theGraph);
-  const read = listed(document, "nodes", say.theGraph).map(readNode);
-  const names = uniqueNames(read.map((node) => node.label));
-  const nodes = read.map((node, place) => ({ ...node, name: names[place] }));
+  const { version } = document;
+  if (version !== LISTED && version !== COLUMNS) throw new GraphError(say.otherVersion(shown(version), LISTED, COLUMNS));
+  const nodes = version === LISTED ? listedNodes(document) : columnNodes(document);
+  const names = uniqueNames(nodes.map((node) => node.label));
+  for (const node of nodes) node.name = names[node.place];
   const outputs = listed(document, "outputs", say.theGraph).map((place) => readPlace(place, say.anOutput));
   const outside = outputs.find((place) => place >= nodes.length);
   if (outside !== undefined) throw new GraphError(say.outputOutside(outside, nodes.length));
   if (outputs.length === 0) throw new GraphError(say.noOutput);
   if (outputs.length > 1) throw new GraphError(say.severalOutputs(outputs.map((place) => names[place])));
   return new Graph(nodes, outputs[0]);
-}
-
-/**
- * A node, as yet without a name.
- * @param {unknown} given
- * @param {number} place
- * @returns {Node}
- */
-function readNode(given, place) {
-  const where = say.nodeAt(place);
-  if (!isItem(given)) throw new GraphError(say.notAnObject(where, shown(given)));
-  refuseUnknown(given, KEYS, where);
-  if ("operation" in given && "symbol" in given) throw new GraphError(say.operationAndSymbol(where));
-  const operation = "operation" in given ? given.operation : "";
-  const row = BY_NAME.get(String(operation)) ?? null;
-  const reduction = REDUCTION_BY_NAME.get(String(operation)) ?? null;
-  const gather = GATHER_BY_NAME.get(String(operation)) ?? null;
-  if (typeof operation !== "string" || !(row || reduction || gather || operation === "")) {
-    throw new GraphError(say.unknownOperation(where, shown(operation)));
-  }
-  const part = /** @param {keyof typeof say.parts} key */ (key) => say.partOf(say.parts[key], where);
-  const read = readOperands(given, where);
-  checkOperands(read.operands, row ?? reduction ?? gather, place, "symbol" in given);
-  readNumber(given.grad, part("gradient"));
-  if (given.label === "") throw new GraphError(say.emptyLabel(where));
-  if ("by_hand" in given && given.by_hand !== true) throw new GraphError(say.badByHand(where, shown(given.by_hand)));
-  return {
-    place,
-    name: "",
-    label: "label" in given ? readText(given.label, part("label")) : "",
-    operation,
-    row,
-    reduction,
-    gather,
-    symbol:
-      "symbol" in given ? readText(given.symbol, part("symbol")) : ((row ?? reduction ?? gather)?.symbol ?? operation),
-    ...read,
-    data: readNumber(given.data, part("data")),
-    source: "source" in given ? readSource(given.source, where) : null,
-    byHand: "by_hand" in given,
-  };
-}
-
-/**
- * @param {Item} node
- * @param {string} where
- */
-function readOperands(node, where) {
-  const operands = "operands" in node ? listed(node, "operands", where) : [];
-  const partials = "partials" in node ? listed(node, "partials", where) : [];
-  if (operands.length !== partials.length) {
-    throw new GraphError(say.unequalLists(where, operands.length, partials.length));
-  }
-  const part = /** @param {keyof typeof say.parts} key */ (key) => say.partOf(say.parts[key], where);
-  const constants = operands.map((operand, position) => {
-    if (!isItem(operand)) return NaN;
-    refuseUnknown(operand, ["constant"], part("constant"));
-    if (partials[position] !== null) throw new GraphError(say.constantWithPartial(where, shown(partials[position])));
-    return readNumber(operand.constant, part("constant"));
-  });
-  return {
-    operands: operands.map((operand) => (isItem(operand) ? CONSTANT : readPlace(operand, part("operand")))),
-    constants,
-    partials: operands.map((operand, i) => (isItem(operand) ? NaN : readNumber(partials[i], part("partial")))),
-  };
-}
-
-/**
- * Throw where a node has not as many operands as its operation takes, or one that is no earlier node.
- * @param {readonly number[]} operands
- * @param {Row | Reduction | Gather | null} row
- * @param {number} place
- * @param {boolean} hasSymbol
- */
-function checkOperands(operands, row, place, hasSymbol) {
-  const where = say.nodeAt(place);
-  const count = operands.length;
-  if (row === null && count > 0 && !hasSymbol) throw new GraphError(say.noOperation(where, count));
-  if (row !== null && !accepts(row, count)) {
-    throw new GraphError(say.miscounted(where, row.name, "arity" in row ? row.arity : operations.takes(row.takes), count));
-  }
-  const later = operands.find((operand) => operand >= place);
-  if (later !== undefined) throw new GraphError(say.notEarlier(where, later));
-}
-
-/**
- * Whether a row takes so many operands.
- * @param {Row | Reduction | Gather} row
- * @param {number} count
- */
-function accepts(row, count) {
-  if ("arity" in row) return count === row.arity;
-  if (!("groups" in row)) return count > 1;
-  return count > 0 && (count - row.starts) % row.groups === 0;
-}
-
-/**
- * @param {Item} given
- * @param {readonly string[]} known
- * @param {string} where
- */
-function refuseUnknown(given, known, where) {
-  const [unknown] = Object.keys(given).filter((key) => !known.includes(key)).sort();
-  if (unknown !== undefined) throw new GraphError(say.unknownKey(where, unknown, known));
-}
-
-/**
- * @param {Item} given
- * @param {string} key
- * @param {string} where
- * @returns {unknown[]}
- */
-function listed(given, key, where) {
-  const list = given[key];
-  if (!Array.isArray(list)) throw new GraphError(say.noList(where, key));
-  return list;
-}
-
-/**
- * @param {unknown} given
- * @param {string} what
- */
-function readPlace(given, what) {
-  if (typeof given !== "number" || !Number.isInteger(given) || given < 0 || given >= 2 ** 31) {
-    throw new GraphError(say.notAPlace(what, shown(given)));
-  }
-  return given;
-}
-
-/**
- * @param {unknown} given
- * @param {string} what
- */
-function readNumber(given, what) {
-  if (given === "nan" || given === "inf" || given === "-inf") return toNumber(given);
-  if (typeof given !== "number") throw new GraphError(say.notANumber(what, shown(given)));
-  if (!Number.isFinite(given)) throw new GraphError(say.tooLarge(what));
-  return given;
-}
-
-/**
- * @param {unknown} given
- * @param {string} what
- */
-function readText(given, what) {
-  if (typeof given !== "string") throw new GraphError(say.notAText(what, shown(given)));
-  return given;
-}
-
-/**
- * The line that made a node. Documents of earlier versions have no text there.
- * @param {unknown} given
- * @param {string} where
- * @returns {SourceLine}
- */
-function readSource(given, where) {
-  if (!isItem(given) || !["file,line", "file,line,text"].includes(Object.keys(given).sort().join())) {
-    throw new GraphError(say.badSource(where, shown(given)));
-  }
-  const line = readPlace(given.line, say.partOf(say.parts.line, where));
-  const text = "text" in given ? readText(given.text, say.partOf(say.parts.text, where)) : "";
-  const letters = [...text].length; // as Python counts them
-  if (letters > LONGEST_TEXT) throw new GraphError(say.longText(where, letters, LONGEST_TEXT));
-  return { file: readText(given.file, say.partOf(say.parts.file, where)), line, text };
-}
-
-/**
- * @param {unknown} given
- * @returns {given is Item}
- */
-function isItem(given) {
-  return typeof given === "object" && given !== null && !Array.isArray(given);
-}
-
-const MOST_SHOWN = 80; // letters of a wrong entry
-
-/** A wrong entry, for a message. @param {unknown} given */
-function shown(given) {
-  if (Array.isArray(given)) return say.aList(given.length);
-  if (isItem(given)) return "an object";
-  const text = JSON.stringify(given) ?? say.missing;
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }

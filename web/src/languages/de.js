@@ -161,6 +161,16 @@ export const values = {
   noNumber: (text) => `„${text}“ ist keine Zahl: Schreib eine wie -1.5, 2e3, inf oder nan.`,
 };
 
+/** @type {typeof en.arrays} */
+export const arrays = {
+  title: "Felder",
+  measure: "Was zu sehen ist",
+  measures: { data: "Werte", gradient: "Gradienten" },
+  unknown: "?",
+  cell: (name, data, gradient) => `${name} = ${data}, Gradient ${gradient}`,
+  steepest: (name, root) => `Die Balken sind eine Zeile, gefärbt nach ihren Gradienten. Steigt ${name}, so sinkt ${root} am meisten.`,
+};
+
 /** @type {typeof en.writing} */
 export const writing = {
   title: "Ein Beitrag wird geschrieben mit",
@@ -1112,7 +1122,8 @@ export const graphErrors = {
   anOutput: "ein Ausgang",
   aList: (length) => `eine Liste der Länge ${length}`,
   missing: "nicht angegeben",
-  otherVersion: (given, known) => `die Version dieses Graphen ist ${given}; gelesen werden kann Version ${known}`,
+  otherVersion: (given, one, other) => `die Version dieses Graphen ist ${given}; gelesen werden die Versionen ${one} und ${other}`,
+  badColumn: (key) => `die Spalte ${key} des Graphen ist beschädigt oder gehört zu einem anderen Graphen`,
   severalOutputs: (names) =>
     `hier wird ein Graph mit einer Wurzel gebraucht, und dieser hat ${names.length}: ${names.join(", ")}`,
   outputOutside: (place, count) => `ein Ausgang ist der von Knoten ${place}, und es gibt nur ${count} Knoten`,
@@ -1130,7 +1141,7 @@ export const graphErrors = {
   notEarlier: (where, operand) => `${where} hat Knoten ${operand} als Operanden, und der steht nicht davor`,
   constantWithPartial: (where, given) => `bei einer Konstanten von ${where} steht die partielle Ableitung ${given} statt null`,
   badByHand: (where, given) => `by_hand von ${where} ist ${given}, und kann nur true sein`,
-  emptyLabel: (where) => `der Name von ${where} ist leer: lass ihn weg`,
+  empty: (what) => `${what} ist leer: lass ihn weg`,
   badSource: (where, given) => `die Quelle von ${where} ist ${given}, nicht eine Datei und eine Zeile`,
   longText: (where, letters, most) =>
     `der Text von ${where} hat ${letters} Zeichen, und höchstens ${most} werden gelesen`,
@@ -1143,6 +1154,7 @@ export const graphErrors = {
     data: "der Wert",
     gradient: "der Gradient",
     label: "der Name",
+    scope: "der Bereich",
     symbol: "das Symbol",
     line: "die Zeile",
     file: "die Datei",

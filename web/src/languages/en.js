@@ -147,6 +147,17 @@ export const values = {
   noNumber: (text) => `“${text}” is not a number: write one such as -1.5, 2e3, inf or nan.`,
 };
 
+export const arrays = {
+  title: "Arrays",
+  measure: "What is shown",
+  measures: { data: "values", gradient: "gradients" },
+  unknown: "?",
+  /** @param {string} name @param {string} data @param {string} gradient */
+  cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
+  /** @param {string} name @param {string} root */
+  steepest: (name, root) => `The bars are a row, tinted by their gradients. If ${name} rises, ${root} falls most.`,
+};
+
 export const writing = {
   title: "Contributions are written with",
   accumulate: "adds to what is there",
@@ -1164,8 +1175,11 @@ export const graphErrors = {
   /** @param {number} length */
   aList: (length) => `a list of ${length}`,
 
-  /** @param {string} given @param {number} known */
-  otherVersion: (given, known) => `this graph has version ${given}; version ${known} can be read`,
+  /** @param {string} given @param {number} one @param {number} other */
+  otherVersion: (given, one, other) => `this graph has version ${given}; versions ${one} and ${other} can be read`,
+
+  /** @param {string} key */
+  badColumn: (key) => `the column ${key} of the graph is damaged, or of another graph`,
 
   /** @param {readonly string[]} names */
   severalOutputs: (names) =>
@@ -1214,8 +1228,8 @@ export const graphErrors = {
   /** @param {string} where @param {string} given */
   badByHand: (where, given) => `by_hand of ${where} is ${given}, and can only be true`,
 
-  /** @param {string} where */
-  emptyLabel: (where) => `the label of ${where} is empty: leave it out`,
+  /** @param {string} what */
+  empty: (what) => `${what} is empty: leave it out`,
 
   /** @param {string} where @param {string} given */
   badSource: (where, given) => `the source of ${where} is ${given}, not a file and a line`,
@@ -1242,6 +1256,7 @@ export const graphErrors = {
     data: "the data",
     gradient: "the gradient",
     label: "the label",
+    scope: "the scope",
     symbol: "the symbol",
     line: "the line",
     file: "the file",

@@ -162,6 +162,16 @@ export const values = {
   noNumber: (text) => `« ${text} » n’est pas un nombre : écrivez-en un, comme -1.5, 2e3, inf ou nan.`,
 };
 
+/** @type {typeof en.arrays} */
+export const arrays = {
+  title: "Tableaux",
+  measure: "Ce qui est montré",
+  measures: { data: "les valeurs", gradient: "les gradients" },
+  unknown: "?",
+  cell: (name, data, gradient) => `${name} = ${data}, gradient ${gradient}`,
+  steepest: (name, root) => `Les barres sont une ligne, teintées selon leurs gradients. Si ${name} augmente, ${root} diminue le plus.`,
+};
+
 /** @type {typeof en.writing} */
 export const writing = {
   title: "Une contribution s’écrit avec",
@@ -1120,7 +1130,8 @@ export const graphErrors = {
   anOutput: "une sortie",
   aList: (length) => `une liste de longueur ${length}`,
   missing: "non indiqué",
-  otherVersion: (given, known) => `la version de ce graphe est ${given} ; seule la version ${known} peut être lue`,
+  otherVersion: (given, one, other) => `la version de ce graphe est ${given} ; seules les versions ${one} et ${other} peuvent être lues`,
+  badColumn: (key) => `la colonne ${key} du graphe est abîmée, ou celle d’un autre graphe`,
   severalOutputs: (names) => `il faut ici un graphe à une racine, et celui-ci en a ${names.length} : ${names.join(", ")}`,
   outputOutside: (place, count) => `une sortie est celle du nœud ${place}, et il n’y a que ${counted(count, "nœud", "nœuds")}`,
   unknownKey: (where, key, known) => `${where} a « ${key} » ; sont connus : ${known.join(", ")}`,
@@ -1138,7 +1149,7 @@ export const graphErrors = {
   notEarlier: (where, operand) => `${where} a pour opérande le nœud ${operand}, qui ne le précède pas`,
   constantWithPartial: (where, given) => `dans ${where}, une constante a la dérivée partielle ${given}, et non null`,
   badByHand: (where, given) => `dans ${where}, by_hand est ${given}, et ne peut être que true`,
-  emptyLabel: (where) => `dans ${where}, le nom est vide : supprimez-le`,
+  empty: (what) => `${what} est vide : il vaut mieux l’omettre`,
   badSource: (where, given) => `dans ${where}, la source est ${given}, et non un fichier et une ligne`,
   longText: (where, letters, most) => `dans ${where}, le texte a ${letters} caractères, et au plus ${most} sont lus`,
   notAPlace: (what, given) => `${what} est ${given}, et non le numéro d’un nœud`,
@@ -1150,6 +1161,7 @@ export const graphErrors = {
     data: "la valeur",
     gradient: "le gradient",
     label: "le nom",
+    scope: "la portée",
     symbol: "le symbole",
     line: "la ligne",
     file: "le fichier",

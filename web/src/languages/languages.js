@@ -13,6 +13,7 @@ export const LANGUAGES = { en, de, fr };
 
 export let {
   afterwards,
+  arrays,
   ask,
   checks,
   diagnoses,
@@ -54,6 +55,7 @@ export let {
 export function speak(code) {
   ({
     afterwards,
+    arrays,
     ask,
     checks,
     diagnoses,

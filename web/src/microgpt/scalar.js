@@ -139,6 +139,7 @@ class Surroundings {
 
 /** A leaf. @param {number} place @param {string} name @param {number} data @returns {Node} */
 function blank(place, name, data) {
-  const nothing = { label: name, operation: "", row: null, reduction: null, gather: null, symbol: "", source: null, byHand: false };
-  return { place, name, ...nothing, operands: [], constants: [], partials: [], data };
+  const unknown = { row: null, reduction: null, gather: null, source: null, byHand: false };
+  const empty = { operation: "", symbol: "", scope: "", operands: [], constants: [], partials: [] };
+  return { place, name, label: name, data, grad: NaN, ...unknown, ...empty };
 }

@@ -52,9 +52,14 @@ function walkOf(json) {
 
 /** @param {unknown} order @param {Graph} graph @returns {readonly number[]} */
 function orderOf(order, graph) {
-  const expected = new Set(swept(graph));
-  const isOrder = Array.isArray(order) && order.length === expected.size && new Set(order).size === order.length;
-  if (!isOrder || !order.every((place) => expected.has(place))) throw new GraphError(say.noOrder);
+  const expected = swept(graph);
+  const isAwaited = new Uint8Array(graph.nodes.length);
+  for (const place of expected) isAwaited[place] = 1;
+  if (!Array.isArray(order) || order.length !== expected.length) throw new GraphError(say.noOrder);
+  for (const place of order) {
+    if (isAwaited[place] !== 1) throw new GraphError(say.noOrder);
+    isAwaited[place] = 0;
+  }
   return order;
 }
 
@@ -67,7 +72,7 @@ function orderOf(order, graph) {
 function filesOf(files, graph) {
   /** @type {Map<string, Map<number, string>>} */
   const found = new Map();
-  const made = graph.nodes.flatMap(({ source }) => (source?.text ? [source] : []));
+  const made = [...new Set(graph.nodes.map(({ source }) => source))].flatMap((source) => (source?.text ? [source] : []));
   for (const { file, line, text } of made.sort((one, other) => one.line - other.line)) {
     found.set(file, (found.get(file) ?? new Map()).set(line, text));
   }

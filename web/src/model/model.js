@@ -83,7 +83,7 @@ export function modeller(document) {
     const isPlaced = state.order.length === walk.order.length;
     const isPuzzle = state.mode === "order";
     const shown = isPuzzle && isPlaced ? reordered(graph, state.order, state.overwrite) : walk;
-    const last = isPuzzle && !isPlaced ? shown.forward.length : shown.steps.length;
+    const last = isPuzzle && !isPlaced ? shown.forward.length : shown.length;
     const first = isExercise ? shown.forward.length : 0; // a question shows all values
     const position = Math.min(Math.max(state.position, first), last);
     const stored = storedOf(graph, state);
@@ -137,6 +137,7 @@ function passOf(document, number) {
 
 /** The places of named nodes; -1 where there is none. @param {Graph} graph @param {readonly string[]} names */
 export function placesOf(graph, names) {
+  if (!names.length) return [];
   const places = new Map(graph.nodes.map((node) => [node.name, node.place]));
   return names.map((name) => places.get(name) ?? -1);
 }

@@ -38,15 +38,14 @@ import { toNumber } from "../core/numbers.js";
 export function passesOf(json, graph) {
   const own = Number(json.pass) || 0;
   const listed = Array.isArray(json.passes) ? json.passes.filter(isItem) : [];
-  const all = listed.map((item) => passOf(item, item.number === own ? { item: json.graph, graph } : null));
+  const all = listed.map((item) => passOf(item, item.number === own ? graph : null));
   return { all, count: Number(json.calls) || all.length, own };
 }
 
-/** @param {Item} item @param {{ item: unknown, graph: Graph } | null} own what the document has of it already @returns {Pass} */
+/** @param {Item} item @param {Graph | null} own its graph, where the document has read that already @returns {Pass} */
 function passOf(item, own) {
-  /** @type {Graph | null} */
-  let graph = own?.graph ?? null;
-  const nodes = /** @type {Item[]} */ (/** @type {Item} */ (own?.item ?? item.graph)?.nodes ?? []);
+  let graph = own;
+  const nodes = /** @type {readonly { grad: unknown }[]} */ (own?.nodes ?? /** @type {Item} */ (item.graph)?.nodes ?? []);
   const earlier = Array.isArray(item.earlier) ? item.earlier.filter(isItem) : [];
   return {
     number: Number(item.number),

@@ -91,15 +91,15 @@ export class Transport {
     for (const control of [play, next, end]) disable(control, this.position === last);
     set(this.timeline, "max", last);
     this.timeline.value = String(this.position);
-    const forward = shown.forward.length;
-    const share = (/** @type {number} */ steps) => `${(100 * steps) / shown.steps.length}%`;
+    const forward = shown.graph.nodes.length;
+    const share = (/** @type {number} */ steps) => `${(100 * steps) / shown.length}%`;
     this.timeline.style.setProperty("--split", share(forward));
     this.timeline.style.setProperty("--seeded", share(shown.seeded));
-    const phase = say.phase(moment.phase, this.position, forward, shown.backward.length);
+    const phase = say.phase(moment.phase, this.position, forward, shown.order.length);
     set(this.timeline, "aria-valuetext", phase);
     set(this.phase, "data-phase", moment.phase);
     write(this.phase, phase);
-    const step = shown.steps[this.position - 1];
+    const step = shown.step(this.position) ?? null;
     if (step !== this.step) this.isWhole = false;
     this.step = step;
     const before = stored.get(moment.active ?? -1); // without zero_grad

@@ -4,7 +4,7 @@
 // operand lacks it, and all behind the operand lack it times their derivative: a node's gradient is wrong by the sum,
 // over everything lost, of the amount times d operand / d node. (The passes are linear, so that holds exactly.)
 
-import { passing } from "../core/graph.js";
+import { passes, passing } from "../core/graph.js";
 import { contribution } from "./passes.js";
 
 /** @typedef {import("../core/graph.js").Graph} Graph */
@@ -134,7 +134,10 @@ export function legalOrders(graph, places) {
 export function isLegal(graph, order) {
   const visit = new Int32Array(graph.nodes.length);
   order.forEach((place, i) => (visit[place] = i));
-  return order.every((place) => passing(graph.nodes[place]).every((operand) => visit[place] < visit[operand.place]));
+  return order.every((place) => {
+    const node = graph.nodes[place];
+    return node.operands.every((operand, position) => !passes(node, position) || visit[place] < visit[operand]);
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 // The forward and the backward pass over a graph: a step a node, a contribution an edge.
 
-import { passing, selects } from "../core/graph.js";
+import { passes, passing, selects } from "../core/graph.js";
 
 /** @typedef {import("../types.js").Node} Node */
 /** @typedef {import("../types.js").Contribution} Contribution */
@@ -23,7 +23,10 @@ export function swept(graph) {
   for (let place = graph.nodes.length - 1; place >= 0; place--) {
     if (!reached[place]) continue;
     order.push(place);
-    for (const operand of passing(graph.nodes[place])) reached[operand.place] = 1;
+    const node = graph.nodes[place];
+    node.operands.forEach((operand, position) => {
+      if (passes(node, position)) reached[operand] = 1;
+    });
   }
   return order;
 }
@@ -63,7 +66,6 @@ export function contribution(node, position, upstream) {
 
 /** d root / d node for every node, by place. @param {import("../core/graph.js").Graph} graph @returns {readonly number[]} */
 export function gradients(graph) {
-  /** @type {number[]} */
   const found = new Array(graph.nodes.length).fill(0);
   found[graph.root] = 1;
   const hasGot = new Uint8Array(graph.nodes.length); // what choices leave out on every path passes nothing on
@@ -100,17 +102,20 @@ export function backwardSteps(graph, order, overwrite) {
     visited[giver] = 1;
     const upstream = found[giver];
     const node = graph.nodes[giver];
-    const contributions = passing(node).map(({ position, place }) => {
-      const amount = hasGot[giver] ? contribution(node, position, upstream) : 0;
+    const ofNothing = !hasGot[giver];
+    const contributions = [];
+    for (let position = 0; position < node.operands.length; position++) {
+      if (!passes(node, position)) continue;
+      const place = node.operands[position];
+      const amount = ofNothing ? 0 : contribution(node, position, upstream);
       const [before, late, again] = [found[place], visited[place] === 1, touched[place] === 1];
       const after = late ? before : overwrite ? amount : before + amount;
       found[place] = after;
       touched[place] = 1;
-      if (hasGot[giver] && !leavesOut(node, position)) hasGot[place] = 1;
+      if (!ofNothing && !leavesOut(node, position)) hasGot[place] = 1;
       const local = node.partials[position];
-      const ofNothing = !hasGot[giver];
-      return { giver, place, position, upstream, ofNothing, local, amount, before, after, late, again };
-    });
+      contributions.push({ giver, place, position, upstream, ofNothing, local, amount, before, after, late, again });
+    }
     return { kind: "backward", place: giver, upstream, contributions };
   });
 }

@@ -35,21 +35,35 @@ export class Walk {
     return this.#kept("backward", backwardSteps(this.graph, this.order, this.overwrite));
   }
 
+  /** The step between the passes. @returns {Step} */
+  get seed() {
+    return this.#kept("seed", /** @type {Step} */ ({ kind: "seed", place: this.graph.root }));
+  }
+
   /** Both passes, one after the other; between them the seed. @returns {readonly Step[]} */
   get steps() {
-    /** @type {Step} */
-    const seed = { kind: "seed", place: this.graph.root };
-    return this.#kept("steps", [...this.forward, seed, ...this.backward]);
+    return this.#kept("steps", [...this.forward, this.seed, ...this.backward]);
+  }
+
+  /** The step that leads to a position; of the backward pass nothing is worked out for one before it. @param {number} position */
+  step(position) {
+    if (position > this.seeded) return this.backward[position - this.seeded - 1];
+    return position === this.seeded ? this.seed : this.forward[position - 1];
+  }
+
+  /** How many steps there are. */
+  get length() {
+    return this.seeded + this.order.length;
   }
 
   /** The position after the seed, where the backward pass begins. */
   get seeded() {
-    return this.forward.length + 1;
+    return this.graph.nodes.length + 1;
   }
 
   /** The steps of the backward pass that have been taken at a position. @param {number} position */
   taken(position) {
-    return this.backward.slice(0, Math.max(position - this.seeded, 0));
+    return position > this.seeded ? this.backward.slice(0, position - this.seeded) : [];
   }
 
   /** The gradient of every node by place, as this walk has it; null where the walk does not go. */
@@ -92,6 +106,13 @@ export class Walk {
     return this.#kept("largest", largest);
   }
 
+  /** By place, when the backward pass visits a node, counted from 0. */
+  get visits() {
+    const found = new Int32Array(this.graph.nodes.length).fill(-1);
+    this.order.forEach((place, i) => (found[place] = i));
+    return this.#kept("visits", found);
+  }
+
   /** By place, the edges to the nodes that use it, through which gradient flows back to it. */
   get users() {
     return this.#kept("users", usersOf(this.graph));
@@ -103,7 +124,7 @@ export class Walk {
    */
   moment(position, landed = Infinity) {
     const size = this.graph.nodes.length;
-    const last = this.steps[position - 1];
+    const last = this.step(position);
     const isWhole = !last || landed >= landings(last);
     const done = isWhole || last.kind === "backward" ? position : position - 1;
     const filled = Math.min(done, size);
@@ -113,24 +134,22 @@ export class Walk {
     /** @type {(number | null)[]} */
     const found = new Array(size).fill(null);
     const visited = new Array(size).fill(false);
-    const contributions = new Map();
     if (done >= this.seeded) found[this.graph.root] = 1;
     for (const { place, upstream, contributions: given } of taken) {
       visited[place] = true;
       found[place] ??= upstream;
       for (const contribution of given) {
         found[contribution.place] = contribution.after;
-        contributions.set(edgeKey(place, contribution.position), contribution);
       }
     }
-    const lost = lostContributions(taken, this.overwrite);
+    const lost = this.isLegal && !this.overwrite ? [] : lostContributions(taken, this.overwrite);
     return {
       position,
       phase: this.#phase(position, isWhole),
-      known: Array.from({ length: size }, (_, place) => place < filled),
+      known: new Array(size).fill(true, 0, filled).fill(false, filled),
       gradients: found,
       visited,
-      contributions,
+      contributions: new Contributions(taken, this.visits),
       lost: new Set(lost.map((loss) => edgeKey(loss.giver, loss.position))),
       active: last?.place ?? null,
     };
@@ -138,8 +157,8 @@ export class Walk {
 
   /** @param {number} position @param {boolean} isWhole @returns {Moment["phase"]} */
   #phase(position, isWhole) {
-    if (position === this.steps.length && isWhole) return "end";
-    return this.steps[position - 1]?.kind ?? "start";
+    if (position === this.length && isWhole) return "end";
+    return this.step(position)?.kind ?? "start";
   }
 
   /**
@@ -149,6 +168,31 @@ export class Walk {
   #kept(name, value) {
     Object.defineProperty(this, name, { value });
     return value;
+  }
+}
+
+/** Contributions by the edge that they came along, of steps that have been taken. */
+class Contributions {
+  #taken;
+  #visits;
+
+  /** @param {readonly import("../types.js").BackwardStep[]} taken @param {Int32Array} visits by place, when each node is visited */
+  constructor(taken, visits) {
+    this.#taken = taken;
+    this.#visits = visits;
+  }
+
+  /** @param {import("../types.js").EdgeKey} key */
+  get(key) {
+    const [place, position] = key.split(":").map(Number);
+    return this.#taken[this.#visits[place]]?.contributions.find((given) => given.position === position);
+  }
+
+  /** @returns {Generator<[import("../types.js").EdgeKey, import("../types.js").Contribution]>} */
+  *[Symbol.iterator]() {
+    for (const { place, contributions } of this.#taken) {
+      for (const contribution of contributions) yield [edgeKey(place, contribution.position), contribution];
+    }
   }
 }
 

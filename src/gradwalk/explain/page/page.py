@@ -10,7 +10,6 @@ import base64
 import hashlib
 import html
 import json
-import re
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -19,8 +18,8 @@ from gradwalk.explain.text import one_line, shortened
 
 _LONGEST_TITLE = 80
 
-# Letters that would end the script element around the document, or that no file can hold. JSON has escapes for them.
-_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+# Letters that would end the script element around the document. JSON has escapes for them.
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 _STYLE = "body { margin: 0 }"
 
@@ -93,7 +92,7 @@ def document(essence: Mapping[str, Any], of: str = "") -> str:
         The JSON text, with `of` and the programs whose lines made the graph as further members.
     """
     described = {**essence, "of": of}
-    return _escaped(json.dumps(described, ensure_ascii=False, separators=(",", ":")))
+    return _escaped(json.dumps(described, separators=(",", ":")))
 
 
 def module() -> str:
@@ -120,8 +119,10 @@ def _resource(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON in letters that may stand inside HTML."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """Return JSON of ASCII in letters that may stand inside HTML."""
+    for letter, escaped in _UNSAFE.items():
+        text = text.replace(letter, escaped)
+    return text
 
 
 def _policy(script: str, style: str) -> str:
