@@ -190,9 +190,14 @@ def steps(kinds: Sequence[int], operands: Sequence[list[int]]) -> Iterator[list[
 
 
 def own_label(graph: Graph, node: int) -> str:
-    """A node's label without the scope that it begins with, and without the number that told it from others."""
+    """A node's label without the scope that it begins with, and without the number that told it from others.
+
+    A dot before it says that it is a name by itself: that of an output, or one that begins with another scope.
+    """
     label = graph.labels.get(node, "").partition(" (")[0]
-    return label.removeprefix(f"{graph.scopes.get(node, '')}.")
+    scope = graph.scopes.get(node, "") + "."
+    is_whole = node in graph.outputs or ("." in label and not label.startswith(scope))
+    return f".{label}" if is_whole else label.removeprefix(scope)
 
 
 def line_in_source(graph: Graph, node: int) -> int:

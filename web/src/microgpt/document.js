@@ -120,7 +120,7 @@ function added(kinds, counts, steps) {
 }
 
 /**
- * A name for every node: its label behind its scope; for those without, the operation, with a number within the scope.
+ * A name for every node: its label, behind its scope where it does not begin with a dot; for those without, the operation, with a number within the scope.
  * @param {readonly string[]} operations @param {Int32Array} kinds
  * @param {readonly string[]} scopes @param {readonly string[]} labels @param {readonly string[]} first names of the first nodes
  */
@@ -130,7 +130,7 @@ function named(operations, kinds, scopes, labels, first) {
   return labels.map((label, node) => {
     if (node < first.length) return first[node];
     const scope = scopes[node] ? `${scopes[node]}.` : "";
-    if (label) return scope + label;
+    if (label) return label.startsWith(".") ? label.slice(1) : scope + label;
     const name = scope + operations[kinds[node]];
     const use = uses.get(name) ?? 0;
     uses.set(name, use + 1);

@@ -40,7 +40,7 @@
  *   a constant
  * @property {string} lines of the source, from 1, each less the one before; 0 for none
  * @property {string} scopes
- * @property {string} labels, without their scopes
+ * @property {string} labels, without their scopes; behind a dot, names by themselves
  */
 
 // What the page asks for
