@@ -8,7 +8,7 @@ import numpy
 
 from gradwalk.graph.graph import Graph, as_graph
 from gradwalk.graph.node import Node
-from gradwalk.graph.record import CONSTANT
+from gradwalk.graph.record import CONSTANT, record
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.templates import OPERANDS, TOTAL, Template, expansion
@@ -81,15 +81,17 @@ class _Opening:
             self.copy(node)
             return
         result.backward()
-        inner = Graph.record(result)
-        index = {place: self._index[int(label)] for place, label in inner.labels.items()}
-        for part in inner.nodes:
-            if part.place not in index:
-                index[part.place] = len(self._opcodes)
-                operands = [index[x] if isinstance(x, int) else CONSTANT for x in part.arguments]
-                local = [p if isinstance(x, int) else x for x, p in zip(part.arguments, part.partials, strict=True)]
-                self._write(part.opcode, operands, local, node, part.data, part.grad * node.grad)
-        self._index.append(index[inner.root])
+        inner = record([result])
+        offsets, operands, partials = inner.offsets.tolist(), inner.operands.tolist(), inner.partials.tolist()
+        data, grad = inner.data.tolist(), inner.grad.tolist()
+        index = {place: self._index[int(leaf.label)] for place, leaf in inner.noted.items() if leaf.label}
+        for place, opcode in enumerate(inner.opcodes.tolist()):
+            if place not in index:
+                index[place] = len(self._opcodes)
+                edges = slice(offsets[place], offsets[place + 1])
+                moved = [x if x == CONSTANT else index[x] for x in operands[edges]]
+                self._write(opcode, moved, partials[edges], node, data[place], grad[place] * node.grad)
+        self._index.append(index[inner.outputs[0]])
 
     def _write(
         self, opcode: int, operands: list[int], partials: list[float], origin: Node, data: float, grad: float
