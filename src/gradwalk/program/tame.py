@@ -2,8 +2,9 @@
 
 Most operations have them for finite operands, and are called tame. A logarithm, a root, a quotient and a power to a
 constant, -1 or more, have them where their operand is kept away from 0: by a constant that is added to squares, say, or
-in a sum of exponentials of which one is that of 0. An exponential has them where its operand is no more than 0, as that of a number minus the largest of
-several. So the parts of a network are tame: vectors scaled to a root mean square of 1, `softmax` and `log_softmax`.
+in a sum of exponentials of which one is that of 0. An exponential has them where its operand is no more than 0, as that
+of a number minus the largest of several. So the parts of a network are tame: vectors scaled to a root mean square of 1,
+`softmax` and `log_softmax`.
 
 Numbers are taken for tame that are huge only because others are: products, sums and powers of finite numbers.
 """
