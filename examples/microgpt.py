@@ -144,6 +144,15 @@ def loss(weights: Weights, tokens: Sequence[Scalar], targets: Sequence[Scalar]) 
     return sum(label(losses, "loss")) / len(losses)
 
 
+def by_backward(weights: Weights, tokens: Sequence[int], targets: Sequence[int]) -> tuple[float, Weights]:
+    """The loss and its gradient, by a sweep over the graph of all Values."""
+    values = named_values(weights)
+    result = loss(values, tokens, targets)
+    result.backward()
+    slopes = {name: np.array([[leaf.grad for leaf in row] for row in matrix]) for name, matrix in values.items()}
+    return result.data, slopes
+
+
 def named_values(weights: Weights) -> Weights:
     """The weights as Values, each named by its path, such as `query.3.5`: for `walk(loss(...))` and `backward()`."""
     return {
@@ -171,11 +180,15 @@ def step_of(run: str, optimiser: optim.GradientTransformation) -> Step:
         updates, state = optimiser.update(slopes, state, weights)
         return optim.apply_updates(weights, updates), state
 
-    gradient: Any = value_and_grad(loss)
-    if run == "recorded":
-        gradient, learn = jit(gradient), jit(learn)
-    if run == "batches":
-        gradient, learn = jit(vmap(gradient, in_axes=(None, 0, 0), reduce="mean")), jit(learn)
+    gradients: dict[str, Callable[..., Any]] = {
+        "program": value_and_grad(loss),  # recorded below, together with all else
+        "recorded": jit(value_and_grad(loss)),
+        "eager": by_backward,
+        "batches": jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean")),
+    }
+    gradient = gradients[run]
+    if run in ("recorded", "batches"):
+        learn = jit(learn)
 
     def step(weights: Weights, state: Any, tokens: Any, targets: Any) -> Any:
         value, slopes = gradient(weights, tokens, targets)
