@@ -14,7 +14,7 @@ import argparse
 import os
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -26,7 +26,7 @@ import microgpt_curves
 import microgpt_ways as ways
 import numpy
 from peers import on_one_core
-from timing import Row, beside, best_of, example, faster, in_fresh_process, markdown_row, within
+from timing import Row, beside, best_of, example, faster, in_fresh_process, markdown_row
 
 from gradwalk import threads
 
@@ -37,7 +37,17 @@ LENGTH = 6  # of the names: the usual one
 LEAST = 0.02  # seconds that a run of steps takes, where a step is shorter
 MIXED = 64  # names of all lengths, one after the other
 CLAIMS = {"rust-microgpt": 415, "microgpt.cpp": 600, "microgpt.c": 6_800, "EEmicroGPT": 16_333}
-HEADER = ("way", "numbers", "names a step", "letters", "threads", "us a name", "times the original")
+PLAIN = "plain Python, collector off"
+HEADER = (
+    "way",
+    "numbers",
+    "names a step",
+    "letters",
+    "threads",
+    "us a name",
+    "times as fast",
+    "and if its collector is off",
+)
 
 
 @dataclass(frozen=True)
@@ -56,18 +66,21 @@ class Rung:
         """Whether it is one of gradwalk's, on names of one length."""
         return self.way.startswith("gradwalk") and self.letters != "all"
 
-    def cells(self, original: float) -> tuple[str, ...]:
-        """The texts under `HEADER`."""
-        us = f"{self.us:,.0f}" if self.us >= 100 else f"{self.us:.3g}"
-        ratio = original / self.us
-        times = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
-        return self.way, self.numbers, f"{self.batch:,}", self.letters, str(self.threads), us, times
+    def cells(self, originals: Sequence[Rung]) -> tuple[str, ...]:
+        """The texts under `HEADER`: how fast it is beside the original as it comes, and without garbage collector."""
+        times = [digits(original.us / self.us) for original in originals]
+        return self.way, self.numbers, f"{self.batch:,}", self.letters, str(self.threads), digits(self.us), *times
 
     @property
     def claim(self) -> str:
         """What a row says of it."""
         batch = f", {self.batch:,} names a step" if self.batch > 1 else ""
         return f"microgpt, {self.way}, {self.numbers}{batch}" + (", two threads" if self.threads > 1 else "")
+
+
+def digits(number: float) -> str:
+    """Three digits, or all of them before the point."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 class Data:
@@ -103,7 +116,7 @@ def makers(quick: bool) -> dict[Key, Maker]:
         return lambda weights, steps: ways.Compiled(weights, steps, library, dtype)
 
     found: dict[Key, Maker] = {
-        ("plain Python", "float64", 1): ways.OnPlainValues,
+        (PLAIN, "float64", 1): ways.OnPlainValues,
         ("gradwalk, on Values", "float64", 1): ways.EXAMPLES["eager"],
         ("gradwalk, recorded gradient", "float64", 1): ways.EXAMPLES["recorded"],
         ("gradwalk, the step as one program", "float64", 1): ways.EXAMPLES["program"],
@@ -158,14 +171,14 @@ def on_one_thread(data: Data, quick: bool) -> list[Rung]:
     check_same(trainers, data, quick)
     if not quick:
         trainers["gradwalk, the step as one program", "float64", 1].settle(data.usual[0])
-    seconds = timed(1 if quick else 5, trainers, {key: data.batches(key[2]) for key in trainers})
+    seconds = timed(1 if quick else 8, trainers, {key: data.batches(key[2]) for key in trainers})
     return [Rung(*key, us=1e6 * time / key[2]) for key, time in seconds.items()]
 
 
 def of_all_lengths(data: Data, quick: bool) -> list[Rung]:
     """The rungs of names as they come, which differ in length: each length has been recorded before."""
     spellings = data.mixed[: 4 if quick else MIXED]
-    chosen = "plain Python", "gradwalk, the step as one program", "C++, gradients by hand"
+    chosen = PLAIN, "gradwalk, the step as one program", "C++, gradients by hand"
     trainers = {key: make(data.weights, STEPS) for key, make in makers(True).items() if key[0] in chosen}
 
     def run(trainer: Any) -> None:
@@ -189,17 +202,21 @@ def on_two_threads(size: int) -> float:
 
 
 def of_the_original(data: Data) -> list[Rung]:
-    """The rungs of the copy of microgpt.py that MICROGPT names, if it does."""
-    if not (path := os.environ.get("MICROGPT")):
-        return []
-    source = Path(path).read_text()
+    """The rung of the original as it comes: of the copy of microgpt.py that MICROGPT names, or of our plain writing."""
     names = [name for name in data.names if len(name) == LENGTH]
-    copies = {"microgpt.py": source, "microgpt.py, with gradwalk's Value": ways.on_gradwalk(source)}
-    return [Rung(way, "float64", 1, 1e6 * ways.seconds_of(copy, names)) for way, copy in copies.items()]
+    if not (given := os.environ.get("MICROGPT")):
+        plain = Path(__file__).with_name("plain_microgpt.py")
+        return [Rung("plain Python", "float64", 1, 1e6 * ways.seconds_of(plain, names))]
+    path = Path(given)
+    of_values = 1e6 * ways.seconds_of(path, names, change=ways.on_gradwalk)
+    return [
+        Rung("microgpt.py", "float64", 1, 1e6 * ways.seconds_of(path, names)),
+        Rung("microgpt.py, with gradwalk's Value", "float64", 1, of_values),
+    ]
 
 
 def ladder(quick: bool) -> list[Rung]:
-    """All rungs; the first one is what the others are compared with."""
+    """All rungs, the original first."""
     sizes = () if quick else (16, 1024, 4096)
     on_two = {size: in_fresh_process(on_two_threads, size) for size in sizes}
     affinity = os.sched_getaffinity(0)
@@ -214,9 +231,14 @@ def ladder(quick: bool) -> list[Rung]:
         os.sched_setaffinity(0, affinity)
 
 
-def reached(rungs: list[Rung], times: float) -> Rung | None:
-    """The rung of gradwalk that is so many times as fast as the first one, by the fewest names and threads."""
-    found = [rung for rung in rungs if rung.is_ours and rungs[0].us / rung.us >= times]
+def originals_of(rungs: list[Rung]) -> tuple[Rung, Rung]:
+    """What the others are compared with: the original as it comes, and without Python's garbage collector."""
+    return rungs[0], next(rung for rung in rungs if rung.way == PLAIN)
+
+
+def reached(rungs: list[Rung], original: Rung, times: float) -> Rung | None:
+    """The rung of gradwalk that is so many times as fast as the original, by the fewest names and threads."""
+    found = [rung for rung in rungs if rung.is_ours and original.us / rung.us >= times]
     return min(found, key=lambda rung: (rung.threads, rung.batch), default=None)
 
 
@@ -224,44 +246,44 @@ def measure(quick: bool) -> list[Row]:
     """The rungs of gradwalk as rows of the table of claims, and beside the ports that do the same."""
     rungs = ladder(quick)
     ours = [rung for rung in rungs if rung.is_ours]
-    original = rungs[0].way, rungs[0].us
-    rows = [beside(rung.claim, "us", rung.us, original) for rung in ours]
+    shipped, plain = originals_of(rungs)
+    rows = [beside(rung.claim, "us", rung.us, (plain.way, plain.us)) for rung in ours]
     for name, times in CLAIMS.items():
-        best = reached(rungs, times) or min(ours, key=lambda rung: rung.us)
-        rows.append(faster(f"{best.claim}: what {name} says of itself", "us", best.us, original, times))
+        best = reached(rungs, shipped, times) or min(ours, key=lambda rung: rung.us)
+        rows.append(faster(f"{best.claim}: {name}'s claim", "us", best.us, (shipped.way, shipped.us), times))
     own = {(rung.numbers, rung.batch): rung for rung in ours if rung.threads == 1}  # of one name, the last: a program
-    for port in rungs[1:]:
+    for port in rungs:
         if port.way.startswith(("C++", "Rust", "JAX")) and port.letters != "all":
             rung = own.get((port.numbers, port.batch), own["float64", 1])
-            peer = f"{port.way}, {port.numbers}", port.us
-            rows.append(
-                within(rung.claim, "us", rung.us, peer, 1.5)
-                if "hand" in port.way
-                else beside(rung.claim, "us", rung.us, peer)
-            )
+            rows.append(beside(rung.claim, "us", rung.us, (f"{port.way}, {port.numbers}", port.us)))
     return rows
 
 
+def print_ladder(rungs: list[Rung]) -> None:
+    """The table, and who reaches what the ports say of themselves."""
+    originals = originals_of(rungs)
+    print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
+    for rung in rungs:
+        print(markdown_row(rung.cells(originals)))
+    if ways.rust_library() is None:
+        print("\nRust is left out: there is no rustc (apt install rustc)")
+    for name, times in CLAIMS.items():
+        found = [reached(rungs, original, times) for original in originals]
+        texts = ["no rung" if rung is None else rung.claim.removeprefix("microgpt, ") for rung in found]
+        print(f"\n{name}, {times:,} times: {texts[0]}; if the collector of the original is off: {texts[1]}")
+
+
 def main() -> None:
-    """Read the command line, print the ladder and who reaches what the ports say of themselves, or draw the curves."""
+    """Read the command line, measure and print, or draw the curves."""
     parser = argparse.ArgumentParser(description="Measure training steps of microgpt.")
     parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not how fast")
     parser.add_argument("--plot", type=Path, help="draw losses against time into this .svg, in place of the table")
     options = parser.parse_args()
-    if options.plot:
+    if options.plot is None:
+        print_ladder(ladder(options.quick))
+    else:
         on_one_core()
         options.plot.write_text(microgpt_curves.drawn(Data(), makers(False), options.quick), encoding="utf-8")
-        return
-    rungs = ladder(options.quick)
-    print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
-    for rung in rungs:
-        print(markdown_row(rung.cells(rungs[0].us)))
-    if ways.rust_library() is None:
-        print("\nRust is left out: there is no rustc (apt install rustc)")
-    print()
-    for name, times in CLAIMS.items():
-        found = reached(rungs, times)
-        print(f"{name}, {times:,} times: {'not reached' if found is None else f'reached by {found.claim}'}")
 
 
 if __name__ == "__main__":

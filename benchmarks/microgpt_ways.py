@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import ctypes
 import math
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -248,13 +249,18 @@ def on_gradwalk(source: str) -> str:
     return ast.unparse(ast.Module([*ast.parse("from gradwalk import Value").body, *kept], []))
 
 
-def seconds_of(source: str, names: Sequence[str], steps: int = 10) -> float:
-    """Seconds that a step of a copy of microgpt.py takes, the fastest of some, on these names."""
+def seconds_of(source: Path, names: Sequence[str], steps: int = 10, change: Callable[[str], str] = str) -> float:
+    """Seconds that a step of a program like microgpt.py takes, the fastest of some, on these names.
+
+    A program of its own has nothing on the heap but its own, which Python's garbage collector goes through.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "microgpt.py").write_text(source)
-        Path(folder, "input.txt").write_text("\n".join(names))
-        command = [sys.executable, "-u", "microgpt.py"]
-        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        Path(folder, "program.py").write_text(change(source.read_text(encoding="utf-8")), encoding="utf-8")
+        Path(folder, "input.txt").write_text("\n".join(names), encoding="utf-8")
+        found = os.pathsep.join([str(peers.SOURCES.parent), *sys.path])
+        command = [sys.executable, "-u", "program.py"]
+        environment = {**os.environ, "PYTHONPATH": found}
+        with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
             lines = (perf_counter() for line in process.stdout or () if line.startswith("step"))
             times = [time for _, time in zip(range(steps), lines, strict=False)]
             process.kill()

@@ -1,16 +1,21 @@
 """microgpt on Values in plain Python: the peer of `transformer.py` and `microgpt.py`.
 
 The operations are those of Karpathy's microgpt, and so is their order: sums and products in loops, softmax by a
-division each, Adam number by number. The weights have the names of `examples/microgpt.py`.
+division each, Adam number by number. The weights have the names of `examples/microgpt.py`. As a program it trains, as
+microgpt.py does, on the names in a file input.txt.
 """
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import plain_value
 from plain_value import Value
+from timing import example
 
 Vector = Sequence[Value]
 Matrix = Sequence[Vector]
@@ -113,3 +118,19 @@ class Trainer:
             parameter.data -= rate * mean / (square**0.5 + 1e-8)
             parameter.grad = 0.0
         return float(value.data)
+
+
+def main() -> None:
+    """Train on the names of input.txt for 1,000 steps."""
+    gpt = example("microgpt")
+    sys.setrecursionlimit(1_000_000)  # backward recurses as deep as the graph
+    names = gpt.read_names(Path("input.txt"))
+    tokenizer = gpt.Tokenizer(names)
+    trainer = Trainer(gpt.initial_weights(len(tokenizer), random.Random(42)), 1000)
+    for step in range(1000):
+        value = trainer.train(tokenizer.encode(names[step % len(names)]))
+        print(f"step {step + 1:4d} / 1000 | loss {value:.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

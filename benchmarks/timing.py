@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 CALLS = 100  # in a row, where one is too short to be timed
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 HEADER = ("claim", "gradwalk", "peer", "ratio", "target", "met")
 
 
@@ -154,7 +155,7 @@ def example(name: str) -> Any:
     """A program of `examples/` as a module, under a name that no benchmark has."""
     own = f"example_{name}"
     if own not in sys.modules:
-        path = Path(__file__).resolve().parents[1] / "examples" / f"{name}.py"
+        path = EXAMPLES / f"{name}.py"
         spec = importlib.util.spec_from_file_location(own, path)
         assert spec is not None
         assert spec.loader is not None
