@@ -11,60 +11,63 @@ import ctypes
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
-from timing import Row, at_most, beside, best_of, main, seconds
+from timing import Row, at_most, beside, best_of, example, main, seconds
 
-from gradwalk import hessian, jit, math, value_and_grad
+from gradwalk import Value, hessian, jit, math, value_and_grad
 from gradwalk.nn import MLP
 from gradwalk.program import c_source
 from gradwalk.program.fold import fold
 from gradwalk.program.program import Program
 from gradwalk.program.repeats import written
-
-sys.path.append(str(Path(__file__).parent.parent / "examples"))
+from gradwalk.trees.tree import flattened
 
 FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"]
 
 
-def recorded(f: Callable[..., Any], *args: Any) -> Program:
+class Recorded(NamedTuple):
+    """The program of a function, and what it was recorded with."""
+
+    program: Program
+    inputs: Any
+
+
+def recorded(f: Callable[..., Any], *args: Any) -> Recorded:
     """The program of a function for arguments like these."""
     compiled = jit(f)
     compiled(*args)
-    return compiled.program
+    leaves, _ = flattened(args, "args")
+    numbers = [numpy.ravel([x.data] if isinstance(x, Value) else x) for x in leaves]
+    return Recorded(compiled.program, numpy.concatenate(numbers).astype(float))
 
 
-def transformer() -> Program:
+def transformer() -> Recorded:
     """The gradient of the loss for one name."""
-    import scalar_gpt  # noqa: PLC0415  an example, which reads its names when it is imported
-
-    letters, following = scalar_gpt.spelled(["olivia"])
-    rng = random.Random(1)
-    parameters = numpy.array([rng.gauss(0, 0.15) for _ in range(scalar_gpt.PARAMETERS)])
-    return recorded(value_and_grad(scalar_gpt.loss), parameters, letters[0], following[0])
+    gpt = example("microgpt")
+    letters = numpy.array(gpt.Tokenizer(gpt.read_names(gpt.NAMES)).encode("olivia"), float)
+    weights = gpt.initial_weights(27, random.Random(1))
+    return recorded(value_and_grad(gpt.loss), weights, letters[:-1], letters[1:])
 
 
-def asian_option() -> Program:
+def asian_option() -> Recorded:
     """The price of one path and its derivatives."""
-    import asian_option  # noqa: PLC0415  an example
-
     market, shocks = numpy.array([100.0, 100.0, 0.03, 0.2, 1.0]), numpy.full(252, 0.1)
-    return recorded(value_and_grad(asian_option.arithmetic), market, shocks)
+    return recorded(value_and_grad(example("asian_option").arithmetic), market, shocks)
 
 
-def network() -> Program:
+def network() -> Recorded:
     """The gradient of a network of micrograd's size by its parameters and its inputs."""
     random.seed(1)
     return recorded(value_and_grad(lambda m, x: math.tanh(m(x))), MLP(2, [16, 16, 1]), [0.5, -0.2])
 
 
-def pendulum(steps: int) -> Program:
+def pendulum(steps: int) -> Recorded:
     """The Hessian of the last place by the start."""
 
     def slope(x: Any, v: Any) -> tuple[Any, Any]:
@@ -90,9 +93,9 @@ def compiled(source: str, folder: Path) -> tuple[float, Any]:
     return taken, ctypes.CDLL(str(library)).f
 
 
-def in_c(claim: str, program: Program, folder: Path, limit: float | None, with_flat: bool) -> list[Row]:
+def in_c(claim: str, recording: Recorded, folder: Path, limit: float | None, with_flat: bool) -> list[Row]:
     """What the C of a program takes to be compiled, and to run."""
-    inputs = numpy.random.default_rng(1).random(program.inputs)
+    program, inputs = recording
     outputs = numpy.empty(len(program.outputs))
     numbers = [ctypes.c_void_p(inputs.ctypes.data), ctypes.c_void_p(outputs.ctypes.data)]
     taken, function = compiled(program.to_c(), folder)
@@ -136,13 +139,14 @@ def measure(quick: bool) -> list[Row]:
     }
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, (program, limit) in programs.items():
+        for name, (recording, limit) in programs.items():
+            program = recording.program
             count = written(len(program), program.repeats)
             claim = f"{name}, {len(program):,} instructions"
             rows.append(at_most(f"{claim}, written", "", count, limit or len(program)))
             found = best_of(1 if quick else 5, {name: partial(fold, program.code)})[name]
             rows.append(at_most(f"{claim}, loops found, an instruction", "ns", 1e9 * found / len(program), 300))
-            rows += in_c(claim, program, Path(folder), 1.0 if name == "transformer" else None, not quick)
+            rows += in_c(claim, recording, Path(folder), 1.0 if name == "transformer" else None, not quick)
     return rows
 
 

@@ -1,249 +1,290 @@
-"""A whole training step of microgpt on one name, Adam included: at most 1.5 times C++ with gradients by hand.
+"""The ladder of microgpt: a whole training step, Adam included, in every way of gradwalk and beside other languages.
 
-At most 1/1,500 of what a `Value` in plain Python takes, and in batches, in float32, at most 4 us a name. The model is
-that of Karpathy's microgpt.py: 4,192 parameters, a `Value` each, and Adam with its numbers. gradwalk's step is one
-recorded program: the loss, its gradient and `gradwalk.optim`. C++ computes in float32. All train on the same names, and
-have to agree. With a copy of microgpt.py its own steps are measured, too:
+The model is that of Karpathy's microgpt.py: 4,192 parameters, a `Value` each. All start from the same weights, train on
+the same names, and have to agree. Public ports say how many times as fast as microgpt.py they are; the rungs say who
+reaches that here. With a copy of microgpt.py its own steps are measured, too, also with gradwalk's Values in it:
 
-    MICROGPT=microgpt.py python benchmarks/run.py microgpt
+    MICROGPT=microgpt.py python benchmarks/microgpt.py
+    python benchmarks/microgpt.py --plot docs/images/microgpt.svg
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
-import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
-from ctypes import c_float, c_int
-from importlib import import_module
-from itertools import cycle, pairwise
-from operator import add
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 
+import microgpt_curves
+import microgpt_ways as ways
 import numpy
-import plain_value
-from peers import cpp, on_one_core, pointers
-from plain_value import Value as Plain
-from timing import Row, at_most, beside, best_of, faster, main, within
+from peers import on_one_core
+from timing import Row, beside, best_of, example, faster, in_fresh_process, markdown_row
 
-from gradwalk import jit, math, optim, value_and_grad, vmap
+from gradwalk import threads
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))
 sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep as the graph
 
 STEPS = 1000  # after which Adam's rate is 0
 LENGTH = 6  # of the names: the usual one
-REPEATED = 100  # steps of one run
-LONGEST = 20.0  # seconds to wait until gradwalk has its rows
+LEAST = 0.02  # seconds that a run of steps takes, where a step is shorter
+MIXED = 64  # names of all lengths, one after the other
+CLAIMS = {"rust-microgpt": 415, "microgpt.cpp": 600, "microgpt.c": 6_800, "EEmicroGPT": 16_333}
+PLAIN = "plain Python, collector off"
+HEADER = (
+    "way",
+    "numbers",
+    "names a step",
+    "letters",
+    "threads",
+    "us a name",
+    "times as fast",
+    "and if its collector is off",
+)
 
 
-def model(weights: Any, scalars: Any = None) -> Any:
-    """microgpt: as `examples/scalar_gpt.py`, but for where vectors are normalised."""
-    transformer: Any = import_module("scalar_gpt").Transformer
+@dataclass(frozen=True)
+class Rung:
+    """A way of training: its numbers, how many names a step has, and how long one name takes."""
 
-    class Microgpt(transformer):  # type: ignore[misc]
-        def log_probabilities(self, letter: Any, memory: Any) -> Any:
-            """Of every letter to come after this one."""
-            x = self.normalise(list(map(add, letter, self.places[len(memory)])))
-            x = list(map(add, x, self.attend(self.normalise(x), memory)))
-            hidden = [self.scalars.relu(neuron) for neuron in self.linear(self.widen, self.normalise(x))]
-            x = list(map(add, x, self.linear(self.narrow, hidden)))
-            return self.log_softmax(self.linear(self.unembed, x))
+    way: str
+    numbers: str
+    batch: int
+    us: float
+    threads: int = 1
+    letters: str = str(LENGTH)  # of the names: all have so many, or "all" lengths there are
 
-    return Microgpt(weights, scalars)
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of gradwalk's, on names of one length."""
+        return self.way.startswith("gradwalk") and self.letters != "all"
 
+    def cells(self, originals: Sequence[Rung]) -> tuple[str, ...]:
+        """The texts under `HEADER`: how fast it is beside the original as it comes, and without garbage collector."""
+        times = [digits(original.us / self.us) for original in originals]
+        return self.way, self.numbers, f"{self.batch:,}", self.letters, str(self.threads), digits(self.us), *times
 
-def loss(weights: Any, letters: Any, following: Any) -> Any:
-    """The loss of a name, whose letters are rows of zeros and a one."""
-    gpt = model(weights)
-    embeddings = list(zip(*gpt.letters, strict=True))
-    memory: list[Any] = []
-    logs = [gpt.log_probabilities(gpt.linear(embeddings, letter), memory) for letter in letters]
-    return -sum(map(math.sumprod, logs, following)) / len(logs)
-
-
-def adam() -> optim.GradientTransformation:
-    """microgpt's Adam."""
-    return optim.adam(optim.linear_schedule(0.01, 0.0, STEPS), b1=0.85, b2=0.99, eps=1e-8)
+    @property
+    def claim(self) -> str:
+        """What a row says of it."""
+        batch = f", {self.batch:,} names a step" if self.batch > 1 else ""
+        return f"microgpt, {self.way}, {self.numbers}{batch}" + (", two threads" if self.threads > 1 else "")
 
 
-class Recorded:
-    """gradwalk: a step is one program."""
-
-    def __init__(self, weights: Any, **options: Any) -> None:
-        self._optimiser = adam()
-        self.weights = weights
-        self._state = jit(self._optimiser.init)(weights)
-        self._step = jit(self._stepped, **options)
-
-    def _stepped(self, weights: Any, state: Any, letters: Any, following: Any) -> Any:
-        value, gradient = value_and_grad(loss)(weights, letters, following)
-        updates, state = self._optimiser.update(gradient, state, weights)
-        return optim.apply_updates(weights, updates), state, value
-
-    def train(self, spelling: Any) -> float:
-        """Train on one name, and return its loss before that."""
-        letters = numpy.eye(27)[spelling]
-        self.weights, self._state, value = self._step(self.weights, self._state, letters[:-1], letters[1:])
-        return float(value)
-
-    def settle(self, spellings: Any) -> None:
-        """Train until the program runs as it will from then on."""
-        end = perf_counter() + LONGEST
-        while "rows" not in self._step.statistics.backends[""] and perf_counter() < end:
-            for spelling in spellings:
-                self.train(spelling)
-            sleep(0.1)
+def digits(number: float) -> str:
+    """Three digits, or all of them before the point."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-class InBatches:
-    """gradwalk, on the mean of the losses of several names: the gradient on lanes, then Adam."""
+class Data:
+    """The initial weights, and names as tokens: shuffled ones of all lengths, and those of the usual length."""
 
-    def __init__(self, weights: Any, spellings: Any, dtype: Any) -> None:
-        letters = numpy.eye(27, dtype=dtype)[numpy.array(spellings)]
-        self._batch = letters[:, :-1], letters[:, 1:]
-        self._optimiser = adam()
-        self._weights = weights.astype(dtype)
-        self._state = jit(self._optimiser.init)(weights)
-        self._slopes = jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean"))
-        self._update = jit(self._updated)
+    def __init__(self) -> None:
+        gpt = example("microgpt")
+        self.random = random.Random(1337)
+        self.names: list[str] = gpt.read_names(gpt.NAMES)
+        self.random.shuffle(self.names)
+        tokenizer = gpt.Tokenizer(self.names)
+        self.weights = gpt.initial_weights(len(tokenizer), self.random)
+        self.mixed = [numpy.array(tokenizer.encode(name)) for name in self.names]
+        self.usual = numpy.array([spelling for spelling in self.mixed if len(spelling) == LENGTH + 2])
 
-    def _updated(self, weights: Any, state: Any, gradient: Any) -> Any:
-        updates, state = self._optimiser.update(gradient, state, weights)
-        return optim.apply_updates(weights, updates), state
-
-    def train(self) -> float:
-        """Train on the batch, and return its mean loss before that."""
-        value, gradient = self._slopes(self._weights, *self._batch)
-        weights, self._state = self._update(self._weights, self._state, gradient)
-        self._weights = weights.astype(self._weights.dtype)
-        return float(value)
+    def batches(self, size: int) -> list[Any]:
+        """Names of the usual length: one for each step, or a batch of them."""
+        if size == 1:
+            return list(self.usual)
+        picked = numpy.random.default_rng(0).integers(len(self.usual), size=(20, size))
+        return list(self.usual[picked])
 
 
-class ByHand:
-    """C++, float32."""
-
-    def __init__(self, weights: Any) -> None:
-        self.weights = weights.astype(numpy.float32)
-        self._moments = numpy.zeros((2, len(weights)), numpy.float32)
-        self._train = cpp("microgpt").train
-        self._train.restype = c_float
-        self._count = 0
-
-    def train(self, spelling: Any) -> float:
-        """Train on one name, and return its loss before that."""
-        letters = numpy.asarray(spelling, numpy.int32)
-        arrays = pointers([self.weights, *self._moments, letters])
-        found = self._train(*arrays, c_int(len(letters) - 1), c_int(self._count), c_int(STEPS))
-        self._count += 1
-        return float(found)
+Key = tuple[str, str, int]  # of a way: its name, the type of its numbers, and how many names a step has
+Maker = Callable[[Any, int], Any]  # of a trainer, from the initial weights and the number of steps
 
 
-class OnPlainValues:
-    """A class of Values as in micrograd, and Adam in a loop over them."""
+def makers(quick: bool) -> dict[Key, Maker]:
+    """Who trains: by name, type of numbers and names a step."""
+    single, double = numpy.float32, numpy.float64
 
-    def __init__(self, weights: Any) -> None:
-        gpt: Any = import_module("scalar_gpt")
-        functions = plain_value.sumprod, Plain.exp, Plain.log, Plain.sqrt, Plain.relu
-        self._parameters = [Plain(float(weight)) for weight in weights]
-        self._model = model(
-            self._parameters, gpt.Scalars(*functions, lambda x: float(max(number.data for number in x)))
-        )
-        self._moments = [[0.0, 0.0] for _ in weights]
-        self._count = 0
+    def compiled(library: Any, dtype: Any) -> Maker:
+        return lambda weights, steps: ways.Compiled(weights, steps, library, dtype)
 
-    def train(self, spelling: Any) -> float:
-        """Train on one name, and return its loss before that."""
-        memory: list[Any] = []
-        logs = [
-            self._model.log_probabilities(self._model.letters[a], memory)[b] for a, b in pairwise(map(int, spelling))
-        ]
-        value = plain_value.sumprod(logs, [-1 / len(logs)] * len(logs))
-        value.backward()
-        rate = 0.01 * (1 - self._count / STEPS)
-        self._count += 1
-        for parameter, moments in zip(self._parameters, self._moments, strict=True):
-            moments[0] = 0.85 * moments[0] + 0.15 * parameter.grad
-            moments[1] = 0.99 * moments[1] + 0.01 * parameter.grad**2
-            mean, square = moments[0] / (1 - 0.85**self._count), moments[1] / (1 - 0.99**self._count)
-            parameter.data -= rate * mean / (square**0.5 + 1e-8)
-            parameter.grad = 0.0
-        return float(value.data)
+    found: dict[Key, Maker] = {
+        (PLAIN, "float64", 1): ways.OnPlainValues,
+        ("gradwalk, on Values", "float64", 1): ways.EXAMPLES["eager"],
+        ("gradwalk, recorded gradient", "float64", 1): ways.EXAMPLES["recorded"],
+        ("gradwalk, the step as one program", "float64", 1): ways.EXAMPLES["program"],
+    }
+    for size in (8,) if quick else (16, 128, 1024, 4096):
+        found["gradwalk, batches", "float64", size] = partial(ways.InBatches, dtype=double)
+        found["gradwalk, batches", "float32", size] = partial(ways.InBatches, dtype=single)
+    if (rust := ways.rust_library()) is not None:
+        found["Rust, tape of numbers", "float64", 1] = compiled(rust, double)
+    found["C++, tape of numbers", "float64", 1] = compiled(ways.library("microgpt_tape"), double)
+    found["C++, gradients by hand", "float32", 1] = compiled(ways.library("microgpt"), single)
+    found["C++, by hand, names side by side", "float32", 16] = compiled(ways.library("microgpt_lanes"), single)
+    found["JAX, jitted", "float32", 1] = ways.InJax
+    found["JAX, jitted", "float32", 16] = ways.InJax
+    return found
 
 
-def of_original(path: str, spellings: Any) -> float:
-    """Seconds that a step of microgpt.py takes, the fastest of some, on names of this length."""
-    alphabet = import_module("scalar_gpt").ALPHABET
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(path, Path(folder, "microgpt.py"))
-        Path(folder, "input.txt").write_text("\n".join("".join(alphabet[i] for i in s[1:-1]) for s in spellings))
-        command = [sys.executable, "-u", "microgpt.py"]
-        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
-            steps = (perf_counter() for line in process.stdout or () if line.startswith("step"))
-            times = [next(steps) for _ in range(10)]
-            process.kill()
-    return min(after - before for before, after in pairwise(times))
+def check_same(trainers: dict[Any, Any], data: Data, quick: bool) -> None:
+    """Raise `AssertionError` where the losses of the first steps differ by more than float32 accounts for."""
+    for size in {key[2] for key in trainers}:
+        batches = data.batches(size)[: 2 if quick else 5]
+        losses = {key: [t.train(batch) for batch in batches] for key, t in trainers.items() if key[2] == size}
+        for found in losses.values():
+            numpy.testing.assert_allclose(found, next(iter(losses.values())), rtol=1e-4)
 
 
-def check_same(trainers: dict[str, Any], spellings: Any) -> None:
-    """Raise `AssertionError` where losses of the first steps differ by more than numbers of 32 bits account for."""
-    losses = {name: [trainer.train(spelling) for spelling in spellings] for name, trainer in trainers.items()}
-    for found in losses.values():
-        numpy.testing.assert_allclose(found, losses["C++"], rtol=1e-4)
+def timed(turns: int, trainers: dict[Key, Any], batches: dict[Key, list[Any]]) -> dict[Key, float]:
+    """Seconds of a step of each, the fastest of runs that take turns."""
 
-
-def measure(quick: bool) -> list[Row]:
-    """The rows: one name at a time, and batches."""
-    on_one_core()
-    gpt: Any = import_module("scalar_gpt")
-    random_numbers = random.Random(1337)
-    weights = numpy.array([random_numbers.gauss(0.0, 0.08) for _ in range(gpt.PARAMETERS)])
-    names = gpt.by_length(gpt.NAMES.read_text().split())[LENGTH]
-    spellings = [[gpt.ALPHABET.index(letter) for letter in gpt.END + name + gpt.END] for name in names]
-    ours = Recorded(weights)
-    trainers = {"C++": ByHand(weights), "gradwalk": ours, "plain Python": OnPlainValues(weights)}
-    check_same(trainers, spellings[:2] if quick else spellings[:10])
-    if not quick:
-        ours.settle(spellings)
-
-    def of(trainer: Any, steps: int) -> Callable[[], None]:
-        following = cycle(spellings)
-
+    def of(trainer: Any, following: Any, count: int) -> Callable[[], None]:
         def run() -> None:
-            for _ in range(steps):
+            for _ in range(count):
                 trainer.train(next(following))
 
         return run
 
-    repeated = {name: 1 if name == "plain Python" else REPEATED for name in trainers}
-    best = best_of(1 if quick else 5, {name: of(trainer, repeated[name]) for name, trainer in trainers.items()})
-    us = {name: 1e6 * best[name] / repeated[name] for name in trainers}
-    claim = f"training step on a name of {LENGTH} letters"
-    rows = [
-        within(f"{claim}, float64", "us", us["gradwalk"], ("C++, float32", us["C++"]), 1.5),
-        faster(claim, "us", us["gradwalk"], ("plain Python", us["plain Python"]), 1500),
+    runs: dict[str, Callable[[], object]] = {}
+    counts = {}
+    for key, trainer in trainers.items():
+        following = cycle(batches[key])
+        start = perf_counter()
+        trainer.train(next(following))
+        counts[key] = max(1, int(LEAST / (perf_counter() - start)))
+        runs[str(key)] = of(trainer, following, counts[key])
+    best = best_of(turns, runs)
+    return {key: best[str(key)] / counts[key] for key in trainers}
+
+
+def on_one_thread(data: Data, quick: bool) -> list[Rung]:
+    """The rungs of one core, all in turns."""
+    trainers = {key: make(data.weights, STEPS) for key, make in makers(quick).items()}
+    check_same(trainers, data, quick)
+    if not quick:
+        trainers["gradwalk, the step as one program", "float64", 1].settle(data.usual[0])
+    seconds = timed(1 if quick else 8, trainers, {key: data.batches(key[2]) for key in trainers})
+    return [Rung(*key, us=1e6 * time / key[2]) for key, time in seconds.items()]
+
+
+def of_all_lengths(data: Data, quick: bool) -> list[Rung]:
+    """The rungs of names as they come, which differ in length: each length has been recorded before."""
+    spellings = data.mixed[: 4 if quick else MIXED]
+    chosen = PLAIN, "gradwalk, the step as one program", "C++, gradients by hand"
+    trainers = {key: make(data.weights, STEPS) for key, make in makers(True).items() if key[0] in chosen}
+
+    def run(trainer: Any) -> None:
+        for spelling in spellings:
+            trainer.train(spelling)
+
+    for trainer in trainers.values():
+        for _ in range(1 if quick or isinstance(trainer, ways.OnPlainValues) else 100):
+            run(trainer)
+    best = best_of(1, {str(key): partial(run, trainer) for key, trainer in trainers.items()})
+    return [Rung(*key, us=1e6 * best[str(key)] / len(spellings), letters="all") for key in trainers]
+
+
+def on_two_threads(size: int) -> float:
+    """Seconds of a step on a batch in float32, on two threads, in a process of its own that has all cores."""
+    data = Data()
+    trainer = ways.InBatches(data.weights, STEPS, numpy.float32)
+    with threads(2):
+        key = "", "", size
+        return timed(5, {key: trainer}, {key: data.batches(size)})[key]
+
+
+def of_the_original(data: Data) -> list[Rung]:
+    """The rung of the original as it comes: of the copy of microgpt.py that MICROGPT names, or of our plain writing."""
+    names = [name for name in data.names if len(name) == LENGTH]
+    if not (given := os.environ.get("MICROGPT")):
+        plain = Path(__file__).with_name("plain_microgpt.py")
+        return [Rung("plain Python", "float64", 1, 1e6 * ways.seconds_of(plain, names))]
+    path = Path(given)
+    of_values = 1e6 * ways.seconds_of(path, names, change=ways.on_gradwalk)
+    return [
+        Rung("microgpt.py", "float64", 1, 1e6 * ways.seconds_of(path, names)),
+        Rung("microgpt.py, with gradwalk's Value", "float64", 1, of_values),
     ]
-    if path := os.environ.get("MICROGPT"):
-        original = 1e6 * of_original(path, spellings)
-        rows.append(faster(claim, "us", us["gradwalk"], ("microgpt.py", original), 1500))
-    for size in (8,) if quick else (16, 1024):
-        chosen = random_numbers.choices(spellings, k=size)
-        for dtype in (numpy.float32, numpy.float64):
-            batch = InBatches(weights, chosen, dtype)
-            name = 1e6 * best_of(1 if quick else 5, {"": batch.train})[""] / size
-            claim = f"the same, a name in batches of {size:,}, {dtype.__name__}"
-            rows.append(
-                at_most(claim, "us", name, 4.0)
-                if dtype is numpy.float32
-                else beside(claim, "us", name, ("C++, float32", us["C++"]))
-            )
+
+
+def ladder(quick: bool) -> list[Rung]:
+    """All rungs, the original first."""
+    sizes = () if quick else (16, 1024, 4096)
+    on_two = {size: in_fresh_process(on_two_threads, size) for size in sizes}
+    affinity = os.sched_getaffinity(0)
+    data = Data()
+    on_one_core()
+    try:
+        rungs = [*of_the_original(data), *on_one_thread(data, quick)]
+        for size, time in on_two.items():
+            rungs.append(Rung("gradwalk, batches", "float32", size, 1e6 * time / size, threads=2))
+        return [*rungs, *of_all_lengths(data, quick)]
+    finally:
+        os.sched_setaffinity(0, affinity)
+
+
+def originals_of(rungs: list[Rung]) -> tuple[Rung, Rung]:
+    """What the others are compared with: the original as it comes, and without Python's garbage collector."""
+    return rungs[0], next(rung for rung in rungs if rung.way == PLAIN)
+
+
+def reached(rungs: list[Rung], original: Rung, times: float) -> Rung | None:
+    """The rung of gradwalk that is so many times as fast as the original, by the fewest names and threads."""
+    found = [rung for rung in rungs if rung.is_ours and original.us / rung.us >= times]
+    return min(found, key=lambda rung: (rung.threads, rung.batch), default=None)
+
+
+def measure(quick: bool) -> list[Row]:
+    """The rungs of gradwalk as rows of the table of claims, and beside the ports that do the same."""
+    rungs = ladder(quick)
+    ours = [rung for rung in rungs if rung.is_ours]
+    shipped, plain = originals_of(rungs)
+    rows = [beside(rung.claim, "us", rung.us, (plain.way, plain.us)) for rung in ours]
+    for name, times in CLAIMS.items():
+        best = reached(rungs, shipped, times) or min(ours, key=lambda rung: rung.us)
+        rows.append(faster(f"{best.claim}: {name}'s claim", "us", best.us, (shipped.way, shipped.us), times))
+    own = {(rung.numbers, rung.batch): rung for rung in ours if rung.threads == 1}  # of one name, the last: a program
+    for port in rungs:
+        if port.way.startswith(("C++", "Rust", "JAX")) and port.letters != "all":
+            rung = own.get((port.numbers, port.batch), own["float64", 1])
+            rows.append(beside(rung.claim, "us", rung.us, (f"{port.way}, {port.numbers}", port.us)))
     return rows
 
 
+def print_ladder(rungs: list[Rung]) -> None:
+    """The table, and who reaches what the ports say of themselves."""
+    originals = originals_of(rungs)
+    print(markdown_row(HEADER), markdown_row(["---"] * len(HEADER)), sep="\n")
+    for rung in rungs:
+        print(markdown_row(rung.cells(originals)))
+    if ways.rust_library() is None:
+        print("\nRust is left out: there is no rustc (apt install rustc)")
+    for name, times in CLAIMS.items():
+        found = [reached(rungs, original, times) for original in originals]
+        texts = ["no rung" if rung is None else rung.claim.removeprefix("microgpt, ") for rung in found]
+        print(f"\n{name}, {times:,} times: {texts[0]}; if the collector of the original is off: {texts[1]}")
+
+
+def main() -> None:
+    """Read the command line, measure and print, or draw the curves."""
+    parser = argparse.ArgumentParser(description="Measure training steps of microgpt.")
+    parser.add_argument("--quick", action="store_true", help="small sizes: whether it runs, not how fast")
+    parser.add_argument("--plot", type=Path, help="draw losses against time into this .svg, in place of the table")
+    options = parser.parse_args()
+    if options.plot is None:
+        print_ladder(ladder(options.quick))
+    else:
+        on_one_core()
+        options.plot.write_text(microgpt_curves.drawn(Data(), makers(False), options.quick), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    main(measure)
+    main()

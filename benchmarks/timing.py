@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib
+import importlib.util
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import inf
 from multiprocessing import get_context
+from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 CALLS = 100  # in a row, where one is too short to be timed
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 HEADER = ("claim", "gradwalk", "peer", "ratio", "target", "met")
 
 
@@ -146,6 +149,20 @@ def peer(module: str, package: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"this benchmark compares with {module}: pip install {package}") from error
+
+
+def example(name: str) -> Any:
+    """A program of `examples/` as a module, under a name that no benchmark has."""
+    own = f"example_{name}"
+    if own not in sys.modules:
+        path = EXAMPLES / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(own, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[own] = module
+        spec.loader.exec_module(module)
+    return sys.modules[own]
 
 
 def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,27 +1,25 @@
 """A transformer made of scalars, forward + backward: at least 28 times the same program on plain-Python Values.
 
-The program is `examples/scalar_gpt.py`, the loss of a few names; the plain Values are those of `plain_value.py`.
-Recorded by `jit`, it takes a name at a time at least 400 times as fast, and in batches, on one core, 5,000 times.
+The program is the loss of `examples/microgpt.py` on a few names; `plain_microgpt.py` is the same on the plain Values of
+`plain_value.py`. Recorded by `jit`, it takes a name at a time at least 400 times as fast, and in batches, on one core,
+5,000 times.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Sequence
-from importlib import import_module
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy
-import plain_value
+import plain_microgpt
 from plain_value import Value as Plain
-from timing import Row, beside, best_of, faster, main
+from timing import Row, beside, best_of, example, faster, main
 
 from gradwalk import Value, jit, threads, value_and_grad, vmap
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))
 sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep as the graph
 
 NAMES = ("emma", "olivia", "isabella", "william")
@@ -30,46 +28,33 @@ SETTINGS = (("collector off", False), ("as shipped", True))
 
 
 class Program:
-    """The transformer on one kind of scalars, made by `value`, with the same weights for each."""
+    """The loss of names on one kind of Values, made by `value`, with the same weights for each."""
 
-    def __init__(self, scalar_gpt: Any, value: Any, scalars: Any) -> None:
-        rng = random.Random(1337)
-        self.parameters = [value(rng.gauss(0.0, 0.15)) for _ in range(scalar_gpt.PARAMETERS)]
-        self.model = scalar_gpt.Transformer(self.parameters, scalars)
-        self.end, self.alphabet = scalar_gpt.END, scalar_gpt.ALPHABET
+    def __init__(self, weights: Any, value: Any, loss: Callable[[Any, Sequence[int]], Any]) -> None:
+        self.weights = {name: [[value(x) for x in row] for row in matrix.tolist()] for name, matrix in weights.items()}
+        self.parameters = list(chain.from_iterable(chain.from_iterable(self.weights.values())))
+        self._loss = loss
 
-    def loss(self, names: Sequence[str]) -> Any:
-        """The mean of -log(probability) over all letters of the names and their ends."""
-        found = []
-        for name in names:
-            memory: list[Any] = []
-            for letter, following in pairwise(map(self.alphabet.index, self.end + name + self.end)):
-                found.append(self.model.log_probabilities(self.model.letters[letter], memory)[following])
-        return self.model.scalars.sumprod(found, [-1 / len(found)] * len(found))
-
-    def run(self, names: Sequence[str]) -> float:
-        """Forward and backward; the loss."""
+    def run(self, spellings: Sequence[Sequence[int]]) -> float:
+        """Forward and backward; the mean of the losses of the names."""
         for parameter in self.parameters:
             parameter.grad = 0.0
-        loss = self.loss(names)
+        loss = sum(self._loss(self.weights, spelling) for spelling in spellings) / len(spellings)
         loss.backward()
         return float(loss.data)
 
 
-def peak(numbers: Sequence[Any]) -> float:
-    """The largest, as a constant."""
-    return float(max([number.data for number in numbers]))
+def programs() -> tuple[Program, Program]:
+    """The program on gradwalk's Values, and on plain ones."""
+    gpt = example("microgpt")
+    weights = gpt.initial_weights(27, random.Random(1337))
+    ours = Program(weights, Value, lambda weights, spelling: gpt.loss(weights, spelling[:-1], spelling[1:]))
+    return ours, Program(weights, Plain, plain_microgpt.loss)
 
 
-def on_plain_values(scalar_gpt: Any) -> Program:
-    """The transformer on the peer's Values."""
-    functions = plain_value.sumprod, Plain.exp, Plain.log, Plain.sqrt, Plain.relu
-    return Program(scalar_gpt, Plain, scalar_gpt.Scalars(*functions, peak))
-
-
-def check_same(ours: Program, theirs: Program, names: Sequence[str]) -> None:
+def check_same(ours: Program, theirs: Program, spellings: Sequence[Sequence[int]]) -> None:
     """Raise `AssertionError` where the losses or the gradients differ by more than 1e-10."""
-    differences = [abs(ours.run(names) - theirs.run(names))]
+    differences = [abs(ours.run(spellings) - theirs.run(spellings))]
     differences += [abs(p.grad - q.grad) for p, q in zip(ours.parameters, theirs.parameters, strict=True)]
     if max(differences) > 1e-10:
         raise AssertionError(f"gradwalk and plain Values differ by {max(differences)}")
@@ -77,13 +62,14 @@ def check_same(ours: Program, theirs: Program, names: Sequence[str]) -> None:
 
 def eager(quick: bool) -> list[Row]:
     """A graph of Values: a row with the garbage collector off and one with it on."""
+    gpt = example("microgpt")
     names, turns = (NAMES[:1], 1) if quick else (NAMES, 2)
-    scalar_gpt: Any = import_module("scalar_gpt")
-    ours, theirs = Program(scalar_gpt, Value, scalar_gpt.Scalars(peak=peak)), on_plain_values(scalar_gpt)
-    check_same(ours, theirs, names)
+    spellings = [gpt.Tokenizer(gpt.read_names(gpt.NAMES)).encode(name) for name in names]
+    ours, theirs = programs()
+    check_same(ours, theirs, spellings)
     rows = []
     for setting, collector in SETTINGS:
-        best = best_of(turns, {"ours": lambda: ours.run(names), "theirs": lambda: theirs.run(names)}, collector)
+        best = best_of(turns, {"ours": lambda: ours.run(spellings), "theirs": lambda: theirs.run(spellings)}, collector)
         plain = ("plain Python", 1e3 * best["theirs"])
         rows.append(faster(f"scalar transformer, {setting}", "ms", 1e3 * best["ours"], plain, 28))
     return rows
@@ -92,34 +78,41 @@ def eager(quick: bool) -> list[Row]:
 def recorded(quick: bool) -> list[Row]:
     """The gradient of one name, replayed: alone, and on a batch of names as long."""
     name, size, turns = (NAMES[0], 8, 1) if quick else (NAMES[1], 1024, 5)
-    scalar_gpt: Any = import_module("scalar_gpt")
-    theirs = on_plain_values(scalar_gpt)
-    weights = numpy.array([parameter.data for parameter in theirs.parameters])
-    known = scalar_gpt.by_length(scalar_gpt.NAMES.read_text().split())[len(name)]
-    letters, following = scalar_gpt.spelled([name])
-    batch = scalar_gpt.spelled(random.Random(0).choices(known, k=size))
-    alone = jit(value_and_grad(scalar_gpt.loss))
-    together = jit(vmap(value_and_grad(scalar_gpt.loss), in_axes=(None, 0, 0), reduce="mean"))
+    gpt = example("microgpt")
+    theirs = programs()[1]
+    weights = gpt.initial_weights(27, random.Random(1337))
+    names = gpt.read_names(gpt.NAMES)
+    tokenizer = gpt.Tokenizer(names)
+    known = [tokenizer.encode(other) for other in names if len(other) == len(name)]
+    spelling = tokenizer.encode(name)
+    letters = numpy.array(spelling, float)
+    batch = numpy.array(random.Random(0).choices(known, k=size), float)
+    alone = jit(value_and_grad(gpt.loss))
+    together = jit(vmap(value_and_grad(gpt.loss), in_axes=(None, 0, 0), reduce="mean"))
 
-    value, gradient = alone(weights, letters[0], following[0])
-    numpy.testing.assert_allclose(value, theirs.run([name]), rtol=1e-12)
-    numpy.testing.assert_allclose(gradient, [p.grad for p in theirs.parameters], rtol=1e-9, atol=1e-12)
-    numpy.testing.assert_allclose(together(weights, letters, following)[1], gradient, rtol=1e-9, atol=1e-12)
+    def flat(gradient: Any) -> Any:
+        return numpy.concatenate([slopes.ravel() for slopes in gradient.values()])
+
+    value, gradient = alone(weights, letters[:-1], letters[1:])
+    numpy.testing.assert_allclose(value, theirs.run([spelling]), rtol=1e-12)
+    numpy.testing.assert_allclose(flat(gradient), [p.grad for p in theirs.parameters], rtol=1e-9, atol=1e-12)
+    of_one = together(weights, letters[None, :-1], letters[None, 1:])[1]
+    numpy.testing.assert_allclose(flat(of_one), flat(gradient), rtol=1e-9, atol=1e-12)
 
     def on(count: int) -> Any:
         with threads(count):
-            return together(weights, *batch)
+            return together(weights, batch[:, :-1], batch[:, 1:])
 
     def replayed() -> None:
         for _ in range(REPEATED):
-            alone(weights, letters[0], following[0])
+            alone(weights, letters[:-1], letters[1:])
 
     runs = {
-        "first": lambda: jit(value_and_grad(scalar_gpt.loss))(weights, letters[0], following[0]),
+        "first": lambda: jit(value_and_grad(gpt.loss))(weights, letters[:-1], letters[1:]),
         "alone": replayed,
         "together": lambda: on(1),
         "on two threads": lambda: on(2),
-        "plain": lambda: theirs.run([name]),
+        "plain": lambda: theirs.run([spelling]),
     }
     rows = []
     for setting, collector in SETTINGS:

@@ -35,6 +35,17 @@ BATCH = 16  # names
 # Letters as numbers
 
 
+def read_names(path: Path) -> list[str]:
+    """The names of a file, one a line, of any letters. Raises `ValueError` where there are none."""
+    try:
+        names = [name for line in path.read_text(encoding="utf-8").splitlines() if (name := line.strip())]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as text: {error}") from error
+    if not names:
+        raise ValueError(f"{path} has no names: write one a line")
+    return names
+
+
 class Tokenizer:
     """Letters as numbers, counted in the order of the alphabet. The last number, `end`, stands around a name."""
 
@@ -46,7 +57,7 @@ class Tokenizer:
         return self.end + 1
 
     def encode(self, name: str) -> list[int]:
-        """The tokens of a name, between its ends, as many as there are places for."""
+        """The tokens of a name, between its ends; of a long one as many as there are places for."""
         return [self.end, *map(self.letters.index, name), self.end][: PLACES + 1]
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -139,6 +150,15 @@ def loss(weights: Weights, tokens: Sequence[Scalar], targets: Sequence[Scalar]) 
     return mean
 
 
+def by_backward(weights: Weights, tokens: Sequence[int], targets: Sequence[int]) -> tuple[float, Weights]:
+    """The loss and its gradient, by a sweep over the graph of all Values."""
+    values = named_values(weights)
+    result = loss(values, tokens, targets)
+    result.backward()
+    slopes = {name: np.array([[leaf.grad for leaf in row] for row in matrix]) for name, matrix in values.items()}
+    return result.data, slopes
+
+
 def named_values(weights: Weights) -> Weights:
     """The weights as Values, each named by its path, such as `query.3.5`: for `walk(loss(...))` and `backward()`."""
     return {
@@ -161,16 +181,24 @@ RUNS = ("program", "recorded", "eager", "batches")
 
 def step_of(run: str, optimiser: optim.GradientTransformation) -> Step:
     """A training step that runs in the given way."""
-    gradient: Any = value_and_grad(loss)
-    if run == "recorded":
-        gradient = jit(gradient)
-    if run == "batches":
-        gradient = jit(vmap(gradient, in_axes=(None, 0, 0), reduce="mean"))
+
+    def learn(weights: Weights, state: Any, slopes: Weights) -> tuple[Weights, Any]:
+        updates, state = optimiser.update(slopes, state, weights)
+        return optim.apply_updates(weights, updates), state
+
+    gradients: dict[str, Callable[..., Any]] = {
+        "program": value_and_grad(loss),  # recorded below, together with all else
+        "recorded": jit(value_and_grad(loss)),
+        "eager": by_backward,
+        "batches": jit(vmap(value_and_grad(loss), in_axes=(None, 0, 0), reduce="mean")),
+    }
+    gradient = gradients[run]
+    if run in ("recorded", "batches"):
+        learn = jit(learn)
 
     def step(weights: Weights, state: Any, tokens: Any, targets: Any) -> Any:
         value, slopes = gradient(weights, tokens, targets)
-        updates, state = optimiser.update(slopes, state, weights)
-        return optim.apply_updates(weights, updates), state, value
+        return *learn(weights, state, slopes), value
 
     return jit(step) if run == "program" else step
 
@@ -228,9 +256,14 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=0.5, help="of the samples (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=42, help="of everything random (default: %(default)s)")
     options = parser.parse_args()
+    if options.temperature <= 0:
+        parser.error(f"--temperature is {options.temperature}: it has to be above 0")
+    try:
+        names = read_names(options.names)
+    except ValueError as error:
+        parser.error(str(error))
 
     rng = random.Random(options.seed)
-    names = options.names.read_text().split()
     rng.shuffle(names)
     tokenizer = Tokenizer(names)
     weights = initial_weights(len(tokenizer), rng)

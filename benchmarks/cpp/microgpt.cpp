@@ -1,16 +1,6 @@
 // A training step of microgpt on one name, in float32: loss, gradient written by hand, and Adam.
 
-#include <cmath>
-#include <cstring>
-
-constexpr int WIDTH = 16, HEADS = 4, SIZE = WIDTH / HEADS, PLACES = 16, LETTERS = 27, HIDDEN = 4 * WIDTH;
-
-struct Weights {
-    float letters[LETTERS][WIDTH], places[PLACES][WIDTH], unembed[LETTERS][WIDTH];
-    float query[WIDTH][WIDTH], key[WIDTH][WIDTH], value[WIDTH][WIDTH], mix[WIDTH][WIDTH];
-    float widen[HIDDEN][WIDTH], narrow[WIDTH][HIDDEN];
-};
-constexpr int PARAMETERS = sizeof(Weights) / sizeof(float);
+#include "microgpt.h"
 
 // What one place of the name computes, and the way back needs.
 struct Place {
@@ -154,13 +144,6 @@ extern "C" float train(float *weights, float *mean, float *square, const int *le
     static Weights bar;
     std::memset(&bar, 0, sizeof bar);
     float loss = loss_and_gradient(*(const Weights *)weights, letters, count, bar);
-    const float *gradient = (const float *)&bar;
-    float rate = 0.01f * (1 - float(step) / steps);
-    float unbiased = 1 / (1 - std::pow(0.85f, step + 1)), unbiased_square = 1 / (1 - std::pow(0.99f, step + 1));
-    for (int i = 0; i < PARAMETERS; i++) {
-        mean[i] = 0.85f * mean[i] + 0.15f * gradient[i];
-        square[i] = 0.99f * square[i] + 0.01f * gradient[i] * gradient[i];
-        weights[i] -= rate * (mean[i] * unbiased) / (std::sqrt(square[i] * unbiased_square) + 1e-8f);
-    }
+    adam(weights, mean, square, (const float *)&bar, step, steps);
     return loss;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from functools import partial, reduce
 
 import numpy
 import pytest
@@ -251,6 +252,18 @@ def test_gradients_of_many_parameters_take_few_slots():
     schedule = Run(Case(program, (False,) * 50 + (True,) * 50), reduced=True).schedule
     assert schedule.slots <= 53
     assert str(schedule).count("+= the sum of r") == 51
+
+
+@pytest.mark.parametrize("products", [1, 2, 3, 7])
+def test_a_sum_of_few_products_is_taken_apart(products):
+    """More of them are added up for each sample first."""
+    tape = Tape()
+    numbers = [tape.input() for _ in range(2 * products)]
+    terms = [tape.append("mul", x, y) for x, y in zip(numbers[:products], numbers[products:], strict=True)]
+    program = tape.program([reduce(partial(tape.append, "add"), terms)])
+    schedule = Run(Case(program, (True,) * len(numbers)), reduced=True).schedule
+    assert str(schedule).count("+= the sum of r") == (products if products <= 2 else 1)
+    assert schedule.apart == (products == 2)
 
 
 def test_programs_without_outputs_and_without_anything():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import itertools
 import os
 import random
 import re
@@ -16,7 +17,7 @@ import numpy
 import pytest
 from checkout import IS_COMPILED, ROOT
 
-from gradwalk import Value, jit, value_and_grad, vmap
+from gradwalk import jit, value_and_grad, vmap
 from gradwalk.nn import MLP
 from gradwalk.program.repeats import written
 
@@ -179,38 +180,92 @@ def test_rosenbrock(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
 
 
-def test_scalar_gpt(tmp_path):
-    steps = 200 if IS_COMPILED else 1
-    output = run("scalar_gpt", "--steps", str(steps), "--samples", "5", cwd=tmp_path)
-    losses = [float(number) for number in re.findall(r"held-out names: (\d\.\d+)", output)]
-    assert len(losses) == 2, output
-    assert losses[1] < (2.5 if IS_COMPILED else 4.0)
+GPT_RUNS = ("program", "recorded", "eager")  # which train on one name after the other
 
 
-def test_scalar_gpt_on_values_on_floats_replayed_and_in_batches_is_the_same(monkeypatch):
-    example = loaded("scalar_gpt", monkeypatch)
-    rng = random.Random(0)
-    weights = numpy.array([rng.gauss(0.0, 0.15) for _ in range(example.PARAMETERS)])
-    names = ["al", "bo", "cy"] if IS_COMPILED else ["a", "b"]
-    letters, following = example.spelled(names)
-    together = jit(vmap(value_and_grad(example.loss), in_axes=(None, 0, 0), reduce="mean"))
-    value, gradient = together(weights, letters, following)
-    replayed = jit(value_and_grad(example.loss))
-    values, gradients = zip(*[replayed(weights, *one) for one in zip(letters, following, strict=True)], strict=True)
+def test_microgpt_goes_the_same_in_every_way(tmp_path):
+    steps = 12 if IS_COMPILED else 2
+    outputs = {
+        way: run("microgpt", "--steps", str(steps), "--samples", "3", "--run", way, cwd=tmp_path) for way in GPT_RUNS
+    }
+    assert set(outputs.values()) == {outputs["eager"]}
+    lines = outputs["eager"].splitlines()
+    assert lines[0] == "5163 names, 27 tokens, 4192 parameters"
+    assert len(lines) == 1 + steps + 1 + 3
+
+
+def test_microgpt_learns_and_invents_names(tmp_path):
+    steps = 300 if IS_COMPILED else 1
+    output = run("microgpt", "--steps", str(steps), "--run", "batches", "--samples", "20", cwd=tmp_path)
+    losses = [float(loss) for loss in re.findall(r"loss (\d\.\d+)", output)]
+    assert sum(losses[-20:]) / len(losses[-20:]) < (2.3 if IS_COMPILED else 4.0)
+    invented = output.split("--- invented names ---\n")[1].splitlines()
+    assert len(invented) == 20
+    assert re.fullmatch("[a-z]*", "".join(invented))
+
+
+def test_microgpt_has_the_losses_of_plain_values(monkeypatch):
+    """To the order of sums: over the first steps of a training with Adam."""
+    gpt = loaded("microgpt", monkeypatch)
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    plain = importlib.import_module("plain_microgpt")
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep as the graph
+    steps = 50 if IS_COMPILED else 2
+    rng = random.Random(42)
+    names = gpt.read_names(gpt.NAMES)
+    rng.shuffle(names)
+    tokenizer = gpt.Tokenizer(names)
+    weights = gpt.initial_weights(len(tokenizer), rng)
+    peer = plain.Trainer(weights, 1000)
+    expected = [peer.train(tokenizer.encode(name)) for name in names[:steps]]
+    sys.setrecursionlimit(before)
+    for way in ("program", "recorded"):
+        training = gpt.train(weights, names, tokenizer, 1000, way, rng)
+        found = [value for value, _ in itertools.islice(training, steps)]
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_microgpt_in_batches_has_the_mean_of_the_losses(monkeypatch):
+    gpt = loaded("microgpt", monkeypatch)
+    weights = gpt.initial_weights(27, random.Random(0))
+    spellings = numpy.array([[26, 0, 1, 26], [26, 2, 3, 26], [26, 4, 5, 26]], float)
+    tokens, targets = spellings[:, :-1], spellings[:, 1:]
+    together = jit(vmap(value_and_grad(gpt.loss), in_axes=(None, 0, 0), reduce="mean"))
+    value, gradient = together(weights, tokens, targets)
+    alone = jit(value_and_grad(gpt.loss))
+    values, gradients = zip(*[alone(weights, *one) for one in zip(tokens, targets, strict=True)], strict=True)
     assert value == pytest.approx(numpy.mean(values), rel=1e-13)
-    assert gradient == pytest.approx(numpy.mean(gradients, axis=0), rel=1e-9, abs=1e-13)
+    for name, slopes in gradient.items():
+        mean = numpy.mean([one[name] for one in gradients], axis=0)
+        assert slopes == pytest.approx(mean, rel=1e-9, abs=1e-13)
 
-    leaves = [Value(weight) for weight in weights]
-    loss = example.loss(leaves, letters[0].tolist(), following[0].tolist())
-    loss.backward()
-    assert loss.data == pytest.approx(values[0], rel=1e-13)
-    assert [leaf.grad for leaf in leaves] == pytest.approx(gradients[0].tolist(), rel=1e-9, abs=1e-13)
-    model = example.Transformer(weights.tolist())
-    memory: list = []
-    spelling = [example.ALPHABET.index(letter) for letter in f".{names[0]}."]
-    logs = [model.log_probabilities(model.letters[letter], memory) for letter in spelling[:-1]]
-    found = [log[letter] for log, letter in zip(logs, spelling[1:], strict=True)]
-    assert values[0] == pytest.approx(-numpy.mean(found), rel=1e-13)
+
+def test_microgpt_reads_names_of_any_letters(tmp_path):
+    (tmp_path / "names.txt").write_text("Zoë\nMary Ann\n\n" + 40 * "o" + "\n", encoding="utf-8")
+    output = run("microgpt", "--names", "names.txt", "--steps", "3", "--samples", "1", cwd=tmp_path)
+    assert output.startswith(f"3 names, {len(set('ZoëMary Ann')) + 1} tokens")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--names", "none.txt"], "none.txt cannot be read as text"),
+        (["--names", "empty.txt"], "empty.txt has no names: write one a line"),
+        (["--names", "latin.txt"], "latin.txt cannot be read as text"),
+        (["--temperature", "0"], "--temperature is 0.0: it has to be above 0"),
+        (["--run", "fast"], "invalid choice: 'fast'"),
+    ],
+)
+def test_microgpt_says_what_it_was_given(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("empty.txt").write_text(" \n", encoding="utf-8")
+    Path("latin.txt").write_bytes("Zoë".encode("latin-1"))
+    monkeypatch.setattr(sys, "argv", ["microgpt.py", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        loaded("microgpt", monkeypatch).main()
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_yield_curve(tmp_path):
@@ -234,13 +289,13 @@ def test_yield_curve_without_noise_finds_the_very_parameters(tmp_path):
 
 
 def test_loops_of_the_examples_come_back_as_loops(monkeypatch):
-    option, gpt = loaded("asian_option", monkeypatch), loaded("scalar_gpt", monkeypatch)
+    option, gpt = loaded("asian_option", monkeypatch), loaded("microgpt", monkeypatch)
     price = jit(value_and_grad(option.arithmetic))
     price(numpy.array([100.0, 100.0, 0.03, 0.2, 1.0]), numpy.full(252, 0.1))
     assert len(price.program.repeats) == 2
     assert written(len(price.program), price.program.repeats) <= 61
-    letters, following = gpt.spelled(["olivia"])
+    letters = numpy.array([26, 14, 11, 8, 21, 8, 0, 26], float)  # olivia
     loss = jit(value_and_grad(gpt.loss))
-    loss(numpy.random.default_rng(1).normal(0, 0.15, gpt.PARAMETERS), letters[0], following[0])
+    loss(gpt.initial_weights(27, random.Random(1)), letters[:-1], letters[1:])
     assert len(loss.program) > 80_000
     assert written(len(loss.program), loss.program.repeats) <= 3000

@@ -1,9 +1,10 @@
 """What has finite numbers and finite partials wherever the inputs are finite.
 
-Most operations have them for finite operands, and are called tame. A logarithm, a root and a quotient have them where
-their operand is kept away from 0: by a constant that is added to squares, say, or in a sum of exponentials of which
-one is that of 0. An exponential has them where its operand is no more than 0, as that of a number minus the largest of
-several. So the parts of a network are tame: vectors scaled to a root mean square of 1, `softmax` and `log_softmax`.
+Most operations have them for finite operands, and are called tame. A logarithm, a root, a quotient and a power to a
+constant, -1 or more, have them where their operand is kept away from 0: by a constant that is added to squares, say, or
+in a sum of exponentials of which one is that of 0. An exponential has them where its operand is no more than 0, as that
+of a number minus the largest of several. So the parts of a network are tame: vectors scaled to a root mean square of 1,
+`softmax` and `log_softmax`.
 
 Numbers are taken for tame that are huge only because others are: products, sums and powers of finite numbers.
 """
@@ -44,6 +45,7 @@ _add = cython.declare(cython.int, NAMES.index("add"))
 _sub = cython.declare(cython.int, NAMES.index("sub"))
 _mul = cython.declare(cython.int, NAMES.index("mul"))
 _div = cython.declare(cython.int, NAMES.index("div"))
+_pow = cython.declare(cython.int, NAMES.index("pow"))
 _exp = cython.declare(cython.int, NAMES.index("exp"))
 _log = cython.declare(cython.int, NAMES.index("log"))
 _sqrt = cython.declare(cython.int, NAMES.index("sqrt"))
@@ -148,6 +150,8 @@ class _Known:
             return _NOT_NEGATIVE | (tame | _ABOVE_0 if x & _ABOVE_0 else 0)
         if opcode == _div:
             return tame | x & _NOT_NEGATIVE if self._is_above_0(store.y[i]) else 0
+        if opcode == _pow and self._is_at_least_minus_1(store.y[i]) and self._is_above_0(store.x[i]):
+            return tame | _NOT_NEGATIVE
         if opcode == _log and self._is_above_0(store.x[i]):
             return tame | (_NOT_NEGATIVE if self.bits[store.x[i]] & _AT_LEAST_1 else 0)
         return 0
@@ -231,6 +235,12 @@ class _Known:
                 seen.add(latest)
                 waiting += [store.x[i], store.y[i]]
         return found
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_at_least_minus_1(self, i: cython.int) -> cython.bint:
+        """Return whether an exponent is a constant for which powers are no larger than a quotient."""
+        return self._store.opcode[i] == _constant and self._store.number(i) >= -1.0
 
     @cython.cfunc
     @cython.exceptval(-1)

@@ -28,6 +28,7 @@ _MUL = cython.declare(cython.int, OPCODES["mul"])
 _MULADD = cython.declare(cython.int, OPCODES["muladd"])
 _SUM = cython.declare(cython.int, SUM)
 _DOT = cython.declare(cython.int, DOT)
+_MOST_APART = cython.declare(cython.int, 2)  # products of one output; more are added up in registers, sample by sample
 
 # By opcode: how many operands stand among the numbers of the instruction. Those of a call, and all of `take` but its
 # index, stand in lists of the program.
@@ -171,7 +172,7 @@ def _sums(
     """The roots of outputs that are summed over the batch. `uses`: by index, how often it is an operand or an output.
 
     A product that nothing else needs, as in a weight's gradient, is added to its output's total at once and takes no
-    row. A sum of such products, or of what a scatter can add, may be taken apart for that.
+    row. A sum of few such products, or of what a scatter can add, may be taken apart for that.
     """
     length = len(instructions) // 4
     # Every product that is taken apart gives one root, and so does what is left of each output.
@@ -186,18 +187,20 @@ def _sums(
     position: cython.int
     index: cython.int
     k: cython.int
+    may_part: cython.bint
     for position, output in zip(positions.tolist(), outputs[positions].tolist(), strict=True):
         index = output
+        may_part = apart and not _has_many_products(code, use, does_vary, first, index)
         while index >= 0:
             k = 4 * (index - first)
             root[count + 1] = position
-            if index >= first and use[index] == 1 and _is_product(code, k, does_vary) and (apart or code[k] == _MUL):
+            if index >= first and use[index] == 1 and _is_product(code, k, does_vary) and (may_part or code[k] == _MUL):
                 # A factor that does not vary is the second one.
                 root[count] = _DOT
                 root[count + 2] = code[k + 1] if does_vary[code[k + 1]] else code[k + 2]
                 root[count + 3] = code[k + 2] if does_vary[code[k + 1]] else code[k + 1]
                 index = code[k + 3] if code[k] == _MULADD else -1
-            elif index >= first and use[index] == 1 and apart and code[k] == _ADD and pick[code[k + 2]] >= 0:
+            elif index >= first and use[index] == 1 and may_part and code[k] == _ADD and pick[code[k + 2]] >= 0:
                 root[count] = _SUM
                 root[count + 2] = code[k + 2]
                 root[count + 3] = -1
@@ -209,6 +212,25 @@ def _sums(
                 index = -1
             count += 4
     return roots[:count].reshape(-1, 4).copy()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _has_many_products(
+    code: cython.p_int, use: cython.p_int, does_vary: cython.p_int, first: cython.int, index: cython.int
+) -> cython.bint:
+    """Whether an output is a sum of more products than are worth being summed over the batch one by one."""
+    count: cython.int = 0
+    k: cython.int
+    while index >= first and use[index] == 1 and count <= _MOST_APART:
+        k = 4 * (index - first)
+        if not _is_product(code, k, does_vary):
+            break
+        count += 1
+        if code[k] == _MUL:
+            break
+        index = code[k + 3]
+    return count > _MOST_APART
 
 
 @cython.cfunc

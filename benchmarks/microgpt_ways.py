@@ -1,0 +1,270 @@
+"""Who trains microgpt: gradwalk in its ways, plain Python, ports to C++ and Rust, JAX, and microgpt.py itself.
+
+A trainer is made of the initial weights and the number of steps, after which Adam's rate is 0. `train` takes the tokens
+of a name with its ends, or a row of them for each name of a batch, makes a step, and returns the loss before it.
+`weights` are those that it has come to.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any, Protocol
+
+import numpy
+import peers
+import plain_microgpt
+from timing import example
+
+from gradwalk import jit, optim, value_and_grad, vmap
+
+Weights = Mapping[str, Any]  # of matrices
+LONGEST = 20.0  # seconds to wait until gradwalk has its rows
+
+
+class Trainer(Protocol):
+    """What every way of training has."""
+
+    def train(self, spelling: Any) -> float:
+        """Make a step, and return the loss before it."""
+        ...
+
+    @property
+    def weights(self) -> Weights:
+        """The weights as they are now."""
+        ...
+
+
+class Flat:
+    """Matrices, by name, that stand one after the other in one array."""
+
+    def __init__(self, matrices: Weights, dtype: Any) -> None:
+        self.numbers = numpy.concatenate([numpy.ravel(matrix) for matrix in matrices.values()]).astype(dtype)
+        self.matrices: dict[str, Any] = {}
+        start = 0
+        for name, matrix in matrices.items():
+            self.matrices[name] = self.numbers[start : start + matrix.size].reshape(matrix.shape)
+            start += matrix.size
+
+
+# gradwalk
+
+
+class OfExample:
+    """The example's own step, one name at a time: `run` is that of its command line."""
+
+    def __init__(self, weights: Weights, steps: int, run: str) -> None:
+        gpt = example("microgpt")
+        optimiser = gpt.adam(steps)
+        self.weights = weights
+        self._run = run
+        self._state = optimiser.init(weights)
+        self._step = gpt.step_of(run, optimiser)
+
+    def train(self, spelling: Any) -> float:
+        """Train on one name."""
+        tokens = spelling.tolist() if self._run == "eager" else spelling.astype(float)
+        self.weights, self._state, value = self._step(self.weights, self._state, tokens[:-1], tokens[1:])
+        return float(value)
+
+    def settle(self, spelling: Any) -> None:
+        """Train until the program runs as it will from then on, where the step is one."""
+        end = perf_counter() + LONGEST
+        while self._run == "program" and "rows" not in self._step.statistics.backends[""] and perf_counter() < end:
+            for _ in range(100):
+                self.train(spelling)
+            sleep(0.1)
+
+
+class InBatches:
+    """The example's loss on batches, in float32 or float64, and its Adam: a batch of weights, one for each."""
+
+    def __init__(self, weights: Weights, steps: int, dtype: Any) -> None:
+        gpt = example("microgpt")
+        self._optimiser = gpt.adam(steps)
+        self._own, self._slopes = Flat(weights, dtype), Flat(weights, dtype)
+        self._value = numpy.empty((), dtype)
+        self._dtype = dtype
+        self._gradient = jit(vmap(value_and_grad(gpt.loss), in_axes=(None, 0, 0), reduce="mean"))
+        moments, schedule = self._optimiser.init(0.0)
+        axes = type(moments)(None, 0, 0), type(schedule)(None)
+        self._learn = jit(vmap(self._learnt, in_axes=(0, axes, 0), out_axes=(0, axes)))
+        zeros = numpy.zeros_like(self._own.numbers)
+        self._state = type(moments)(0.0, zeros, zeros.copy()), type(schedule)(0.0)
+
+    def _learnt(self, weight: Any, state: Any, slope: Any) -> Any:
+        update, state = self._optimiser.update(slope, state, weight)
+        return optim.apply_updates(weight, update), state
+
+    @property
+    def weights(self) -> Weights:
+        """The weights as they are now."""
+        return self._own.matrices
+
+    def train(self, spelling: Any) -> float:
+        """Train on a batch of names."""
+        tokens = spelling.astype(self._dtype)
+        into = self._value, self._slopes.matrices
+        self._gradient(self._own.matrices, tokens[:, :-1], tokens[:, 1:], out=into)
+        self._own.numbers[:], self._state = self._learn(self._own.numbers, self._state, self._slopes.numbers)
+        return float(self._value)
+
+
+# Ports
+
+
+class OnPlainValues:
+    """`plain_microgpt.py`: the operations of microgpt.py, in plain Python."""
+
+    def __init__(self, weights: Weights, steps: int) -> None:
+        self._trainer = plain_microgpt.Trainer(weights, steps)
+
+    def train(self, spelling: Any) -> float:
+        """Train on one name."""
+        return self._trainer.train(spelling.tolist())
+
+    @property
+    def weights(self) -> Weights:
+        """The weights as they are now."""
+        matrices = self._trainer.weights.items()
+        return {name: numpy.array([[x.data for x in row] for row in matrix]) for name, matrix in matrices}
+
+
+class Compiled:
+    """A function `train` of a library: of C++ or Rust, by the type of its numbers."""
+
+    def __init__(self, weights: Weights, steps: int, library: ctypes.CDLL, dtype: Any) -> None:
+        self._own = Flat(weights, dtype)
+        self._moments = numpy.zeros((2, len(self._own.numbers)), dtype)
+        self._train = library.train
+        self._train.restype = ctypes.c_float if dtype is numpy.float32 else ctypes.c_double
+        self._steps = steps
+        self._count = 0
+
+    def train(self, spelling: Any) -> float:
+        """Train on one name, or on a batch of as many as the function takes."""
+        letters = numpy.ascontiguousarray(spelling, numpy.int32)
+        arrays = peers.pointers([self._own.numbers, *self._moments, letters])
+        numbers = [ctypes.c_int(number) for number in (letters.shape[-1] - 1, self._count, self._steps)]
+        self._count += 1
+        return float(self._train(*arrays, *numbers))
+
+    @property
+    def weights(self) -> Weights:
+        """The weights as they are now."""
+        return self._own.matrices
+
+
+@cache
+def library(name: str) -> ctypes.CDLL:
+    """A file of `cpp/`, compiled once."""
+    return peers.cpp(name)
+
+
+@cache
+def rust_library() -> ctypes.CDLL | None:
+    """`rust/microgpt.rs`, compiled; None where there is no Rust."""
+    if shutil.which("rustc") is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "libmicrogpt.so")
+        options = ["--edition=2021", "--crate-type=cdylib", "-Copt-level=3", "-Ctarget-cpu=native"]
+        subprocess.run(["rustc", *options, peers.SOURCES.parent / "rust/microgpt.rs", "-o", made], check=True)
+        return ctypes.CDLL(str(made))
+
+
+class InJax:
+    """A step by JAX's `jit`, in float32, written with arrays as one does there."""
+
+    def __init__(self, weights: Weights, steps: int) -> None:
+        self._jax = peers.jax()
+        jax, numbers = self._jax, self._jax.numpy
+
+        def step(weights: Any, moments: Any, count: Any, spelling: Any) -> Any:
+            value, slopes = jax.value_and_grad(self._mean_loss)(weights, spelling)
+            mean = jax.tree.map(lambda m, g: 0.85 * m + 0.15 * g, moments[0], slopes)
+            square = jax.tree.map(lambda s, g: 0.99 * s + 0.01 * g * g, moments[1], slopes)
+            rate = 0.01 * (1 - count / steps)
+            unbiased, unbiased_square = 1 - 0.85 ** (count + 1), 1 - 0.99 ** (count + 1)
+
+            def moved(weight: Any, m: Any, s: Any) -> Any:
+                return weight - rate * (m / unbiased) / (numbers.sqrt(s / unbiased_square) + 1e-8)
+
+            return jax.tree.map(moved, weights, mean, square), (mean, square), count + 1, value
+
+        self._step = jax.jit(step, donate_argnums=(0, 1))
+        self.weights: Weights = {name: numbers.array(matrix, numbers.float32) for name, matrix in weights.items()}
+        zeros = [{name: numbers.zeros_like(matrix) for name, matrix in self.weights.items()} for _ in range(2)]
+        self._state = tuple(zeros), numbers.float32(0)
+
+    def _mean_loss(self, weights: Any, spelling: Any) -> Any:
+        if spelling.ndim == 1:
+            return self._loss(weights, spelling)
+        return self._jax.vmap(self._loss, in_axes=(None, 0))(weights, spelling).mean()
+
+    def _loss(self, weights: Any, spelling: Any) -> Any:
+        jax, numbers = self._jax, self._jax.numpy
+        count = len(spelling) - 1
+
+        def norm(x: Any) -> Any:
+            return x * (numbers.square(x).mean(-1, keepdims=True) + 1e-5) ** -0.5
+
+        x = norm(weights["letters"][spelling[:-1]] + weights["places"][:count])
+        before = norm(x)
+        query, key, value = (
+            (before @ weights[name].T).reshape(count, plain_microgpt.HEADS, -1) for name in ("query", "key", "value")
+        )
+        scores = numbers.einsum("thi,shi->hts", query, key) / query.shape[-1] ** 0.5
+        shares = jax.nn.softmax(numbers.where(numbers.tri(count, dtype=bool), scores, -numbers.inf))
+        x = numbers.einsum("hts,shi->thi", shares, value).reshape(count, -1) @ weights["mix"].T + x
+        x = jax.nn.relu(norm(x) @ weights["widen"].T) @ weights["narrow"].T + x
+        logs = jax.nn.log_softmax(x @ weights["unembed"].T)
+        return -logs[numbers.arange(count), spelling[1:]].mean()
+
+    def train(self, spelling: Any) -> float:
+        """Train on one name, or on a batch."""
+        self.weights, *state, value = self._step(self.weights, *self._state, spelling)
+        self._state = tuple(state)
+        return float(value)
+
+
+# microgpt.py
+
+
+def on_gradwalk(source: str) -> str:
+    """A copy of microgpt.py whose Values are gradwalk's."""
+    tree = ast.parse(source)
+    kept = [node for node in tree.body if not (isinstance(node, ast.ClassDef) and node.name == "Value")]
+    return ast.unparse(ast.Module([*ast.parse("from gradwalk import Value").body, *kept], []))
+
+
+def seconds_of(source: Path, names: Sequence[str], steps: int = 10, change: Callable[[str], str] = str) -> float:
+    """Seconds that a step of a program like microgpt.py takes, the fastest of some, on these names.
+
+    A program of its own has nothing on the heap but its own, which Python's garbage collector goes through.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "program.py").write_text(change(source.read_text(encoding="utf-8")), encoding="utf-8")
+        Path(folder, "input.txt").write_text("\n".join(names), encoding="utf-8")
+        found = os.pathsep.join([str(peers.SOURCES.parent), *sys.path])
+        command = [sys.executable, "-u", "program.py"]
+        environment = {**os.environ, "PYTHONPATH": found}
+        with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            lines = (perf_counter() for line in process.stdout or () if line.startswith("step"))
+            times = [time for _, time in zip(range(steps), lines, strict=False)]
+            process.kill()
+    return min((after - before for before, after in pairwise(times)), default=math.nan)
+
+
+EXAMPLES: dict[str, Any] = {run: partial(OfExample, run=run) for run in ("eager", "recorded", "program")}
