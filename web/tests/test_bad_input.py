@@ -224,7 +224,11 @@ FILES: dict[str, tuple[str, str]] = {
     "no graph": ('{"a":1}', 'this is not a graph: it has no "gradwalk": "graph"'),
     "a list": ("[]", 'this is not a graph: it has no "gradwalk": "graph"'),
     "null": ("null", 'this is not a graph: it has no "gradwalk": "graph"'),
-    "graph of version 2": (changed(GRAPH, version=2), "this graph has version 2; version 1 can be read"),
+    "columns that are no numbers": (
+        json.dumps(Graph.record(pages.diamond()).to_columns() | {"data": "AAA"}),
+        "the column data of the graph is damaged, or of another graph",
+    ),
+    "graph of version 3": (changed(GRAPH, version=3), "this graph has version 3; versions 1 and 2 can be read"),
     "walk of version 2": (changed(WALK, version=2), "This walk has version 2; version 1 can be read."),
     "walk without a version": (json.dumps({"gradwalk": "walk"}), "This walk has version "),
     "walk without a graph": (changed(WALK, graph=None), "this is not a graph"),
