@@ -11,6 +11,8 @@ reaches that here. With a copy of microgpt.py its own steps are measured, too, a
 from __future__ import annotations
 
 import argparse
+import gc
+import math
 import os
 import random
 import sys
@@ -19,14 +21,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import microgpt_curves
 import microgpt_ways as ways
 import numpy
 from peers import on_one_core
-from timing import Row, beside, best_of, example, faster, in_fresh_process, markdown_row
+from timing import Row, beside, example, faster, in_fresh_process, markdown_row
 
 from gradwalk import threads
 
@@ -34,7 +36,7 @@ sys.setrecursionlimit(1_000_000)  # the plain Values' backward recurses as deep 
 
 STEPS = 1000  # after which Adam's rate is 0
 LENGTH = 6  # of the names: the usual one
-LEAST = 0.02  # seconds that a run of steps takes, where a step is shorter
+SHORT, RUNS = 0.005, 5  # seconds of a run of steps, if one takes no longer, and how many runs follow one another
 MIXED = 64  # names of all lengths, one after the other
 CLAIMS = {"rust-microgpt": 415, "microgpt.cpp": 600, "microgpt.c": 6_800, "EEmicroGPT": 16_333}
 PLAIN = "plain Python, collector off"
@@ -143,26 +145,32 @@ def check_same(trainers: dict[Any, Any], data: Data, quick: bool) -> None:
             numpy.testing.assert_allclose(found, next(iter(losses.values())), rtol=1e-4)
 
 
-def timed(turns: int, trainers: dict[Key, Any], batches: dict[Key, list[Any]]) -> dict[Key, float]:
-    """Seconds of a step of each, the fastest of runs that take turns."""
+Clock = Callable[[], float]  # of this process: other programs on the core do not make it run
 
-    def of(trainer: Any, following: Any, count: int) -> Callable[[], None]:
-        def run() -> None:
-            for _ in range(count):
-                trainer.train(next(following))
 
-        return run
+def fastest_call(run: Callable[[], object], clock: Clock = process_time) -> float:
+    """Seconds of a call, the fastest of some runs, without garbage collector."""
+    gc.collect()
+    gc.disable()
+    try:
+        count = max(1, int(SHORT / min(seconds_of_calls(run, 1, clock) for _ in range(2))))
+        return min(seconds_of_calls(run, count, clock) for _ in range(RUNS)) / count
+    finally:
+        gc.enable()
 
-    runs: dict[str, Callable[[], object]] = {}
-    counts = {}
-    for key, trainer in trainers.items():
-        following = cycle(batches[key])
-        start = perf_counter()
-        trainer.train(next(following))
-        counts[key] = max(1, int(LEAST / (perf_counter() - start)))
-        runs[str(key)] = of(trainer, following, counts[key])
-    best = best_of(turns, runs)
-    return {key: best[str(key)] / counts[key] for key in trainers}
+
+def seconds_of_calls(run: Callable[[], object], count: int, clock: Clock) -> float:
+    """Seconds of so many calls."""
+    start = clock()
+    for _ in range(count):
+        run()
+    return clock() - start
+
+
+def training(trainer: Any, batches: list[Any]) -> Callable[[], float]:
+    """A step after the other, on one batch after the other."""
+    following = cycle(batches)
+    return lambda: float(trainer.train(next(following)))
 
 
 def on_one_thread(data: Data, quick: bool) -> list[Rung]:
@@ -171,8 +179,12 @@ def on_one_thread(data: Data, quick: bool) -> list[Rung]:
     check_same(trainers, data, quick)
     if not quick:
         trainers["gradwalk, the step as one program", "float64", 1].settle(data.usual[0])
-    seconds = timed(1 if quick else 8, trainers, {key: data.batches(key[2]) for key in trainers})
-    return [Rung(*key, us=1e6 * time / key[2]) for key, time in seconds.items()]
+    runs = {key: training(trainer, data.batches(key[2])) for key, trainer in trainers.items()}
+    best = dict.fromkeys(runs, math.inf)
+    for _ in range(1 if quick else 8):
+        for key, run in runs.items():
+            best[key] = min(best[key], fastest_call(run))
+    return [Rung(*key, us=1e6 * time / key[2]) for key, time in best.items()]
 
 
 def of_all_lengths(data: Data, quick: bool) -> list[Rung]:
@@ -185,20 +197,19 @@ def of_all_lengths(data: Data, quick: bool) -> list[Rung]:
         for spelling in spellings:
             trainer.train(spelling)
 
-    for trainer in trainers.values():
-        for _ in range(1 if quick or isinstance(trainer, ways.OnPlainValues) else 100):
-            run(trainer)
-    best = best_of(1, {str(key): partial(run, trainer) for key, trainer in trainers.items()})
-    return [Rung(*key, us=1e6 * best[str(key)] / len(spellings), letters="all") for key in trainers]
+    best = dict.fromkeys(trainers, math.inf)
+    for key, trainer in trainers.items():
+        for _ in range(1 if quick or key[0] == PLAIN else 30):
+            best[key] = min(best[key], fastest_call(partial(run, trainer)))
+    return [Rung(*key, us=1e6 * best[key] / len(spellings), letters="all") for key in trainers]
 
 
 def on_two_threads(size: int) -> float:
     """Seconds of a step on a batch in float32, on two threads, in a process of its own that has all cores."""
     data = Data()
-    trainer = ways.InBatches(data.weights, STEPS, numpy.float32)
+    step = training(ways.InBatches(data.weights, STEPS, numpy.float32), data.batches(size))
     with threads(2):
-        key = "", "", size
-        return timed(5, {key: trainer}, {key: data.batches(size)})[key]
+        return min(fastest_call(step, perf_counter) for _ in range(20))
 
 
 def of_the_original(data: Data) -> list[Rung]:

@@ -5,8 +5,6 @@ division each, Adam number by number. The weights have the names of `examples/mi
 microgpt.py does, on the names in a file input.txt.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Mapping, Sequence
