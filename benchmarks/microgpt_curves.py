@@ -18,14 +18,14 @@ STEPS = 1000
 LONGEST = 75.0  # seconds of training
 HELD_OUT = 200  # names
 
-# What is drawn, by name, type of numbers and names a step, and how.
+# What is drawn, by name, type of numbers and names a step: what it is called, and how.
 SHOWN = {
-    ("plain Python, collector off", "float64", 1): "faint",
-    ("gradwalk, on Values", "float64", 1): "orange",
-    ("gradwalk, the step as one program", "float64", 1): "blue",
-    ("gradwalk, batches", "float32", 16): "green",
-    ("C++, gradients by hand", "float32", 1): "faint dashed",
-    ("C++, by hand, names side by side", "float32", 16): "faint dotted",
+    ("plain Python, collector off", "float64", 1): ("plain Python", "faint"),
+    ("gradwalk, on Values", "float64", 1): ("gradwalk, on Values", "orange"),
+    ("gradwalk, the step as one program", "float64", 1): ("gradwalk, the step as one program", "blue"),
+    ("gradwalk, batches", "float32", 16): ("gradwalk, batches of 16 names", "green"),
+    ("C++, gradients by hand", "float32", 1): ("C++, gradients by hand", "faint dashed"),
+    ("C++, by hand, names side by side", "float32", 16): ("C++, by hand, 16 names side by side", "faint dotted"),
 }
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 420, 56, 300, 40, 52  # in pixels; the last four are margins
@@ -54,11 +54,10 @@ def drawn(data: Any, makers: Mapping[Any, Callable[[Any, int], Any]], quick: boo
     """Train in the ways that are shown, and return the picture."""
     curves = []
     gc.disable()  # as in the table
-    for (way, numbers, batch), look in SHOWN.items():
-        if (way, numbers, batch) in makers:
-            name = f"{way}, {numbers}" + (f", {batch} names a step" if batch > 1 else "")
-            trainer = makers[way, numbers, batch](data.weights, STEPS)
-            curves.append(Curve(name, look, trained(trainer, data, batch, 4 if quick else STEPS)))
+    for key, (name, look) in SHOWN.items():
+        if key in makers:
+            trainer = makers[key](data.weights, STEPS)
+            curves.append(Curve(name, look, trained(trainer, data, key[2], 4 if quick else STEPS)))
     gc.enable()
     return picture(curves)
 
@@ -101,9 +100,7 @@ def picture(curves: list[Curve]) -> str:
         y = TOP + 20 + 24 * i
         x = WIDTH - RIGHT + 16
         parts.append(f'<path class="{curve.look}" d="M{line}"/>')
-        parts.append(
-            f'<path class="{curve.look}" d="M{x} {y} h24"/><text x="{x + 32}" y="{y + 4}">{_short(curve.name)}</text>'
-        )
+        parts.append(f'<path class="{curve.look}" d="M{x} {y} h24"/><text x="{x + 32}" y="{y + 4}">{curve.name}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -138,10 +135,3 @@ def _down(loss: float) -> float:
     """Where a loss is."""
     share = (LOSSES[1] - loss) / (LOSSES[1] - LOSSES[0])
     return TOP + (HEIGHT - TOP - BOTTOM) * min(max(share, 0.0), 1.0)
-
-
-def _short(name: str) -> str:
-    """A name for the legend."""
-    return (
-        name.replace(", collector off", "").replace(", float64", "").replace("float32, ", "").replace(", float32", "")
-    )

@@ -137,6 +137,14 @@ def test_the_readme_repeats_what_was_measured():
         assert number(ratio) == pytest.approx(quotient, rel=0.01), (ours, peers)
 
 
+def test_the_guide_to_microgpt_repeats_what_was_measured():
+    """Each rung of its ladder stands in the benchmarks' table."""
+    measured = (ROOT / "benchmarks/README.md").read_text(encoding="utf-8").splitlines()
+    rungs = re.findall(r"^\|.*\| float\d\d \|.*$", (ROOT / "docs/guides/microgpt.md").read_text("utf-8"), re.M)
+    assert len(rungs) > 10
+    assert set(rungs) <= set(measured)
+
+
 def number(quantity: str) -> float:
     return float(quantity.split(maxsplit=1)[0].replace(",", ""))
 
