@@ -75,44 +75,57 @@ def eager(quick: bool) -> list[Row]:
     return rows
 
 
+class Gradients:
+    """The recorded gradient of one name, and that of a batch of names as long, with their arguments."""
+
+    def __init__(self, name: str, size: int) -> None:
+        gpt = example("microgpt")
+        names = gpt.read_names(gpt.NAMES)
+        tokenizer = gpt.Tokenizer(names)
+        known = [tokenizer.encode(other) for other in names if len(other) == len(name)]
+        self.weights = gpt.initial_weights(27, random.Random(1337))
+        self.spelling = tokenizer.encode(name)
+        self.letters = numpy.array(self.spelling, float)
+        self.batch = numpy.array(random.Random(0).choices(known, k=size), float)
+        self.gradient = value_and_grad(gpt.loss)
+        self.alone = jit(self.gradient)
+        self.together = jit(vmap(self.gradient, in_axes=(None, 0, 0), reduce="mean"))
+
+    def first(self) -> Any:
+        """Of one name, recorded anew."""
+        return jit(self.gradient)(self.weights, self.letters[:-1], self.letters[1:])
+
+    def replayed(self) -> None:
+        """Of one name, many times."""
+        for _ in range(REPEATED):
+            self.alone(self.weights, self.letters[:-1], self.letters[1:])
+
+    def on(self, count: int) -> Any:
+        """Of the batch, on so many threads."""
+        with threads(count):
+            return self.together(self.weights, self.batch[:, :-1], self.batch[:, 1:])
+
+    def check(self, theirs: Program) -> None:
+        """Raise `AssertionError` where the gradients are not those of plain Values."""
+        value, gradient = self.alone(self.weights, self.letters[:-1], self.letters[1:])
+        numpy.testing.assert_allclose(value, theirs.run([self.spelling]), rtol=1e-12)
+        of_one = self.together(self.weights, self.letters[None, :-1], self.letters[None, 1:])[1]
+        for found in (gradient, of_one):
+            slopes = numpy.concatenate([matrix.ravel() for matrix in found.values()])
+            numpy.testing.assert_allclose(slopes, [p.grad for p in theirs.parameters], rtol=1e-9, atol=1e-12)
+
+
 def recorded(quick: bool) -> list[Row]:
     """The gradient of one name, replayed: alone, and on a batch of names as long."""
     name, size, turns = (NAMES[0], 8, 1) if quick else (NAMES[1], 1024, 5)
-    gpt = example("microgpt")
-    theirs = programs()[1]
-    weights = gpt.initial_weights(27, random.Random(1337))
-    names = gpt.read_names(gpt.NAMES)
-    tokenizer = gpt.Tokenizer(names)
-    known = [tokenizer.encode(other) for other in names if len(other) == len(name)]
-    spelling = tokenizer.encode(name)
-    letters = numpy.array(spelling, float)
-    batch = numpy.array(random.Random(0).choices(known, k=size), float)
-    alone = jit(value_and_grad(gpt.loss))
-    together = jit(vmap(value_and_grad(gpt.loss), in_axes=(None, 0, 0), reduce="mean"))
-
-    def flat(gradient: Any) -> Any:
-        return numpy.concatenate([slopes.ravel() for slopes in gradient.values()])
-
-    value, gradient = alone(weights, letters[:-1], letters[1:])
-    numpy.testing.assert_allclose(value, theirs.run([spelling]), rtol=1e-12)
-    numpy.testing.assert_allclose(flat(gradient), [p.grad for p in theirs.parameters], rtol=1e-9, atol=1e-12)
-    of_one = together(weights, letters[None, :-1], letters[None, 1:])[1]
-    numpy.testing.assert_allclose(flat(of_one), flat(gradient), rtol=1e-9, atol=1e-12)
-
-    def on(count: int) -> Any:
-        with threads(count):
-            return together(weights, batch[:, :-1], batch[:, 1:])
-
-    def replayed() -> None:
-        for _ in range(REPEATED):
-            alone(weights, letters[:-1], letters[1:])
-
+    ours, theirs = Gradients(name, size), programs()[1]
+    ours.check(theirs)
     runs = {
-        "first": lambda: jit(value_and_grad(gpt.loss))(weights, letters[:-1], letters[1:]),
-        "alone": replayed,
-        "together": lambda: on(1),
-        "on two threads": lambda: on(2),
-        "plain": lambda: theirs.run([spelling]),
+        "first": ours.first,
+        "alone": ours.replayed,
+        "together": lambda: ours.on(1),
+        "on two threads": lambda: ours.on(2),
+        "plain": lambda: theirs.run([ours.spelling]),
     }
     rows = []
     for setting, collector in SETTINGS:
