@@ -290,6 +290,38 @@ def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, cal
     assert call.partition("(")[0] in result.stderr.partition("as the script has them: ")[2]
 
 
+@pytest.mark.parametrize(
+    ("methods", "expression"),
+    [
+        (
+            "def __eq__(self, other): return self.data == other\n__hash__ = object.__hash__",
+            "(x == 2.5, x != 2.5, [x].index(2.5), [x] != [2.5])",
+        ),
+        ("def __lt__(self, other): return self.data > other.data", "(x < y, x > y, [v.data for v in sorted((x, y))])"),
+        ("def __str__(self): return f'<{self.data}>'", "(str(x), f'{x}', '%s' % x)"),
+        ("def __repr__(self): return f'<{self.data}>'", "(str(x), f'{x}', [x])"),
+        ("def __rpow__(self, base): return Value(base**self.data)", "((2**x).data, (x**2).data)"),
+    ],
+    ids=["==", "<", "str", "repr", "rpow"],
+)
+def test_what_python_makes_of_those_methods(tmp_path, methods, expression):
+    program = with_methods(LOCAL, methods) + f"x, y = Value(2.5), Value(3.0)\nprint({expression})\n"
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program) != "", result.stderr
+
+
+def test_labels_that_gradwalk_would_show_and_the_script_does_not(tmp_path):
+    assert "{self.data}, grad={self.grad}" in CLOSURES
+    program = CLOSURES + "x = Value(2.5)\nx.grad, x.label = 0.5, 'x'\nprint(x, x.label)\n"
+    assert run(tmp_path, program).stdout == as_it_is(tmp_path, program) == "Value(data=2.5, grad=0.5) x\n"
+
+
+def test_the_path_of_the_script_is_whole_as_in_python(tmp_path):
+    program = LOCAL + "import os\nos.chdir('/')\nprint(os.path.samefile(__file__, PATH), os.path.isabs(__file__))\n"
+    result = run(tmp_path, program.replace("PATH", repr(str(tmp_path / "script.py"))))
+    assert result.stdout == "True True\n", result.stderr
+
+
 def test_operations_of_gradwalks_own(tmp_path):
     """One node for each, where the script made two or three."""
     program = LOCAL + "a, b = Value(2.0), Value(3.0)\nprint([out._op for out in (a - b, -a, 2 - a, a * b, a.exp())])\n"
@@ -481,6 +513,7 @@ def test_no_such_class(tmp_path, name, program, said):
             "defines __setattr__",
         ),
         ("    # METHODS", "    def exp(self): return super().exp()", "its exp uses super()"),
+        ("    # METHODS", "    def __len__(self): return 1", "it defines __len__"),
     ],
 )
 def test_classes_that_do_something_else(tmp_path, old, new, said):
@@ -501,15 +534,39 @@ def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):
     assert said in refused(tmp_path, program + "Value(1.0).shape\n")
 
 
-def test_labels_that_the_script_makes_up(tmp_path):
-    program = CLOSURES.replace('(self, other), "*")', '(self, other), "mul")') + "print((Value(1.0) * 2)._op)\n"
-    assert "the script uses ._op, which of a product is 'mul', not '*'" in refused(tmp_path, program)
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('(self, other), "*")', '(self, other), "mul")', "the script uses ._op, which of a product is 'mul', not '*'"),
+        ('_op=""', '_op="leaf"', "the script uses ._op, which of a leaf is 'leaf', not ''"),
+        ("._op", ".kind", "the script uses its .kind, which gradwalk's Value has not"),
+    ],
+)
+def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
+    program = CLOSURES.replace(old, new) + "print((Value(1.0) * 2)._op)\n"
+    if new == ".kind":
+        program = program.replace("= _op", "= _op + '!'").replace(")._op", ").kind")
+    assert said in refused(tmp_path, program)
+
+
+def test_a_subclass_with_operations_of_its_own(tmp_path):
+    program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
+    program += (
+        "class Weight(Value):\n    def __init__(self, x): super().__init__(x)\n    def item(self): return self.data\n"
+    )
+    assert run(tmp_path, program + "print((2 + Weight(1.0)).data, Weight(3.0).item())\n").stdout == "3.0 3.0\n"
+    program += "    def __add__(self, other): return Value.__add__(self, other) * 2\n"
+    line = program.count("\n")
+    assert f"line {line} overrides its __add__ in Weight" in refused(tmp_path, program)
 
 
 def test_options_that_do_not_go_together(tmp_path):
     result = run(tmp_path, LOCAL, "--replace", "Value", "-m", "script")
     assert result.returncode == 2
     assert "--replace names a class of a script, and -m runs a module: give the path of the script" in result.stderr
+    result = run(tmp_path, LOCAL, "--replace", "script.py")
+    assert result.returncode == 2
+    assert "--replace takes the name of a class, and behind that comes the path of the script" in result.stderr
     result = run(tmp_path, LOCAL, "--replace", "Value", "a*b", "a=1", "b=2", command="walk")
     assert "--replace names a class of a script, and an expression has none" in result.stderr
 

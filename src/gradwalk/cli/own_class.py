@@ -89,6 +89,17 @@ class Script:
             family.extend(other for other in self._classes if other.name in bases and other not in family)
         return family
 
+    def heirs(self, nodes: Sequence[ast.ClassDef]) -> list[ast.ClassDef]:
+        """Return the classes of the script that derive from some.
+
+        Args:
+            nodes: Those.
+
+        Returns:
+            The others, in the order of the script.
+        """
+        return [c for c in self._classes if c not in nodes and any(member in nodes for member in self.family(c))]
+
     def _missing(self, node: ast.ClassDef) -> list[str]:
         """What a class lacks of micrograd's Value, in words."""
         family = self.family(node)
@@ -115,7 +126,7 @@ class Script:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and name in [alias.asname or alias.name for alias in node.names]:
                 module = node.module or "another file"
-                return f", but imports it from {module}: write `from gradwalk import Value` there, in its place"
+                return f", but imports it from {module}: write `from gradwalk import Value` in the place of the class there"
         return ""
 
 
@@ -154,6 +165,11 @@ class OwnClass:
             raise self.refusal(f"its __init__ does more than keep what it is given, in line {self.effects['__init__']}")
         for line in self._lines_that_set_the_class():
             raise self.refusal(f"line {line} changes an attribute of the class itself")
+        names = {method.name for method in self._methods} - {"__init__", "__repr__", "__str__"}
+        for heir in self._script.heirs(self._nodes):
+            for method in _methods(heir):
+                if method.name in names:
+                    raise self.refusal(f"line {method.lineno} overrides its {method.name} in {heir.name}")
         for node in ast.walk(self._script.tree):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue

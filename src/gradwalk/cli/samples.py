@@ -156,7 +156,7 @@ def _outcome(cls: type, name: str, leaves: list[int], constants: tuple[float, ..
     except Exception:  # whatever: the script's class does not do this
         return None
     numbers = (result.data, *[node.grad for node in nodes.values()])
-    return None if any(isinstance(number, complex) for number in numbers) else Outcome(said, numbers)
+    return Outcome(said, numbers) if all(isinstance(number, (int, float)) for number in numbers) else None
 
 
 def _same(these: tuple[Any, ...], those: tuple[Any, ...]) -> bool:
