@@ -210,8 +210,9 @@ def test_arguments_behind_the_script_are_its_own(tmp_path):
 # Said, and not done by itself
 
 
-def test_a_script_is_told_what_it_could_be(tmp_path):
-    result = run(tmp_path, LOCAL + "print(Value.__module__)\n", "script.py")
+@pytest.mark.parametrize("head", ["class Value:", "class Value(object):"])
+def test_a_script_is_told_what_it_could_be(tmp_path, head):
+    result = run(tmp_path, LOCAL.replace("class Value:", head) + "print(Value.__module__)\n", "script.py")
     assert result.stdout == "__main__\n"
     assert result.stderr == (
         "gradwalk: script.py defines its own Value, which runs as it is; this puts gradwalk's in its place: "
@@ -260,6 +261,7 @@ def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
     ("method", "call"),
     [
         ("def log(self): return Value(math.log(self.data + 1e-3), (self,), (1 / (self.data + 1e-3),))", "log()"),
+        ("def exp(self): e = math.exp(min(self.data, 700.0)); return Value(e, (self,), (e,))", "exp()"),
         ("def gelu(self): return self * ((self * -1.702).exp() + 1)**-1", "gelu()"),
         ("def sigmoid(self): return (1 + (-self).exp())**-1", "sigmoid()"),
         ("def sqrt(self): return self**0.5", "sqrt()"),
@@ -413,6 +415,30 @@ def test_what_people_do_with_values(tmp_path):
     assert result.stdout == "[2.5, 6.25, 2.5, 125.0]\nTrue True\n", result.stderr
 
 
+def test_methods_that_call_numpy(tmp_path):
+    """Its logarithm differs from the C library's in the last bit of few numbers, which samples may miss."""
+    method = "def log(self): return Value(float(np.log(self.data)), (self,), (1 / self.data,))"
+    program = "import numpy as np\n" + with_methods(LOCAL, method)
+    program += "print([Value(0.25 + i / 977).log().data for i in range(1000)])\n"
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program)
+    assert "as the script has them: __pow__, __truediv__, log" in result.stderr
+
+
+def test_an_equality_that_takes_nothing_but_values(tmp_path):
+    methods = "def __eq__(self, other): return self.data == other.data\n__hash__ = object.__hash__"
+    program = with_methods(LOCAL, methods).replace("_children", "parents").replace("_local_grads", "slopes")
+    program += "print(Value(1.0) == Value(1.0), Value(1.0) != Value(1.0))\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "True False\n", result.stderr
+
+
+def test_deep_syntax(tmp_path):
+    program = LOCAL + "x = Value(1.5)\nprint((" + " + ".join(["x"] * 400) + ").data)\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "600.0\n", result.stderr
+
+
 def test_lines_stay_where_they_are(tmp_path):
     program = LOCAL + "\ndef f(v):\n    return v.data['x']\n\nf(Value(1.0))\n"
     result = run(tmp_path, program)
@@ -547,6 +573,11 @@ def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
     if new == ".kind":
         program = program.replace("= _op", "= _op + '!'").replace(")._op", ").kind")
     assert said in refused(tmp_path, program)
+
+
+def test_a_constructor_with_its_arguments_in_another_order(tmp_path):
+    program = LOCAL.replace("data, children=()", "data, name='', children=()").replace(", (self,", ", '', (self,")
+    assert "raises (gradwalk's Value takes data, children, and op or local" in refused(tmp_path, program)
 
 
 def test_a_subclass_with_operations_of_its_own(tmp_path):

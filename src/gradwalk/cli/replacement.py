@@ -24,6 +24,7 @@ from gradwalk.value.source_line import users_line
 from gradwalk.value.value import Value
 
 _CALL = "__gradwalk_replacement__"
+_RAISES = "raises (gradwalk's Value takes data, children, and op or local gradients, in this order)"
 _WATCHED = 20  # passes that are looked at before they begin: a loop that does it does it at once
 _COLLECTIONS = (tuple, list, set, frozenset)  # that operands are kept in
 _REFUSED = {
@@ -148,7 +149,7 @@ class Replacement:
                 theirs, ours = different
                 raise self._own.refusal(
                     f"its {name} of {theirs.operands} gives {theirs}, and on gradwalk's nodes "
-                    f"{'raises' if ours is None else ours}"
+                    f"{_RAISES if ours is None else ours}"
                 )
         if not self._native:
             raise self._own.refusal("all of its methods give other numbers than gradwalk's")
@@ -210,7 +211,7 @@ class Replacement:
 
     def _refuse_other_values(self, cls: type) -> None:
         """Refuse a class whose instances or gradients are not those of micrograd."""
-        for name in _REFUSED & _members(cls).keys():
+        for name in sorted(_REFUSED & _members(cls).keys()):
             raise self._own.refusal(f"it defines {name}")
         try:
             leaf = cls(1.5)
@@ -242,7 +243,7 @@ class Replacement:
             role = _role(held, (a, b))
             if role is not None:
                 found[name] = role
-                self._operands += [name] if isinstance(held, _COLLECTIONS) and a in held else []
+                self._operands += [name] if isinstance(held, _COLLECTIONS) and any(one is a for one in held) else []
             elif name in self._own.used:
                 raise self._own.refusal(f"the script uses its .{name}, which gradwalk's Value has not")
         return found
@@ -275,12 +276,12 @@ def _role(held: object, operands: tuple[Any, Any]) -> property | None:
         return property(lambda node: node._op, lambda node, symbol: setattr(node, "_op", symbol))
     if not isinstance(held, _COLLECTIONS):
         return None
-    if isinstance(held, (set, frozenset)) and held == set(operands):
+    kind, ids = type(held), [*map(id, held)]  # ids, because == of the script's class may be anything
+    if isinstance(held, (set, frozenset)) and set(ids) == {*map(id, operands)}:
         return property(lambda node: node._prev, lambda node, children: setattr(node, "_prev", children))
-    kind = type(held)
-    if tuple(held) == operands:
+    if ids == [*map(id, operands)]:
         return property(lambda node: kind(node._children), lambda node, children: setattr(node, "_prev", children))
-    if tuple(held) == (operands[1].data, operands[0].data):
+    if _are_numbers(*held) and tuple(held) == (operands[1].data, operands[0].data):
         return property(lambda node: kind(node._local_grads))
     return None
 
