@@ -210,8 +210,9 @@ def test_arguments_behind_the_script_are_its_own(tmp_path):
 # Said, and not done by itself
 
 
-def test_a_script_is_told_what_it_could_be(tmp_path):
-    result = run(tmp_path, LOCAL + "print(Value.__module__)\n", "script.py")
+@pytest.mark.parametrize("head", ["class Value:", "class Value(object):"])
+def test_a_script_is_told_what_it_could_be(tmp_path, head):
+    result = run(tmp_path, LOCAL.replace("class Value:", head) + "print(Value.__module__)\n", "script.py")
     assert result.stdout == "__main__\n"
     assert result.stderr == (
         "gradwalk: script.py defines its own Value, which runs as it is; this puts gradwalk's in its place: "
@@ -260,6 +261,7 @@ def test_at_a_terminal_it_is_asked(tmp_path, answer, module):
     ("method", "call"),
     [
         ("def log(self): return Value(math.log(self.data + 1e-3), (self,), (1 / (self.data + 1e-3),))", "log()"),
+        ("def exp(self): e = math.exp(min(self.data, 700.0)); return Value(e, (self,), (e,))", "exp()"),
         ("def gelu(self): return self * ((self * -1.702).exp() + 1)**-1", "gelu()"),
         ("def sigmoid(self): return (1 + (-self).exp())**-1", "sigmoid()"),
         ("def sqrt(self): return self**0.5", "sqrt()"),
@@ -288,6 +290,38 @@ def test_methods_that_gradwalk_has_otherwise_or_not_at_all(tmp_path, method, cal
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program), result.stderr
     assert call.partition("(")[0] in result.stderr.partition("as the script has them: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("methods", "expression"),
+    [
+        (
+            "def __eq__(self, other): return self.data == other\n__hash__ = object.__hash__",
+            "(x == 2.5, x != 2.5, [x].index(2.5), [x] != [2.5])",
+        ),
+        ("def __lt__(self, other): return self.data > other.data", "(x < y, x > y, [v.data for v in sorted((x, y))])"),
+        ("def __str__(self): return f'<{self.data}>'", "(str(x), f'{x}', '%s' % x)"),
+        ("def __repr__(self): return f'<{self.data}>'", "(str(x), f'{x}', [x])"),
+        ("def __rpow__(self, base): return Value(base**self.data)", "((2**x).data, (x**2).data)"),
+    ],
+    ids=["==", "<", "str", "repr", "rpow"],
+)
+def test_what_python_makes_of_those_methods(tmp_path, methods, expression):
+    program = with_methods(LOCAL, methods) + f"x, y = Value(2.5), Value(3.0)\nprint({expression})\n"
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program) != "", result.stderr
+
+
+def test_labels_that_gradwalk_would_show_and_the_script_does_not(tmp_path):
+    assert "{self.data}, grad={self.grad}" in CLOSURES
+    program = CLOSURES + "x = Value(2.5)\nx.grad, x.label = 0.5, 'x'\nprint(x, x.label)\n"
+    assert run(tmp_path, program).stdout == as_it_is(tmp_path, program) == "Value(data=2.5, grad=0.5) x\n"
+
+
+def test_the_path_of_the_script_is_whole_as_in_python(tmp_path):
+    program = LOCAL + "import os\nos.chdir('/')\nprint(os.path.samefile(__file__, PATH), os.path.isabs(__file__))\n"
+    result = run(tmp_path, program.replace("PATH", repr(str(tmp_path / "script.py"))))
+    assert result.stdout == "True True\n", result.stderr
 
 
 def test_operations_of_gradwalks_own(tmp_path):
@@ -379,6 +413,30 @@ def test_what_people_do_with_values(tmp_path):
     )
     result = run(tmp_path, program.replace('__slots__ = ("data", "grad", "_children", "_local_grads")', "pass"))
     assert result.stdout == "[2.5, 6.25, 2.5, 125.0]\nTrue True\n", result.stderr
+
+
+def test_methods_that_call_numpy(tmp_path):
+    """Its logarithm differs from the C library's in the last bit of few numbers, which samples may miss."""
+    method = "def log(self): return Value(float(np.log(self.data)), (self,), (1 / self.data,))"
+    program = "import numpy as np\n" + with_methods(LOCAL, method)
+    program += "print([Value(0.25 + i / 977).log().data for i in range(1000)])\n"
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program)
+    assert "as the script has them: __pow__, __truediv__, log" in result.stderr
+
+
+def test_an_equality_that_takes_nothing_but_values(tmp_path):
+    methods = "def __eq__(self, other): return self.data == other.data\n__hash__ = object.__hash__"
+    program = with_methods(LOCAL, methods).replace("_children", "parents").replace("_local_grads", "slopes")
+    program += "print(Value(1.0) == Value(1.0), Value(1.0) != Value(1.0))\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "True False\n", result.stderr
+
+
+def test_deep_syntax(tmp_path):
+    program = LOCAL + "x = Value(1.5)\nprint((" + " + ".join(["x"] * 400) + ").data)\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "600.0\n", result.stderr
 
 
 def test_lines_stay_where_they_are(tmp_path):
@@ -481,6 +539,7 @@ def test_no_such_class(tmp_path, name, program, said):
             "defines __setattr__",
         ),
         ("    # METHODS", "    def exp(self): return super().exp()", "its exp uses super()"),
+        ("    # METHODS", "    def __len__(self): return 1", "it defines __len__"),
     ],
 )
 def test_classes_that_do_something_else(tmp_path, old, new, said):
@@ -501,15 +560,44 @@ def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):
     assert said in refused(tmp_path, program + "Value(1.0).shape\n")
 
 
-def test_labels_that_the_script_makes_up(tmp_path):
-    program = CLOSURES.replace('(self, other), "*")', '(self, other), "mul")') + "print((Value(1.0) * 2)._op)\n"
-    assert "the script uses ._op, which of a product is 'mul', not '*'" in refused(tmp_path, program)
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('(self, other), "*")', '(self, other), "mul")', "the script uses ._op, which of a product is 'mul', not '*'"),
+        ('_op=""', '_op="leaf"', "the script uses ._op, which of a leaf is 'leaf', not ''"),
+        ("._op", ".kind", "the script uses its .kind, which gradwalk's Value has not"),
+    ],
+)
+def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
+    program = CLOSURES.replace(old, new) + "print((Value(1.0) * 2)._op)\n"
+    if new == ".kind":
+        program = program.replace("= _op", "= _op + '!'").replace(")._op", ").kind")
+    assert said in refused(tmp_path, program)
+
+
+def test_a_constructor_with_its_arguments_in_another_order(tmp_path):
+    program = LOCAL.replace("data, children=()", "data, name='', children=()").replace(", (self,", ", '', (self,")
+    assert "raises (gradwalk's Value takes data, children, and op or local" in refused(tmp_path, program)
+
+
+def test_a_subclass_with_operations_of_its_own(tmp_path):
+    program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
+    program += (
+        "class Weight(Value):\n    def __init__(self, x): super().__init__(x)\n    def item(self): return self.data\n"
+    )
+    assert run(tmp_path, program + "print((2 + Weight(1.0)).data, Weight(3.0).item())\n").stdout == "3.0 3.0\n"
+    program += "    def __add__(self, other): return Value.__add__(self, other) * 2\n"
+    line = program.count("\n")
+    assert f"line {line} overrides its __add__ in Weight" in refused(tmp_path, program)
 
 
 def test_options_that_do_not_go_together(tmp_path):
     result = run(tmp_path, LOCAL, "--replace", "Value", "-m", "script")
     assert result.returncode == 2
     assert "--replace names a class of a script, and -m runs a module: give the path of the script" in result.stderr
+    result = run(tmp_path, LOCAL, "--replace", "script.py")
+    assert result.returncode == 2
+    assert "--replace takes the name of a class, and behind that comes the path of the script" in result.stderr
     result = run(tmp_path, LOCAL, "--replace", "Value", "a*b", "a=1", "b=2", command="walk")
     assert "--replace names a class of a script, and an expression has none" in result.stderr
 

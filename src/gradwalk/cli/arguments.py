@@ -32,6 +32,8 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     _add_lesson(commands)
     _add_run(commands)
     options = parser.parse_args(_options_first(arguments))
+    if options.command == "run" and options.replace is not None and not (options.script or options.module):
+        parser.error("--replace takes the name of a class, and behind that comes the path of the script")
     if options.command == "run" and not (options.script or options.module):
         parser.error("run takes the path of a script, or -m and the name of a module")
     if options.command == "run" and options.replace is not None and options.module:

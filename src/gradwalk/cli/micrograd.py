@@ -62,7 +62,7 @@ def run(script: str, arguments: list[str], replace: str | None = None, *, comman
     source = Path(script).read_bytes()
     name = replace or replacement.offer(source, script, command, ask=command == "run")
     main = ModuleType("__main__")
-    main.__file__ = script
+    main.__file__ = str(Path(script).absolute())
     sys.modules["__main__"] = main
     sys.argv[:] = [script, *arguments]
     sys.path[0] = str(Path(script).parent.resolve())

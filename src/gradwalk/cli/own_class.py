@@ -31,6 +31,7 @@ class Script:
     """
 
     def __init__(self, source: bytes, path: str) -> None:
+        self.source = source
         self.path = path
         self.tree = ast.parse(source, path)
         self._classes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)]
@@ -45,7 +46,7 @@ class Script:
         found = [
             node.name
             for node in self._classes
-            if not self._missing(node) and not node.bases and not _names(node) & _ARRAYS
+            if not self._missing(node) and {*map(ast.unparse, node.bases)} <= {"object"} and not _names(node) & _ARRAYS
         ]
         return list(dict.fromkeys(found))
 
@@ -89,6 +90,17 @@ class Script:
             family.extend(other for other in self._classes if other.name in bases and other not in family)
         return family
 
+    def heirs(self, nodes: Sequence[ast.ClassDef]) -> list[ast.ClassDef]:
+        """Return the classes of the script that derive from some.
+
+        Args:
+            nodes: Those.
+
+        Returns:
+            The others, in the order of the script.
+        """
+        return [c for c in self._classes if c not in nodes and any(member in nodes for member in self.family(c))]
+
     def _missing(self, node: ast.ClassDef) -> list[str]:
         """What a class lacks of micrograd's Value, in words."""
         family = self.family(node)
@@ -115,7 +127,9 @@ class Script:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and name in [alias.asname or alias.name for alias in node.names]:
                 module = node.module or "another file"
-                return f", but imports it from {module}: write `from gradwalk import Value` there, in its place"
+                return (
+                    f", but imports it from {module}: write `from gradwalk import Value` there, in place of the class"
+                )
         return ""
 
 
@@ -125,7 +139,7 @@ class OwnClass:
     Attributes:
         name: Its name.
         path: The path of the script.
-        of_powers: The methods that take powers, of which samples cannot show that gradwalk's are the same.
+        of_powers: The methods that take powers or call NumPy: samples cannot show that gradwalk's are the same.
         effects: The methods that do more than compute, each with a line that does.
         used: The names of all attributes that the script reads.
         used_outside: Those that it reads outside of the class, each with the first line that does.
@@ -154,6 +168,11 @@ class OwnClass:
             raise self.refusal(f"its __init__ does more than keep what it is given, in line {self.effects['__init__']}")
         for line in self._lines_that_set_the_class():
             raise self.refusal(f"line {line} changes an attribute of the class itself")
+        names = {method.name for method in self._methods} - {"__init__", "__repr__", "__str__"}
+        for heir in self._script.heirs(self._nodes):
+            for method in _methods(heir):
+                if method.name in names:
+                    raise self.refusal(f"line {method.lineno} overrides its {method.name} in {heir.name}")
         for node in ast.walk(self._script.tree):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
@@ -186,7 +205,7 @@ class OwnClass:
         Returns:
             The tree. The script's own is left as it was.
         """
-        tree = copy.deepcopy(self._script.tree)
+        tree = ast.parse(self._script.source, self.path)  # a copy of a deep tree takes more frames than there are
         for body in _bodies(tree):
             for place, node in reversed(list(enumerate(body))):
                 if isinstance(node, ast.ClassDef) and node.name == self.name:
@@ -275,15 +294,16 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _takes_powers(method: ast.FunctionDef) -> bool:
-    """Whether a method takes powers of numbers.
+    """Whether a method takes powers of numbers, or functions of NumPy's.
 
     Python asks the C library for x**2, gradwalk multiplies x by x, and about one in a thousand results differ in their
-    last bit: too few for samples to show it, and enough to change what a long training prints.
+    last bit: too few for samples to show it, and enough to change what a long training prints. So it is with np.log.
     """
     operators = [part.op for part in ast.walk(method) if isinstance(part, (ast.BinOp, ast.AugAssign))]
     calls = [part.func for part in ast.walk(method) if isinstance(part, ast.Call)]
     called = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
-    return method.name == "__pow__" or any(isinstance(op, ast.Pow) for op in operators) or "pow" in called
+    has_powers = method.name == "__pow__" or any(isinstance(op, ast.Pow) for op in operators) or "pow" in called
+    return has_powers or bool(_names(method) & _ARRAYS)
 
 
 def _line_of_effect(method: ast.FunctionDef) -> int:

@@ -8,7 +8,7 @@ with what the script's class gave, and a class whose numbers change is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from math import isclose
 from types import FunctionType, MemberDescriptorType
@@ -24,8 +24,18 @@ from gradwalk.value.source_line import users_line
 from gradwalk.value.value import Value
 
 _CALL = "__gradwalk_replacement__"
+_RAISES = "raises (gradwalk's Value takes data, children, and op or local gradients, in this order)"
 _WATCHED = 20  # passes that are looked at before they begin: a loop that does it does it at once
-_REFUSED = {"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__del__"}
+_COLLECTIONS = (tuple, list, set, frozenset)  # that operands are kept in
+_REFUSED = {
+    *("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__del__"),
+    *("__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__"),  # which no type in C takes afterwards
+}
+_TOGETHER = (  # what Python makes of one another
+    {"__eq__", "__ne__"},
+    {"__lt__", "__le__", "__gt__", "__ge__"},
+    {"__repr__", "__str__", "__format__"},
+)
 _LEFT_OUT = {  # what a class is made with, and what gradwalk's Value does for its own nodes
     *("__init__", "__post_init__", "__hash__", "__dict__", "__weakref__", "__slots__", "__module__", "__doc__"),
     *("__qualname__", "__annotations__", "__annotate_func__", "__annotations_cache__", "__match_args__"),
@@ -115,10 +125,14 @@ class Replacement:
         self._refuse_other_values(cls)
         self._expected, self._native, self._kept, self._left_to_watch = {}, [], [], 0
         added = self._other_names(cls)
-        for name, member in _members(cls).items():
+        members = _members(cls)
+        for name, member in members.items():
             if self._has_to_be_kept(cls, name, member):
                 self._kept.append(name)
                 added[name] = member
+        for group in _TOGETHER:
+            if group & added.keys():
+                added |= {name: getattr(object, name) for name in group - members.keys()}
         for name, member in added.items():
             setattr(Value, name, member)
         return Value
@@ -135,7 +149,7 @@ class Replacement:
                 theirs, ours = different
                 raise self._own.refusal(
                     f"its {name} of {theirs.operands} gives {theirs}, and on gradwalk's nodes "
-                    f"{'raises' if ours is None else ours}"
+                    f"{_RAISES if ours is None else ours}"
                 )
         if not self._native:
             raise self._own.refusal("all of its methods give other numbers than gradwalk's")
@@ -189,14 +203,15 @@ class Replacement:
         theirs = samples.outcomes(cls, name, count)
         self._expected[name] = count, theirs
         is_same = samples.difference(theirs, samples.outcomes(Value, name, count)) is None
-        if code in self._own.of_powers or not is_same or not any(theirs):
+        shows_labels = name in ("__repr__", "__str__")  # as gradwalk's does, to which any Value may get one
+        if code in self._own.of_powers or not is_same or not any(theirs) or shows_labels:
             return True
         self._native.append(name)
         return False
 
     def _refuse_other_values(self, cls: type) -> None:
         """Refuse a class whose instances or gradients are not those of micrograd."""
-        for name in _REFUSED & _members(cls).keys():
+        for name in sorted(_REFUSED & _members(cls).keys()):
             raise self._own.refusal(f"it defines {name}")
         try:
             leaf = cls(1.5)
@@ -213,13 +228,14 @@ class Replacement:
 
     def _other_names(self, cls: type) -> dict[str, object]:
         """Properties for attributes that the script's class has under other names than gradwalk's."""
-        a, b = cls(3.0), cls(-2.0)
-        out, product = a * b, Value(3.0) * Value(-2.0)
+        a, b, leaf = cls(3.0), cls(-2.0), Value(3.0)
+        out = a * b
         found: dict[str, object] = {}
-        for name in self._own.used & {"label", "_op"}:
-            theirs, ours = getattr(out, name, None), getattr(product, name)
-            if theirs is not None and theirs != ours:
-                raise self._own.refusal(f"the script uses .{name}, which of a product is {theirs!r}, not {ours!r}")
+        for name in self._own.used & {"label", "op", "_op"}:
+            for what, their, our in (("leaf", a, leaf), ("product", out, leaf * -2.0)):
+                theirs, ours = getattr(their, name, None), getattr(our, name)
+                if theirs is not None and theirs != ours:
+                    raise self._own.refusal(f"the script uses .{name}, which of a {what} is {theirs!r}, not {ours!r}")
         for name in _attributes(out):
             if hasattr(Value, name) or name in vars(cls).keys() & _members(cls).keys():
                 continue
@@ -227,7 +243,7 @@ class Replacement:
             role = _role(held, (a, b))
             if role is not None:
                 found[name] = role
-                self._operands += [name] if isinstance(held, Collection) and a in held else []
+                self._operands += [name] if isinstance(held, _COLLECTIONS) and any(one is a for one in held) else []
             elif name in self._own.used:
                 raise self._own.refusal(f"the script uses its .{name}, which gradwalk's Value has not")
         return found
@@ -256,16 +272,16 @@ def _role(held: object, operands: tuple[Any, Any]) -> property | None:
     """What of gradwalk's Value has the part of an attribute of a product of two operands; None if nothing has."""
     if callable(held):
         return property(lambda node: node._backward, lambda node, function: setattr(node, "_backward", function))
-    if isinstance(held, str) and held:
+    if isinstance(held, str) and held == "*":
         return property(lambda node: node._op, lambda node, symbol: setattr(node, "_op", symbol))
-    if not isinstance(held, (tuple, list, set, frozenset)):
+    if not isinstance(held, _COLLECTIONS):
         return None
-    if isinstance(held, (set, frozenset)) and held == set(operands):
+    kind, ids = type(held), [*map(id, held)]  # ids, because == of the script's class may be anything
+    if isinstance(held, (set, frozenset)) and set(ids) == {*map(id, operands)}:
         return property(lambda node: node._prev, lambda node, children: setattr(node, "_prev", children))
-    kind = type(held)
-    if tuple(held) == operands:
+    if ids == [*map(id, operands)]:
         return property(lambda node: kind(node._children), lambda node, children: setattr(node, "_prev", children))
-    if tuple(held) == (operands[1].data, operands[0].data):
+    if _are_numbers(*held) and tuple(held) == (operands[1].data, operands[0].data):
         return property(lambda node: kind(node._local_grads))
     return None
 
