@@ -1,7 +1,8 @@
 """The page is quick: it opens in an instant, a step fits in a frame, and thousands of nodes open collapsed.
 
 Measured inside headless Chromium, from disk, on pages of nothing but this machine. A step is what the main thread does
-in the frame of a click, from the click until all is painted; steps and openings are the fastest of three walks.
+in the frame of a click, from the click until all is painted; steps and openings are the fastest of three walks. So are
+the frames of the page of microgpt while it trains, of which the longest is told, in each of its parts.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from collections import deque
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
-from timing import Row, at_most, main
+from timing import Row, at_most, example, main
 
-from gradwalk import Value, nn, walk
-from gradwalk.explain.page.page import page
+from gradwalk import Value, nn, opened, source_lines, walk
+from gradwalk.explain.page.page import microgpt_page, page
 
 # Run before the page's own module: notes when its graph is painted, in milliseconds since the navigation began.
 # `painted` does some work in a frame, and tells when the frame began and when all was painted.
@@ -81,6 +83,24 @@ OPENINGS = """async (most) => {
   return times;
 }"""
 
+# The milliseconds of a training step, and of the longest frame, while the model trains for some time.
+TRAINING = """async ([part, milliseconds]) => {
+  const find = (selector) => (root() ?? document).querySelector(selector);
+  const state = find("[data-step]");
+  const step = () => Number(state.dataset.step);
+  find(".transport button.main").click();
+  find(`#${part}`).scrollIntoView();
+  while (step() < 20) await new Promise(requestAnimationFrame);
+  const [start, first] = [performance.now(), step()];
+  let [last, longest] = [start, 0];
+  while (last - start < milliseconds) {
+    const now = await new Promise(requestAnimationFrame);
+    longest = Math.max(longest, now - last);
+    last = now;
+  }
+  return [(last - start) / (step() - first), longest];
+}"""
+
 
 def tree(leaves: int) -> Value:
     """A graph in which every operation has two operands of its own."""
@@ -107,6 +127,18 @@ def network(samples: int) -> Value:
         parameter.label = name
     outputs: list[Any] = [model([random.random(), random.random()]) for _ in range(samples)]
     loss: Value = sum(((output - 1.0) ** 2 for output in outputs), Value(0.0))
+    return loss
+
+
+def transformer(name: str) -> Value:
+    """The loss of microgpt on a name, whose parts have names."""
+    microgpt = example("microgpt")
+    tokenizer = microgpt.Tokenizer(microgpt.NAMES.read_text().split())
+    weights = microgpt.named_values(microgpt.initial_weights(len(tokenizer), random.Random(42)))
+    tokens = tokenizer.encode(name)
+    with source_lines():
+        loss: Value = microgpt.loss(weights, tokens[:-1], tokens[1:])
+    loss.backward()
     return loss
 
 
@@ -143,6 +175,30 @@ class Browser:
         path.write_text(page(None if root is None else walk(root).essence(), name), encoding="utf-8")
         return path
 
+    def from_walk_to_paint(self, graph: Any, turns: int) -> float:
+        """Milliseconds from walk() to its picture: the fastest of some turns in Python, and of some in the browser."""
+        times = []
+        for _ in range(turns):
+            start = perf_counter()
+            text = page(walk(graph).essence(), "microgpt")
+            times.append(1000 * (perf_counter() - start))
+        path = self.folder / "transformer.html"
+        path.write_text(text, encoding="utf-8")
+        return min(times) + min(self.paints(path, 1)[1] for _ in range(turns))
+
+    def training(self, turns: int, milliseconds: int) -> list[Row]:
+        """The rows of the page of microgpt, while it trains."""
+        path = self.folder / "microgpt.html"
+        path.write_text(microgpt_page(), encoding="utf-8")
+        found = []
+        for part in ("train", "attention", "weights"):
+            step, longest = self.times(turns, path, TRAINING, [part, milliseconds])
+            found += [
+                at_most(f"a training step of microgpt in its page, the part {part} in sight", "ms", step, 50),
+                at_most(f"the longest frame meanwhile, the part {part} in sight", "ms", longest, 100),
+            ]
+        return found
+
     def opened(self, path: Path) -> Any:
         """A new tab with a page in it."""
         tab = self.chromium.new_page(viewport={"width": 1280, "height": 800})
@@ -165,7 +221,7 @@ class Browser:
         found: list[list[float]] = []
         for _ in range(turns):
             tab = self.opened(path)
-            tab.evaluate(PAINT)
+            tab.locator(".node, .part, [data-step]").first.wait_for()
             found.append(tab.evaluate(script, argument))
             tab.close()
         return [min(times) for times in zip(*found, strict=True)]
@@ -178,6 +234,7 @@ def rows(browser: Browser, quick: bool) -> list[Row]:
     small = {"tree": browser.file("tree", tree(50)), "chain": browser.file("chain", chain(50))}
     large = browser.file("network", network(samples))
     nodes = len(walk(network(samples)).graph)
+    graph = opened(transformer("jo" if quick else "christophe"))
     first, drawn = browser.paints(lesson, 3 * turns)
     _, collapsed = browser.paints(large, 3 * turns)
     openings = browser.times(turns, large, OPENINGS, parts)
@@ -195,6 +252,13 @@ def rows(browser: Browser, quick: bool) -> list[Row]:
         at_most(f"network of {nodes:,} nodes from disk, painted by module", "ms", collapsed, 2000),
         at_most(f"opening a part of it, median of {len(openings)}", "ms", median(openings), 200),
         at_most("opening a part of it, the slowest", "ms", max(openings), 200),
+        at_most(
+            f"a step of microgpt, {len(graph):,} nodes, from walk() to its modules painted",
+            "ms",
+            browser.from_walk_to_paint(graph, turns),
+            1000,
+        ),
+        *browser.training(turns, 200 if quick else 2000),
     ]
 
 
