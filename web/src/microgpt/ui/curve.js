@@ -69,14 +69,17 @@ export class Curve {
     this.show(0, []);
   }
 
-  /** Stand at a step, before which such losses were. @param {number} step @param {readonly number[]} losses */
-  show(step, losses) {
+  /**
+   * Stand at a step, before which such losses were.
+   * @param {number} step @param {readonly number[]} losses @param {number} [wanted] the step that was asked for meanwhile, to stand there
+   */
+  show(step, losses, wanted = step) {
     losses.forEach((loss, i) => {
       const at = step - losses.length + i;
       this.#losses[at] = loss;
       this.#sums[at + 1] = this.#sums[at] + loss;
     });
-    this.#step = step;
+    this.#step = wanted;
     this.#drawSoon();
   }
 

@@ -139,7 +139,7 @@ export class Page {
     if (step >= this.#progress.steps) this.#stopPacing();
     const isPaced = this.#pace.timer !== 0;
     const [running, rate] = [isRunning || isPaced, isPaced ? this.#pace.stepsPerSecond : measured];
-    this.train.curve.show(step, losses);
+    this.train.curve.show(step, losses, this.#wanted.goto >= 0 ? this.#wanted.goto : step); // else keys that come before the reply count from it
     this.#invented = Math.min(this.#invented, step); // training may have gone back
     const hasStopped = this.#progress.running && !running;
     this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.loss };
