@@ -98,6 +98,26 @@ def test_a_step_that_is_returned_to_has_the_same_numbers(microgpt: Microgpt) -> 
     assert microgpt.number == before
 
 
+def test_the_curve_and_the_foot_tell_the_same_loss(microgpt: Microgpt) -> None:
+    microgpt.train_to(5)
+    for _ in range(2):
+        step, told = microgpt.page.locator(".at").get_attribute("data-step"), microgpt.page.locator(".told-at")
+        expect(told).to_contain_text(f"step {step}: ")
+        loss = re.findall(r"loss ([\d.]+)", told.inner_text())[0]
+        expect(microgpt.page.locator(".at")).to_contain_text(f"loss {loss}")
+        microgpt.button("Step back").click()
+        expect(microgpt.page.locator(".at")).not_to_have_attribute("data-step", step or "")
+
+
+def test_it_invents_again_after_a_restart(microgpt: Microgpt) -> None:
+    microgpt.train_to(300)
+    microgpt.button("Restart").click()
+    expect(microgpt.page.locator(".at")).to_have_attribute("data-step", "0")
+    last = microgpt.page.locator(".invented .note").first.inner_text()
+    microgpt.train_to(120)
+    expect(microgpt.page.locator(".invented .note").first).not_to_have_text(last)
+
+
 def test_it_can_train_slowly(microgpt: Microgpt) -> None:
     microgpt.page.get_by_label("Speed").select_option("20 steps a second")
     microgpt.button("Train").click()
@@ -325,6 +345,33 @@ def test_a_link_that_makes_no_sense_shows_the_page(context: BrowserContext, micr
     page.goto(f"{microgpt_file.as_uri()}#{fragment}")
     expect(page.get_by_role("heading", level=1)).to_contain_text("microgpt")
     expect(page.get_by_role("button", name="Train", exact=True)).to_be_visible()
+    expect(page.locator(".head .looks").first).to_contain_text("Head 1")  # of some name, whatever the link says
+
+
+def test_a_neuron_asleep_passes_nothing_back(microgpt: Microgpt) -> None:
+    asleep = next(i for i in range(64) if microgpt.choose("Neurons", i // 16, i % 16).data == 0)
+    microgpt.page.get_by_label("Find a number by its name").fill(f"place3.mlp.sumprod.{asleep}")
+    microgpt.button("Find").click()
+    expect(microgpt.story).to_contain_text("passes nothing back")
+    expect(microgpt.story).not_to_contain_text("nan")
+
+
+def test_nothing_moves_when_one_points_at_a_cell(microgpt: Microgpt) -> None:
+    sheet = microgpt.page.locator(".head .sheet").nth(2)
+    below = microgpt.page.locator(".inside")
+    sheet.scroll_into_view_if_needed()
+    before = below.bounding_box()
+    sheet.hover(position={"x": 35, "y": 30})
+    expect(microgpt.page.locator(".attention > .readout")).to_contain_text("Head 3")
+    assert below.bounding_box() == before
+
+
+def test_what_a_weight_is_stands_in_sight(microgpt: Microgpt) -> None:
+    sheet = microgpt.page.locator("[data-matrix=letters] .sheet")
+    sheet.scroll_into_view_if_needed()
+    sheet.hover(position={"x": 40, "y": 10})
+    expect(microgpt.page.locator(".weights .readout")).to_be_in_viewport()
+    expect(microgpt.page.locator(".weights .readout")).to_contain_text("letters matrix, row 1")
 
 
 # Speed

@@ -67,7 +67,7 @@ export const say = {
     dots: "a dot: one step",
     mean: (/** @type {number} */ count) => `line: mean of ${count} steps`,
     none: "No step has been taken yet.",
-    at: (/** @type {number} */ step, /** @type {string} */ loss, /** @type {string} */ mean) => `step ${step}: loss ${loss}, mean ${mean}`,
+    at: (/** @type {number} */ step, /** @type {boolean} */ isTaken, /** @type {string} */ loss, /** @type {string} */ mean) => `step ${step}: ${isTaken ? "" : "last "}loss ${loss}, mean ${mean}`,
   },
 
   samples: {
@@ -115,7 +115,7 @@ export const say = {
     pictures: { letters: "its letter", places: "its place", sums: "sum, scaled" },
     letter: (/** @type {string} */ letter, /** @type {number} */ i) => `number ${i + 1} of ${letter ? `“${letter}”` : "the start"}`,
     place: (/** @type {number} */ place, /** @type {number} */ i) => `number ${i + 1} of place ${place + 1}`,
-    sum: (/** @type {number} */ place, /** @type {string} */ letter, /** @type {number} */ i) => `number ${i + 1} of ${letterOf(place, letter)}, there`,
+    sum: (/** @type {number} */ place, /** @type {string} */ letter, /** @type {number} */ i) => `number ${i + 1} of ${letterOf(place, letter)}, after the sum`,
   },
 
   attention: {
@@ -154,7 +154,7 @@ export const say = {
     likeliest: (/** @type {string} */ list) => `Likeliest: ${list}.`,
     one: (/** @type {string} */ letter, /** @type {string} */ share) => `${letter || "end"} ${share}`,
     told: (/** @type {string} */ letter, /** @type {string} */ share, /** @type {number} */ rank, /** @type {string} */ loss) =>
-      `${letter ? `“${letter}”` : "The end"} really follows. It got *${share}*, rank ${rank}: the loss here is −log ${share} = ${loss}.`,
+      `${letter ? `“${letter}”` : "The end"} really follows. It got *${share}*, rank ${rank}: the loss here, −log of that share, is ${loss}.`,
     loss: "Open the loss at this place",
   },
 
@@ -196,14 +196,15 @@ export const say = {
     because: "Why this gradient",
     nudge: (/** @type {string} */ size, /** @type {number} */ sign) => {
       if (sign === 0) return "A small change of it leaves the loss as it is.";
-      return `If it grew a little, the loss would ${sign > 0 ? "grow" : "fall"}, ${size} times as much.`;
+      return `If it grew a little, the loss would ${sign > 0 ? "grow" : "fall"} by ${size} times as much.`;
     },
     isRoot: "It is the loss itself: if it grows, the loss grows as much.",
     isUnused: "No number of this name’s loss depends on it, so nothing is passed back to it.",
+    isIdle: "What is made from it passes nothing back: each gradient there times its derivative is 0.",
     one: (/** @type {string} */ amount, /** @type {string} */ upstream, /** @type {string} */ partial) =>
-      `One number is made from it, and passes back its own gradient ${upstream} times its derivative ${partial}: *${amount}*.`,
+      `One number passes gradient back to it: its own gradient ${upstream} times its derivative ${partial} = *${amount}*.`,
     many: (/** @type {number} */ count, /** @type {string} */ sum, /** @type {string} */ grad) =>
-      `${count} numbers are made from it. Each passes back its own gradient times its derivative by this one, and the chain rule adds them up: ${sum} = *${grad}*.`,
+      `${count} numbers pass gradient back to it: each its own gradient times its derivative by this one, and the chain rule adds them up: ${sum} = *${grad}*.`,
     others: (/** @type {number} */ count) => `(${count} more)`,
     made: "What it is made from",
     leaf: "It is given, not computed.",

@@ -55,6 +55,7 @@ export class Cells {
     this.sheet.addEventListener("pointerleave", () => read(""));
     this.sheet.addEventListener("click", (event) => this.#onClick(event));
     board.palette.follow(() => this.#drawSoon());
+    window.addEventListener("beforeprint", () => this.#draw()); // paper shows what the window did not
     new ResizeObserver(([{ contentRect }]) => this.#fit(Math.floor(contentRect.width))).observe(this.element);
     new IntersectionObserver(([{ isIntersecting }]) => this.#see(isIntersecting), { rootMargin: "100px" }).observe(this.element);
   }

@@ -58,9 +58,9 @@ export class Curve {
     return this.#losses.length;
   }
 
-  /** The loss of the last step before one; nan for none. @param {number} step */
-  before(step) {
-    return this.#losses[step - 1] ?? NaN;
+  /** The loss at the step where training stands; where that was not taken yet, of the last one; nan for none. */
+  get loss() {
+    return this.#losses[Math.min(this.#step, this.furthest - 1)] ?? NaN;
   }
 
   /** Training begins anew, for so many steps. @param {number} steps */
@@ -69,14 +69,17 @@ export class Curve {
     this.show(0, []);
   }
 
-  /** Stand at a step, before which such losses were. @param {number} step @param {readonly number[]} losses */
-  show(step, losses) {
+  /**
+   * Stand at a step, before which such losses were.
+   * @param {number} step @param {readonly number[]} losses @param {number} [wanted] the step that was asked for meanwhile, to stand there
+   */
+  show(step, losses, wanted = step) {
     losses.forEach((loss, i) => {
       const at = step - losses.length + i;
       this.#losses[at] = loss;
       this.#sums[at + 1] = this.#sums[at] + loss;
     });
-    this.#step = step;
+    this.#step = wanted;
     this.#drawSoon();
   }
 
@@ -135,12 +138,13 @@ export class Curve {
   }
 
   #tell() {
-    const loss = this.#losses[Math.min(this.#step, this.furthest - 1)];
-    const at = this.#step < this.furthest ? this.#step : this.furthest - 1;
-    const told = loss === undefined ? words.none : words.at(at, four(loss), four(this.#meanAt(at)));
+    const { loss } = this;
+    const isTaken = this.#step < this.furthest;
+    const mean = this.#meanAt(isTaken ? this.#step : this.furthest - 1);
+    const told = Number.isNaN(loss) ? words.none : words.at(this.#step, isTaken, four(loss), four(mean));
     write(this.told, told);
     for (const [name, value] of Object.entries({ valuemin: 0, valuemax: this.furthest, valuenow: this.#step, valuetext: told })) set(this.field, `aria-${name}`, value);
-    set(this.field, "data-loss", loss);
+    set(this.field, "data-loss", Number.isNaN(loss) ? null : loss);
   }
 
   // Going to a step

@@ -20,6 +20,8 @@ const LISTED = 6; // operands and users
 export class Inspector {
   #place = 0;
   #node = -1; // whose links stand there
+  /** @type {Float64Array} all gradients */
+  #grad = new Float64Array();
   /** The names of what was chosen, one after the other, and where in them the visitor is. @type {string[]} */
   #history = [];
   #at = -1;
@@ -43,7 +45,7 @@ export class Inspector {
     this.nudge = element("p", { class: "nudge" });
     this.sentence = element("p", { class: "sentence" });
     this.made = new Links(words.made, ({ data }) => data, ({ partial, amount }) => (Number.isNaN(partial) ? words.constant : words.gets(four(partial), four(amount))), act.choose);
-    this.used = new Links(words.used, ({ amount }) => amount, (link) => words.gives(four(upstreamOf(link)), four(link.partial)), act.choose);
+    this.used = new Links(words.used, ({ amount }) => amount, (link) => words.gives(four(this.#grad[link.node]), four(link.partial)), act.choose);
     this.formulas = [1, 2, 3].map(() => element("p", { class: "formula" }));
     this.source = new Source(lesson.source);
     this.path = new PathList(lesson, act);
@@ -93,6 +95,7 @@ export class Inspector {
     const isOther = scalar.node !== this.#node;
     const hadFocus = this.body.matches(":focus-within");
     this.#node = scalar.node;
+    this.#grad = view.opened.grad;
     set(this.title, "aria-live", view.isRunning ? "off" : "polite");
     write(this.title, scalar.title);
     write(this.name, scalar.name);
@@ -105,7 +108,7 @@ export class Inspector {
     }
     const isRoot = scalar.node === view.lesson.program.root;
     write(this.nudge, isRoot ? words.isRoot : words.nudge(four(Math.abs(scalar.grad)), Math.sign(scalar.grad)));
-    tell(this.sentence, isRoot ? "" : because(scalar));
+    tell(this.sentence, isRoot ? "" : because(scalar, view.opened.grad));
     this.used.update(scalar.users, isRoot || !scalar.users.length ? "" : null, isOther);
     this.made.update(scalar.operands, scalar.operands.length ? null : words.leaf, isOther);
     [scalar.computed, scalar.chainRule, scalar.sentence].forEach((text, i) => write(this.formulas[i], text));
@@ -131,11 +134,11 @@ export class Inspector {
   }
 }
 
-/** How the gradient comes about, by the chain rule. @param {Scalar} scalar */
-function because({ grad, users }) {
+/** How the gradient comes about, by the chain rule. @param {Scalar} scalar @param {Float64Array} gradients of all numbers */
+function because({ grad, users }, gradients) {
   const terms = users.filter(({ amount }) => amount !== 0);
-  if (!terms.length) return words.isUnused;
-  if (terms.length === 1) return words.one(four(grad), four(upstreamOf(terms[0])), four(terms[0].partial));
+  if (!terms.length) return users.length ? words.isIdle : words.isUnused;
+  if (terms.length === 1) return words.one(four(grad), four(gradients[terms[0].node]), four(terms[0].partial));
   const shown = largest(terms);
   const rest = terms.length - shown.length;
   return words.many(terms.length, [added(shown), rest ? words.others(rest) : ""].filter(Boolean).join(" + "), four(grad));
@@ -144,11 +147,6 @@ function because({ grad, users }) {
 /** A sum, written out. @param {readonly Link[]} terms */
 function added(terms) {
   return terms.map(({ amount }, i) => (i && amount < 0 ? ` −\u00a0${four(-amount)}` : `${i ? " +\u00a0" : ""}${four(amount)}`)).join("");
-}
-
-/** The gradient of the number that passes something back. @param {Link} link */
-function upstreamOf({ amount, partial }) {
-  return amount / partial;
 }
 
 /** Numbers that the chosen one is made from, or used by; of many the largest. */

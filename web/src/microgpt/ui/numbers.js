@@ -2,9 +2,9 @@
 
 import { digits, short } from "../../core/numbers.js";
 
-/** To six digits. @param {number} number */
+/** To six digits; of a small number fewer, so that it is short without an exponent. @param {number} number */
 export function six(number) {
-  return signed(short(number));
+  return Math.abs(number) < 1e-4 ? four(number) : signed(short(number));
 }
 
 /** To four digits. @param {number} number */
@@ -15,6 +15,7 @@ export function four(number) {
 /** A share as a person would say it. @param {number} share */
 export function percent(share) {
   const hundred = 100 * share;
+  if (hundred > 0 && hundred < 0.001) return "<0.001 %";
   return `${hundred >= 9.95 || hundred === 0 ? hundred.toFixed(0) : hundred.toPrecision(hundred >= 0.995 ? 2 : 1)} %`;
 }
 

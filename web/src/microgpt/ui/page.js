@@ -126,10 +126,11 @@ export class Page {
     this.#invented = 0;
     this.train.begin(names, problems, this.#isOwn, steps);
     this.#progress = { step, steps, loss: NaN, rate: 0, running: false };
-    if (names.length && !this.choices.name) this.choices = { ...this.choices, name: names[0] };
-    if (this.#until) this.surroundings.send({ type: "step", count: Math.min(this.#until, steps) });
+    this.#until = Math.min(this.#until, steps);
+    if (!this.choices.name) this.#lookAt(names[0] ?? this.#opened?.name ?? this.lesson.names[0]);
+    if (this.#until) this.surroundings.send({ type: "step", count: this.#until });
     this.transport.update(this.#progress, this.#until);
-    if (names.length) this.#open();
+    this.#open();
   }
 
   /** @param {Progress} progress */
@@ -138,9 +139,10 @@ export class Page {
     if (step >= this.#progress.steps) this.#stopPacing();
     const isPaced = this.#pace.timer !== 0;
     const [running, rate] = [isRunning || isPaced, isPaced ? this.#pace.stepsPerSecond : measured];
-    this.train.curve.show(step, losses);
+    this.train.curve.show(step, losses, this.#wanted.goto >= 0 ? this.#wanted.goto : step); // else keys that come before the reply count from it
+    this.#invented = Math.min(this.#invented, step); // training may have gone back
     const hasStopped = this.#progress.running && !running;
-    this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.before(step) };
+    this.#progress = { ...this.#progress, step, rate, running, loss: this.train.curve.loss };
     if (step >= this.#until || (!running && !losses.length)) this.#until = 0;
     this.transport.update(this.#progress, this.#until);
     if (running && step - this.#invented >= INVENT_EVERY) this.#invent();
@@ -161,8 +163,14 @@ export class Page {
   /** @param {import("../protocol.js").NameProblem} problem */
   #refuse(problem) {
     this.#asked.open = false;
-    this.choices = { ...this.choices, name: this.#opened?.name ?? "" };
+    this.#lookAt(this.#opened?.name ?? this.lesson.names[0]);
     this.tokens.refuse(say.tokens.refused(problem));
+    if (!this.#opened) this.#open(); // a link leads to such a name
+  }
+
+  /** @param {string} name */
+  #lookAt(name) {
+    this.choices = { ...this.choices, name };
   }
 
   // What it is asked for

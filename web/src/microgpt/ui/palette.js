@@ -14,7 +14,7 @@ export class Palette {
 
   /** @param {HTMLElement} root in which the colours are defined */
   constructor(root) {
-    this.probe = element("span", { hidden: true });
+    this.probe = element("span", { hidden: true, class: "probe" });
     root.append(this.probe);
     for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
       matchMedia(query).addEventListener("change", () => this.changed());

@@ -57,6 +57,7 @@ export class Train {
     const told = problems.slice(0, TOLD).map((problem) => element("li", {}, words.problem(problem)));
     const rest = problems.length - told.length;
     fill(this.problems, ...told, rest ? element("li", {}, words.more(rest)) : null);
+    this.use.classList.remove("main");
     write(this.count, names.length ? words.count(names.length) : "");
   }
 

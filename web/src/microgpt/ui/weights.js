@@ -29,7 +29,7 @@ export class Weights {
       legend.element,
     ));
     this.problem = element("p", { class: "problem", role: "alert" });
-    this.element = part("weights", words.heading, words.intro, element("div", { class: "matrices" }, ...figures), this.readout.element, this.#finder(), this.problem);
+    this.element = part("weights", words.heading, words.intro, element("div", { class: "read-out" }, element("div", { class: "matrices" }, ...figures), this.readout.element), this.#finder(), this.problem);
   }
 
   /** @param {View} view */
