@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
-import os
 import random
 import re
 import string
@@ -374,39 +373,14 @@ def test_what_a_weight_is_stands_in_sight(microgpt: Microgpt) -> None:
     expect(microgpt.page.locator(".weights .readout")).to_contain_text("letters matrix, row 1")
 
 
-# Speed
-
-# How far frames are apart, and how long the page is busy at a time.
-WATCH = """() => {
-  [window.gaps, window.tasks] = [[], [0]];
-  new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map(({ duration }) => duration)))
-    .observe({ type: "longtask" });
-  let last = performance.now();
-  const watch = (now) => {
-    window.gaps.push(now - last);
-    last = now;
-    requestAnimationFrame(watch);
-  };
-  requestAnimationFrame(watch);
-}"""
-
-
 @pytest.mark.parametrize("part", ["train", "attention", "weights"])
-def test_it_trains_fast_and_no_frame_is_late(microgpt: Microgpt, part: str) -> None:
+def test_it_trains_on_while_one_looks(microgpt: Microgpt, part: str) -> None:
+    """How fast, and how long a frame takes meanwhile: benchmarks/page.py."""
     microgpt.open("isabella")
     microgpt.choose("Head 3", 3, 1)
     microgpt.button("Train").click()
     microgpt.page.locator(f"#{part}").scroll_into_view_if_needed()
-    microgpt.wait_for_step(20)
-    microgpt.page.evaluate(WATCH)
-    before = microgpt.step
-    microgpt.page.wait_for_timeout(3000)
-    taken = microgpt.step - before
-    gaps, tasks = microgpt.page.evaluate("[window.gaps, window.tasks]")
-    others = max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)  # programs that share a core with this one
-    assert taken >= 20 * 3 / others
-    assert max(tasks) < 100 * others
-    assert sorted(gaps)[-2] < 100 * others
+    microgpt.wait_for_step(100)
 
 
 # Everybody
