@@ -83,18 +83,19 @@ OPENINGS = """async (most) => {
   return times;
 }"""
 
-# The milliseconds of a training step, and of the longest frame, while the model trains for some time.
-TRAINING = """async ([part, milliseconds]) => {
-  const find = (selector) => (root() ?? document).querySelector(selector);
-  const state = find("[data-step]");
-  const step = () => Number(state.dataset.step);
+# The milliseconds of a training step, and of the longest frame meanwhile.
+TRAINING = """async ([part, steps]) => {
+  const find = (selector) => root().querySelector(selector);
+  const frame = () => new Promise(requestAnimationFrame);
+  while (!find(".transport .at[data-step='0']")) await frame();
+  const step = () => Number(find(".transport .at").dataset.step);
   find(".transport button.main").click();
   find(`#${part}`).scrollIntoView();
-  while (step() < 20) await new Promise(requestAnimationFrame);
+  while (step() < 20) await frame();
   const [start, first] = [performance.now(), step()];
   let [last, longest] = [start, 0];
-  while (last - start < milliseconds) {
-    const now = await new Promise(requestAnimationFrame);
+  while (step() < steps) {
+    const now = await frame();
     longest = Math.max(longest, now - last);
     last = now;
   }
@@ -186,13 +187,13 @@ class Browser:
         path.write_text(text, encoding="utf-8")
         return min(times) + min(self.paints(path, 1)[1] for _ in range(turns))
 
-    def training(self, turns: int, milliseconds: int) -> list[Row]:
+    def training(self, turns: int, steps: int) -> list[Row]:
         """The rows of the page of microgpt, while it trains."""
         path = self.folder / "microgpt.html"
         path.write_text(microgpt_page(), encoding="utf-8")
         found = []
         for part in ("train", "attention", "weights"):
-            step, longest = self.times(turns, path, TRAINING, [part, milliseconds])
+            step, longest = self.times(turns, path, TRAINING, [part, steps])
             found += [
                 at_most(f"a training step of microgpt in its page, the part {part} in sight", "ms", step, 50),
                 at_most(f"the longest frame meanwhile, the part {part} in sight", "ms", longest, 100),
@@ -258,7 +259,7 @@ def rows(browser: Browser, quick: bool) -> list[Row]:
             browser.from_walk_to_paint(graph, turns),
             1000,
         ),
-        *browser.training(turns, 200 if quick else 2000),
+        *browser.training(turns, 200 if quick else 1000),
     ]
 
 
