@@ -1,5 +1,5 @@
 // microgpt in the page: its document, its program run and swept, training, the ways back to a step, names, and paths.
-// tests/explain/page/test_microgpt.py compares all numbers with Python's.
+// tests/explain/page/test_microgpt_page.py compares all numbers with Python's.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
