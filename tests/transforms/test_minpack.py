@@ -94,8 +94,10 @@ def test_gradient_vanishes_at_the_published_minimizer(problem):
     )
 
 
+# Not "lm": that of SciPy 1.17 reads memory that it has not set, and ends early now and then. With MALLOC_PERTURB_=85 it
+# does so on the problem of Biggs with residuals and a Jacobian by NumPy, too.
 @problems
-@pytest.mark.parametrize("method", ["lm", "trf"])
+@pytest.mark.parametrize("method", ["dogbox", "trf"])
 def test_least_squares_reaches_a_published_minimum(problem, method):
     result = least_squares(
         jit(problem.residuals),
