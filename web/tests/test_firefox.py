@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from lesson import Lesson
-from microgpt import Microgpt
+from microgpt_tab import Microgpt
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, expect
 from test_chapters import CHAPTERS, Guide, by_keyboard, by_mouse
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pages
 import pytest
-from microgpt import Microgpt
+from microgpt_tab import Microgpt
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from test_access import FOCUS, LOOK
 
