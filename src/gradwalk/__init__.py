@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # All public names, by the module that has them. Each is loaded when it is first used, as in Scientific Python's SPEC 1:
 # most programs need few of them.
