@@ -66,7 +66,8 @@ class Ode(Call):
 
     def numbers(self, operands: Floats) -> Floats:
         """Return y at all times, one time after the other: see `Call.numbers`."""
-        found: Floats = self.steps.at(self.field, *self.parted(operands)).ravel()
+        start, times, params = self.parted(operands)
+        found: Floats = self.steps.rows(self.field.forward(params), start, times).ravel()
         return found
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
@@ -145,15 +146,16 @@ class Ode(Call):
     def _differentiated(self, operands: Floats) -> Any:
         """The partials of all results by all operands."""
         start, times, params = self.parted(operands)
-        by_both = self.steps.sensitivities(self.field, start, times, params)
-        rows = self.steps.at(self.field, start, times, params)
-        speed = self.field.of(self.field.program, params)
-        found = numpy.zeros((self.times, self.size, len(operands)))
-        found[:, :, : self.size] = by_both[:, :, : self.size]
-        found[:, :, self.size + self.times :] = by_both[:, :, self.size :]
-        found[:, :, self.size] = -by_both[:, :, : self.size] @ speed(times[0], start)
-        for i, (t, y) in enumerate(zip(times, rows, strict=True)):
-            found[i, :, self.size + i] += speed(t, y)
+        size, first = self.size, self.size + self.times
+        state = numpy.append(start, numpy.eye(size, size + self.field.params))
+        rows = self.steps.rows(self.field.with_partials(params), state, times)
+        partials = rows[:, size:].reshape(self.times, size, -1)
+        change = self.field.forward(params).change
+        found = numpy.zeros((self.times, size, len(operands)))
+        found[:, :, :size], found[:, :, first:] = partials[:, :, :size], partials[:, :, size:]
+        found[:, :, size] = -partials[:, :, :size] @ change(times[0], start)
+        for i, t in enumerate(times):
+            found[i, :, size + i] += change(t, rows[i, :size])
         return found.reshape(self.outputs, -1)
 
 
