@@ -1,10 +1,10 @@
-"""`custom_root` and `custom_fixed_point`: a solver of the user's own, with derivatives by the equation that it solves."""
+"""`custom_root` and `custom_fixed_point`: solvers of the user's own, with derivatives by the equations they solve."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy
@@ -129,7 +129,7 @@ class _Arguments:
         self.values = [x for i, leaf in enumerate(self._leaves) if self._is_varying[i] for x in scalars([leaf])]
         self._leaves = [None if varies else leaf for leaf, varies in zip(self._leaves, self._is_varying, strict=True)]
 
-    def filled(self, numbers: Sequence[float]) -> Any:
+    def filled(self, numbers: Any) -> Any:
         """Return the arguments, with numbers for the Values."""
         leaves = list(self._leaves)
         start = 0

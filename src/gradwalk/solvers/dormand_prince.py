@@ -58,7 +58,7 @@ class Path:
 
     @cython.cfunc
     def _write(self, t: cython.double, to: cython.p_double) -> object:
-        """Write the solution at a time to the first cells of a row. It is near to the latest time that was asked for."""
+        """Write the solution at a time, near to the latest that was asked for, to the first cells of a row."""
         cell: cython.p_double = self._cells
         i: cython.int
         at: cython.Py_ssize_t = self._latest * self._width
@@ -165,7 +165,6 @@ class Stepper:
                 last._steps = 0
             t = self._step(t, end, last)
             while following < count and self._direction * (t - time[following]) >= 0.0:
-                last._latest = last._steps - 1
                 self._at(time[following], last, result, following * self._size)
                 following += 1
             taken += 1
@@ -229,7 +228,7 @@ class Stepper:
         bend: cython.double = self._norm(self._slope, self._size, 0) / h
         steepest: cython.double = max(speed, bend)
         by_bend: cython.double = max(1e-6, h * 1e-3) if steepest <= 1e-15 else ieee.pow(0.01 / steepest, 0.2)
-        return min(min(100.0 * h, by_bend), min(most, self._longest))
+        return min(100.0 * h, by_bend, most, self._longest)
 
     @cython.cfunc
     @cython.exceptval(-1.0, check=True)

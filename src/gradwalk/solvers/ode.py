@@ -1,4 +1,4 @@
-"""`odeint`: ordinary differential equations by SciPy, with derivatives by adjoint and tangent equations."""
+"""`odeint`: ordinary differential equations, with derivatives by adjoint and tangent equations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from gradwalk.solvers.ode_steps import Steps
 from gradwalk.solvers.recorded import applied, check_count, flat, recorded
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.arrays import of_objects
-from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
 
@@ -28,10 +27,10 @@ def odeint(
 ) -> Any:
     """Solve `dy/dt = func(y, t, *args)` for y at some times, as `jax.experimental.ode.odeint` does.
 
-    The steps are those of `scipy.integrate.solve_ivp`, with the exact Jacobian where the method takes one. y has
-    derivatives by `y0`, by `t`, and by all Values in `args` or used by `func`, to any order. Reverse mode goes back once
-    along the solution with its adjoints, forward mode solves for tangents beside y, and `backward()` takes the
-    sensitivities to all of them, which are found together.
+    The steps are those of `scipy.integrate.solve_ivp`: of RK45 in compiled code, of its other methods by SciPy itself,
+    with the exact Jacobian where the method takes one. y has derivatives by `y0`, by `t`, and by all Values in `args`
+    or used by `func`, to any order. Reverse mode goes back once along the solution with its adjoints, forward mode
+    solves for tangents beside y, and `backward()` takes the sensitivities to all of them, which are found together.
 
     Args:
         func: Called with y, the time and `args`; returns the derivative of y. It is recorded once a call, as by `jit`.
@@ -52,7 +51,7 @@ def odeint(
         ValueError: Times repeat or turn back, `func` returns another number of numbers than `y0` has, or SciPy knows no
             such method.
         RecordingError: `func` asks for a number that is not known: see `jit`.
-        ImportError: SciPy is not installed.
+        ImportError: The method is SciPy's, which is not installed.
 
     Example:
         >>> from gradwalk import grad

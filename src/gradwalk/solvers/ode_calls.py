@@ -224,7 +224,7 @@ class OdeBack(Call):
         return tape.program(tape.reverse(pairs, [*start, *itertools.compress(params, self.wanted)]))
 
     def _reverse(self, wanted: Sequence[bool]) -> Program:
-        """Reverse over reverse: the adjoints of the tangents that the solution makes of adjoints, and these tangents."""
+        """Reverse over reverse: the adjoints of the tangents that the solution makes of adjoints, and these."""
         ode = self.ode
         tape = Tape()
         operands, seeds = self._opened(tape)

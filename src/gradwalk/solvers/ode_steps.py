@@ -217,7 +217,9 @@ class Steps:
             return path
         return self._by_scipy(flow, start, times, dense_output=True).sol
 
-    def back(self, field: Field, wanted: Sequence[bool], start: Floats, times: Floats, params: Floats, seeds: Any) -> Any:
+    def back(
+        self, field: Field, wanted: Sequence[bool], start: Floats, times: Floats, params: Floats, seeds: Any
+    ) -> Any:
         """Return the adjoints of y at the first time and of some of p.
 
         Args:

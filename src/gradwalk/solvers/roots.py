@@ -18,7 +18,6 @@ from gradwalk.solvers.recorded import applied, check_count, flat, pointwise, rec
 Tree = TypeVar("Tree")
 
 _WITH_JACOBIAN = ("hybr", "lm")  # SciPy's other methods have no use for one
-_BRACKETING = ("brentq", "brenth", "ridder", "bisect", "toms748")
 
 
 def root(
@@ -56,7 +55,7 @@ def root(
         >>> from gradwalk import grad
         >>> def f(x, a):
         ...     return [x[0] ** 2 - a, x[0] * x[1] - 1.0]
-        >>> root(f, [1.0, 1.0], 4.0)
+        >>> [round(x, 9) for x in root(f, [1.0, 1.0], 4.0)]
         [2.0, 0.5]
         >>> round(grad(lambda a: root(f, [1.0, 1.0], a)[0])(4.0), 6)
         0.25
@@ -64,8 +63,7 @@ def root(
     starts, treedef = flat(x0, "x0")
     program, captured, _ = recorded(fun, _tuple(args), x0=x0)
     check_count(fun, len(program.outputs), len(starts))
-    search = Search("root", method, tuple({"tol": tol, "options": options}.items()))
-    call = Implicit("root", Equation(program), len(starts), search)
+    call = Implicit("root", Equation(program), len(starts), SystemSearch(method, tol, options))
     return treedef.filled(applied(call, [*starts, *captured]))  # type: ignore[no-any-return]
 
 
@@ -124,8 +122,7 @@ def root_scalar(
         starts += numbers
     program, captured, _ = recorded(f, _tuple(args), x=0.0)
     check_count(f, len(program.outputs), 1)
-    settings = {"xtol": xtol, "rtol": rtol, "maxiter": maxiter}
-    search = ScalarSearch(chosen, tuple(where), tuple(settings.items()))
+    search = ScalarSearch(chosen, where, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter})
     call = Implicit("root_scalar", Equation(program), len(starts), search)
     return applied(call, [*starts, *captured])[0]
 
@@ -187,32 +184,32 @@ def without(program: Program) -> Program:
 
 
 @dataclasses.dataclass(frozen=True)
-class Search:
+class SystemSearch:
     """`scipy.optimize.root`.
 
     Attributes:
-        function: What messages call it.
         method: Its method.
-        settings: Its keyword arguments.
+        tol: Its tolerance.
+        options: Its options.
     """
 
-    function: str
     method: str
-    settings: tuple[tuple[str, Any], ...]
+    tol: float | None
+    options: dict[str, Any] | None
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
         """Return x for an equation, where the search starts, and its parameters."""
         solve = from_scipy("scipy.optimize", "root", "root()")
-        known: dict[str, Any] = dict(self.settings)
+        known: dict[str, Any] = {"method": self.method, "tol": self.tol, "options": self.options}
         if self.method in _WITH_JACOBIAN:
             jacobian = pointwise(equation.jacobian, params)
             known["jac"] = lambda x: jacobian(x).reshape(equation.size, equation.size)
-        found = solve(pointwise(equation.residual, params), starts, method=self.method, **known)
+        found = solve(pointwise(equation.residual, params), starts, **known)
         if not found.success:
             raise RuntimeError(
                 f"root does not converge by {self.method}: {' '.join(found.message.split())} The residuals at "
-                f"x = {numpy.round(found.x, 6).tolist()!s:.60} are {found.fun.tolist()!s:.60}. Give an x0 nearer to the "
-                'root, another method, such as "lm", or options={"maxfev": ...}'
+                f"x = {numpy.round(found.x, 6).tolist()!s:.60} are {found.fun.tolist()!s:.60}. Give an x0 that is "
+                'nearer to the root, another method, such as "lm", or options={"maxfev": ...}'
             )
         x: Floats = found.x
         return x
@@ -229,13 +226,13 @@ class ScalarSearch:
     """
 
     method: str
-    where: tuple[tuple[str, int], ...]
-    settings: tuple[tuple[str, Any], ...]
+    where: list[tuple[str, int]]
+    settings: dict[str, Any]
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
         """Return x for an equation, where the search starts, and its parameters."""
         solve = from_scipy("scipy.optimize", "root_scalar", "root_scalar()")
-        known: dict[str, Any] = dict(self.settings)
+        known = dict(self.settings)
         begin = 0
         for name, count in self.where:
             numbers = starts[begin : begin + count].tolist()
@@ -249,8 +246,8 @@ class ScalarSearch:
         if not found.converged:
             raise RuntimeError(
                 f"root_scalar does not converge by {self.method}: {found.flag} after {found.iterations} iterations, at "
-                f"x = {found.root!r}. Give a bracket=[a, b] at which f has different signs, an x0 nearer to the root, or "
-                "more by maxiter=..."
+                f"x = {found.root!r}. Give a bracket=[a, b] at whose ends f has different signs, an x0 that is nearer "
+                "to the root, or more by maxiter=..."
             )
         return numpy.array([found.root])
 
@@ -279,8 +276,8 @@ class Iteration:
             found: Floats = solve(step, starts, xtol=self.xtol, maxiter=self.maxiter, method=self.method)
         except RuntimeError as error:
             raise RuntimeError(
-                f"fixed_point does not converge: {error}. Give an x0 nearer to the fixed point, or more by maxiter=...; "
-                "where func is no contraction, gradwalk.solvers.root finds x of func(x) - x = 0"
+                f"fixed_point does not converge: {error}. Give an x0 that is nearer to the fixed point, or more by "
+                "maxiter=...; where func is no contraction, gradwalk.solvers.root finds x of func(x) - x = 0"
             ) from None
         return found
 
