@@ -199,6 +199,9 @@ class Steps:
         """
         if len(times) == 1:
             return start[numpy.newaxis].copy()
+        steps = numpy.diff(times)
+        if not ((steps > 0.0).all() or (steps < 0.0).all()):
+            raise ValueError(f"t of odeint has to go up, or down, all the way: it is {times.tolist()!s:.100}")
         if self.method == _OWN:
             return self._own(flow, start, times, None)
         return self._by_scipy(flow, start, times, t_eval=times).y.T
