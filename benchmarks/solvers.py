@@ -103,7 +103,7 @@ def volatilities(count: int) -> dict[str, Run]:
     batch_in_jax = j.jit(j.vmap(j.grad(implied_in_jax), in_axes=(0, None, None, None, None)))
     quotes = numpy.linspace(6.0, 14.0, count)
     quotes_in_jax = j.numpy.array(quotes)
-    residual, slope = jit(lambda v, q, *others: price(v, *others) - q), jit(grad(lambda v, *others: price(v, *others)))
+    residual, slope = jit(lambda v, q, *others: price(v, *others) - q), jit(grad(price))
 
     def value_in_scipy() -> Any:
         fprime = lambda v, _, *others: slope(v, *others)  # noqa: E731

@@ -287,7 +287,7 @@ def test_no_root_is_an_error_that_says_what_to_do():
     with pytest.raises(RuntimeError, match="fixed_point does not converge: Failed to converge after 20 iterations"):
         fixed_point(lambda x: 2.0 * x + 1.0, 1.0, maxiter=20, method="iteration")
     with pytest.raises(RuntimeError, match="root_scalar does not converge"):
-        vmap(lambda a: root_scalar(lambda x: x * x - a, x0=0.7))(numpy.array([1.0, -1.0]))
+        vmap(lambda a: root_scalar(lambda x: x * x - a, x0=0.7, x1=0.8))(numpy.array([1.0, -1.0]))
     recorded = jit(grad(lambda a: root(lambda x: x * x - a, 1.0)))
     with pytest.raises(RuntimeError, match="root does not converge"):
         recorded(-1.0)

@@ -17,7 +17,7 @@ import numpy
 from gradwalk.graph.graph import Floats
 from gradwalk.numpy.implicit import Solve, solver
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, appended, given
+from gradwalk.program.call import Call, Expansion, appended, given
 from gradwalk.program.derived import pulled, pushed, unrolled
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
@@ -72,20 +72,20 @@ class Implicit(Call):
     def __init__(self, name: str, equation: Equation, starts: int, search: Search) -> None:
         self.name = name
         self.outputs = equation.size
-        self._equation = equation
-        self._starts = starts
-        self._search = search
+        self.equation = equation
+        self.starts = starts
+        self.search = search
         self._latest: tuple[bytes, Any] = (b"", None)  # operands, and their solution with the inverse of J there
 
     def __repr__(self) -> str:
         return f"<the solution of {self.outputs} equations by {self.name}>"
 
     def __reduce__(self) -> Any:
-        return Implicit, (self.name, self._equation, self._starts, self._search)
+        return Implicit, (self.name, self.equation, self.starts, self.search)
 
     def numbers(self, operands: Floats) -> Floats:
         """Return the solution: see `Call.numbers`."""
-        found = self._search(self._equation, operands[: self._starts], operands[self._starts :])
+        found = self.search(self.equation, operands[: self.starts], operands[self.starts :])
         return numpy.asarray(found, numpy.float64)
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
@@ -96,33 +96,33 @@ class Implicit(Call):
         if known != key:
             self._latest = (key, at := self._differentiated(row))
         x, inverse = at
-        params = row[self._starts :]
-        adjoints = self._equation.pulled.run(numpy.concatenate([x, params, -inverse[position]]))
+        params = row[self.starts :]
+        adjoints = self.equation.pulled.run(numpy.concatenate([x, params, -inverse[position]]))
         partials: list[float] = adjoints[self.outputs :].tolist()
-        return [*[0.0] * self._starts, *partials]
+        return [*[0.0] * self.starts, *partials]
 
     def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the solution for the transposed Jacobian, and the adjoint of F for it: see `Call.pull`."""
         point = self._point(operands, base)
         found = self._solved(tape, point, given(tape, adjoints), is_transposed=True)
         seeds = [tape.append("neg", y) for y in found]
-        of_params = tape.inline(self._equation.pulled, [*point, *seeds])[self.outputs :]
-        return [*[NO_INDEX] * self._starts, *of_params]
+        of_params = tape.inline(self.equation.pulled, [*point, *seeds])[self.outputs :]
+        return [*[NO_INDEX] * self.starts, *of_params]
 
     def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the solution for the tangent of F: see `Call.push`."""
         point = self._point(operands, base)
         still = [tape.constant(0.0)] * self.outputs
-        moved = tape.inline(self._equation.pushed, [*point, *still, *given(tape, tangents[self._starts :])])
+        moved = tape.inline(self.equation.pushed, [*point, *still, *given(tape, tangents[self.starts :])])
         return self._solved(tape, point, [tape.append("neg", x) for x in moved], is_transposed=False)
 
     def _point(self, operands: Indices, base: int) -> Indices:
         """The indices of the solution and of p."""
-        return [*range(base, base + self.outputs), *operands[self._starts :]]
+        return [*range(base, base + self.outputs), *operands[self.starts :]]
 
     def _solved(self, tape: Tape, point: Indices, right: Indices, *, is_transposed: bool) -> Indices:
         """Append the solution of a linear system with the Jacobian at a point."""
-        matrix = tape.inline(self._equation.jacobian, point)
+        matrix = tape.inline(self.equation.jacobian, point)
         if self.outputs == 1:
             return [tape.append("div", right[0], matrix[0])]
         return appended(_linear(self.outputs, is_transposed), tape, [*matrix, *right])
@@ -130,8 +130,31 @@ class Implicit(Call):
     def _differentiated(self, operands: Floats) -> tuple[Floats, Any]:
         """The solution, and the inverse of the Jacobian there."""
         x = self.numbers(operands)
-        point = numpy.concatenate([x, operands[self._starts :]])
-        return x, _inverse(self._equation.jacobian.run(point).reshape(self.outputs, self.outputs))
+        point = numpy.concatenate([x, operands[self.starts :]])
+        return x, _inverse(self.equation.jacobian.run(point).reshape(self.outputs, self.outputs))
+
+
+class SearchedInPlace(Implicit):
+    """The same with a search that takes the place of the call, once it has been differentiated.
+
+    Args:
+        implicit: The call.
+        search: The program of the search, from the operands of the call to its results.
+    """
+
+    def __init__(self, implicit: Implicit, search: Program) -> None:
+        super().__init__(implicit.name, implicit.equation, implicit.starts, implicit.search)
+        self._implicit = implicit
+        self._program = search
+
+    def __reduce__(self) -> Any:
+        return SearchedInPlace, (self._implicit, self._program)
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        """The search, and nothing after it."""
+        tape = Tape()
+        return Expansion(self._program, tape.program([tape.input() for _ in range(self.outputs)]))
 
 
 class _Linear(Solve):

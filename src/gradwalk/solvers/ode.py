@@ -57,7 +57,7 @@ def odeint(
         >>> from gradwalk import grad
         >>> def decayed(rate):
         ...     return odeint(lambda y, t, rate: -rate * y, 2.0, [0.0, 1.0], rate)[-1]
-        >>> round(decayed(0.5), 6), round(grad(decayed)(0.5), 6)
+        >>> round(float(decayed(0.5)), 6), round(grad(decayed)(0.5), 6)
         (1.213061, -1.213061)
     """
     start, treedef = flat(y0, "y0")

@@ -12,12 +12,20 @@ from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.graph.graph import Floats
 from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
-from gradwalk.solvers.implicit import Equation, Implicit
+from gradwalk.solvers.implicit import Equation, Implicit, SearchedInPlace
 from gradwalk.solvers.recorded import applied, check_count, flat, pointwise, recorded
+from gradwalk.solvers.searches import brentq, newton, searched
+from gradwalk.value.modes import is_staging
 
 Tree = TypeVar("Tree")
 
 _WITH_JACOBIAN = ("hybr", "lm")  # SciPy's other methods have no use for one
+# Searches that are programs, by their names: what they are, how many of f and its derivative they call, and SciPy's
+# xtol, rtol and maxiter.
+_PROGRAMS = {
+    "newton": (newton, 2, 1.48e-8, 0.0, 50),
+    "brentq": (brentq, 1, 2e-12, 4.0 * numpy.finfo(float).eps, 100),
+}
 
 
 def root(
@@ -98,6 +106,9 @@ def root_scalar(
     Returns:
         x.
 
+    In a function that `jit` or `vmap` records, "newton" and "brentq" are programs with the same steps. There x is nan
+    where the search does not converge, or `f` has one sign at both ends.
+
     Raises:
         RuntimeError: The search does not converge; in a batch, for one of the samples.
         ValueError: `f` has one sign at both ends of the bracket, or there is neither a bracket nor `x0`, or the method
@@ -124,7 +135,7 @@ def root_scalar(
     check_count(f, len(program.outputs), 1)
     search = ScalarSearch(chosen, where, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter})
     call = Implicit("root_scalar", Equation(program), len(starts), search)
-    return applied(call, [*starts, *captured])[0]
+    return applied(search.in_place(call) if is_staging() else call, [*starts, *captured])[0]
 
 
 def fixed_point(
@@ -228,6 +239,22 @@ class ScalarSearch:
     method: str
     where: list[tuple[str, int]]
     settings: dict[str, Any]
+
+    def in_place(self, call: Implicit) -> Implicit:
+        """Return a call with its search as a program, where there is one for the method.
+
+        Args:
+            call: The call.
+
+        Returns:
+            The call to record.
+        """
+        if self.method not in _PROGRAMS:
+            return call
+        search, used, *defaults = _PROGRAMS[self.method]
+        settings = [x if given is None else given for x, given in zip(defaults, self.settings.values(), strict=True)]
+        functions = [call.equation.residual, call.equation.jacobian][:used]
+        return SearchedInPlace(call, searched(search, functions, call.starts, settings))
 
     def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
         """Return x for an equation, where the search starts, and its parameters."""
