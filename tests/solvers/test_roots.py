@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import sys
 from typing import Any
 
 import numpy
@@ -313,3 +314,11 @@ def test_numbers_are_those_of_scipy():
 
     expected = scipy.optimize.root(f, [1.0, 1.0], jac=lambda x: [[2 * x[0], 1.0], [1.0, -3 * x[1] ** 2]])
     assert root(f, [1.0, 1.0]) == pytest.approx(expected.x.tolist(), abs=1e-14)
+
+
+def test_without_scipy_it_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    for f in (root, fixed_point):
+        with pytest.raises(ImportError, match=r"needs scipy.optimize.\w+: to have it, install SciPy: pip install"):
+            f(math.cos, 1.0)
+    assert jit(lambda a: root_scalar(lambda x: x * x - a, x0=1.0))(4.0) == pytest.approx(2.0)  # a program needs none
