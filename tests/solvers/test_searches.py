@@ -69,6 +69,12 @@ def test_tolerances_and_counts_are_heeded():
         assert 1e-9 < abs(rough(4.0) - 2.0) < 0.5
 
 
+def test_what_a_method_has_no_use_for_is_left_out():
+    for method in ("newton", "brentq"):
+        both = jit(lambda a, m=method: root_scalar(lambda x: x * x - a, method=m, bracket=[0.0, 9.0], x0=1.0))
+        assert both(4.0) == pytest.approx(2.0)
+
+
 def test_what_is_not_found_is_nan_and_so_are_its_derivatives_but_no_others():
     def found(a: Any) -> Any:
         return root_scalar(lambda x: x * x - a, x0=0.7)

@@ -20,11 +20,11 @@ from gradwalk.value.modes import is_staging
 Tree = TypeVar("Tree")
 
 _WITH_JACOBIAN = ("hybr", "lm")  # SciPy's other methods have no use for one
-# Searches that are programs, by their names: what they are, how many of f and its derivative they call, and SciPy's
-# xtol, rtol and maxiter.
+# Searches that are programs, by their names: what they are, what they start from, how many of f and its derivative they
+# call, and SciPy's xtol, rtol and maxiter.
 _PROGRAMS = {
-    "newton": (newton, 2, 1.48e-8, 0.0, 50),
-    "brentq": (brentq, 1, 2e-12, 4.0 * numpy.finfo(float).eps, 100),
+    "newton": (newton, ("x0", 1), 2, 1.48e-8, 0.0, 50),
+    "brentq": (brentq, ("bracket", 2), 1, 2e-12, 4.0 * numpy.finfo(float).eps, 100),
 }
 
 
@@ -91,6 +91,9 @@ def root_scalar(
 
     The derivatives of x are those of the equation: see `root`. By `bracket`, `x0` and `x1` they are 0.
 
+    In a function that `jit` or `vmap` records, "newton" and "brentq" are programs with the same steps. There x is nan
+    where the search does not converge, or `f` has one sign at both ends.
+
     Args:
         f: Called with x and `args`; returns a number. It is recorded once a call, as by `jit`.
         args: Further arguments of `f`: a tuple, or a single one.
@@ -105,9 +108,6 @@ def root_scalar(
 
     Returns:
         x.
-
-    In a function that `jit` or `vmap` records, "newton" and "brentq" are programs with the same steps. There x is nan
-    where the search does not converge, or `f` has one sign at both ends.
 
     Raises:
         RuntimeError: The search does not converge; in a batch, for one of the samples.
@@ -251,7 +251,9 @@ class ScalarSearch:
         """
         if self.method not in _PROGRAMS:
             return call
-        search, used, *defaults = _PROGRAMS[self.method]
+        search, start, used, *defaults = _PROGRAMS[self.method]
+        if [given for given in self.where if given[1]] != [start]:  # SciPy leaves out what is too much, or refuses
+            return call
         settings = [x if given is None else given for x, given in zip(defaults, self.settings.values(), strict=True)]
         functions = [call.equation.residual, call.equation.jacobian][:used]
         return SearchedInPlace(call, searched(search, functions, call.starts, settings))
