@@ -58,6 +58,7 @@ COMPILED = (
     "batching/prepared_batch",
     "transforms/sparsity_pattern",
     "transforms/coloring",
+    "solvers/dormand_prince",
 )
 PACKAGE = Path("src/gradwalk")
 BUILD = Path("build/cython")

@@ -24,6 +24,7 @@ BENCHMARKS = (
     "transforms",
     "calls",
     "loops",
+    "solvers",
     "folding",
     "suites",
     "asian",

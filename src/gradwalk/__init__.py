@@ -18,7 +18,7 @@ __version__ = "0.2.0"
 # All public names, by the module that has them. Each is loaded when it is first used, as in Scientific Python's SPEC 1:
 # most programs need few of them.
 _NAMES = {
-    "gradwalk": ("loops", "math", "nn", "numpy", "optim"),
+    "gradwalk": ("loops", "math", "nn", "numpy", "optim", "solvers"),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
     "gradwalk.backend.thread_pool": ("threads",),
     "gradwalk.batching.stream": ("stream",),
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from gradwalk import nn as nn
     from gradwalk import numpy as numpy
     from gradwalk import optim as optim
+    from gradwalk import solvers as solvers
     from gradwalk.backend.scipy_callable import low_level_callable as low_level_callable
     from gradwalk.backend.scipy_callable import low_level_filter as low_level_filter
     from gradwalk.backend.thread_pool import threads as threads

@@ -67,6 +67,7 @@ COMPILED = (
     "batching/prepared_batch",
     "transforms/sparsity_pattern",
     "transforms/coloring",
+    "solvers/dormand_prince",
 )
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 
 def from_scipy(module: str, name: str, what: str) -> Any:
-    """Import a class of SciPy.
+    """Import a class or a function of SciPy.
 
     Args:
-        module: The module of the class.
-        name: The name of the class.
-        what: The function that returns an object of the class, for the message.
+        module: The module that has it.
+        name: Its name.
+        what: What needs it, for the message.
 
     Returns:
-        The class.
+        The class or function.
 
     Raises:
         ImportError: If SciPy is not installed.
@@ -24,5 +24,5 @@ def from_scipy(module: str, name: str, what: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except ImportError:
         raise ImportError(
-            f"{what} returns a {module}.{name}: to have it, install SciPy: pip install 'gradwalk[scipy]'"
+            f"{what} needs {module}.{name}: to have it, install SciPy: pip install 'gradwalk[scipy]'"
         ) from None

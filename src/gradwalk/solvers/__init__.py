@@ -1,0 +1,19 @@
+"""Roots, fixed points and differential equations by SciPy's solvers, differentiated by the equations that they solve.
+
+The names and meanings are those of SciPy, JAX and JAXopt. The derivatives of a solution are not those of the steps
+that have led to it: they are exact where the solution is, to any order and in every way of running.
+
+>>> from gradwalk import grad, math, solvers
+>>> kepler = lambda mean, e: solvers.root_scalar(lambda x: x - e * math.sin(x) - mean, x0=mean)
+>>> round(kepler(1.0, 0.5), 6), round(grad(kepler)(1.0, 0.5), 6)
+(1.498701, 1.037331)
+"""
+
+from __future__ import annotations
+
+from gradwalk.solvers.custom import custom_fixed_point as custom_fixed_point
+from gradwalk.solvers.custom import custom_root as custom_root
+from gradwalk.solvers.ode import odeint as odeint
+from gradwalk.solvers.roots import fixed_point as fixed_point
+from gradwalk.solvers.roots import root as root
+from gradwalk.solvers.roots import root_scalar as root_scalar

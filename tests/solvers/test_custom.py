@@ -1,0 +1,176 @@
+"""Solvers of the user's own, with derivatives by the equation that they solve."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy
+import pytest
+import scipy.optimize
+from every_way import in_every_way
+from references import jnp
+
+from gradwalk import Value, grad, hessian, jacobian, jit, loops, vmap
+from gradwalk import numpy as gnp
+from gradwalk.solvers import custom_fixed_point, custom_root
+
+
+@custom_root(lambda x, a, b=1.0: x * x * b - a)
+def bisected(init_params: Any, a: float, b: float = 1.0, *, steps: int = 60) -> float:
+    assert isinstance(a, float)
+    low, high = 0.0, max(a, 1.0)
+    for _ in range(steps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * middle * b < a else (low, middle)
+    return low
+
+
+@custom_fixed_point(lambda x, a: 0.5 * (x + a / x))
+def heron(init_params: float, a: float) -> float:
+    x = init_params
+    for _ in range(30):
+        x = 0.5 * (x + a / x)
+    return x
+
+
+@custom_root(grad(lambda x, p: (x[0] - p["a"]) ** 4 + (x[0] - p["a"]) ** 2 + (x[1] - x[0] * p["b"]) ** 2))
+def minimised(init_params: Any, p: dict[str, float]) -> Any:
+    def f(x: Any) -> Any:
+        return (x[0] - p["a"]) ** 4 + (x[0] - p["a"]) ** 2 + (x[1] - x[0] * p["b"]) ** 2
+
+    return scipy.optimize.minimize(f, init_params, tol=1e-12).x.tolist()
+
+
+CASES: dict[str, tuple[Any, Any]] = {
+    "bisection": (lambda a, b: bisected(1.0, a, b), lambda a, b: jnp.sqrt(a / b)),
+    "by name": (lambda a, b: bisected(a=a, init_params=1.0, b=b), lambda a, b: jnp.sqrt(a / b)),
+    "a default": (lambda a, b: b * bisected(1.0, a), lambda a, b: b * jnp.sqrt(a)),
+    "an integer": (lambda a, b: b * bisected(1.0, a, 2), lambda a, b: b * jnp.sqrt(a / 2)),
+    "a start of arguments": (lambda a, b: heron(a + b, a * b), lambda a, b: jnp.sqrt(a * b)),
+    "what an equation closes over": (
+        lambda a, b: custom_root(lambda x, c: x * b - c)(lambda init_params, c: c / 3.0)(1.0, a),
+        lambda a, b: a / b,
+    ),
+    "in a loop": (
+        lambda a, b: loops.fori_loop(0, 2, lambda i, x: bisected(1.0, x * a, b), 1.0),
+        lambda a, b: jnp.sqrt(jnp.sqrt(a / b) * a / b),
+    ),
+    "in another equation": (
+        lambda a, b: custom_root(lambda x, a, b: x - bisected(1.0, a * x, b))(
+            lambda init_params, a, b: a / b,
+        )(1.0, a, b),
+        lambda a, b: a / b,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "what an equation closes over"])
+def test_value_and_two_derivatives_in_every_way(name):
+    in_every_way(*CASES[name], 2.0, 3.0)
+
+
+def test_an_equation_may_close_over_values():
+    f, _ = CASES["what an equation closes over"]
+    assert grad(f, (0, 1))(2.0, 3.0) == pytest.approx((1.0 / 3.0, -2.0 / 9.0))
+    assert jit(grad(f, (0, 1)))(2.0, 3.0) == pytest.approx((1.0 / 3.0, -2.0 / 9.0))
+    a, b = Value(2.0), Value(3.0)
+    f(a, b).backward()
+    assert (a.grad, b.grad) == pytest.approx((1.0 / 3.0, -2.0 / 9.0))
+
+
+def test_a_minimum_is_a_root_of_the_gradient():
+    p = {"a": 2.0, "b": 3.0}
+    assert minimised([1.0, 1.0], p) == pytest.approx([2.0, 6.0], abs=1e-5)
+    slopes = jacobian(minimised, argnums=1)([1.0, 1.0], p)
+    assert [slopes[0]["a"], slopes[1]["a"], slopes[1]["b"]] == pytest.approx([1.0, 3.0, 2.0], abs=1e-4)
+    recorded = jit(hessian(lambda p: minimised([1.0, 1.0], p)[1]))
+    assert recorded(p)["a"]["b"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_ridge_regression_as_jaxopt_shows_it():
+    random = numpy.random.default_rng(0)
+    x, y = random.normal(size=(6, 3)), random.normal(size=6)
+
+    @custom_root(grad(lambda w, penalty, x, y: ((x @ w - y) ** 2).sum() + penalty * (w**2).sum()))
+    def ridge(init_params: Any, penalty: float, x: Any, y: Any) -> Any:
+        return numpy.linalg.solve(x.T @ x + penalty * numpy.eye(3), x.T @ y)
+
+    def direct(penalty: Any, x: Any, y: Any) -> Any:
+        return gnp.linalg.solve(x.T @ x + penalty * numpy.eye(3), x.T @ y)
+
+    for derivative in (jacobian, lambda f, argnums: jacobian(jacobian(f, argnums), argnums)):
+        for position in (0, 1, 2):
+            expected = derivative(direct, position)(10.0, x, y)
+            found = derivative(ridge, position + 1)(None, 10.0, x, y)
+            recorded = jit(derivative(ridge, position + 1))(numpy.zeros(3), 10.0, x, y)
+            numpy.testing.assert_allclose(found, expected, atol=1e-12)
+            numpy.testing.assert_allclose(recorded, expected, atol=1e-12)
+
+
+def test_without_a_start_the_structure_is_found_by_solving():
+    assert bisected(None, 4.0) == pytest.approx(2.0)
+    assert grad(lambda a: bisected(None, a))(4.0) == pytest.approx(0.25)
+    a = Value(4.0)
+    bisected(None, a).backward()
+    assert a.grad == pytest.approx(0.25)
+    with pytest.raises(TypeError, match=r"bisected\(\) is recorded with init_params=None.*give numbers"):
+        jit(lambda a: bisected(None, a))(4.0)
+
+
+def test_arguments_by_name_alone_are_the_solvers():
+    assert bisected(1.0, 4.0, steps=2) == 1.0
+    assert grad(lambda a: bisected(1.0, a, steps=2))(4.0) == 0.5  # that of the equation, at what the solver says
+
+
+def outside(b: Any, number: Any) -> Any:
+    @custom_root(lambda x, a: x * x * b - a)
+    def solver(init_params: Any, a: float) -> Any:
+        return (a / number(b)) ** 0.5
+
+    return solver(1.0, 4.0)
+
+
+@pytest.mark.parametrize("transform", [grad, jit, lambda f: jit(grad(f)), vmap])
+def test_a_solver_that_uses_a_value_from_outside_is_refused(transform):
+    given = numpy.array([2.0]) if transform is vmap else 2.0
+    with pytest.raises(TypeError, match=r"solver\(\) uses a Value that is none of its arguments.*Make it an argument"):
+        transform(lambda b: outside(b, lambda b: b))(given)
+
+
+@pytest.mark.parametrize("transform", [jit, lambda f: jit(grad(f)), vmap])
+def test_its_number_would_be_that_of_the_recording(transform):
+    given = numpy.array([2.0]) if transform is vmap else 2.0
+    with pytest.raises(TypeError, match="Make it an argument"):
+        transform(lambda b: outside([b], lambda b: b[0].data))(given)
+
+
+def test_numbers_of_now_may_be_used():
+    assert grad(lambda b: outside(b, lambda b: b.data))(2.0) == pytest.approx(-0.5 * 2.0**0.5 / 2.0)
+    b = Value(2.0)
+    outside(b, lambda b: b.data).backward()
+    assert b.grad == pytest.approx(-0.5 * 2.0**0.5 / 2.0)
+
+
+def test_a_solution_of_another_structure_is_refused():
+    solver = custom_root(lambda x, a: x - a)(lambda init_params, a: numpy.array(a))
+    with pytest.raises(TypeError, match=r"returned an array of shape \(2,\), where init_params is \[.*first argument"):
+        custom_root(lambda x, a: [x[0] - a, x[1] - a])(lambda init_params, a: numpy.array([a, a]))([0.0, 0.0], 1.0)
+    assert solver(0.0, 2.0) == 2.0  # arrays without dimensions are numbers
+    with pytest.raises(ValueError, match="returned 1 numbers for 2 unknowns"):
+        custom_root(lambda x, a: x[0] - a)(lambda init_params, a: [a, a])([0.0, 0.0], 1.0)
+
+
+def test_decorated_solvers_keep_their_names_and_programs_with_them_are_pickled():
+    assert bisected.__name__ == "bisected"
+    recorded = jit(grad(lambda a: bisected_outside(1.0, a)))
+    assert recorded(4.0) == pytest.approx(0.25)
+    program = pickle.loads(pickle.dumps(recorded.program))
+    assert program.run([9.0]).tolist() == pytest.approx([1.0 / 6.0])
+
+
+def square_root(init_params: float, a: float) -> float:
+    return a**0.5
+
+
+bisected_outside = custom_root(lambda x, a: x * x - a)(square_root)

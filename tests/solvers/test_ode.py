@@ -1,0 +1,274 @@
+"""Differential equations beside closed forms, SciPy, and JAX's `odeint`; stiff ones beside tight tolerances."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from typing import Any
+
+import numpy
+import pytest
+from every_way import in_every_way
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from references import jax, jnp
+from scipy.integrate import solve_ivp
+
+from gradwalk import RecordingError, Value, grad, hessian, jacfwd, jacobian, jit, loops, math, vmap
+from gradwalk.solvers import odeint, root_scalar
+
+TIGHT = {"rtol": 1e-11, "atol": 1e-12}
+
+
+def damped(y: Any, t: Any, rate: Any) -> Any:
+    return -rate * y * (1.0 + 0.1 * t)
+
+
+def damped_in_jax(start: Any, begin: Any, end: Any, rate: Any) -> Any:
+    return start * jnp.exp(-rate * (end - begin + 0.05 * (end * end - begin * begin)))
+
+
+CASES: dict[str, tuple[Any, Any]] = {
+    "a start and a rate": (
+        lambda a, b: odeint(damped, a, [0.0, 1.0], b, **TIGHT)[-1],
+        lambda a, b: damped_in_jax(a, 0.0, 1.0, b),
+    ),
+    "first and last times": (
+        lambda a, b: odeint(damped, 2.0, [0.1 * a, b], 0.5, **TIGHT)[1],
+        lambda a, b: damped_in_jax(2.0, 0.1 * a, b, 0.5),
+    ),
+    "several times": (
+        lambda a, b: (odeint(damped, a, [0.0, 0.2 * a, b, b + 1.0], 0.5, **TIGHT)[[0, 1, 3]] ** 2).sum(),
+        lambda a, b: a * a + damped_in_jax(a, 0.0, 0.2 * a, 0.5) ** 2 + damped_in_jax(a, 0.0, b + 1.0, 0.5) ** 2,
+    ),
+    "back in time": (
+        lambda a, b: odeint(damped, a, [b, 0.5, 0.0], 0.3, **TIGHT)[2],
+        lambda a, b: damped_in_jax(a, b, 0.0, 0.3),
+    ),
+    "what the field closes over": (
+        lambda a, b: odeint(lambda y, t: [y[1] * b, -y[0] * b], [a, 0.0], [0.0, 1.0], **TIGHT)[0][-1],
+        lambda a, b: a * jnp.cos(b),
+    ),
+    "an argument that is not used": (
+        lambda a, b: a * odeint(lambda y, t, b, c: c * y, 1.0, [0.0, 1.0], b, 2, **TIGHT)[-1] * b,
+        lambda a, b: a * b * jnp.exp(2.0),
+    ),
+    "one time": (lambda a, b: odeint(damped, a, [0.0], b)[0] * b, lambda a, b: a * b),
+    "a dict and arguments in one": (
+        lambda a, b: odeint(
+            lambda y, t, p: {"x": y["v"], "v": -p["k"] * y["x"]}, {"v": 0.0, "x": a}, [0.0, 1.0], {"k": b}, **TIGHT
+        )["x"][-1],
+        lambda a, b: a * jnp.cos(jnp.sqrt(b)),
+    ),
+    "a root in the field": (
+        lambda a, b: odeint(
+            lambda y, t: -root_scalar(lambda x: x * x * x - b * y * y * y, x0=1.0), a, [0.0, 1.0], **TIGHT
+        )[-1],
+        lambda a, b: a * jnp.exp(-jnp.cbrt(b)),
+    ),
+    "in a root": (
+        lambda a, b: root_scalar(lambda r: odeint(lambda y, t: -r * y, a, [0.0, 1.0], **TIGHT)[-1] - 1.0 / b, x0=0.5),
+        lambda a, b: jnp.log(a * b),
+    ),
+    "in a loop": (
+        lambda a, b: loops.fori_loop(0, 2, lambda i, y: odeint(damped, y, [0.0, 1.0], b, **TIGHT)[-1], a),
+        lambda a, b: damped_in_jax(damped_in_jax(a, 0.0, 1.0, b), 0.0, 1.0, b),
+    ),
+    "an order of one": (
+        lambda a, b: odeint(lambda y, t, b: math.sin(b * t) + 0.0 * y, a, [0.0, 1.0], b, **TIGHT)[-1],
+        lambda a, b: a + (1.0 - jnp.cos(b)) / b,
+    ),
+    **{
+        method: (
+            lambda a, b, method=method: odeint(damped, a, [0.0, 0.3, 1.0], b, method=method, **TIGHT)[-1] * a,
+            lambda a, b: damped_in_jax(a, 0.0, 1.0, b) * a,
+        )
+        for method in ("DOP853", "LSODA")
+    },
+    **{
+        method: (
+            lambda a, b, method=method: odeint(damped, a, [0.0, 0.3, 1.0], b, method=method, rtol=1e-6)[-1] * a,
+            lambda a, b: damped_in_jax(a, 0.0, 1.0, b) * a,
+        )
+        for method in ("RK23", "Radau", "BDF")
+    },
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_two_derivatives_in_every_way(name):
+    f, in_jax = CASES[name]
+    in_every_way(f, in_jax, 2.0, 0.7, tolerance=1e-4 if name in ("RK23", "Radau", "BDF") else 1e-7)
+
+
+def lotka(np: Any, y: Any, t: Any, p: Any) -> Any:
+    return np.array([p[0] * y[0] - p[1] * y[0] * y[1], -p[2] * y[1] + p[3] * y[0] * y[1]])
+
+
+TIMES = numpy.linspace(0.0, 3.0, 5)
+
+
+@functools.cache
+def lotka_in_jax() -> Any:
+    from jax.experimental.ode import odeint as in_jax  # noqa: PLC0415  JAX is not everywhere
+
+    def loss(start: Any, p: Any) -> Any:
+        found = in_jax(functools.partial(lotka, jnp), start, TIMES, p, rtol=1e-10, atol=1e-10)
+        return (found**2).sum()
+
+    return jax.jit(jax.value_and_grad(loss, argnums=(0, 1)))
+
+
+LOTKA = jit(lambda start, p: (odeint(functools.partial(lotka, numpy), start, TIMES, p, **TIGHT) ** 2).sum())
+LOTKA_GRADIENT = jit(
+    grad(
+        lambda start, p: (odeint(functools.partial(lotka, numpy), start, TIMES, p, **TIGHT) ** 2).sum(), argnums=(0, 1)
+    )
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.floats(0.5, 2.0), min_size=6, max_size=6))
+def test_gradients_are_those_of_jax(numbers):
+    jax.config.update("jax_enable_x64", True)
+    start, p = numpy.array(numbers[:2]), numpy.array(numbers[2:])
+    value, gradient = lotka_in_jax()(start, p)
+    assert LOTKA(start, p) == pytest.approx(float(value), rel=1e-7)
+    for found, expected in zip(LOTKA_GRADIENT(start, p), gradient, strict=True):
+        scale = float(jnp.max(jnp.abs(expected)))
+        numpy.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * scale)
+
+
+@functools.cache
+def exponential_in_jax() -> Any:
+    expm = jax.scipy.linalg.expm
+    return jax.jit(lambda m, y: expm(m) @ y), jax.jit(jax.jacobian(lambda m, y: expm(m) @ y, argnums=(0, 1)))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32))
+def test_linear_systems_are_matrix_exponentials(seed):
+    random = numpy.random.default_rng(seed)
+    matrix, start = random.normal(size=(3, 3)), random.normal(size=3)
+    value, derivatives = exponential_in_jax()
+
+    def last(matrix: Any, start: Any) -> Any:
+        return odeint(lambda y, t, m: m @ y, start, [0.0, 1.0], matrix, **TIGHT)[-1]
+
+    numpy.testing.assert_allclose(last(matrix, start), value(matrix, start), atol=1e-8)
+    slopes = derivatives(matrix, start)
+    for derivative in (jacobian, jacfwd):
+        for found, known in zip(derivative(last, (0, 1))(matrix, start), slopes, strict=True):
+            numpy.testing.assert_allclose(found, known, atol=1e-7)
+    values = numpy.array([Value(x) for x in start.tolist()])
+    last(matrix, values)[0].backward()
+    numpy.testing.assert_allclose([v.grad for v in values], slopes[1][0], atol=1e-7)
+
+
+def robertson(y: Any, t: Any, a: Any, b: Any, c: Any) -> Any:
+    return [-a * y[0] + b * y[1] * y[2], a * y[0] - b * y[1] * y[2] - c * y[1] * y[1], c * y[1] * y[1]]
+
+
+RATES = (0.04, 1e4, 3e7)
+
+
+def remaining(*rates: Any, method: str, rtol: float) -> Any:
+    """How much of the first substance Robertson's reaction leaves."""
+    return odeint(robertson, [1.0, 0.0, 0.0], [0.0, 4.0, 40.0], *rates, method=method, rtol=rtol, atol=1e-12)[0][-1]
+
+
+@functools.cache
+def robertson_differences() -> Any:
+    """The derivatives relative to each rate, by differences of SciPy's solution at a tight tolerance."""
+
+    def scipy_remaining(rates: Any) -> float:
+        found = solve_ivp(
+            lambda t, y: robertson(y, t, *rates), (0.0, 40.0), [1.0, 0.0, 0.0], "Radau", rtol=1e-12, atol=1e-14
+        )
+        return float(found.y[0, -1])
+
+    slopes = []
+    for i, rate in enumerate(RATES):
+        up, down = list(RATES), list(RATES)
+        up[i], down[i] = rate * 1.001, rate * 0.999
+        slopes.append((scipy_remaining(up) - scipy_remaining(down)) / 0.002)
+    return numpy.array(slopes)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_stiff_equations_have_derivatives_in_both_modes(method):
+    f = functools.partial(remaining, method=method, rtol=1e-8)
+    leaves = [Value(rate) for rate in RATES]
+    f(*leaves).backward()
+    for found in (grad(f, (0, 1, 2))(*RATES), jacfwd(f, (0, 1, 2))(*RATES), [leaf.grad for leaf in leaves]):
+        numpy.testing.assert_allclose(numpy.array(found) * RATES, robertson_differences(), rtol=1e-5)
+
+
+def test_second_derivatives_of_a_stiff_equation():
+    f = functools.partial(remaining, method="Radau", rtol=1e-9)
+    second = numpy.array(hessian(f, (0, 1, 2))(*RATES)) * numpy.outer(RATES, RATES)
+    for i, rate in enumerate(RATES):
+        up, down = list(RATES), list(RATES)
+        up[i], down[i] = rate * 1.001, rate * 0.999
+        slope = numpy.array([grad(f, (0, 1, 2))(*rates) for rates in (up, down)])
+        numpy.testing.assert_allclose(second[i], (slope[0] - slope[1]) / 0.002 * RATES, rtol=1e-3, atol=1e-6)
+
+
+def test_structures_and_shapes():
+    start = {"x": numpy.array([[1.0, 2.0]]), "v": 3.0}
+    found = odeint(lambda y, t: {"x": 0.0 * y["x"] + y["v"], "v": 0.0 * y["v"]}, start, [0.0, 1.0, 2.0])
+    assert found["x"].shape == (3, 1, 2)
+    assert found["v"].tolist() == [3.0, 3.0, 3.0]
+    numpy.testing.assert_allclose(found["x"][2], [[7.0, 8.0]])
+    values = odeint(lambda y, t: y, numpy.array([Value(1.0), Value(2.0)]), [0.0, 1.0])
+    assert values.shape == (2, 2)
+    assert values.dtype == object
+
+
+def test_the_field_is_recorded_once():
+    calls = []
+
+    def field(y: Any, t: Any, rate: Any) -> Any:
+        calls.append(y)
+        return -rate * y
+
+    solve = jit(grad(lambda rate: odeint(field, 1.0, [0.0, 1.0], rate)[-1]))
+    for rate in (0.5, 1.0, 2.0):
+        assert solve(rate) == pytest.approx(-numpy.exp(-rate), rel=1e-6)
+    assert len(calls) == 1
+    in_batch = vmap(lambda rate: odeint(field, 1.0, [0.0, 1.0], rate)[-1])(numpy.array([0.5, 1.0]))
+    numpy.testing.assert_allclose(in_batch, numpy.exp([-0.5, -1.0]), rtol=1e-6)
+
+
+def test_programs_with_solutions_are_pickled():
+    recorded = jit(grad(lambda rate: odeint(damped, 1.0, [0.0, 1.0], rate)[-1]))
+    expected = recorded(0.5)
+    assert pickle.loads(pickle.dumps(recorded.program)).run([0.5]).tolist() == [expected]
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau"])
+def test_solutions_that_grow_without_bound_are_errors(method):
+    with pytest.raises(
+        RuntimeError, match=rf"odeint stops at t = [01][.\d]* of 2 by {method}: .*may grow without bound"
+    ):
+        odeint(lambda y, t: y * y, 1.0, [0.0, 2.0], method=method)
+
+
+def test_what_is_no_equation_is_refused():
+    with pytest.raises(ValueError, match="returned 1 numbers for 2 unknowns"):
+        odeint(lambda y, t: y[0], [1.0, 2.0], [0.0, 1.0])
+    for method in ("RK45", "BDF"):
+        with pytest.raises(
+            ValueError, match=r"t of odeint has to go up, or down, all the way: it is \[0.0, 1.0, 1.0\]"
+        ):
+            odeint(lambda y, t: y, 1.0, [0.0, 1.0, 1.0], method=method)
+    with pytest.raises(ValueError, match="`method` must be one of"):
+        odeint(lambda y, t: y, 1.0, [0.0, 1.0], method="Euler")
+    with pytest.raises(RecordingError, match="branches on"):
+        odeint(lambda y, t: y if y > 0 else -y, 1.0, [0.0, 1.0])
+
+
+def test_nan_passes_through_the_way_back():
+    """An adjoint that is not finite makes the derivative so, and no error."""
+    found = grad(lambda a: math.log(0.0 * odeint(damped, a, [0.0, 1.0], 1.0)[-1]))(1.0)
+    assert not numpy.isfinite(found)
