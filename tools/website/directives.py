@@ -86,6 +86,23 @@ class Document(Written):
         return rewritten(re.sub(r"\A# .*\n", "", text), path.parent)
 
 
+class Measured(Written):
+    """Rows of the benchmarks' results, by their claims, one a line."""
+
+    def markdown(self) -> str:
+        """Return the rows as a table."""
+        path = ROOT / "benchmarks/README.md"
+        self.env.note_dependency(str(path))
+        rows = [line.strip("| ").split(" | ") for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = ["| what | gradwalk | peer | ratio |", "|---|---|---|---|"]
+        for claim in self.content:
+            found = [row for row in rows if row[0] == claim]
+            if not found:
+                raise self.error(f"benchmarks/README.md has no row {claim!r}")
+            lines += [f"| {' | '.join(row[:4])} |" for row in found]
+        return "\n".join(lines)
+
+
 class Drawn(SphinxDirective):
     """Python whose last expression is a drawing: the code is shown, and below it the picture, light and dark."""
 
@@ -129,5 +146,6 @@ ALL: dict[str, type[SphinxDirective]] = {
     "tutorial": Tutorial,
     "gallery": Gallery,
     "document": Document,
+    "measured": Measured,
     "drawn": Drawn,
 }

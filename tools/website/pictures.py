@@ -9,7 +9,10 @@ from website.links import DOCS
 
 
 def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
-    """Give dark pages `moons-dark.png` in place of `moons.png` where there is such a file."""
+    """Give dark pages `moons-dark.png` in place of `moons.png`, and where there is none, other colours.
+
+    SVGs look after themselves: what is drawn here has both colours in it.
+    """
     for image in [*doctree.findall(nodes.image)]:
         path = DOCS / image["uri"].lstrip("/")
         dark = path.with_name(f"{path.stem}-dark{path.suffix}")
@@ -20,6 +23,8 @@ def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
             copy["classes"].append("only-dark")
             image.parent.insert(image.parent.index(image) + 1, copy)
             app.env.images.add_file(app.env.current_document.docname, copy["uri"])
+        elif path.suffix == ".png":
+            image["classes"].append("inverted-in-dark")
 
 
 def in_both(light: str, dark: str) -> str:
