@@ -10,13 +10,14 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import gradwalk  # noqa: E402  after the path to the extension
 from website.links import urls  # noqa: E402
+from website.reference import source_url as linkcode_resolve  # noqa: E402, F401  by the name that Sphinx looks for
 
 project = "gradwalk"
 author = "gradwalk's contributors"
 version = release = gradwalk.__version__
 html_title = f"gradwalk {version}"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "website"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.linkcode", "website.extension"]
 exclude_patterns = ["README.md"]  # for forges; here the navigation stands beside every page
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
@@ -39,6 +40,7 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_search_summary = False  # it fetches pages, which browsers refuse for files
 html_theme_options = {
     "source_repository": f"{urls()['Source']}/",
     "source_branch": "main",

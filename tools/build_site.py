@@ -1,15 +1,16 @@
-"""Build the documentation into build/site, and say where it is.
+"""Build the documentation into build/site or another folder, and say where it is.
 
-usage: python tools/build_site.py
+usage: python tools/build_site.py [FOLDER]
 
-Warnings are errors, links that lead nowhere included. What was built needs no network: build/site/index.html opens from
-the disk. Needs `pip install ".[docs]"`.
+Warnings are errors, links that lead nowhere included. What was built needs no network: index.html opens from the disk,
+and its search works there. Needs `pip install ".[docs]"`.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -17,9 +18,11 @@ ROOT = Path(__file__).parents[1]
 
 def main() -> int:
     """Run Sphinx; its exit code."""
-    site = ROOT / "build/site"
-    options = ["-q", "-W", "--keep-going", "-n", "-d", str(ROOT / "build/site-doctrees")]
-    code = subprocess.run([sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(site)], check=False).returncode
+    site = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build/site"
+    with tempfile.TemporaryDirectory() as doctrees:  # everything is made anew
+        options = ["-q", "-W", "--keep-going", "-n", "-a", "-E", "-d", doctrees]
+        command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(site)]
+        code = subprocess.run(command, check=False).returncode
     if not code:
         print(site / "index.html")
     return code

@@ -10,8 +10,6 @@ import re
 import tomllib
 from pathlib import Path
 
-from sphinx.application import Sphinx
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
@@ -35,11 +33,6 @@ def urls() -> dict[str, str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     addresses: dict[str, str] = project["urls"]
     return addresses
-
-
-def rewrite_source(app: Sphinx, docname: str, content: list[str]) -> None:
-    """Rewrite the links of a page before it is parsed."""
-    content[0] = rewritten(content[0], (DOCS / docname).parent)
 
 
 def rewritten(text: str, folder: Path) -> str:
@@ -76,9 +69,9 @@ def target(given: str, folder: Path) -> str:
         An address as it is, a path from docs/ on, or an address in the repository.
     """
     path, hash_mark, heading = given.partition("#")
-    if re.match(r"[a-z]+:", given) or not path or path.startswith("/"):
-        return given
     found = (folder / path).resolve()
+    if re.match(r"[a-z]+:", given) or not path or not found.is_relative_to(ROOT):
+        return given
     name = found.relative_to(ROOT).as_posix()
     if name in PAGES:
         return f"/{PAGES[name]}{hash_mark}{heading}"

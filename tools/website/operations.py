@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import math
 import re
@@ -106,7 +107,7 @@ def calls(row: Operation) -> list[str]:
     found = []
     if row.is_operator:
         found.append(f"{row.symbol}a" if row.arity == 1 else f"a {row.symbol} b")
-    elif row.operator:
+    elif hasattr(builtins, row.operator):
         found.append(f"{row.operator}({', '.join(names)})")
     if row.is_function:
         found += [f"a.{row.name}({', '.join(names[1:])})", f"math.{row.name}({', '.join(names)})"]

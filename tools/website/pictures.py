@@ -23,6 +23,8 @@ def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
             copy["classes"].append("only-dark")
             image.parent.insert(image.parent.index(image) + 1, copy)
             app.env.images.add_file(app.env.current_document.docname, copy["uri"])
+        elif path.suffix == ".svg":
+            image["classes"].append("drawing")
         elif path.suffix == ".png":
             image["classes"].append("inverted-in-dark")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-WIDTH, HEIGHT, MARGIN = 320, 200, 22
+WIDTH, HEIGHT, LEFT, MARGIN = 320, 200, 38, 20
 _STEPS = 240
 
-Curve = tuple[str, Callable[[float], float]]
+Function = Callable[[float], float]
+Curve = tuple[str, Function]
 
 
 def plot(title: str, low: float, high: float, curves: Iterable[Curve]) -> str:
@@ -24,16 +25,16 @@ def plot(title: str, low: float, high: float, curves: Iterable[Curve]) -> str:
         An `svg` element. The axis of y has what most of the numbers need, at most from -5 to 5.
     """
     xs = [low + (high - low) * i / _STEPS for i in range(_STEPS + 1)]
-    drawn = [(kind, [f(x) for x in xs]) for kind, f in curves]
-    bottom, top = _range([y for _, ys in drawn for y in ys])
+    drawn = [(kind, f, [f(x) for x in xs]) for kind, f in curves]
+    bottom, top = _range([y for _, _, ys in drawn for y in ys])
 
     def at(x: float, y: float) -> str:
-        across = MARGIN + (x - low) / (high - low) * (WIDTH - 2 * MARGIN)
+        across = LEFT + (x - low) / (high - low) * (WIDTH - LEFT - MARGIN)
         return f"{across:.1f} {MARGIN + (top - y) / (top - bottom) * (HEIGHT - 2 * MARGIN):.1f}"
 
     parts = [_line("axis", at(low, y), at(high, y)) for y in (0.0,) if bottom <= y <= top]
     parts += [_line("axis", at(x, bottom), at(x, top)) for x in (0.0,) if low <= x <= high]
-    parts += [f'<path class="{kind}" d="{_path(xs, ys, bottom, top, at)}"/>' for kind, ys in drawn]
+    parts += [f'<path class="{kind}" d="{_path(f, xs, ys, bottom, top, at)}"/>' for kind, f, ys in drawn]
     parts += _labels(low, high, bottom, top)
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"'
     return f'<svg class="plot" xmlns="http://www.w3.org/2000/svg" {box}>{"".join(parts)}</svg>'
@@ -47,18 +48,29 @@ def _range(ys: list[float]) -> tuple[float, float]:
 
 
 def _path(
-    xs: list[float], ys: list[float], bottom: float, top: float, at: Callable[[float, float], str]
+    f: Function, xs: list[float], ys: list[float], bottom: float, top: float, at: Callable[[float, float], str]
 ) -> str:
     """The points of a curve, which is torn where it leaves the picture or jumps."""
-    commands, before = [], math.nan
+    commands, before = [], None
     for x, y in zip(xs, ys, strict=True):
-        if not bottom <= y <= top:
-            before = math.nan
-            continue
-        joins = abs(y - before) < 0.25 * (top - bottom)
-        commands.append(f"{'L' if joins else 'M'}{at(x, y)}")
-        before = y
+        point = (x, y) if bottom <= y <= top else None
+        if point:
+            joins = before and not _jumps(f, before, point, 0.02 * (top - bottom))
+            commands.append(f"{'L' if joins else 'M'}{at(x, y)}")
+        before = point
     return "".join(commands)
+
+
+def _jumps(f: Function, left: tuple[float, float], right: tuple[float, float], least: float) -> bool:
+    """Whether there is a change between two points that does not vanish in ever smaller steps."""
+    for _ in range(40):
+        if abs(right[1] - left[1]) < least:
+            return False
+        middle = (left[0] + right[0]) / 2
+        between = middle, f(middle)
+        is_left = abs(between[1] - left[1]) > abs(right[1] - between[1])
+        left, right = (left, between) if is_left else (between, right)
+    return True
 
 
 def _line(kind: str, start: str, end: str) -> str:
@@ -68,8 +80,8 @@ def _line(kind: str, start: str, end: str) -> str:
 def _labels(low: float, high: float, bottom: float, top: float) -> list[str]:
     middle = HEIGHT - 5
     return [
-        f'<text x="{MARGIN}" y="{middle}">{low:g}</text>',
+        f'<text x="{LEFT}" y="{middle}">{low:g}</text>',
         f'<text x="{WIDTH - MARGIN}" y="{middle}" text-anchor="end">{high:g}</text>',
-        f'<text x="2" y="14">{top:.2g}</text>',
-        f'<text x="2" y="{HEIGHT - MARGIN}">{bottom:.2g}</text>',
+        f'<text x="{LEFT - 5}" y="{MARGIN + 4}" text-anchor="end">{top:.2g}</text>',
+        f'<text x="{LEFT - 5}" y="{HEIGHT - MARGIN}" text-anchor="end">{bottom:.2g}</text>',
     ]

@@ -1,17 +1,13 @@
-"""The reference: which names are public, how they are documented, and what links to them."""
+"""The reference: how public names are documented, and what links to them."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import importlib
 import inspect
 import operator
 import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from docutils import nodes
@@ -20,63 +16,11 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 import gradwalk
-from website.links import DOCS
-
-MODULES = ("loops", "math", "nn", "numpy", "numpy.linalg", "optim")
-
-_HOMES = {name: module for module, names in gradwalk._NAMES.items() for name in names}
+from website.links import DOCS, target
+from website.names import HOMES, MODULES, source_of
 
 # Names that docstrings mean otherwise, too: `grad` is an attribute, `label` an argument.
 _AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
-
-
-def public_names() -> set[str]:
-    """Return all public names, those in modules with the module before them, such as `math.tanh`."""
-    own = set(_HOMES) - set(MODULES)
-    return own.union(*({f"{module}.{name}" for name in names_of(module)} for module in MODULES))
-
-
-def names_of(module: str) -> list[str]:
-    """Return the public names of a public module, in the order in which it has them.
-
-    Args:
-        module: The module, without gradwalk before it.
-
-    Returns:
-        What `__all__` names; where there is none, the functions and classes that the file defines, and what it
-        imports under the same name again, as type checkers understand it.
-    """
-    loaded = importlib.import_module(f"gradwalk.{module}")
-    if hasattr(loaded, "__all__"):
-        return [*loaded.__all__]
-    names = dict.fromkeys(_exported(ast.parse(_source(loaded).read_text(encoding="utf-8"))))
-    return [name for name in names if not name.startswith("_") and not isinstance(getattr(loaded, name), ModuleType)]
-
-
-def _exported(tree: ast.Module) -> Iterator[str]:
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            yield statement.name
-        elif isinstance(statement, ast.ImportFrom):
-            yield from (alias.name for alias in statement.names if alias.asname == alias.name)
-
-
-def _source(module: ModuleType) -> Path:
-    """The Python file of a module, which may be compiled."""
-    found = Path(str(module.__file__))
-    return found.with_name(f"{found.name.partition('.')[0]}.py")
-
-
-def documented() -> set[str]:
-    """Return the names that the pages of the reference say they document."""
-    found: set[str] = set()
-    for page in (DOCS / "reference").glob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        for block in re.findall(r"^```{public}\n(.*?)^```", text, re.M | re.S):
-            found.update(block.split())
-        for module in re.findall(r"^```{public-module} (\S+)", text, re.M):
-            found.update(f"{module}.{name}" for name in names_of(module))
-    return found
 
 
 def described(names: list[str]) -> str:
@@ -95,7 +39,7 @@ def _signature(cls: type) -> str:
     """The arguments of a compiled class, from its source, since it keeps none; "" where Python knows them."""
     with contextlib.suppress(ValueError):
         return "" if inspect.signature(cls) else ""
-    for part in ast.walk(ast.parse(_source(sys.modules[cls.__module__]).read_text(encoding="utf-8"))):
+    for part in ast.walk(ast.parse(source_of(sys.modules[cls.__module__]).read_text(encoding="utf-8"))):
         if isinstance(part, ast.ClassDef) and part.name == cls.__name__:
             for method in part.body:
                 if isinstance(method, ast.FunctionDef) and method.name == "__init__":
@@ -109,7 +53,7 @@ def public_role(
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Set code in a docstring; a public name is a link to it."""
     literal = nodes.literal(rawtext, text, classes=["code"])
-    if text in _AMBIGUOUS or text.removeprefix("gradwalk.").partition(".")[0] not in _HOMES:
+    if text in _AMBIGUOUS or text.removeprefix("gradwalk.").partition(".")[0] not in HOMES:
         return [literal], []
     target = f"gradwalk.{text.removeprefix('gradwalk.')}"
     return [addnodes.pending_xref("", literal, refdomain="py", reftype="obj", reftarget=target, refwarn=False)], []
@@ -121,11 +65,18 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, con
     last = target.rpartition(".")[2]
     if node.get("refdomain") != "py":
         return None
-    if last in _HOMES and node["reftype"] == "class":
+    if last in HOMES and node["reftype"] == "class":
         return env.domains["py"].resolve_xref(
             env, node["refdoc"], app.builder, "obj", f"gradwalk.{last}", node, contnode
         )
     return None if node.get("refwarn") else contnode
+
+
+def source_url(domain: str, described: dict[str, str]) -> str | None:
+    """Return where the repository has the source of what a page describes; None for numbers such as `math.pi`."""
+    thing = getattr(sys.modules[described["module"]], described["fullname"].partition(".")[0])
+    home = sys.modules.get(getattr(thing, "__module__", ""))
+    return target(str(source_of(home)), DOCS) if home and home.__name__.startswith("gradwalk.") else None
 
 
 def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -1,0 +1,20 @@
+"""The extension that docs/conf.py names: what the site has beyond Sphinx and MyST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from website import blocks, lessons, pictures, reference
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add hooks and a role to a build."""
+    app.connect("source-read", blocks.write)
+    app.connect("doctree-read", pictures.show_dark_ones)
+    app.connect("missing-reference", reference.resolve)
+    app.connect("autodoc-process-docstring", reference.escape, priority=600)  # after napoleon
+    app.connect("build-finished", lessons.write)
+    app.add_role("public", reference.public_role)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
