@@ -8,9 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
-import gradwalk  # noqa: E402  after the path to the extension
 from website.links import urls  # noqa: E402
 from website.reference import source_url as linkcode_resolve  # noqa: E402, F401  by the name that Sphinx looks for
+
+import gradwalk  # noqa: E402  after the path to the extension
 
 project = "gradwalk"
 author = "gradwalk's contributors"

@@ -11,10 +11,10 @@ import numpy
 import pytest
 from checkout import ROOT
 from documentation import DOCS, PAGES
+from website import gallery, links, names, operations, plots
 
 from gradwalk import Value, math
 from gradwalk.ops.table import TABLE
-from website import gallery, links, names, operations, plots
 
 COMING_FROM = sorted((DOCS / "coming-from").glob("*.md"))
 

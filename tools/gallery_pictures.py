@@ -21,8 +21,8 @@ IMAGES = ROOT / "docs/images"
 COLOURS = 128  # of the palette of a file, which takes a third of the bytes of one without
 
 # Matplotlib's own dark style, on the background of the site's dark pages.
-DARK = {
-    **matplotlib.style.library["dark_background"],
+DARK: dict[str, object] = {
+    **dict(matplotlib.style.library["dark_background"].items()),
     "figure.facecolor": "#131416",
     "axes.facecolor": "#131416",
     "savefig.facecolor": "#131416",

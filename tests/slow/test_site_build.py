@@ -1,4 +1,4 @@
-"""The documentation site, built: no warning, no broken link, nothing from the network; and other libraries' code in it."""
+"""The documentation site, built: no broken link, and nothing from the network; and the code of other libraries in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from documentation import DOCS, PAGES, built
 from test_readme import blocks, expected
 from test_site import resolved
-
 from website.names import public_names
 
 

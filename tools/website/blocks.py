@@ -91,11 +91,12 @@ def measured(argument: str, body: str) -> str:
 def drawn(argument: str, body: str) -> str:
     """Write Python whose last expression is a call of `draw`, and below it the picture, for light and dark pages."""
     *statements, last = ast.parse(body).body
-    if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
-        raise ValueError(f"the last line has to be a call of draw: {body}")
+    call = last.value if isinstance(last, ast.Expr) else last
+    if not isinstance(call, ast.Call):
+        raise TypeError(f"the last line has to be a call of draw: {body}")
     names: dict[str, Any] = {}
     exec(compile(ast.Module(statements, []), "docs", "exec"), names)
-    light, dark = (_svg(last.value, theme, names) for theme in ("light", "dark"))
+    light, dark = (_svg(call, theme, names) for theme in ("light", "dark"))
     return f"```python\n{body}```\n\n```{{raw}} html\n{in_both(light, dark)}\n```"
 
 

@@ -31,12 +31,12 @@ def groups() -> dict[str, list[Operation]]:
     """Return the rows by the comments above them in the table."""
     found: dict[str, list[Operation]] = {}
     heading = ""
-    for line in inspect.getsource(table).partition("\nTABLE")[2].splitlines():
-        if comment := re.match(r"    # ([^.,:]*)", line):
-            heading = comment[1]
-        if begun := re.match(r'(?:    Operation\(|        )"(\w+)",', line):
-            if begun[1] in table.BY_NAME and begun[1] not in {row.name for row in found.get(heading, [])}:
-                found.setdefault(heading, []).append(table.BY_NAME[begun[1]])
+    source = inspect.getsource(table).partition("\nTABLE")[2]
+    for part in re.finditer(r'^    # (.*?)(?:, which|\.)|^    Operation\(\s*"(\w+)"', source, re.M):
+        if part[1]:
+            heading = part[1]
+        else:
+            found.setdefault(heading, []).append(table.BY_NAME[part[2]])
     return found
 
 
@@ -48,8 +48,8 @@ def sections() -> str:
         for row in rows:
             lines += _section(row)
     lines += ["## Any number of operands", ""]
-    for row in table.VARIADIC:
-        lines += _variadic(row)
+    for variadic in table.VARIADIC:
+        lines += _variadic(variadic)
     return "\n".join(lines)
 
 
@@ -58,7 +58,7 @@ def _section(row: Operation) -> Iterator[str]:
     partials = [(f"d/d{x}", f"`{text(row.partial(i))}`") for i, x in enumerate(operands)]
     yield from _card(
         row.name,
-        f"{row.words[0].upper()}{row.words[1:]}.",
+        _sentence(row.words),
         [("symbol", f"`{row.symbol}`"), ("value", f"`{text(row.forward)}`"), *partials, *_facts(row)],
         _plot(row),
     )
@@ -66,14 +66,24 @@ def _section(row: Operation) -> Iterator[str]:
 
 def _variadic(row: Reduction | Gather) -> Iterator[str]:
     if isinstance(row, Gather):
-        facts = [("value", "`values[index]`"), ("d/dvalues[i]", "`1` where i is the index, else `0`"), ("d/dindex", "`0`")]
+        facts = [
+            ("value", "`values[index]`"),
+            ("d/dvalues[i]", "`1` where i is the index, else `0`"),
+            ("d/dindex", "`0`"),
+        ]
         call = "`take(values, index)`"
     else:
         facts = [("value", f"`total` becomes `{text(row.step)}` for each element")]
         facts += [(f"d/d{p}", f"`{text(as_formula(d))}`") for p, d in zip(row.parameters, row.partials, strict=True)]
         facts += [] if row.start_partial is None else [("d/dstart", f"`{text(as_formula(row.start_partial))}`")]
         call = f"`math.{row.name}({', '.join(row.parameters)}, start)`"
-    yield from _card(row.name, f"{row.words[0].upper()}{row.words[1:]}.", [*facts, ("calls", call)], "")
+    yield from _card(row.name, _sentence(row.words), [*facts, ("calls", call)], "")
+
+
+def _sentence(words: str) -> str:
+    first = words.split(maxsplit=1)[0]
+    is_a_word = len(first) > 1 and "(" not in first  # and not the name of an operand
+    return f"{words[0].upper()}{words[1:]}." if is_a_word else f"{words}."
 
 
 def _card(name: str, words: str, facts: list[tuple[str, str]], drawing: str) -> Iterator[str]:
@@ -133,8 +143,7 @@ def _slice(row: Operation, others: tuple[float, ...], of_partial: bool) -> Calla
 
 
 def _plot(row: Operation) -> str:
-    slices = _OTHERS.get(row.arity, ((),))
-    middle = slices[len(slices) // 2]
+    slices, middle = _OTHERS.get(row.arity, ((),)), _middle(row)
     curves = [("value" if o == middle else "value faint", _slice(row, o, False)) for o in slices]
     curves.append(("slope", _slice(row, middle, True)))
     low, high = max(row.domain[0][0], -_WIDEST), min(row.domain[0][1], _WIDEST)
@@ -144,7 +153,13 @@ def _plot(row: Operation) -> str:
         key += "; y = 1, fainter ½ and 2"
     if row.arity == 3:
         key += "; y = 1, z = -1"
-    return f'<figure>{plot(f"{row.name}: {key}", low, high, curves)}<figcaption>{key}</figcaption></figure>'
+    return f"<figure>{plot(f'{row.name}: {key}', low, high, curves)}<figcaption>{key}</figcaption></figure>"
+
+
+def _middle(row: Operation) -> tuple[float, ...]:
+    """The other operands of the slice whose derivative is shown."""
+    slices = _OTHERS.get(row.arity, ((),))
+    return slices[len(slices) // 2]
 
 
 def _defined(row: Operation) -> str:
@@ -171,16 +186,16 @@ def _edge(row: Operation, low: float, high: float) -> str:
 
 def _kinks(row: Operation) -> Iterator[str]:
     """Where value or derivative jump along x, found by trying: at multiples of ¼, the other operands as in the plot."""
-    others = _OTHERS.get(row.arity, ((),))[-1 if row.arity == 3 else len(_OTHERS.get(row.arity, ((),))) // 2]
-    step = 1e-9
+    others = _middle(row)
+    step = 1e-12
     jumps = []
     for x in (x for x in _GRID if abs(x) <= 3):
         (left, dl), (here, d), (right, dr) = (at(row, x + h, *others) for h in (-step, 0.0, step))
         if not all(map(math.isfinite, (left, here, right))):
             continue
-        if abs(left - right) > 1e-3:
+        if abs(left - right) > 1e-2:
             jumps.append(x)
-        elif abs(dl[0] - dr[0]) > 1e-3 * max(1.0, abs(dl[0])) and math.isfinite(d[0]):
+        elif abs(dl[0] - dr[0]) > 1e-2 * max(1.0, abs(dl[0])) and math.isfinite(d[0]):
             yield f"at x = {x:g} the derivative goes from {dl[0]:.4g} to {dr[0]:.4g}, and is {d[0]:.4g}"
     if jumps:
         shown = ", ".join(f"{x:g}" for x in jumps[:3])

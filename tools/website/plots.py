@@ -51,11 +51,12 @@ def _path(
     f: Function, xs: list[float], ys: list[float], bottom: float, top: float, at: Callable[[float, float], str]
 ) -> str:
     """The points of a curve, which is torn where it leaves the picture or jumps."""
-    commands, before = [], None
+    commands = []
+    before: tuple[float, float] | None = None
     for x, y in zip(xs, ys, strict=True):
         point = (x, y) if bottom <= y <= top else None
         if point:
-            joins = before and not _jumps(f, before, point, 0.02 * (top - bottom))
+            joins = before is not None and not _jumps(f, before, point, 0.02 * (top - bottom))
             commands.append(f"{'L' if joins else 'M'}{at(x, y)}")
         before = point
     return "".join(commands)

@@ -38,7 +38,8 @@ def _directive(name: str) -> list[str]:
 def _signature(cls: type) -> str:
     """The arguments of a compiled class, from its source, since it keeps none; "" where Python knows them."""
     with contextlib.suppress(ValueError):
-        return "" if inspect.signature(cls) else ""
+        inspect.signature(cls)
+        return ""
     for part in ast.walk(ast.parse(source_of(sys.modules[cls.__module__]).read_text(encoding="utf-8"))):
         if isinstance(part, ast.ClassDef) and part.name == cls.__name__:
             for method in part.body:
