@@ -14,7 +14,7 @@ from website.reference import source_url as linkcode_resolve  # noqa: E402, F401
 import gradwalk  # noqa: E402  after the path to the extension
 
 project = "gradwalk"
-author = "gradwalk's contributors"
+author = copyright = "gradwalk's contributors"  # noqa: A001  Sphinx's name
 version = release = gradwalk.__version__
 html_title = f"gradwalk {version}"
 
@@ -40,6 +40,7 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("lesson.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_search_summary = False  # it fetches pages, which browsers refuse for files
 html_theme_options = {

@@ -1,4 +1,4 @@
-"""The documentation site, built: no broken link, and nothing from the network; and the code of other libraries in it."""
+"""The documentation site, built: no broken link, nothing from the network; and the code of other libraries in it."""
 
 from __future__ import annotations
 

@@ -43,6 +43,11 @@ def public_module(argument: str, body: str) -> str:
     return f"```{{eval-rst}}\n.. automodule:: gradwalk.{argument}\n```\n\n{reference.described(names)}"
 
 
+def results(argument: str, body: str) -> str:
+    """Write what public functions return: classes that are not public themselves, by their paths, one a line."""
+    return reference.results(body.split())
+
+
 def operations_block(argument: str, body: str) -> str:
     """Write a section for each row of the table of operations."""
     return operations.sections()
@@ -109,6 +114,7 @@ def _svg(call: ast.Call, theme: str, names: dict[str, Any]) -> str:
 BLOCKS: dict[str, Block] = {
     "public": public,
     "public-module": public_module,
+    "results": results,
     "operations": operations_block,
     "tutorial": tutorial_block,
     "gallery": gallery_block,

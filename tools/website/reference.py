@@ -28,11 +28,27 @@ def described(names: list[str]) -> str:
     return "\n".join(["```{eval-rst}", *(line for name in names for line in _directive(name)), "```"])
 
 
+def results(paths: list[str]) -> str:
+    """Return the directives of autodoc for classes of what public functions return, which are not public themselves."""
+    lines = (line for path in paths for line in (f".. autoclass:: {path}()", "   :members:", ""))
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
 def _directive(name: str) -> list[str]:
     thing = operator.attrgetter(name)(gradwalk)
     if inspect.isclass(thing):
         return [f".. autoclass:: gradwalk.{name}{_signature(thing)}", "   :members:", ""]
-    return [f".. {'autofunction' if callable(thing) else 'autodata'}:: gradwalk.{name}", ""]
+    if callable(thing):
+        return [f".. autofunction:: gradwalk.{name}", ""]
+    module, _, constant = f"gradwalk.{name}".rpartition(".")
+    return [
+        f".. py:data:: {constant}",
+        f"   :module: {module}",
+        f"   :value: {thing!r}",
+        "",
+        "   As in Python's `math`.",
+        "",
+    ]
 
 
 def _signature(cls: type) -> str:
@@ -66,18 +82,24 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, con
     last = target.rpartition(".")[2]
     if node.get("refdomain") != "py":
         return None
-    if last in HOMES and node["reftype"] == "class":
-        return env.domains["py"].resolve_xref(
-            env, node["refdoc"], app.builder, "obj", f"gradwalk.{last}", node, contnode
-        )
+    known = [name for name in env.domains.python_domain.objects if name.rpartition(".")[2] == last]
+    if node["reftype"] == "class" and (last in HOMES or len(known) == 1):
+        found = f"gradwalk.{last}" if last in HOMES else known[0]
+        return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, contnode)
     return None if node.get("refwarn") else contnode
 
 
 def source_url(domain: str, described: dict[str, str]) -> str | None:
     """Return where the repository has the source of what a page describes; None for numbers such as `math.pi`."""
-    thing = getattr(sys.modules[described["module"]], described["fullname"].partition(".")[0])
+    thing = getattr(sys.modules[described["module"]], described["fullname"].partition(".")[0], None)
     home = sys.modules.get(getattr(thing, "__module__", ""))
     return target(str(source_of(home)), DOCS) if home and home.__name__.startswith("gradwalk.") else None
+
+
+def begin_below(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep napoleon from reading what stands before a colon in a property's first line as its type."""
+    if what in ("attribute", "property"):
+        lines.insert(0, "")
 
 
 def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
