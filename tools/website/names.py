@@ -12,7 +12,7 @@ from types import ModuleType
 import gradwalk
 from website.links import DOCS
 
-MODULES = ("loops", "math", "nn", "numpy", "numpy.linalg", "optim")
+MODULES = (*gradwalk._NAMES["gradwalk"], "numpy.linalg")
 
 HOMES = {name: module for module, names in gradwalk._NAMES.items() for name in names}
 

@@ -22,6 +22,8 @@ from website.names import HOMES, MODULES, source_of
 # Names that docstrings mean otherwise, too: `grad` is an attribute, `label` an argument.
 _AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
 
+_COLON = "\N{PRESENTATION FORM FOR VERTICAL COLON}"  # stands for a colon while napoleon reads a docstring
+
 
 def described(names: list[str]) -> str:
     """Return the directives of autodoc for public names, as a block of Markdown."""
@@ -96,17 +98,18 @@ def source_url(domain: str, described: dict[str, str]) -> str | None:
     return target(str(source_of(home)), DOCS) if home and home.__name__.startswith("gradwalk.") else None
 
 
-def begin_below(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def hide_colons(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Keep napoleon from reading what stands before a colon in a property's first line as its type."""
     if what in ("attribute", "property"):
-        lines.insert(0, "")
+        lines[:1] = [line.replace(":", _COLON) for line in lines[:1]]
 
 
 def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Keep reStructuredText from reading formulas in docstrings as markup."""
     for i, line in enumerate(lines):
+        lines[i] = line.replace(_COLON, ":")
         if not line.lstrip().startswith((">>>", "..")):
-            lines[i] = re.sub(r"(`[^`]*`)(s\b)?|(?<!\\)([*|])(?=\w)", _escaped, line)
+            lines[i] = re.sub(r"(`[^`]*`)(s\b)?|(?<!\\)([*|])(?=\w)", _escaped, lines[i])
 
 
 def _escaped(found: re.Match[str]) -> str:
