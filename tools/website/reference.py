@@ -17,7 +17,7 @@ from sphinx.environment import BuildEnvironment
 
 import gradwalk
 from website.links import DOCS, target
-from website.names import HOMES, MODULES, source_of
+from website.names import HOMES, MODULES, public_names, source_of
 
 # Names that docstrings mean otherwise, too: `grad` is an attribute, `label` an argument.
 _AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
@@ -68,14 +68,16 @@ def _signature(cls: type) -> str:
 
 
 def public_role(
-    name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
+    role: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Set code in a docstring; a public name is a link to it."""
     literal = nodes.literal(rawtext, text, classes=["code"])
-    if text in _AMBIGUOUS or text.removeprefix("gradwalk.").partition(".")[0] not in HOMES:
+    name = text.removeprefix("gradwalk.")
+    is_known = name in HOMES or (text != name and name in public_names())  # `math.log` is Python's
+    if text in _AMBIGUOUS or not is_known:
         return [literal], []
-    target = f"gradwalk.{text.removeprefix('gradwalk.')}"
-    return [addnodes.pending_xref("", literal, refdomain="py", reftype="obj", reftarget=target, refwarn=False)], []
+    target = f"gradwalk.{name}"
+    return [addnodes.pending_xref("", literal, refdomain="py", reftype="obj", reftarget=target)], []
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.Element) -> Any:
@@ -88,7 +90,7 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, con
     if node["reftype"] == "class" and (last in HOMES or len(known) == 1):
         found = f"gradwalk.{last}" if last in HOMES else known[0]
         return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, contnode)
-    return None if node.get("refwarn") else contnode
+    return contnode if node["reftype"] in ("class", "exc") else None
 
 
 def source_url(domain: str, described: dict[str, str]) -> str | None:

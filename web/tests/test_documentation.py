@@ -21,6 +21,7 @@ PAGES = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("furo")
     return built(tmp_path_factory.mktemp("site"))
 
 
