@@ -106,7 +106,7 @@ def draw_planes(orbit: Axes, flight: Axes, run: Array, flown: Array) -> None:
     flight.set_title(f"From the Earth to Mars in {FLIGHT:.3f} years")
     for name, radius, place in (("Earth", EARTH, LEAVING), ("Mars", MARS, ARRIVING)):
         flight.plot(radius * np.cos(angles), radius * np.sin(angles), color=GREY, linewidth=1, linestyle=":")
-        flight.plot(*place[:2], "o", color="black", markersize=8)
+        flight.plot(*place[:2], "o", color="gray", markersize=8)
         flight.annotate(name, (place[0], place[1]), xytext=(14, -6), textcoords="offset points")
     for axes in (orbit, flight):
         axes.plot(0, 0, "*", color=YELLOW, markeredgecolor="black", markersize=15)

@@ -104,7 +104,7 @@ def draw(its: Run, output: str) -> None:
     for k, known, exponent, (_, _, colour, style, _) in zip(
         (1, 2, 3), EXPONENTS, exponents(states), lines, strict=True
     ):
-        lower.axhline(known, color="black", linewidth=0.8, linestyle=":")
+        lower.axhline(known, color="gray", linewidth=0.8, linestyle=":")
         lower.semilogx(times, exponent, color=colour, linestyle=style, linewidth=2, label=f"k{k} (known: {known:+g})")
     upper.set(title="Robertson's reactions (markers: the published end)", ylabel="concentration")
     lower.set(title="How A depends on the rates", xlabel="time in seconds", ylabel="d log A / d log k")

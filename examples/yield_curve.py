@@ -111,7 +111,7 @@ def draw(p: Array, quotes: Array, risks: Array, bumped: Array, output: str) -> N
     axes["risk"].set(title="Bonds that hedge the pension", ylabel="bonds, of 100 each")
     for its_axes in axes.values():
         its_axes.set_xlabel("maturity in years")
-        its_axes.axhline(0.0, color="black", linewidth=0.8)
+        its_axes.axhline(0.0, color="gray", linewidth=0.8)
         its_axes.grid(alpha=0.3)
     axes["curve"].set_ylim(bottom=0.0)
     axes["curve"].legend(loc="lower right")

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from checkout import ROOT
+from documentation import PAGES
 
 from gradwalk import Value, draw
 
 README = ROOT / "README.md"
 GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
-DOCUMENTS = [README, *GUIDES]
+DOCUMENTS = [README, *PAGES]
 WITH_LINKS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "web/README.md", ROOT / "benchmarks/README.md"]
 
 

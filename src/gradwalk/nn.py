@@ -25,6 +25,8 @@ else:
 
     Parameter = TypeVar("Parameter")
 
+__all__ = ["MLP", "Layer", "Module", "Neuron"]
+
 Activation = Callable[[Value], Value]
 
 

@@ -1,0 +1,25 @@
+"""The extension that docs/conf.py names: what the site has beyond Sphinx and MyST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
+
+from website import blocks, lessons, pictures, reference
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add hooks and a role to a build."""
+    app.connect("source-read", blocks.write)
+    app.connect("doctree-read", pictures.show_dark_ones)
+    app.connect("missing-reference", reference.resolve)
+    app.connect("autodoc-process-docstring", reference.hide_colons, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", reference.escape, priority=600)  # after napoleon
+    app.connect("build-finished", lessons.write)
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"  # as docstrings call them
+    app.add_role("public", reference.public_role)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,34 @@
+"""Pictures on light and on dark pages."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from website.links import DOCS
+
+
+def show_dark_ones(app: Sphinx, doctree: nodes.document) -> None:
+    """Give dark pages `moons-dark.png` in place of `moons.png`, and where there is none, other colours.
+
+    SVGs look after themselves: what is drawn here has both colours in it.
+    """
+    for image in [*doctree.findall(nodes.image)]:
+        path = DOCS / image["uri"].lstrip("/")
+        dark = path.with_name(f"{path.stem}-dark{path.suffix}")
+        if dark.exists():
+            copy = image.deepcopy()
+            copy["uri"] = copy["candidates"]["*"] = dark.relative_to(DOCS).as_posix()
+            image["classes"].append("only-light")
+            copy["classes"].append("only-dark")
+            image.parent.insert(image.parent.index(image) + 1, copy)
+            app.env.images.add_file(app.env.current_document.docname, copy["uri"])
+        elif path.suffix == ".svg":
+            image["classes"].append("drawing")
+        elif path.suffix == ".png":
+            image["classes"].append("inverted-in-dark")
+
+
+def in_both(light: str, dark: str) -> str:
+    """Return HTML that shows one of two pictures."""
+    return f'<div class="drawn only-light">{light}</div><div class="drawn only-dark">{dark}</div>'

@@ -1,0 +1,120 @@
+"""The reference: how public names are documented, and what links to them."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import operator
+import re
+import sys
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+import gradwalk
+from website.links import DOCS, target
+from website.names import HOMES, MODULES, public_names, source_of
+
+# Names that docstrings mean otherwise, too: `grad` is an attribute, `label` an argument.
+_AMBIGUOUS = {"grad", "label", "trace", "check", "draw", "take", "threads", *MODULES}
+
+_COLON = "\N{PRESENTATION FORM FOR VERTICAL COLON}"  # stands for a colon while napoleon reads a docstring
+
+
+def described(names: list[str]) -> str:
+    """Return the directives of autodoc for public names, as a block of Markdown."""
+    return "\n".join(["```{eval-rst}", *(line for name in names for line in _directive(name)), "```"])
+
+
+def results(paths: list[str]) -> str:
+    """Return the directives of autodoc for classes of what public functions return, which are not public themselves."""
+    lines = (line for path in paths for line in (f".. autoclass:: {path}()", "   :members:", ""))
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def _directive(name: str) -> list[str]:
+    thing = operator.attrgetter(name)(gradwalk)
+    if inspect.isclass(thing):
+        return [f".. autoclass:: gradwalk.{name}{_signature(thing)}", "   :members:", ""]
+    if callable(thing):
+        return [f".. autofunction:: gradwalk.{name}", ""]
+    module, _, constant = f"gradwalk.{name}".rpartition(".")
+    return [
+        f".. py:data:: {constant}",
+        f"   :module: {module}",
+        f"   :value: {thing!r}",
+        "",
+        "   As in Python's `math`.",
+        "",
+    ]
+
+
+def _signature(cls: type) -> str:
+    """The arguments of a compiled class, from its source, since it keeps none; "" where Python knows them."""
+    with contextlib.suppress(ValueError):
+        inspect.signature(cls)
+        return ""
+    for part in ast.walk(ast.parse(source_of(sys.modules[cls.__module__]).read_text(encoding="utf-8"))):
+        if isinstance(part, ast.ClassDef) and part.name == cls.__name__:
+            for method in part.body:
+                if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                    del method.args.args[0]
+                    return f"({ast.unparse(method.args)})"
+    return ""
+
+
+def public_role(
+    role: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """Set code in a docstring; a public name is a link to it."""
+    literal = nodes.literal(rawtext, text, classes=["code"])
+    name = text.removeprefix("gradwalk.")
+    is_known = name in HOMES or (text != name and name in public_names())  # `math.log` is Python's
+    if text in _AMBIGUOUS or not is_known:
+        return [literal], []
+    target = f"gradwalk.{name}"
+    return [addnodes.pending_xref("", literal, refdomain="py", reftype="obj", reftarget=target)], []
+
+
+def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.Element) -> Any:
+    """Lead from a class that an annotation names to the public name; what is not gradwalk's stays text."""
+    target = str(node.get("reftarget"))
+    last = target.rpartition(".")[2]
+    if node.get("refdomain") != "py":
+        return None
+    known = [name for name in env.domains.python_domain.objects if name.rpartition(".")[2] == last]
+    if node["reftype"] == "class" and (last in HOMES or len(known) == 1):
+        found = f"gradwalk.{last}" if last in HOMES else known[0]
+        return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, contnode)
+    return contnode if node["reftype"] in ("class", "exc") else None
+
+
+def source_url(domain: str, described: dict[str, str]) -> str | None:
+    """Return where the repository has the source of what a page describes; None for numbers such as `math.pi`."""
+    thing = getattr(sys.modules[described["module"]], described["fullname"].partition(".")[0], None)
+    home = sys.modules.get(getattr(thing, "__module__", ""))
+    return target(str(source_of(home)), DOCS) if home and home.__name__.startswith("gradwalk.") else None
+
+
+def hide_colons(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep napoleon from reading what stands before a colon in a property's first line as its type."""
+    if what in ("attribute", "property"):
+        lines[:1] = [line.replace(":", _COLON) for line in lines[:1]]
+
+
+def escape(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep reStructuredText from reading formulas in docstrings as markup."""
+    for i, line in enumerate(lines):
+        lines[i] = line.replace(_COLON, ":")
+        if not line.lstrip().startswith((">>>", "..")):
+            lines[i] = re.sub(r"(`[^`]*`)(s\b)?|(?<!\\)([*|])(?=\w)", _escaped, lines[i])
+
+
+def _escaped(found: re.Match[str]) -> str:
+    if found[3]:
+        return f"\\{found[3]}"
+    return f"{found[1]}\\ s" if found[2] else found[1]  # `Value`s: code ends before a blank

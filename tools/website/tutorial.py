@@ -1,0 +1,40 @@
+"""The tutorial as a page: the notebook is run, and its cells stand there with what they printed and showed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jupytext
+import nbclient
+
+from website.links import DOCS, ROOT
+
+
+def cells() -> str:
+    """Run the tutorial and return it in Markdown."""
+    notebook = jupytext.read(DOCS / "tutorial.py")
+    resources = {"metadata": {"path": str(ROOT)}}
+    nbclient.NotebookClient(notebook, timeout=120, resources=resources).execute()
+    return "\n\n".join(part for cell in notebook.cells for part in _parts(cell))
+
+
+def _parts(cell: Any) -> list[str]:
+    if cell.cell_type == "markdown":
+        return [str(cell.source).replace("# From one product to a trained network", "", 1)]
+    return [_fenced("python", cell.source), *map(_shown, cell.outputs)]
+
+
+def _shown(output: Any) -> str:
+    if output.output_type == "stream":
+        return _fenced("text", output.text, "printed")
+    if output.output_type == "error":
+        raise RuntimeError(output.evalue)
+    for kind in ("text/html", "image/svg+xml"):
+        if kind in output.data:
+            return _fenced("{raw} html", f'<div class="drawn">{output.data[kind]}</div>')
+    return _fenced("text", output.data["text/plain"], "printed")
+
+
+def _fenced(language: str, text: str, kind: str = "") -> str:
+    attributes = f"{{.{kind}}}\n" if kind else ""
+    return f"{attributes}````{language}\n{text.rstrip()}\n````"
