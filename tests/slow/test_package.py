@@ -16,7 +16,6 @@ from stale import outdated
 
 MODULES = sorted(str(path.relative_to(ROOT / "src/gradwalk")) for path in (ROOT / "src/gradwalk").rglob("*.py"))
 OTHERS = (
-    "ops/_cython.pyi",
     "explain/page/microgpt.js",
     "explain/page/microgpt.json",
     "explain/page/page.js",
