@@ -107,6 +107,9 @@ def test_sdist_holds_what_is_needed_to_build_and_test(sdist):
         "src/gradwalk/value/value.pxd",
         "tests/test_tiny.py",
         "tools/generate.py",
+        "examples/names.txt",
+        "benchmarks/README.md",
+        ".ci/run",
         "web/package-lock.json",
         "web/src/types.js",
     ):
