@@ -1,17 +1,22 @@
 """Compiles the modules that `COMPILED` names; everything else about the package is in pyproject.toml.
 
 Environment variables: GRADWALK_PURE=1 builds a package that runs as plain Python (it has to be asked for: a compiler
-that fails is an error), and GRADWALK_OPTIMIZE=1 compiles at -O1, for a quick build during development.
+that fails is an error), and GRADWALK_OPTIMIZE=1 compiles at -O1, for a quick build during development. Modules have
+debug symbols where CFLAGS has -g.
 """
 
 import hashlib
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import PlatformError
 
 COMPILED = (
     "ops/evaluate",
@@ -63,11 +68,24 @@ COMPILED = (
 PACKAGE = Path("src/gradwalk")
 BUILD = Path("build/cython")
 ON_WINDOWS = sys.platform == "win32"
+WITH_SYMBOLS = "-g" in os.environ.get("CFLAGS", "").split()
 DIRECTIVES = {
     "cdivision": True,
     "boundscheck": False,
     "freethreading_compatible": sys.platform == "linux",  # where .ci/free_threaded has tested it
 }
+
+
+NO_COMPILER = """no C compiler was found, and gradwalk has modules in C. There are three ways on:
+  - Install a compiler, and try again:
+      Debian, Ubuntu  apt install gcc python3-dev
+      Fedora          dnf install gcc python3-devel
+      Alpine          apk add gcc musl-dev python3-dev
+      macOS           xcode-select --install
+      Windows         "Desktop development with C++" of the Build Tools for Visual Studio
+  - Install a released wheel, whose modules are compiled: pip install --only-binary gradwalk gradwalk
+  - Set the environment variable GRADWALK_PURE to 1, and try again: gradwalk is then installed as plain Python, which
+    has all functions and is slower."""
 
 
 def flags() -> list[str]:
@@ -78,9 +96,17 @@ def flags() -> list[str]:
     """
     level = os.environ.get("GRADWALK_OPTIMIZE", "2" if ON_WINDOWS else "3")
     if ON_WINDOWS:
-        return [f"/O{level}", "/fp:precise"]
+        return ["/Od" if level == "0" else f"/O{level}", "/fp:precise"]
     exact = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-    return [f"-O{level}", f"-DGRADWALK_OPTIMIZE={level}", *exact, "-falign-loops=64"]
+    symbols = [] if WITH_SYMBOLS else ["-g0"]
+    return [f"-O{level}", f"-DGRADWALK_OPTIMIZE={level}", *exact, "-falign-loops=64", *symbols]
+
+
+def link_flags() -> list[str]:
+    """Options of the linker: the names of C functions are left out, which only debuggers and profilers would read."""
+    if ON_WINDOWS or WITH_SYMBOLS:
+        return []
+    return ["-Wl,-x" if sys.platform == "darwin" else "-Wl,-s"]
 
 
 def sources(module: Path) -> list[Path]:
@@ -113,23 +139,29 @@ def stamp(module: Path) -> tuple[Path, str]:
 
 
 def extension(module: Path) -> Extension:
-    """A module, translated to C again if its sources differ from those of the last translation.
+    """A module that is to be compiled."""
+    return Extension(
+        ".".join(module.relative_to("src").with_suffix("").parts),
+        [str(module)],
+        extra_compile_args=flags(),
+        extra_link_args=link_flags(),
+        # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
+        define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
+        include_dirs=[str(PACKAGE / folder) for folder in ("value", "backend/cpu", "program")],
+        libraries=[] if ON_WINDOWS else ["m"],
+    )
+
+
+def translated(extension: Extension) -> list[str]:
+    """The C files of a module, which is translated again if its sources differ from those of the last translation.
 
     Neither the times of files nor Cython's own list of dependencies would do: Git changes the times, and the list lacks
     the modules that are cimported from packages.
     """
-    path, text = stamp(module)
+    path, text = stamp(Path(extension.sources[0]))
     is_stale = not path.exists() or path.read_text(encoding="utf-8") != text
     [result] = cythonize(
-        Extension(
-            ".".join(module.relative_to("src").with_suffix("").parts),
-            [str(module)],
-            extra_compile_args=flags(),
-            # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
-            define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
-            include_dirs=[str(PACKAGE / folder) for folder in ("value", "backend/cpu", "program")],
-            libraries=[] if ON_WINDOWS else ["m"],
-        ),
+        extension,
         build_dir=str(BUILD),
         force=is_stale or None,
         include_path=["src"],
@@ -139,12 +171,35 @@ def extension(module: Path) -> Extension:
     if is_stale:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    result.sources.append(str(path))
-    return result
+    return [*result.sources, str(path)]
+
+
+class BuildModules(build_ext):
+    """Translates modules only when they are compiled, and only where there is a compiler."""
+
+    def build_extensions(self) -> None:
+        """Compile all modules."""
+        if not has_command(self.compiler):
+            raise PlatformError(NO_COMPILER)
+        for extension in self.extensions:
+            extension.sources = translated(extension)
+        super().build_extensions()
+
+
+def has_command(compiler: Any) -> bool:
+    """Whether the command of a compiler is installed. That it works is seen when it compiles."""
+    if compiler.compiler_type != "msvc":
+        return shutil.which(compiler.compiler_so[0]) is not None
+    try:
+        compiler.initialized or compiler.initialize()
+    except PlatformError:
+        return False
+    return True
 
 
 pure = os.environ.get("GRADWALK_PURE") == "1"
 setup(
     ext_modules=[] if pure else [extension(PACKAGE / f"{name}.py") for name in COMPILED],
+    cmdclass={"build_ext": BuildModules},
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops.locks import process_lock
 from gradwalk.value.value import Value, sumprod
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 if TYPE_CHECKING:  # what type checkers know of before Python 3.13 has it

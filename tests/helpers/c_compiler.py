@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
 SAME_BITS = ("-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin")
 NUMBERS = itertools.count()
+
+
+def installed(command: str) -> str:
+    """The command of a compiler. Where it is missing, the test is skipped."""
+    if not shutil.which(command):
+        pytest.skip(f"needs the compiler {command}")
+    return command
 
 
 def compiled(folder: Path, source: str, *flags: str, name: str = "f"):
@@ -18,7 +28,7 @@ def compiled(folder: Path, source: str, *flags: str, name: str = "f"):
     path = folder / f"{next(NUMBERS)}.c"
     path.write_text(source, encoding="ascii")
     library = path.with_suffix(".so")
-    subprocess.run(["cc", *STRICT, *flags, "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
+    subprocess.run([installed("cc"), *STRICT, *flags, "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
     function = ctypes.CDLL(str(library))[name]
 
     def run(numbers: Sequence[float], outputs: int) -> list[float]:

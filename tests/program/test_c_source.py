@@ -11,7 +11,7 @@ import time
 
 import numpy
 import pytest
-from c_compiler import SAME_BITS, compiled
+from c_compiler import SAME_BITS, compiled, installed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
@@ -75,7 +75,7 @@ def test_a_compiler_of_cpp_takes_it(piece, tmp_path, monkeypatch):
     )
     (tmp_path / "f.cpp").write_text(program.to_c(), encoding="ascii")
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
-    subprocess.run(["c++", *flags, tmp_path / "f.cpp"], check=True)
+    subprocess.run([installed("c++"), *flags, tmp_path / "f.cpp"], check=True)
 
 
 def test_what_no_output_needs_is_left_out(tmp_path):

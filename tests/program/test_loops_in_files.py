@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import pytest
 import scipy.integrate
-from c_compiler import SAME_BITS, compiled
+from c_compiler import SAME_BITS, compiled, installed
 from references import jsonschema
 
 from gradwalk import Value, grad, jit, loops, low_level_callable, primitive, value_and_grad
@@ -119,7 +119,7 @@ def test_a_compiler_of_cpp_takes_it(tmp_path):
     for kept in (None, "sqrt"):
         (tmp_path / "f.cpp").write_text(recorded(nested, kept).to_c(), encoding="ascii")
         flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
-        subprocess.run(["c++", *flags, tmp_path / "f.cpp"], check=True)
+        subprocess.run([installed("c++"), *flags, tmp_path / "f.cpp"], check=True)
 
 
 def test_functions_of_python_inside_are_refused():

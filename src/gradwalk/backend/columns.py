@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend.cpu import column_table
+from gradwalk.ops import _cython as cython
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 

@@ -17,13 +17,12 @@ from gradwalk.backend.launch import HAS_VECTOR_FUNCTIONS, INSTRUCTION_SETS, Laun
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.llvm.ptx import to_ptx
 from gradwalk.backend.schedule.schedule import make_schedule
+from gradwalk.ops import _cython as cython
 from gradwalk.ops.cached import cached_property
 from gradwalk.program import machine_code
 from gradwalk.program.program import Program
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 # Lanes per block: the first number, and for large batches twice and four times as many, while rows stay below so many

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.cpu import column_table, lanes
 from gradwalk.backend.llvm.lane_machine import LaneCode
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _CACHE_LINE = 64  # bytes

@@ -11,6 +11,7 @@ from gradwalk.backend.columns import Columns
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.batching.axes import Batch, Batching, spread
 from gradwalk.batching.targets import put, targets_of, written
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.program.prepared_call import MISSED
 from gradwalk.trees import form
@@ -18,9 +19,7 @@ from gradwalk.trees.forms import form_of
 from gradwalk.trees.tree import TreeDef, size
 from gradwalk.value.modes import refuses_nans
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 

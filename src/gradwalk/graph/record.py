@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.value import claims, order
 from gradwalk.value.backward import partials_of
@@ -16,9 +17,7 @@ from gradwalk.value.node import ValueNode, rule_of
 from gradwalk.value.order import checked_root, traversing, visit_all
 from gradwalk.value.source_line import NamedLine, SourceLine
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 CONSTANT = -1  # in place of the index of an operand that is no Value

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import ieee
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 NAN = cython.declare(cython.double, float("nan"))

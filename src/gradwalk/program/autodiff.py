@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program.derivatives import Derivatives
 from gradwalk.program.instruction_store import InstructionStore
 from gradwalk.program.opcodes import CALL, TAKE
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _call = cython.declare(cython.int, CALL)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.program.interpreter import Interpreter
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _nan = cython.declare(cython.double, numpy.nan)

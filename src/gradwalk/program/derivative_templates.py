@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import ARITIES
 from gradwalk.ops.table import TABLE
@@ -15,9 +16,7 @@ from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, Template, template
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _NO_RESULT = -9  # the result of a template that passes nothing on

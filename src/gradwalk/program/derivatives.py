@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.program import derivative_templates, simplify, tame
@@ -23,9 +24,7 @@ from gradwalk.program.derivative_templates import Templates
 from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.opcodes import CALL, TAKE
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _NO_CHOICE = -1  # the choice of a derivative that is passed on in any case

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, TAKE
 from gradwalk.program.repeats import Repeat
 from gradwalk.program.shapes import Shapes
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _call = cython.declare(cython.int, CALL)

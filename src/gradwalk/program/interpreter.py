@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
 from gradwalk.program import listing, row_loops, scratch
@@ -25,9 +26,7 @@ from gradwalk.program.row_plan import RowPlan, row_plan
 from gradwalk.value.modes import refuses_nans
 from gradwalk.value.value import apply, apply_variadic
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 # Four times the instructions that have to be run before a program is compiled, which takes as long as some millions.

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program import simplify
 from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.opcodes import CALL, TAKE
 from gradwalk.program.program import Program
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _none = cython.declare(cython.int, NO_INDEX)

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program.code import Code
 from gradwalk.program.instruction_store import CONSTANT, INPUT, InstructionStore
 from gradwalk.program.opcodes import CALL, TAKE
 from gradwalk.program.program import Program, trusted
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _input = cython.declare(cython.int, INPUT)

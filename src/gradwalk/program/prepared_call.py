@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.program import scratch
 from gradwalk.program.interpreter import Interpreter
 from gradwalk.trees import form
 from gradwalk.trees.tree import TreeDef
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 MISSED = object()  # in place of a result: these arguments are not like the earlier ones

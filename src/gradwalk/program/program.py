@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.program import c_abi, c_source, call_kinds, listing, program_json
 from gradwalk.program.code import Code
 from gradwalk.program.fold import fold
@@ -18,9 +19,7 @@ from gradwalk.program.opcodes import NAMES, OPCODES, ProgramError
 from gradwalk.program.repeats import Repeat
 from gradwalk.program.validate import validate
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 __all__ = ["Program", "ProgramError"]

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.ops.numbering import OPCODES as OPCODE_OF
 from gradwalk.program import row_loops
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _add = cython.declare(cython.int, row_loops.ROW_FORMS * OPCODE_OF["add"])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.ops.numbering import OPCODES as OPCODE_OF
 from gradwalk.ops.rows import is_arithmetic
@@ -25,9 +26,7 @@ from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
 from gradwalk.program.row_chains import joined
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 # A row of fewer is interpreted, and so is what vectors give no speed.

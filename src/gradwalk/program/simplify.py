@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.program.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _constant = cython.declare(cython.int, CONSTANT)

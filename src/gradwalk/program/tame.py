@@ -14,14 +14,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.program.instruction_store import CONSTANT, InstructionStore
 from gradwalk.program.opcodes import CALL, TAKE
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 # What is known of a number, as bits.

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.program import autodiff, load, lower, simplify
 from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.program import Program
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 __all__ = ["NO_INDEX", "Tape"]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.transforms.sparsity_pattern import as_pattern, transposed
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 NONE = cython.declare(cython.int, -1)  # in place of a colour

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.program import opcodes
 from gradwalk.program.program import Program
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 CALL = cython.declare(cython.int, opcodes.CALL)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.trees import array_cells
 from gradwalk.value import convert
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 # Types whose instances do not change, so that one and the same has the same meaning at every call; and those of them

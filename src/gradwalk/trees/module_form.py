@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.nn import PENDING, Module, Number, looked_at
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.trees import attributes, form, object_codes
 from gradwalk.trees.module_treedef import ModuleTreeDef, static_code, static_part
@@ -16,9 +17,7 @@ from gradwalk.value.modes import depth
 from gradwalk.value.node import ValueNode
 from gradwalk.value.value import Value
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _DEEPEST = 50  # nodes inside one another, in a form

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.nn import PENDING, Module, Number, Numbers, looked_at
+from gradwalk.ops import _cython as cython
 from gradwalk.trees import attributes
 from gradwalk.value.modes import depth
 from gradwalk.value.node import parameter_of
 from gradwalk.value.value import Value
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 # What a part of a Module may be, by its class: positions in _BASES.

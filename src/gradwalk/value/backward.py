@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.value import claims, marks, modes, order
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import checked_root, topological_order, traversing
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _is_sweeping = cython.declare(cython.bint, False)  # whether a traversal that goes on is that of a sweep

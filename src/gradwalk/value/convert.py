@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.value.node import ValueNode
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _REAL_TYPES = (float, int, numpy.floating, numpy.integer, numpy.bool_)

@@ -15,6 +15,7 @@ from contextvars import ContextVar, copy_context
 from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.locks import process_lock
@@ -23,9 +24,7 @@ from gradwalk.value.expr_repr import spelled
 from gradwalk.value.node import ValueNode
 from gradwalk.value.source_line import named_line, users_branch, users_line
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.locks import process_lock
 from gradwalk.value import marks
 from gradwalk.value.node import ValueNode
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 Root = TypeVar("Root", bound=ValueNode)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
@@ -15,9 +16,7 @@ from gradwalk.value.node import ValueNode
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import users_line
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _pickling = threading.local()  # in `listed`, the ids of the nodes that an _Ancestors is listing to a pickler now

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import evaluate
 from gradwalk.value import modes, variadic
 from gradwalk.value.node import ValueNode, primal_of, rule_of
 from gradwalk.value.order import checked_root, topological_order
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 

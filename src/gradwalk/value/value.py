@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
 from gradwalk.value import arrays, convert, equality, modes, node_memory, pickling, variadic
@@ -22,9 +23,7 @@ from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ValueNode, as_text
 from gradwalk.value.source_line import named_line, users_line
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _equal = cython.declare(cython.int, NAMES.index("equal"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import convert
 from gradwalk.value.node import ValueNode
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 

@@ -150,7 +150,6 @@ for opcode, row in enumerate(TABLE, start=1):
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_wrong_derivatives_planted_in_every_row_are_found(tmp_path, position):
     """A copy of the package has every row's derivative for one operand off by a thousandth: each has to be found."""
-    pytest.importorskip("cython")  # which uncompiled runs need
     for folder in ("src", "tools", "docs", "web/src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     table = tmp_path / "src/gradwalk/ops/table.py"

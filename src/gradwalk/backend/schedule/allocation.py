@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from gradwalk.backend.schedule.analysis import Analysis
 from gradwalk.backend.schedule.encoding import COLUMN, FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.backend.schedule.prologue import Prologue
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.program.opcodes import LOAD, TAKE
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _LOAD = cython.declare(cython.int, LOAD)

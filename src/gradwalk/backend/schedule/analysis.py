@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from gradwalk.backend.base import PythonCallError
 from gradwalk.backend.schedule.scatter import picks, scattered
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _ADD = cython.declare(cython.int, OPCODES["add"])

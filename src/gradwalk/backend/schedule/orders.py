@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend.schedule.analysis import Analysis
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 
