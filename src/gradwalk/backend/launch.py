@@ -18,8 +18,23 @@ else:
     import cython
 
 _CACHE_LINE = 64  # bytes
-HAS_VECTOR_FUNCTIONS = bool(lanes.HAS_VECTOR_FUNCTIONS)
+_ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
+USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
+
+
+def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
+    """Return the functions of the lane kernel that are not those of the C library.
+
+    Args:
+        instruction_set: The index of the instruction set that they are compiled for.
+        single: Whether their numbers are float32.
+
+    Returns:
+        Addresses by the name of the function in C, of `void f(const void *from, void *to, int64_t lanes)`.
+    """
+    found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in _ROW_FUNCTIONS}
+    return {name: address for name, address in found.items() if address}
 
 
 @cython.final
