@@ -18,8 +18,14 @@ else:
     import cython
 
 _CACHE_LINE = 64  # bytes
-_ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
+# Functions that the kernel has itself where the C library has none for vectors: see vector_functions.h.
+ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
+# What the kernel has been compiled with: whether functions are those of libmvec, whether loops are made vectors, and by
+# which compiler; and the version of glibc that it runs with.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
+MAKES_VECTORS = bool(lanes.MAKES_VECTORS)
+COMPILER = lanes.COMPILER.decode().strip()
+GLIBC = lanes.c_library().decode()
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
@@ -33,7 +39,7 @@ def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
     Returns:
         Addresses by the name of the function in C, of `void f(const void *from, void *to, int64_t lanes)`.
     """
-    found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in _ROW_FUNCTIONS}
+    found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in ROW_FUNCTIONS}
     return {name: address for name, address in found.items() if address}
 
 

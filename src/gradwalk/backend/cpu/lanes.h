@@ -17,6 +17,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
 
 /* Vector mathematics comes from libmvec, which has all of the functions from this version on, or else from
    vector_functions.h, which has some. GRADWALK_OWN_VECTORS asks for these, to test them. Loops that compilers make no
@@ -45,6 +48,26 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 #ifndef USES_LIBMVEC
 #define USES_LIBMVEC 0
 #endif
+
+/* What this has been compiled with, and the C library that it runs with where that tells its version. */
+#if defined(__clang__)
+#define COMPILER "Clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "GCC " __VERSION__
+#elif defined(_MSC_VER)
+#define IN_QUOTES(number) #number
+#define AS_TEXT(number) IN_QUOTES(number)
+#define COMPILER "MSVC " AS_TEXT(_MSC_VER)
+#else
+#define COMPILER "a C compiler"
+#endif
+static const char *c_library(void) {
+#if defined(__GLIBC__)
+    return gnu_get_libc_version();
+#else
+    return "";
+#endif
+}
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAS_INSTRUCTION_SETS 1

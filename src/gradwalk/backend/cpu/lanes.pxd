@@ -6,6 +6,9 @@ from libc.stdint cimport int64_t
 cdef extern from "lanes.h":
     int TILES
     bint USES_LIBMVEC
+    bint MAKES_VECTORS
+    const char* COMPILER
+    const char* c_library()
     ctypedef struct Batch:
         int64_t samples
         int64_t width

@@ -17,6 +17,8 @@ from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4
 USES_LIBMVEC = False
+MAKES_VECTORS = False
+COMPILER = b""
 
 
 class Batch(NamedTuple):
@@ -44,6 +46,11 @@ class Batch(NamedTuple):
 def instruction_sets() -> int:
     """Return the number of instruction sets to choose from: Python has one."""
     return 1
+
+
+def c_library() -> bytes:
+    """Return the version of glibc that the kernel runs with: Python's kernel does not say."""
+    return b""
 
 
 def row_function(name: bytes, instruction_set: int, single: bool) -> int:
