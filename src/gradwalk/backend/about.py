@@ -122,7 +122,7 @@ def about() -> About:
 def _vectors() -> str:
     if launch.USES_LIBMVEC:
         return "libmvec"
-    return "gradwalk" if launch.MAKES_VECTORS else "none"
+    return "gradwalk" if launch.USES_OWN_FUNCTIONS else "none"
 
 
 def _version(package: str) -> str | None:

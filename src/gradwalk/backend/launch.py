@@ -18,19 +18,19 @@ else:
     import cython
 
 _CACHE_LINE = 64  # bytes
-# Functions that the kernel has itself where the C library has none for vectors: see vector_functions.h.
+# Functions that the kernel has itself, for where the C library has none for vectors: see vector_functions.h.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
-# What the kernel has been compiled with: whether functions are those of libmvec, whether loops are made vectors, and by
-# which compiler; and the version of glibc that it runs with.
+# What the kernel has been compiled with: whether functions are those of libmvec, whether they are these, and by which
+# compiler; and the version of glibc that it runs with.
 USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
-MAKES_VECTORS = bool(lanes.MAKES_VECTORS)
+USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
 COMPILER = lanes.COMPILER.decode().strip()
 GLIBC = lanes.c_library().decode()
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
 
 
 def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
-    """Return the functions of the lane kernel that are not those of the C library.
+    """Return the functions of the lane kernel that are its own, whether it uses them or not.
 
     Args:
         instruction_set: The index of the instruction set that they are compiled for.

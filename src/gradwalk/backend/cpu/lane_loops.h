@@ -26,12 +26,12 @@
 #include "vector_functions.h"
 
 /* A function that vector_functions.h has: among formulas, and of a row, where an angle may be of any size. */
-#if USES_LIBMVEC
-#define V(name) F(name)
-#define FUNCTION(opcode, name) ONE(opcode, F(name)(x))
-#else
+#if USES_OWN_FUNCTIONS
 #define V(name) NAME(lane_##name)
 #define FUNCTION(opcode, name) case 8 * opcode: NAME(row_##name)(rows[code[2]], rows[code[1]], lanes); break;
+#else
+#define V(name) F(name)
+#define FUNCTION(opcode, name) ONE(opcode, F(name)(x))
 #endif
 
 #define POWER(x, y) ((y) == R(2.0) ? (x) * (x) : F(pow)(x, y))

@@ -22,8 +22,9 @@
 #endif
 
 /* Vector mathematics comes from libmvec, which has all of the functions from this version on, or else from
-   vector_functions.h, which has some. GRADWALK_OWN_VECTORS asks for these, to test them. Loops that compilers make no
-   vectors of would call libmvec for some of the functions alone: below -O3, and where a sanitizer looks at each access. */
+   vector_functions.h, which has some. Loops that compilers make no vectors of would call libmvec for some of the
+   functions alone, and what vector_functions.h has takes longer there than the C library: below -O3, and where a sanitizer
+   looks at each access. GRADWALK_OWN_VECTORS takes vector_functions.h everywhere, for tests. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
 #define MAKES_VECTORS 0
 #else
@@ -47,6 +48,11 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 
 #ifndef USES_LIBMVEC
 #define USES_LIBMVEC 0
+#endif
+#if defined(GRADWALK_OWN_VECTORS) || (MAKES_VECTORS && !USES_LIBMVEC)
+#define USES_OWN_FUNCTIONS 1
+#else
+#define USES_OWN_FUNCTIONS 0
 #endif
 
 /* What this has been compiled with, and the C library that it runs with where that tells its version. */

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 cdef extern from "lanes.h":
     int TILES
     bint USES_LIBMVEC
-    bint MAKES_VECTORS
+    bint USES_OWN_FUNCTIONS
     const char* COMPILER
     const char* c_library()
     ctypedef struct Batch:

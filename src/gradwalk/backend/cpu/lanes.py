@@ -17,7 +17,7 @@ from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4
 USES_LIBMVEC = False
-MAKES_VECTORS = False
+USES_OWN_FUNCTIONS = False
 COMPILER = b""
 
 
