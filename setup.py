@@ -1,8 +1,9 @@
 """Compiles the modules that `COMPILED` names; everything else about the package is in pyproject.toml.
 
 Environment variables: GRADWALK_PURE=1 builds a package that runs as plain Python (it has to be asked for: a compiler
-that fails is an error), and GRADWALK_OPTIMIZE=1 compiles at -O1, for a quick build during development. Modules have
-debug symbols where CFLAGS has -g.
+that fails is an error), GRADWALK_OPTIMIZE=1 compiles at -O1, for a quick build during development, and
+GRADWALK_OWN_VECTORS=1 takes the vector functions of vector_functions.h also where the C library has some, for tests.
+Modules have debug symbols where CFLAGS has -g.
 """
 
 import hashlib
@@ -109,6 +110,16 @@ def link_flags() -> list[str]:
     return ["-Wl,-x" if sys.platform == "darwin" else "-Wl,-s"]
 
 
+def macros(module: Path) -> list[tuple[str, str | None]]:
+    """What a module's C is compiled with."""
+    found: list[tuple[str, str | None]] = []
+    if module == PACKAGE / "value/node.py":  # made through its class's tp_new, which Cython would wrap for vectorcall
+        found.append(("CYTHON_VECTORCALL_TPNEW", "0"))
+    if os.environ.get("GRADWALK_OWN_VECTORS") == "1":
+        found.append(("GRADWALK_OWN_VECTORS", None))
+    return found
+
+
 def sources(module: Path) -> list[Path]:
     """The files that a module is compiled from: itself, its .pxd, and what these cimport and include."""
     found: list[Path] = []
@@ -145,8 +156,7 @@ def extension(module: Path) -> Extension:
         [str(module)],
         extra_compile_args=flags(),
         extra_link_args=link_flags(),
-        # Nodes are made through their class's tp_new, which Cython would otherwise wrap for vectorcall.
-        define_macros=[("CYTHON_VECTORCALL_TPNEW", "0")] if module == PACKAGE / "value/node.py" else [],
+        define_macros=macros(module),
         include_dirs=[str(PACKAGE / folder) for folder in ("value", "backend/cpu", "program")],
         libraries=[] if ON_WINDOWS else ["m"],
     )

@@ -30,6 +30,7 @@ BENCHMARKS = (
     "asian",
     "black_scholes",
     "low_level",
+    "vector_functions",
     "page",
     "import_time",
 )

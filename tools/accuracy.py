@@ -60,7 +60,9 @@ further off, another that is mathematically the same is computed. Second derivat
 have no goal.
 
 "Values" are those of `Value`, and second derivatives those of `jit`; "float64" and "float32" are batches through
-`vmap`. Values are as exact as the functions of the C library are, and batches as exact as its vector functions.
+`vmap`. Values are as exact as the functions of the C library are, and batches as exact as its vector functions. Where
+it has none, `exp`, `expm1`, `log`, `log1p`, `sin`, `cos` and `tanh` of batches are gradwalk's own, within 1 ulp;
+`gradwalk.about()` says which these are.
 
 `python tools/accuracy.py` writes this page, here with {system}.
 

@@ -4,6 +4,9 @@ usage: python tools/coefficients.py
 
 A fit is a polynomial in the distance from the middle of its interval, in which a function without poles or zeros there
 is smooth. Its coefficients are those of its interpolation at Chebyshev's points.
+
+For the vector functions of backend/cpu/vector_functions.h there are polynomials in the variable itself, and constants
+with more digits than a number has: as sums of numbers, or in binary.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ ROOT = Path(__file__).parents[1]
 mpmath: Any = importlib.import_module("mpmath")  # which has no types
 
 Function = Callable[[Any], Any]
+
+_WORDS = 37  # of 2/pi, of 32 digits: what the largest numbers make fractions of, and 160 digits more
 
 
 def by_inverse(function: Function, limit: Any, power: int) -> Function:
@@ -88,9 +93,96 @@ def fits() -> Iterator[Fit]:
     yield Fit("TRIGAMMA_FAR", "(trigamma(x) - 1/x - 1/(2x²)) x³ for x from 3, in 1/x² - 1/18", far, zero, one / 9, 14)
 
 
+class Tail(NamedTuple):
+    """A function without the first terms of its series, which is fitted for float64 and for float32."""
+
+    name: str
+    words: str
+    function: Function
+    high: Any
+    degrees: tuple[int, int]
+
+
+def away_from_0(function: Function) -> Function:
+    """A function of a number that is not quite 0, where its formula would be 0 / 0."""
+    return lambda x: function(x if abs(x) > mpmath.mpf(10) ** -30 else mpmath.mpf(10) ** -30)
+
+
+def tails() -> Iterator[Tail]:
+    """Those of vector_functions.h: exp on both sides of 0, the others of a square from 0 on."""
+    m, slack = mpmath, 1 + mpmath.mpf(2) ** -20  # by which rounding may exceed the interval
+    yield Tail(
+        "EXP",
+        "(exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r",
+        lambda r: (m.exp(r) - 1 - r - r**2 / 2) / r**3,
+        m.log(2) / 2 * slack,
+        (9, 4),
+    )
+    yield Tail(
+        "LOG",
+        "(2 atanh(s) / s - 2) / s² for s = f / (2 + f) and 1 + f from sqrt(1/2) to sqrt(2), in s²",
+        lambda z: (2 * m.atanh(m.sqrt(z)) / m.sqrt(z) - 2) / z,
+        (m.sqrt(2) - 1) ** 4 * slack,
+        (6, 2),
+    )
+    eighth = (m.pi / 4) ** 2 * slack
+    yield Tail(
+        "SIN",
+        "(sin(r) - r) / r³ for r from 0 to pi/4, in r²",
+        lambda z: (m.sin(m.sqrt(z)) / m.sqrt(z) - 1) / z,
+        eighth,
+        (6, 3),
+    )
+    yield Tail(
+        "COS",
+        "(cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in r²",
+        lambda z: (m.cos(m.sqrt(z)) - 1 + z / 2) / z**2,
+        eighth,
+        (5, 2),
+    )
+
+
+def rounded(number: Any, bits: int, *, down: bool = False) -> Any:
+    """A number of so many bits: the nearest, or the one next to it in the direction of 0."""
+    with mpmath.workprec(bits):
+        return mpmath.mpf(number, rounding="d") if down else +number
+
+
+def parts(number: Any, *bits: int) -> Iterator[Any]:
+    """Numbers of so many bits, whose sum it is: all but the last one with zeros behind, for products that are exact."""
+    for last, count in enumerate(bits, 1 - len(bits)):
+        part = rounded(number, count, down=last < 0)
+        yield part
+        number -= part
+
+
+def constants() -> Iterator[str]:
+    """The lines of fits.py that have the constants."""
+    log_2, half_pi = mpmath.log(2), mpmath.pi / 2
+    yield "# log(2) as a sum of two numbers, for products of the first one with numbers of 11 or 8 bits."
+    yield f"LOG_2 = {tuple(float(part) for part in parts(log_2, 42, 53))}"
+    yield f"LOG_2_SINGLE = {tuple(float(part) for part in parts(log_2, 16, 24))}"
+    yield ""
+    yield "# pi/2 as a sum of four numbers, and of two, for products of all but the last one with numbers of 20 bits."
+    yield "HALF_PI = ("
+    yield from (f"    {float(part)!r}," for part in parts(half_pi, 33, 33, 33, 53))
+    yield ")"
+    yield f"HALF_PI_SINGLE = {tuple(float(part) for part in parts(half_pi, 33, 53))}"
+    yield ""
+    yield "# pi/2 as a sum of two numbers."
+    yield f"HALF_PI_WHOLE = {tuple(float(part) for part in parts(half_pi, 53, 53))}"
+    yield ""
+    yield "# 2/pi in binary, 32 digits behind the point after the others."
+    yield "TWO_OVER_PI = ("
+    with mpmath.workprec(2000):
+        digits = int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** (32 * _WORDS)))
+    yield from (f"    0x{digits >> 32 * (_WORDS - 1 - word) & 0xFFFFFFFF:08X}," for word in range(_WORDS))
+    yield ")"
+
+
 def lines() -> Iterator[str]:
     """The lines of fits.py."""
-    yield '"""Polynomials in the distance from the middle of an interval, for definitions.py.'
+    yield '"""Polynomials in the distance from the middle of an interval, for definitions.py, and for vector functions.'
     yield ""
     yield "`tools/coefficients.py` writes this file. The highest power comes first. Above each polynomial stands what"
     yield "was fitted, and the largest error that is left."
@@ -100,11 +192,24 @@ def lines() -> Iterator[str]:
         found, error = mpmath.chebyfit(
             lambda u, fit=fit, c=middle: fit.function(c + u), [-half, half], fit.degree + 1, True
         )
-        yield ""
-        yield f"# {fit.words}, to {mpmath.nstr(error, 2)}"
-        yield f"{fit.name} = ("
-        yield from (f"    {float(coefficient)!r}," for coefficient in found)
-        yield ")"
+        yield from polynomial(fit.name, fit.words, found, error, 53)
+    for tail in tails():
+        low = -tail.high if tail.name == "EXP" else mpmath.mpf(0)
+        for suffix, degree, bits in zip(("_TAIL", "_TAIL_SINGLE"), tail.degrees, (53, 24), strict=True):
+            with mpmath.workdps(150):  # most of which cancel next to 0
+                found, error = mpmath.chebyfit(away_from_0(tail.function), [low, tail.high], degree + 1, True)
+            yield from polynomial(tail.name + suffix, tail.words, found, error, bits)
+    yield ""
+    yield from constants()
+
+
+def polynomial(name: str, words: str, coefficients: list[Any], error: Any, bits: int) -> Iterator[str]:
+    """The lines of fits.py that have a polynomial, its coefficients rounded to so many bits."""
+    yield ""
+    yield f"# {words}, to {mpmath.nstr(error, 2)}"
+    yield f"{name} = ("
+    yield from (f"    {float(rounded(coefficient, bits))!r}," for coefficient in coefficients)
+    yield ")"
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ sys.modules["gradwalk"] = package
 from page_table import page  # noqa: E402  these need the line above
 from public_names import public_names  # noqa: E402
 from table_checks import problems  # noqa: E402
+from vector_constants import VECTOR_FUNCTIONS, vector_constants  # noqa: E402
 
 from gradwalk.ops import ieee  # noqa: E402
 from gradwalk.ops.definitions import DEFINITIONS  # noqa: E402
@@ -545,8 +546,12 @@ def instructions() -> Lines:
 def lanes() -> Lines:
     """The block of lane_loops.h: a loop for each form of each operation."""
     for row in ROWS:
+        value = c(row.forward)
+        if value in {f"{function}(x)" for function in VECTOR_FUNCTIONS}:
+            yield f"        FUNCTION({OPCODES[row.name]}, {row.name})"
+            continue
         form = ("ONE", "TWO", "THREE")[row.arity - 1]
-        yield f"        {form}({OPCODES[row.name]}, {_for_lanes(c(row.forward))}) /* {row.name} */"
+        yield f"        {form}({OPCODES[row.name]}, {_for_lanes(value)}) /* {row.name} */"
 
 
 def rows() -> Lines:
@@ -567,6 +572,8 @@ def _lane_function(call: re.Match[str]) -> str:
     """A function of C's library by its name for the type, a macro of lane_loops.h for a helper, or a definition."""
     if call[1] in C_HELPERS:
         return f"{call[1].upper()}("
+    if call[1] in VECTOR_FUNCTIONS:
+        return f"V({call[1]})("
     return f"NAME({call[1]})(" if call[1] in map(IN_C.get, DEFINITIONS) else f"F({call[1]})("
 
 
@@ -641,6 +648,7 @@ BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("src/gradwalk/program/interpreter.py", run),
     ("src/gradwalk/program/row_loops.h", rows),
     ("src/gradwalk/backend/cpu/lanes.h", instructions),
+    ("src/gradwalk/backend/cpu/vector_functions.h", vector_constants),
     ("src/gradwalk/backend/cpu/lane_loops.h", lane_definitions),
     ("src/gradwalk/backend/cpu/lane_loops.h", lanes),
     ("src/gradwalk/math.py", imports),

@@ -19,6 +19,7 @@ __version__ = "0.2.0"
 # most programs need few of them.
 _NAMES = {
     "gradwalk": ("loops", "math", "nn", "numpy", "optim", "solvers"),
+    "gradwalk.backend.about": ("about",),
     "gradwalk.backend.scipy_callable": ("low_level_callable", "low_level_filter"),
     "gradwalk.backend.thread_pool": ("threads",),
     "gradwalk.batching.stream": ("stream",),
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from gradwalk import numpy as numpy
     from gradwalk import optim as optim
     from gradwalk import solvers as solvers
+    from gradwalk.backend.about import about as about
     from gradwalk.backend.scipy_callable import low_level_callable as low_level_callable
     from gradwalk.backend.scipy_callable import low_level_filter as low_level_filter
     from gradwalk.backend.thread_pool import threads as threads

@@ -152,6 +152,10 @@ def test_terminal_that_cannot_show_a_letter():
     assert "\\u03c0" in result.stdout
 
 
+def test_about_prints_what_the_installation_is():
+    assert gradwalk("about").stdout.splitlines()[0].startswith("gradwalk      0.")
+
+
 def test_help_and_version():
     assert "walk" in gradwalk("--help").stdout
     assert "name=value" in gradwalk("walk", "--help").stdout

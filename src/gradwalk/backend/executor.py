@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradwalk.backend import thread_pool
 from gradwalk.backend.base import Ptx
 from gradwalk.backend.columns import Columns
-from gradwalk.backend.launch import HAS_VECTOR_FUNCTIONS, INSTRUCTION_SETS, Launch, Plan
+from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Launch, Plan, row_functions
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.llvm.ptx import to_ptx
 from gradwalk.backend.schedule.schedule import make_schedule
@@ -248,9 +248,10 @@ class LaneKernel:
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
-        width = Lanes(self.instruction_set, HAS_VECTOR_FUNCTIONS, self.lanes or LANES)
+        functions = row_functions(self._set, single) if USES_OWN_FUNCTIONS else {}
+        lanes = Lanes(self.instruction_set, USES_LIBMVEC, functions, self.lanes or LANES)
         try:
-            found = compiled_schedule(self.schedule, width, single=single, contract=self.policy.contract)
+            found = compiled_schedule(self.schedule, lanes, single=single, contract=self.policy.contract)
         except RefusedError as error:
             self._refusals[single] = str(error)
         else:

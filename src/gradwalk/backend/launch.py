@@ -17,8 +17,29 @@ if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _CACHE_LINE = 64  # bytes
-HAS_VECTOR_FUNCTIONS = bool(lanes.HAS_VECTOR_FUNCTIONS)
+# Functions that the kernel has itself, for where the C library has none for vectors: see vector_functions.h.
+ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
+# What the kernel has been compiled with: whether functions are those of libmvec, whether they are these, and by which
+# compiler; and the version of glibc that it runs with.
+USES_LIBMVEC = bool(lanes.USES_LIBMVEC)
+USES_OWN_FUNCTIONS = bool(lanes.USES_OWN_FUNCTIONS)
+COMPILER = lanes.COMPILER.decode().strip()
+GLIBC = lanes.c_library().decode()
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")[: lanes.instruction_sets()]
+
+
+def row_functions(instruction_set: int, single: bool) -> dict[str, int]:
+    """Return the functions of the lane kernel that are its own, whether it uses them or not.
+
+    Args:
+        instruction_set: The index of the instruction set that they are compiled for.
+        single: Whether their numbers are float32.
+
+    Returns:
+        Addresses by the name of the function in C, of `void f(const void *from, void *to, int64_t lanes)`.
+    """
+    found = {name: lanes.row_function(name.encode(), instruction_set, single) for name in ROW_FUNCTIONS}
+    return {name: address for name, address in found.items() if address}
 
 
 @cython.final

@@ -12,7 +12,7 @@ _EXAMPLE = 'gradwalk walk "tanh(x1*w1 + x2*w2 + b)" x1=2 x2=0 w1=-3 w2=1 b=6.881
 
 
 def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
-    """Parse the arguments of a call; `command` of the result is "walk", "lesson" or "run".
+    """Parse the arguments of a call; `command` of the result is "walk", "lesson", "run" or "about".
 
     Prints help or what is wrong, and raises `SystemExit`, as argparse does.
 
@@ -31,6 +31,7 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     _add_walk(commands)
     _add_lesson(commands)
     _add_run(commands)
+    _add_about(commands)
     options = parser.parse_args(_options_first(arguments))
     if options.command == "run" and options.replace is not None and not (options.script or options.module):
         parser.error("--replace takes the name of a class, and behind that comes the path of the script")
@@ -132,6 +133,14 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run.add_argument("-m", nargs=argparse.REMAINDER, metavar="module", dest="module", help="a module and its arguments")
     run.add_argument("script", nargs="?", help="the path of a script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments")
+
+
+def _add_about(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    commands.add_parser(
+        "about",
+        help="what this installation is, for reports of errors",
+        description="Print versions, how gradwalk was compiled, and what it computes with.",
+    )
 
 
 def _number(text: str) -> int:

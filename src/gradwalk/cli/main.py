@@ -1,4 +1,4 @@
-"""The command line: `gradwalk walk EXPRESSION name=value ...`, `walk script.py`, `lesson`, `run script.py`."""
+"""The command line: `gradwalk walk EXPRESSION name=value ...`, `walk script.py`, `lesson`, `run script.py`, `about`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,13 @@ def _run(options: Namespace) -> int:
     return micrograd.run(options.script, options.arguments, options.replace)
 
 
-_COMMANDS = {"walk": _walk, "lesson": _lesson, "run": _run}
+def _about(options: Namespace) -> int:
+    """Print what this installation is."""
+    print(gradwalk.about())
+    return 0
+
+
+_COMMANDS = {"walk": _walk, "lesson": _lesson, "run": _run, "about": _about}
 
 
 def _split(order: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Polynomials in the distance from the middle of an interval, for definitions.py.
+"""Polynomials in the distance from the middle of an interval, for definitions.py, and for vector functions.
 
 `tools/coefficients.py` writes this file. The highest power comes first. Above each polynomial stands what
 was fitted, and the largest error that is left.
@@ -218,4 +218,138 @@ TRIGAMMA_FAR = (
     0.01933831921022616,
     -0.030953863548451005,
     0.16488319916416225,
+)
+
+# (exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r, to 8.1e-18
+EXP_TAIL = (
+    2.0911229795563617e-09,
+    2.5100375924709717e-08,
+    2.7557282983917557e-07,
+    2.7557268480116333e-06,
+    2.4801587317135252e-05,
+    0.0001984126986304067,
+    0.0013888888888886554,
+    0.008333333333330065,
+    0.041666666666666664,
+    0.16666666666666669,
+)
+
+# (exp(r) - 1 - r - r²/2) / r³ for r between -log(2)/2 and log(2)/2, in r, to 8.1e-9
+EXP_TAIL_SINGLE = (
+    0.00019882690685335547,
+    0.0013926175888627768,
+    0.00833332072943449,
+    0.041666556149721146,
+    0.1666666716337204,
+)
+
+# (2 atanh(s) / s - 2) / s² for s = f / (2 + f) and 1 + f from sqrt(1/2) to sqrt(2), in s², to 3.1e-16
+LOG_TAIL = (
+    0.1461645097955211,
+    0.15331721495826012,
+    0.18182889128412458,
+    0.22222211134751835,
+    0.2857142862597575,
+    0.39999999999899505,
+    0.666666666666667,
+)
+
+# (2 atanh(s) / s - 2) / s² for s = f / (2 + f) and 1 + f from sqrt(1/2) to sqrt(2), in s², to 1.9e-7
+LOG_TAIL_SINGLE = (
+    0.29579949378967285,
+    0.3998878002166748,
+    0.6666668653488159,
+)
+
+# (sin(r) - r) / r³ for r from 0 to pi/4, in r², to 1.2e-20
+SIN_TAIL = (
+    -7.586697060262238e-13,
+    1.605853161801165e-10,
+    -2.505210623244143e-08,
+    2.755731921933915e-06,
+    -0.00019841269841265065,
+    0.008333333333333331,
+    -0.16666666666666666,
+)
+
+# (sin(r) - r) / r³ for r from 0 to pi/4, in r², to 2.8e-11
+SIN_TAIL_SINGLE = (
+    2.7249925551586784e-06,
+    -0.00019840087043121457,
+    0.008333331905305386,
+    -0.1666666716337204,
+)
+
+# (cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in r², to 1.3e-18
+COS_TAIL = (
+    -1.1382632341807706e-11,
+    2.0876146267241254e-09,
+    -2.755731727172422e-07,
+    2.4801587298765676e-05,
+    -0.0013888888888887398,
+    0.041666666666666664,
+)
+
+# (cos(r) - 1 + r²/2) / r⁴ for r from 0 to pi/4, in r², to 2.0e-9
+COS_TAIL_SINGLE = (
+    2.454794230288826e-05,
+    -0.001388830249197781,
+    0.0416666641831398,
+)
+
+# log(2) as a sum of two numbers, for products of the first one with numbers of 11 or 8 bits.
+LOG_2 = (0.6931471805598903, 5.497923018708371e-14)
+LOG_2_SINGLE = (0.693145751953125, 1.428606765330187e-06)
+
+# pi/2 as a sum of four numbers, and of two, for products of all but the last one with numbers of 20 bits.
+HALF_PI = (
+    1.5707963267341256,
+    6.077100506303966e-11,
+    2.0222662487111665e-21,
+    8.4784276603689e-32,
+)
+HALF_PI_SINGLE = (1.5707963267341256, 6.077100506506192e-11)
+
+# pi/2 as a sum of two numbers.
+HALF_PI_WHOLE = (1.5707963267948966, 6.123233995736766e-17)
+
+# 2/pi in binary, 32 digits behind the point after the others.
+TWO_OVER_PI = (
+    0xA2F9836E,
+    0x4E441529,
+    0xFC2757D1,
+    0xF534DDC0,
+    0xDB629599,
+    0x3C439041,
+    0xFE5163AB,
+    0xDEBBC561,
+    0xB7246E3A,
+    0x424DD2E0,
+    0x06492EEA,
+    0x09D1921C,
+    0xFE1DEB1C,
+    0xB129A73E,
+    0xE88235F5,
+    0x2EBB4484,
+    0xE99C7026,
+    0xB45F7E41,
+    0x3991D639,
+    0x835339F4,
+    0x9C845F8B,
+    0xBDF9283B,
+    0x1FF897FF,
+    0xDE05980F,
+    0xEF2F118B,
+    0x5A0A6D1F,
+    0x6D367ECF,
+    0x27CB09B7,
+    0x4F463F66,
+    0x9E5FEA2D,
+    0x7527BAC7,
+    0xEBE5F17B,
+    0x3D0739F7,
+    0x8A5292EA,
+    0x6BFB5FB1,
+    0x1F8D5D08,
+    0x56033046,
 )

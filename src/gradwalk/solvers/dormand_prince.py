@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, ieee
 from gradwalk.program.interpreter import Interpreter
 from gradwalk.program.loop_runner import Frame
 from gradwalk.program.pause import pause
 from gradwalk.solvers import tableau
 
-if TYPE_CHECKING:
-    from gradwalk.ops import _cython as cython
-else:
+if not TYPE_CHECKING and cython.compiled:
     import cython
 
 _chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt

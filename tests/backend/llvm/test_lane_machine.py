@@ -47,7 +47,7 @@ def with_machine_code(kernel: LaneKernel, kind=numpy.float64) -> LaneKernel:
     single = kind is numpy.float32
     kernel._compile(single)
     is_there = kernel._plans[single].machine is not None
-    assert is_there == (kernel.instruction_set != "baseline" or not executor.HAS_VECTOR_FUNCTIONS)
+    assert is_there == (kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC)
     return kernel
 
 
@@ -153,7 +153,7 @@ def test_no_product_is_contracted_with_a_sum_unless_asked_for():
     x, y, z = tape.input(), tape.input(), tape.input()
     schedule = make_schedule(tape.program([tape.append("add", tape.append("mul", x, y), z)]), [True] * 3, reduced=False)
     sets = [name for name in SETS if name != "baseline"] or ["baseline"]
-    lanes = Lanes(sets[-1], executor.HAS_VECTOR_FUNCTIONS, 128)
+    lanes = Lanes(sets[-1], executor.USES_LIBMVEC, {}, 128)
     for contract in (False, True):
         found = compiled_schedule(schedule, lanes, single=False, contract=contract)
         numbers = numpy.full((4, 32), 1.0 + 2.0**-30)
@@ -179,7 +179,7 @@ def test_kernels_that_have_run_long_switch_over_and_results_stay():
     while IS_COMPILED and kernel._plans[0].machine is None and time.monotonic() < end:
         step(numbers)
         time.sleep(0.001)
-    runs = kernel.instruction_set != "baseline" or not executor.HAS_VECTOR_FUNCTIONS
+    runs = kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC
     assert (kernel._plans[0].machine is not None) == (IS_COMPILED and runs)
     for count in (1, 2):
         with threads(count):
@@ -208,7 +208,7 @@ def flat(length: int):
 
 
 def test_what_is_not_compiled(monkeypatch):
-    lanes = Lanes("avx2", True, 128)
+    lanes = Lanes("avx2", True, {}, 128)
     assert (
         refusal(flat(5), lanes._replace(instruction_set="baseline")) == "the processor has no AVX2, or may not use it"
     )

@@ -114,7 +114,7 @@ def test_the_same_ir_for_one_sample_at_a_time_gives_the_numbers_of_lanes(case, c
     found = lane_program(analysis, prologue)
     target = Target(Type("double", 1), Vectors(1, "", frozenset()), contract=False)
     source, cells = lane_ir(found.code, fold(found.code), target)
-    code = assembled(source, _addresses(source))
+    code = assembled(source, _addresses(source, {}))
     scalars = prologue.program.run(shared)
     given_rows = [numpy.ascontiguousarray(column, float) for column in columns]
     read = found.schedule.reshape(-1, 5)[: found.code.inputs, 2]

@@ -3,21 +3,36 @@
 #ifndef REAL /* this file includes itself, once for each type */
 
 #define REAL double
+#define SINGLE 0
 #define F(name) name
 #define R(number) number
 #include "lane_loops.h"
 #undef REAL
+#undef SINGLE
 #undef F
 #undef R
 #define REAL float
+#define SINGLE 1
 #define F(name) name##f
 #define R(number) number##f
 #include "lane_loops.h"
 #undef REAL
+#undef SINGLE
 #undef F
 #undef R
 
 #else
+
+#include "vector_functions.h"
+
+/* A function that vector_functions.h has: among formulas, and of a row, where an angle may be of any size. */
+#if USES_OWN_FUNCTIONS
+#define V(name) NAME(lane_##name)
+#define FUNCTION(opcode, name) case 8 * opcode: NAME(row_##name)(rows[code[2]], rows[code[1]], lanes); break;
+#else
+#define V(name) F(name)
+#define FUNCTION(opcode, name) ONE(opcode, F(name)(x))
+#endif
 
 #define POWER(x, y) ((y) == R(2.0) ? (x) * (x) : F(pow)(x, y))
 #define SIGN(x) ((x) > R(0.0) ? R(1.0) : (x) < R(0.0) ? R(-1.0) : (x))
@@ -285,7 +300,7 @@ static inline REAL NAME(gradwalk_digamma)(REAL x) {
     const REAL v20 = ((v19 + R(0.00572241535513085)) * v14 + -R(0.0032689269714030263)) * v14;
     const REAL v21 = ((v20 + R(0.0022840998764416674)) * v14 + -R(0.0020988822345760203)) * v14;
     const REAL v22 = ((v21 + R(0.002869699388890447)) * v14 + -R(0.007494163474050323)) * v14;
-    const REAL v23 = v1 < R(2.0) ? v13 : F(log)(v1) - (R(0.5) + (v22 + R(0.08234693724440534)) / v1) / v1;
+    const REAL v23 = v1 < R(2.0) ? v13 : V(log)(v1) - (R(0.5) + (v22 + R(0.08234693724440534)) / v1) / v1;
     const REAL v24 = v1 < R(1.0) ? v13 - R(1.0) / v1 : v23;
     const REAL v25 = R(3.141592653589793) * (x - F(rint)(x));
     return x < R(0.0) ? v24 - R(3.141592653589793) * (v25 / v25) / F(tan)(v25) : v24;
@@ -296,7 +311,7 @@ static inline REAL NAME(gradwalk_erfcx)(REAL x) {
     const REAL v3 = v2 * v2;
     const REAL v4 = v2 + R(422212465065984.0) - R(422212465065984.0);
     const REAL v5 = v4 == R(0.0) ? v2 + R(786432.0) - R(786432.0) : v4;
-    const REAL v6 = R(2.0) * (F(exp)(v3) * (R(1.0) + (v5 * v5 - v3 + (v2 - v5) * (v2 + v5))));
+    const REAL v6 = R(2.0) * (V(exp)(v3) * (R(1.0) + (v5 * v5 - v3 + (v2 - v5) * (v2 + v5))));
     const REAL v7 = R(1.0) - R(6.0) / (v1 + R(3.0));
     const REAL v8 = (-R(6.12145732683555e-11) * v7 + -R(1.351771125370553e-10)) * v7 + R(5.127790270822378e-10);
     const REAL v9 = (v8 * v7 + R(1.6031836449068353e-09)) * v7 + -R(1.634028310871011e-09);
@@ -316,7 +331,7 @@ static inline REAL NAME(gradwalk_erfcx)(REAL x) {
 }
 static inline REAL NAME(gradwalk_gamma)(REAL x) {
     const REAL v1 = x - R(2.0) * F(rint)(x / R(2.0));
-    const REAL v2 = F(sin)(R(3.141592653589793) * (F(fabs)(v1) > R(0.5) ? SIGN(v1) - v1 : v1));
+    const REAL v2 = V(sin)(R(3.141592653589793) * (F(fabs)(v1) > R(0.5) ? SIGN(v1) - v1 : v1));
     const REAL v3 = F(fabs)(x);
     const REAL v4 = v3 < R(6.0) ? R(1.0) : (v3 - R(4.0)) * (v3 < R(7.0) ? R(1.0) : (v3 - R(5.0)) * R(1.0));
     const REAL v5 = v3 < R(4.0) ? R(1.0) : (v3 - R(2.0)) * (v3 < R(5.0) ? R(1.0) : (v3 - R(3.0)) * v4);
@@ -336,17 +351,17 @@ static inline REAL NAME(gradwalk_gamma)(REAL x) {
     const REAL v19 = (v18 * v17 + -R(0.001270808708296359)) * v17 + -R(0.00044710018535418266);
     const REAL v20 = (v19 * v17 + R(0.0019112639540711527)) * v17 + R(3.662186570509114e-05);
     const REAL v21 = (v20 * v17 + -R(0.006788057233972998)) * v17 + R(0.007434693079689562);
-    const REAL v22 = v16 * (v16 * F(exp)(-v3)) * ((v21 * v17 + R(0.20989446167480796)) * v17 + R(2.5197159807609406));
+    const REAL v22 = v16 * (v16 * V(exp)(-v3)) * ((v21 * v17 + R(0.20989446167480796)) * v17 + R(2.5197159807609406));
     const REAL v23 = v3 < R(8.0) ? v14 / (v3 < R(1.0) ? x * v15 : (v3 < R(2.0) ? v3 : R(1.0))) : (v16 + v16 == v16 ? v16 : v22);
     const REAL v24 = R(3.141592653589793) * (v2 / v2) / (v2 * (v3 < R(2.0) ? v14 / (v3 < R(1.0) ? v15 : R(1.0)) : v3 * v23));
     return x < R(0.0) ? v24 : v23;
 }
 static inline REAL NAME(gradwalk_lgamma)(REAL x) {
     const REAL v1 = x - R(2.0) * F(rint)(x / R(2.0));
-    const REAL v2 = F(sin)(R(3.141592653589793) * (F(fabs)(v1) > R(0.5) ? SIGN(v1) - v1 : v1));
+    const REAL v2 = V(sin)(R(3.141592653589793) * (F(fabs)(v1) > R(0.5) ? SIGN(v1) - v1 : v1));
     const REAL v3 = F(fabs)(v2);
     const REAL v4 = F(fabs)(x);
-    const REAL v5 = F(log)(v4);
+    const REAL v5 = V(log)(v4);
     const REAL v6 = v4 - F(floor)(v4);
     const REAL v7 = v6 - R(0.5);
     const REAL v8 = (-R(7.760660152513446e-06) * v7 + R(1.2140008083973407e-05)) * v7 + -R(8.355075869795273e-06);
@@ -368,14 +383,14 @@ static inline REAL NAME(gradwalk_lgamma)(REAL x) {
     const REAL v24 = ((v23 * v7 + R(0.0108770015141976)) * v7 + -R(0.0448058426973846)) * v7;
     const REAL v25 = v4 < R(6.0) ? R(1.0) : (v4 - R(4.0)) * (v4 < R(7.0) ? R(1.0) : (v4 - R(5.0)) * R(1.0));
     const REAL v26 = v4 < R(4.0) ? R(1.0) : (v4 - R(2.0)) * (v4 < R(5.0) ? R(1.0) : (v4 - R(3.0)) * v25);
-    const REAL v27 = v6 * ((v24 + R(0.2675817993988097)) * v7 + R(0.5693657409458384)) + F(log)(v4 < R(3.0) ? R(1.0) : (v4 - R(1.0)) * v26);
+    const REAL v27 = v6 * ((v24 + R(0.2675817993988097)) * v7 + R(0.5693657409458384)) + V(log)(v4 < R(3.0) ? R(1.0) : (v4 - R(1.0)) * v26);
     const REAL v28 = R(1.0) / (v4 * v4) - R(0.0078125);
     const REAL v29 = (R(0.005065905360156132) * v28 + -R(0.0016529186801303964)) * v28 + R(0.0007722649744296485);
     const REAL v30 = (v29 * v28 + -R(0.0005700461303173621)) * v28 + R(0.0007799993568828252);
     const REAL v31 = (v30 * v28 + -R(0.002765484404607617)) * v28 + R(0.08331168010429436);
     const REAL v32 = v4 < R(8.0) ? v27 : (v4 - R(0.5)) * (v5 - R(1.0)) + (R(0.41893853320467267) + v31 / v4);
     const REAL v33 = v4 < R(2.0) ? R(0.0) - v6 * (R(1.0) - v6) * (v17 + R(0.4831289505409809)) : v32;
-    const REAL v34 = v4 < R(1e-20) ? -v5 : R(1.1447298858494002) - F(log)(v3 * (v4 < R(1.0) ? R(1.0) : v4)) - v33;
+    const REAL v34 = v4 < R(1e-20) ? -v5 : R(1.1447298858494002) - V(log)(v3 * (v4 < R(1.0) ? R(1.0) : v4)) - v33;
     return x < R(0.0) ? (v3 > R(0.0) ? v34 : v4 / R(0.0)) : (v4 < R(1.0) ? v33 - v5 : v33);
 }
 static inline REAL NAME(gradwalk_norm_cdf)(REAL x) {
@@ -384,20 +399,20 @@ static inline REAL NAME(gradwalk_norm_cdf)(REAL x) {
     const REAL v3 = v1 + R(422212465065984.0) - R(422212465065984.0);
     const REAL v4 = v3 == R(0.0) ? v1 + R(786432.0) - R(786432.0) : v3;
     const REAL v5 = v4 * R(0.70709228515625) - v2 + (v1 - v4) * R(0.70709228515625) + v1 * R(1.44960302975244e-05);
-    return R(0.5) * (F(erfc)(-v2) + v5 * R(1.1283791670955126) * F(exp)(-(v2 * v2)));
+    return R(0.5) * (F(erfc)(-v2) + v5 * R(1.1283791670955126) * V(exp)(-(v2 * v2)));
 }
 static inline REAL NAME(gradwalk_norm_pdf)(REAL x) {
     const REAL v1 = F(fabs)(x) > R(40.0) ? R(40.0) * SIGN(x) : x;
     const REAL v2 = v1 * v1;
     const REAL v3 = v1 + R(422212465065984.0) - R(422212465065984.0);
     const REAL v4 = v3 == R(0.0) ? v1 + R(786432.0) - R(786432.0) : v3;
-    const REAL v5 = F(exp)(-R(0.5) * v2) * (R(1.0) - R(0.5) * (v4 * v4 - v2 + (v1 - v4) * (v1 + v4)));
+    const REAL v5 = V(exp)(-R(0.5) * v2) * (R(1.0) - R(0.5) * (v4 * v4 - v2 + (v1 - v4) * (v1 + v4)));
     return v5 * R(0.3989422804014327);
 }
 static inline REAL NAME(gradwalk_norm_ppf)(REAL x) {
     const REAL v1 = x - R(0.5);
     const REAL v2 = x > R(0.5) ? R(1.0) - x : x;
-    const REAL v3 = -F(log)(v2);
+    const REAL v3 = -V(log)(v2);
     const REAL v4 = F(sqrt)(v3);
     const REAL v5 = v4 - R(5.0);
     const REAL v6 = (R(2.0103343992922881e-07) * v5 + R(2.7115555687434876e-05)) * v5 + R(0.0012426609473880784);
@@ -424,16 +439,16 @@ static inline REAL NAME(gradwalk_norm_ppf)(REAL x) {
     return F(fabs)(v1) > R(0.425) ? v19 : v1 * ((v23 + R(3.3871328727963665)) / v26);
 }
 static inline REAL NAME(gradwalk_silu)(REAL x) {
-    const REAL v1 = F(exp)(-R(0.5) * F(fabs)(x));
-    return x < R(0.0) ? (x < -R(1000.0) ? -R(1000.0) : x) * v1 * v1 / (R(1.0) + v1 * v1) : x / (R(1.0) + F(exp)(-x));
+    const REAL v1 = V(exp)(-R(0.5) * F(fabs)(x));
+    return x < R(0.0) ? (x < -R(1000.0) ? -R(1000.0) : x) * v1 * v1 / (R(1.0) + v1 * v1) : x / (R(1.0) + V(exp)(-x));
 }
 static inline REAL NAME(gradwalk_sinc)(REAL x) {
     const REAL v1 = x - R(2.0) * F(rint)(x / R(2.0));
-    const REAL v2 = F(sin)(R(3.141592653589793) * (F(fabs)(v1) > R(0.5) ? SIGN(v1) - v1 : v1));
+    const REAL v2 = V(sin)(R(3.141592653589793) * (F(fabs)(v1) > R(0.5) ? SIGN(v1) - v1 : v1));
     return x == R(0.0) ? R(1.0) : v2 / (R(3.141592653589793) * x);
 }
 static inline REAL NAME(gradwalk_trigamma)(REAL x) {
-    const REAL v1 = R(3.141592653589793) / F(sin)(R(3.141592653589793) * (x - F(rint)(x)));
+    const REAL v1 = R(3.141592653589793) / V(sin)(R(3.141592653589793) * (x - F(rint)(x)));
     const REAL v2 = x < R(0.0) ? R(1.0) - x : x;
     const REAL v3 = v2 + R(1.0);
     const REAL v4 = v2 + R(2.0);
@@ -539,32 +554,32 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         TWO(5, POWER(x, y)) /* pow */
         ONE(6, -x) /* neg */
         ONE(7, F(fabs)(x)) /* abs */
-        ONE(8, F(exp)(x)) /* exp */
-        ONE(9, F(expm1)(x)) /* expm1 */
+        FUNCTION(8, exp)
+        FUNCTION(9, expm1)
         ONE(10, F(exp2)(x)) /* exp2 */
-        ONE(11, F(log)(x)) /* log */
+        FUNCTION(11, log)
         ONE(12, F(log2)(x)) /* log2 */
         ONE(13, F(log10)(x)) /* log10 */
-        ONE(14, F(log1p)(x)) /* log1p */
+        FUNCTION(14, log1p)
         ONE(15, F(sqrt)(x)) /* sqrt */
         ONE(16, F(cbrt)(x)) /* cbrt */
-        ONE(17, x > -R(0.6931471805599453) ? F(log)(-F(expm1)(x)) : F(log1p)(-F(exp)(x))) /* log1mexp */
-        ONE(18, F(sin)(x)) /* sin */
-        ONE(19, F(cos)(x)) /* cos */
+        ONE(17, x > -R(0.6931471805599453) ? V(log)(-V(expm1)(x)) : V(log1p)(-V(exp)(x))) /* log1mexp */
+        FUNCTION(18, sin)
+        FUNCTION(19, cos)
         ONE(20, F(tan)(x)) /* tan */
         ONE(21, F(asin)(x)) /* asin */
         ONE(22, F(acos)(x)) /* acos */
         ONE(23, F(atan)(x)) /* atan */
         ONE(24, F(sinh)(x)) /* sinh */
         ONE(25, F(cosh)(x)) /* cosh */
-        ONE(26, F(tanh)(x)) /* tanh */
+        FUNCTION(26, tanh)
         ONE(27, F(asinh)(x)) /* asinh */
         ONE(28, F(acosh)(x)) /* acosh */
         ONE(29, F(atanh)(x)) /* atanh */
         ONE(30, NAME(gradwalk_sinc)(x)) /* sinc */
-        ONE(31, (x < R(0.0) ? F(exp)(-F(fabs)(x)) : R(1.0)) / (R(1.0) + F(exp)(-F(fabs)(x)))) /* sigmoid */
+        ONE(31, (x < R(0.0) ? V(exp)(-F(fabs)(x)) : R(1.0)) / (R(1.0) + V(exp)(-F(fabs)(x)))) /* sigmoid */
         ONE(32, x < R(0.0) ? R(0.0) : x) /* relu */
-        ONE(33, (x > R(0.0) ? x : R(0.0)) + F(log1p)(F(exp)(-F(fabs)(x)))) /* softplus */
+        ONE(33, (x > R(0.0) ? x : R(0.0)) + V(log1p)(V(exp)(-F(fabs)(x)))) /* softplus */
         ONE(34, NAME(gradwalk_silu)(x)) /* silu */
         ONE(35, (x < -R(1000.0) ? -R(1000.0) : x) * NAME(gradwalk_norm_cdf)(x)) /* gelu */
         ONE(36, F(erf)(x)) /* erf */
@@ -597,7 +612,7 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
         TWO(63, x < y ? y : (x == x ? x : y)) /* fmax */
         TWO(64, y < x ? y : (x == x ? x : y)) /* fmin */
         TWO(65, F(copysign)(x, y)) /* copysign */
-        TWO(66, (x < y ? y : x) + F(log1p)(F(exp)(-F(fabs)(x == y ? R(0.0) : x - y)))) /* logaddexp */
+        TWO(66, (x < y ? y : x) + V(log1p)(V(exp)(-F(fabs)(x == y ? R(0.0) : x - y)))) /* logaddexp */
         ONE(67, x) /* stop_gradient */
         THREE(71, x * y + z) /* muladd */
         THREE(72, x * y - z) /* mulsub */
@@ -644,6 +659,8 @@ static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
     }
 }
 
+#undef V
+#undef FUNCTION
 #undef POWER
 #undef SIGN
 #undef FLOOR_DIVIDE

@@ -17,17 +17,22 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
 
-/* Vector mathematics comes from libmvec, which has all of the functions from this version on. Loops that compilers make
-   no vectors of would call it for some of the functions alone: below -O3, and where a sanitizer looks at each access. */
+/* Vector mathematics comes from libmvec, which has all of the functions from this version on, or else from
+   vector_functions.h, which has some. Loops that compilers make no vectors of would call libmvec for some of the
+   functions alone, and what vector_functions.h has takes longer there than the C library: below -O3, and where a sanitizer
+   looks at each access. GRADWALK_OWN_VECTORS takes vector_functions.h everywhere, for tests. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || GRADWALK_OPTIMIZE < 3
 #define MAKES_VECTORS 0
 #else
 #define MAKES_VECTORS 1
 #endif
 #if MAKES_VECTORS && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 35)
-#define HAS_VECTOR_FUNCTIONS 1
+#if __GLIBC_PREREQ(2, 35) && !defined(GRADWALK_OWN_VECTORS)
+#define USES_LIBMVEC 1
 #define VECTOR_1(name) \
     __attribute__((simd("notinbranch"))) double name(double); \
     __attribute__((simd("notinbranch"))) float name##f(float);
@@ -41,9 +46,34 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 #endif
 #endif
 
-#ifndef HAS_VECTOR_FUNCTIONS
-#define HAS_VECTOR_FUNCTIONS 0
+#ifndef USES_LIBMVEC
+#define USES_LIBMVEC 0
 #endif
+#if defined(GRADWALK_OWN_VECTORS) || (MAKES_VECTORS && !USES_LIBMVEC)
+#define USES_OWN_FUNCTIONS 1
+#else
+#define USES_OWN_FUNCTIONS 0
+#endif
+
+/* What this has been compiled with, and the C library that it runs with where that tells its version. */
+#if defined(__clang__)
+#define COMPILER "Clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "GCC " __VERSION__
+#elif defined(_MSC_VER)
+#define IN_QUOTES(number) #number
+#define AS_TEXT(number) IN_QUOTES(number)
+#define COMPILER "MSVC " AS_TEXT(_MSC_VER)
+#else
+#define COMPILER "a C compiler"
+#endif
+static const char *c_library(void) {
+#if defined(__GLIBC__)
+    return gnu_get_libc_version();
+#else
+    return "";
+#endif
+}
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAS_INSTRUCTION_SETS 1
@@ -163,6 +193,23 @@ enum { SIDE_BY_SIDE = 8 };
 #pragma GCC pop_options
 #endif
 #endif
+
+/* The address of one of the functions that vector_functions.h has for rows, by its name in <math.h>; 0 for others. */
+#define IN_SET(name, set) {(uintptr_t)row_##name##_##set##_double, (uintptr_t)row_##name##_##set##_float},
+#if HAS_INSTRUCTION_SETS
+#define IN_ALL_SETS(name) {#name, {IN_SET(name, baseline) IN_SET(name, avx2) IN_SET(name, avx512)}},
+#else
+#define IN_ALL_SETS(name) {#name, {IN_SET(name, baseline)}},
+#endif
+static uintptr_t row_function(const char *name, int set, int single) {
+    const struct {
+        const char *name;
+        uintptr_t addresses[3][2];
+    } functions[] = {ROW_FUNCTIONS(IN_ALL_SETS)};
+    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+        if (strcmp(functions[k].name, name) == 0) return functions[k].addresses[set][single != 0];
+    return 0;
+}
 
 /* Add the totals of all shards to those of the first one. */
 static inline void add_totals(double *totals, int64_t shards, int64_t outputs) {

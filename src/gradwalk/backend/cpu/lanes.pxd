@@ -5,7 +5,10 @@ from libc.stdint cimport int64_t
 # Pointers to arrays of pointers are declared as void* here: the executor has the arrays as NumPy's.
 cdef extern from "lanes.h":
     int TILES
-    bint HAS_VECTOR_FUNCTIONS
+    bint USES_LIBMVEC
+    bint USES_OWN_FUNCTIONS
+    const char* COMPILER
+    const char* c_library()
     ctypedef struct Batch:
         int64_t samples
         int64_t width
@@ -25,6 +28,7 @@ cdef extern from "lanes.h":
         void* output_strides
         size_t machine
     int instruction_sets()
+    size_t row_function(const char* name, int instruction_set, int single)
     void run_shards(
         int instruction_set, int single, const Batch* batch, int64_t first, int64_t last, double* totals, void* rows,
         void* scratch

@@ -16,7 +16,9 @@ from gradwalk.ops.evaluate import ARITIES, FUSED, fused
 from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4
-HAS_VECTOR_FUNCTIONS = False
+USES_LIBMVEC = False
+USES_OWN_FUNCTIONS = False
+COMPILER = b""
 
 
 class Batch(NamedTuple):
@@ -44,6 +46,25 @@ class Batch(NamedTuple):
 def instruction_sets() -> int:
     """Return the number of instruction sets to choose from: Python has one."""
     return 1
+
+
+def c_library() -> bytes:
+    """Return the version of glibc that the kernel runs with: Python's kernel does not say."""
+    return b""
+
+
+def row_function(name: bytes, instruction_set: int, single: bool) -> int:
+    """Return the address of a function of rows, of which there are none in Python.
+
+    Args:
+        name: What C calls the function of a number.
+        instruction_set: Which one it is compiled for.
+        single: Whether rows are float32.
+
+    Returns:
+        0, which says that there is none.
+    """
+    return 0
 
 
 def run(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwalk.backend.llvm.lane_program import LaneProgram, lane_program
-from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir
+from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir, row_name
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
@@ -102,12 +102,14 @@ class Lanes(NamedTuple):
 
     Attributes:
         instruction_set: The name of the instruction set that may be used.
-        has_vector_functions: Whether functions such as `exp` take vectors.
+        uses_libmvec: Whether functions such as `exp` are those of libmvec.
+        row_functions: Addresses of functions that are not those of the C library: see `launch.row_functions`.
         lanes: How many lanes a block has.
     """
 
     instruction_set: str
-    has_vector_functions: bool
+    uses_libmvec: bool
+    row_functions: Mapping[str, int]
     lanes: int
 
 
@@ -130,7 +132,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
     Raises:
         RefusedError: There is too much of it, or this processor or system lacks what it needs.
     """
-    if lanes.instruction_set == "baseline" and lanes.has_vector_functions:  # C calls some of them for single numbers
+    if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls some of them for single numbers
         raise RefusedError("the processor has no AVX2, or may not use it")
     if lanes.lanes % _REGISTERS[lanes.instruction_set].lanes(single):
         raise RefusedError(f"a block has {lanes.lanes} lanes, too few for the vectors of {lanes.instruction_set}")
@@ -166,17 +168,19 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
     """
     registers = _REGISTERS[lanes.instruction_set]
     kind = Type("float" if single else "double", registers.lanes(single))
-    functions = _VECTOR_FUNCTIONS if lanes.has_vector_functions else frozenset()
-    vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions)
+    functions = _VECTOR_FUNCTIONS if lanes.uses_libmvec else frozenset()
+    vectors = Vectors(kind.lanes // _VECTORS, registers.letter, functions, frozenset(lanes.row_functions))
     source, cells = lane_ir(code, repeats, Target(kind, vectors, contract))
-    machine_code = assembled(source, _addresses(source), registers.features)
+    rows = {row_name(name, kind, vectors): address for name, address in lanes.row_functions.items()}
+    machine_code = assembled(source, _addresses(source, rows), registers.features)
     return LaneCode(machine_code, cells * kind.lanes * (4 if single else 8))
 
 
-def _addresses(source: str) -> dict[str, int]:
-    """Where the functions are that a module declares, but for those of LLVM."""
+def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
+    """Where the functions are that a module declares, but for those of LLVM. Those of rows are known."""
     names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
     in_c = [name for name in names if name.startswith(PREFIX)]
     of_vectors = [name for name in names if name.startswith("_ZGV")]
     found = {name: address_in(c_library(), name.removeprefix(PREFIX)) for name in in_c}
-    return found | {name: address_in(ctypes.CDLL("libmvec.so.1"), name) for name in of_vectors}
+    found |= {name: address_in(ctypes.CDLL("libmvec.so.1"), name) for name in of_vectors}
+    return found | {name: rows[name] for name in names if name in rows}

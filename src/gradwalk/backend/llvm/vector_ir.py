@@ -34,17 +34,19 @@ _CONSTANT = ", !invariant.load !0"
 
 
 class Vectors(NamedTuple):
-    """How a function of the C library takes vectors of lanes.
+    """How functions such as `exp` take vectors of lanes.
 
     Attributes:
         lanes: How many lanes a call takes.
         letter: What the vector ABI of x86-64 calls the instruction set.
-        functions: The functions that there are for these.
+        functions: The functions that the C library has for these.
+        of_rows: The functions that take lanes in memory instead: `void f(ptr from, ptr to, i64 lanes)`.
     """
 
     lanes: int
     letter: str
     functions: frozenset[str]
+    of_rows: frozenset[str] = frozenset()
 
 
 class Target(NamedTuple):
@@ -358,6 +360,8 @@ class _Library:
         if self._type.lanes == 1:
             return [declaration(symbol(function, self._type), self._type, arity)]
         in_c = function.removeprefix(PREFIX)
+        if in_c in self._vectors.of_rows:
+            return self._of_row(function, row_name(in_c, self._type, self._vectors))
         lanes = self._vectors.lanes if in_c in self._vectors.functions else 1
         called = Type(self._type.real, lanes)
         name = vector_name(in_c, called, arity, self._vectors) if lanes > 1 else f"{PREFIX}{in_c}"
@@ -374,6 +378,21 @@ class _Library:
             *lines,
             *body.lines,
             f"  ret {self._type.numbers} {end}",
+            "}",
+        ]
+
+    def _of_row(self, function: str, name: str) -> list[str]:
+        """Print a function of all lanes, which calls the one of rows for numbers on the stack."""
+        numbers = self._type.numbers
+        return [
+            f"declare void @{name}(ptr, ptr, i64)",
+            signature(symbol(function, self._type), self._type, 1).replace("{", "#0 {"),
+            "begin:",
+            f"  %row = alloca {numbers}, align 64",
+            f"  store {numbers} %{VARIABLES[0]}, ptr %row, align 64",
+            f"  call void @{name}(ptr %row, ptr %row, i64 {self._type.lanes})",
+            f"  %result = load {numbers}, ptr %row, align 64",
+            f"  ret {numbers} %result",
             "}",
         ]
 
@@ -407,3 +426,8 @@ class _Library:
 def vector_name(function: str, kind: Type, arity: int, vectors: Vectors) -> str:
     """Return what the C library calls a function of vectors, as the vector ABI of x86-64 has it."""
     return f"_ZGV{vectors.letter}N{kind.lanes}{'v' * arity}_{function}"
+
+
+def row_name(function: str, kind: Type, vectors: Vectors) -> str:
+    """Return what a function that takes lanes in memory is called, which says what it is compiled for."""
+    return f"gradwalk_{vectors.letter}_{function}{'f' if kind.real == 'float' else ''}"

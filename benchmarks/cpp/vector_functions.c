@@ -1,0 +1,16 @@
+/* Functions of the C library over rows: by libmvec in vectors where VECTORS is defined, else one number at a time. */
+#include <math.h>
+
+#ifdef VECTORS
+#define DECLARED(name, type) __attribute__((simd("notinbranch"))) type name(type);
+#else
+#define DECLARED(name, type)
+#endif
+#define ROW(name, function, type) \
+    DECLARED(function, type) \
+    void name(const type *x, type *out, long count) { \
+        _Pragma("GCC ivdep") for (long i = 0; i < count; i++) out[i] = function(x[i]); \
+    }
+#define ROWS(function) ROW(row_##function##_double, function, double) ROW(row_##function##_float, function##f, float)
+
+ROWS(exp) ROWS(log) ROWS(sin) ROWS(cos) ROWS(tanh)

@@ -1,0 +1,77 @@
+"""What gradwalk says of its installation is what it has been compiled with, and what is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import re
+import sys
+import tomllib
+from importlib.metadata import version
+
+import pytest
+from checkout import IS_COMPILED, ROOT
+
+import gradwalk
+from gradwalk.backend import about as module
+from gradwalk.backend import executor
+
+
+def test_versions_are_those_of_what_runs():
+    found = gradwalk.about()
+    assert found.version == gradwalk.__version__
+    assert found.python.endswith(platform.python_version())
+    assert found.packages["numpy"] == version("numpy")
+    assert found.has_gil == getattr(sys, "_is_gil_enabled", lambda: True)()
+    assert found.instruction_sets == executor.INSTRUCTION_SETS
+
+
+def test_the_kernel_says_what_it_was_compiled_with():
+    found = gradwalk.about()
+    assert bool(re.fullmatch(r"(GCC|Clang|MSVC) \d.*", found.compiler)) == IS_COMPILED
+    assert found.vectors in (("libmvec", "gradwalk", "none") if IS_COMPILED else ("none",))
+    assert bool(found.glibc) == (IS_COMPILED and platform.libc_ver()[0] == "glibc")
+    if found.glibc:
+        assert found.glibc == platform.libc_ver()[1]
+    assert (found.vectors == "libmvec") == executor.USES_LIBMVEC
+
+
+def test_choices_of_now_are_told(monkeypatch):
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "baseline")
+    with gradwalk.threads(3):
+        found = gradwalk.about()
+    assert (found.instruction_set, found.threads) == ("baseline", 3)
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "sse9")
+    with pytest.raises(ValueError, match="sse9: this machine has baseline"):
+        gradwalk.about()
+
+
+def test_packages_are_numpy_and_those_of_the_extras_for_users():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for_others = {"benchmarks", "browser", "dev", "examples", "lint", "test", "test-core"}
+    named = {
+        match[0]
+        for extra in extras.keys() - for_others
+        for package in extras[extra]
+        if (match := re.match(r"[\w-]+", package)) and match[0] != "gradwalk"
+    }
+    assert set(module.PACKAGES) == named | {"numpy"}
+
+
+@pytest.mark.parametrize("vectors", ["libmvec", "gradwalk", "none"])
+def test_as_text_it_has_a_line_for_each_part(vectors):
+    found = dataclasses.replace(
+        gradwalk.about(), vectors=vectors, packages={"numpy": "2.4", "scipy": None}, has_gil=False
+    )
+    lines = dict(line.split(maxsplit=1) for line in str(found).splitlines())
+    assert lines["gradwalk"].startswith(f"{gradwalk.__version__}, {'compiled by' if IS_COMPILED else 'plain Python'}")
+    assert lines["python"].endswith("without the interpreter's lock")
+    assert {"libmvec": "by libmvec", "gradwalk": "by gradwalk", "none": "one number at a time"}[vectors] in lines[
+        "functions"
+    ]
+    assert (lines["packages"], lines["missing"]) == ("numpy 2.4", "scipy")
+
+
+def test_a_package_that_is_not_there_has_no_version(monkeypatch):
+    monkeypatch.setattr(module, "PACKAGES", ("numpy", "no-such-package"))
+    assert gradwalk.about().packages == {"numpy": version("numpy"), "no-such-package": None}
