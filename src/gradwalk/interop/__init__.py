@@ -1,0 +1,1 @@
+"""Functions for other libraries: PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn call what gradwalk differentiates."""
