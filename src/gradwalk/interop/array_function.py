@@ -42,7 +42,7 @@ class ArrayFunction:
         self.transposed = transposed
         self._f = f
         self._rebuilt = rebuilt
-        self._one = jit(self._leaves)
+        self._one = jit(self.leaves)
         self._many: dict[str, Vectorized[...]] = {}
         self._results: dict[tuple[tuple[int, ...], ...], TreeDef] = {}
         self._derivatives: dict[Any, ArrayFunction] = {}
@@ -60,6 +60,14 @@ class ArrayFunction:
         if batch:
             return self._of_samples(arrays, batch)
         return [numpy.asarray(leaf) for leaf in self._one(*map(_plain, arrays))]
+
+    def leaves(self, *arrays: Any) -> tuple[Any, ...]:
+        """Return the leaves of the result, of numbers or of Values.
+
+        Args:
+            *arrays: The leaves of the arguments.
+        """
+        return tuple(flattened(self._f(*self._rebuilt(arrays)), f"the result of {named(self)}")[0])
 
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
         """Return the treedef of the result of `f`, which is recorded if it has not met arguments of these shapes.
@@ -123,10 +131,6 @@ class ArrayFunction:
         f.__name__ = f"{key[0]} derivative of {self.__name__}"
         return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed))
 
-    def _leaves(self, *arrays: Any) -> tuple[Any, ...]:
-        """The leaves of the result."""
-        return tuple(flattened(self._f(*self._rebuilt(arrays)), f"the result of {named(self)}")[0])
-
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of some of the arrays, and these."""
 
@@ -134,7 +138,7 @@ class ArrayFunction:
             given = list(arrays)
             for i, array in zip(argnums, chosen, strict=True):
                 given[i] = array
-            return self._leaves(*given)
+            return self.leaves(*given)
 
         return of_chosen, tuple([arrays[i] for i in argnums])
 
@@ -142,7 +146,7 @@ class ArrayFunction:
         shapes = [array.shape[batch:] for array in arrays]
         signature = _signature(shapes, self.result(shapes).array_shapes)
         if signature not in self._many:
-            self._many[signature] = vectorize(self._leaves, signature=signature)
+            self._many[signature] = vectorize(self.leaves, signature=signature)
         found = self._many[signature](*arrays)
         return list(found) if isinstance(found, tuple) else [found]
 

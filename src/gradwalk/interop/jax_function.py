@@ -47,10 +47,10 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
     Example:
         >>> from gradwalk import math
         >>> energy = to_jax(lambda x: math.exp(-(x @ x)))
-        >>> jax.jit(jax.grad(energy))(jax.numpy.array([0.0, 1.0])).tolist()
-        [0.0, -0.7357588410377502]
-        >>> jax.hessian(energy)(jax.numpy.zeros(2)).tolist()
-        [[-2.0, 0.0], [0.0, -2.0]]
+        >>> jax.jit(jax.grad(energy))(jax.numpy.array([0.0, 1.0]))
+        Array([-0.       , -0.7357589], dtype=float32)
+        >>> jax.jit(jax.vmap(jax.hessian(energy)))(jax.numpy.zeros((5, 2))).shape
+        (5, 2, 2)
     """
     if not callable(f):
         raise TypeError(f"to_jax() takes a function, not {type(f).__name__}: {f!r:.60}")
