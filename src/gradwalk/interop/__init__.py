@@ -1,4 +1,4 @@
-"""Functions that gradwalk records and differentiates, as PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn take them.
+"""What gradwalk differentiates, as PyTorch, JAX, PyTensor, CasADi, IPOPT and scikit-learn take it.
 
 Each name is loaded, and the library that it is for, when it is first used.
 

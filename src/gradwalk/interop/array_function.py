@@ -57,6 +57,7 @@ class ArrayFunction:
         Returns:
             Arrays of float64, or of float32 where there are samples and all arrays are of float32.
         """
+        self.result([array.shape[batch:] for array in arrays])
         if batch:
             return self._of_samples(arrays, batch)
         return [numpy.asarray(leaf) for leaf in self._one(*map(_plain, arrays))]
@@ -67,18 +68,33 @@ class ArrayFunction:
         Args:
             *arrays: The leaves of the arguments.
         """
-        return tuple(flattened(self._f(*self._rebuilt(arrays)), f"the result of {named(self)}")[0])
+        result = self._f(*self._rebuilt(arrays))
+        leaves, treedef = flattened(result, f"the result of {named(self)}")
+        if not leaves:
+            raise TypeError(
+                f"{named(self)} returned {result!r}; it has to return a number, or numbers: is a `return` missing?"
+            )
+        self._results[tuple([getattr(array, "shape", ()) for array in arrays])] = treedef
+        return tuple(leaves)
 
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
-        """Return the treedef of the result of `f`, which is recorded if it has not met arguments of these shapes.
+        """Return the treedef of the result, for which `f` is recorded if it has not met arguments of these shapes.
 
         Args:
             shapes: The shapes of the leaves of the arguments.
+
+        Raises:
+            TypeError: `f` returns no numbers, or uses Values that are not among its arguments.
         """
-        key = tuple(shapes)
+        key = tuple(map(tuple, shapes))
         if key not in self._results:
-            found = jit(lambda *leaves: self._f(*self._rebuilt(leaves)))(*[_plain(numpy.ones(shape)) for shape in key])
-            self._results[key] = flattened(found, f"the result of {named(self)}")[1]
+            found = self._one(*[_plain(numpy.ones(shape)) for shape in key])
+            if any(numpy.asarray(leaf).dtype == object for leaf in found):
+                self._results.pop(key, None)
+                raise TypeError(
+                    f"{named(self)} uses Values that are not among its arguments, and other libraries would not know of "
+                    "the derivatives by them: give them as arguments, or take their numbers, x.data"
+                )
         return self._results[key]
 
     def result_shapes(self, shapes: Sequence[tuple[int, ...]], batch: int = 0) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""`to_casadi`: a function that gradwalk runs and differentiates, as one of CasADi's. Only this module imports CasADi."""
+"""`to_casadi`: a function that gradwalk runs and differentiates, as one of CasADi's, which only this module imports."""
 
 from __future__ import annotations
 
@@ -39,13 +39,11 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
 
     Example:
         >>> from gradwalk import math
-        >>> energy = to_casadi(lambda x: math.exp(-(x @ x)), 2)
+        >>> energy = to_casadi(lambda x: math.exp(x @ x), 2)
         >>> x = casadi.MX.sym("x", 2)
         >>> hessian = casadi.Function("hessian", [x], [casadi.hessian(energy(x), x)[0]])
-        >>> print(hessian([0.0, 0.0]))
-        <BLANKLINE>
-        [[-2, 0],
-         [0, -2]]
+        >>> hessian([0.0, 0.0]).full().tolist()
+        [[2.0, 0.0], [0.0, 2.0]]
     """
     if not callable(f):
         raise TypeError(f"to_casadi() takes a function, not {type(f).__name__}: {f!r:.60}")
@@ -106,7 +104,7 @@ class _Port(NamedTuple):
         return self._replace(is_used=False)
 
 
-class _Callback(casadi.Callback):  # type: ignore[misc]  # casadi is not typed
+class _Callback(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
     """What CasADi calls, with inputs and outputs of certain patterns.
 
     Args:
@@ -230,24 +228,19 @@ class _Blocks(NamedTuple):
         numbered = jacobian(*columns)
         numbered.data = numpy.arange(len(numbered.data))
         patterns, positions = [], []
-        for (top, bottom), (left, right) in itertools.product(_ranges(outputs), _ranges(inputs)):
-            block = numbered[top:bottom, left:right].tocsc()
+        for (row, across), (column, along) in itertools.product(_ranges(outputs), _ranges(inputs)):
+            block = numbered[across, along].tocsc()
             block.sort_indices()
-            patterns.append((block.shape, block.indptr.tolist(), block.indices.tolist()))
+            entries = [block.indptr.tolist(), block.indices.tolist()] if row.is_used and column.is_used else []
+            patterns.append(casadi.Sparsity(math.prod(row.shape), math.prod(column.shape), *entries))
             positions.append(block.data)
-        shapes = [(math.prod(row.shape), math.prod(column.shape)) for row in outputs for column in inputs]
-        return cls(jacobian, [_pattern(*each) for each in zip(shapes, patterns, strict=True)], positions)
+        return cls(jacobian, patterns, positions)
 
 
-def _ranges(ports: Sequence[_Port]) -> list[tuple[int, int]]:
-    """Where the numbers of each are among those of all."""
-    return list(itertools.pairwise(itertools.accumulate([port.size for port in ports], initial=0)))
-
-
-def _pattern(shape: Shape, found: Any) -> Any:
-    """A pattern of CasADi's; that of a port that is not used is empty."""
-    own, starts, rows = found
-    return casadi.Sparsity(*shape, starts, rows) if own == shape else casadi.Sparsity(*shape)
+def _ranges(ports: Sequence[_Port]) -> list[tuple[_Port, slice]]:
+    """Each, and where its numbers are among those of all."""
+    starts = itertools.accumulate([port.size for port in ports], initial=0)
+    return [(port, slice(*ends)) for port, ends in zip(ports, itertools.pairwise(starts), strict=True)]
 
 
 class _Jacobian(_Callback):

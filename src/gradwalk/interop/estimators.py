@@ -29,7 +29,7 @@ Array = NDArray[Any]
 _ACTIVATIONS = {"relu": Value.relu, "tanh": Value.tanh, "logistic": Value.sigmoid}
 
 
-class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
     """A multi-layer perceptron that is trained by Adam."""
 
     def __init__(
@@ -94,7 +94,7 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not type
         return vmap(_answers(self.model_), in_axes=(None, 0))(weights, samples)  # type: ignore[no-any-return]
 
 
-class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-learn is not typed
+class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
     """A network of `gradwalk.nn` that learns numbers, with the interface of scikit-learn's estimators.
 
     It minimises the mean of half the squares of the errors, by Adam on batches that run on gradwalk's lanes. As for
@@ -115,7 +115,7 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
 
     Example:
         >>> X = numpy.linspace(-1.0, 1.0, 100).reshape(-1, 1)
-        >>> estimator = MLPRegressor([2], activation="tanh", random_state=0).fit(X, X[:, 0] ** 2)
+        >>> estimator = MLPRegressor([2], activation="tanh", max_iter=1000, random_state=0).fit(X, X[:, 0] ** 2)
         >>> estimator.score(X, X[:, 0] ** 2) > 0.9, estimator.model_
         (True, MLP of [Layer of [TanhNeuron(1), TanhNeuron(1)], Layer of [LinearNeuron(2)]])
     """
@@ -148,7 +148,7 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
         return outputs[:, 0] if self._is_flat else outputs
 
 
-class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-learn is not typed
+class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
     """A network of `gradwalk.nn` that learns classes, with the interface of scikit-learn's estimators.
 
     It minimises the mean cross-entropy; see `MLPRegressor` for how, for its parameters and attributes.

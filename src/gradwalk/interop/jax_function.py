@@ -107,15 +107,24 @@ def _types(*arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
     return [jax.core.ShapedArray(shape, dtype) for shape in shapes]
 
 
-def _run(*arrays: Any, function: ArrayFunction, batch: int) -> Any:
-    """Have the arrays of a call handed over, and the results back."""
+def _on_host(arrays: Sequence[Any], types: Sequence[Any], function: ArrayFunction, batch: int) -> list[Any]:
+    """The results for arrays, as NumPy's."""
+    results = function([_of_numpy(numpy.asarray(array)) for array in arrays], batch)
+    return [numpy.asarray(result, kind.dtype) for result, kind in zip(results, types, strict=True)]
+
+
+def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
+    """The results for numbers that are known."""
+    arrays = list(map(jax.numpy.asarray, given))
     types = _types(*arrays, function=function, batch=batch)
+    return list(map(jax.numpy.asarray, _on_host(arrays, types, function, batch)))
 
-    def on_host(*given: Any) -> list[Any]:
-        results = function([_of_numpy(numpy.asarray(array)) for array in given], batch)
-        return [numpy.asarray(result, kind.dtype) for result, kind in zip(results, types, strict=True)]
 
-    return jax.pure_callback(on_host, [jax.ShapeDtypeStruct(kind.shape, kind.dtype) for kind in types], *arrays)
+def _called_back(*arrays: Any, function: ArrayFunction, batch: int) -> Any:
+    """Have compiled code hand numbers over, and take the results back."""
+    types = _types(*arrays, function=function, batch=batch)
+    shapes = [jax.ShapeDtypeStruct(kind.shape, kind.dtype) for kind in types]
+    return jax.pure_callback(lambda *given: _on_host(given, types, function, batch), shapes, *arrays)
 
 
 def _of_numpy(array: Any) -> Any:
@@ -167,4 +176,4 @@ _call.def_abstract_eval(_types)
 ad.primitive_jvps[_call] = _pushed
 ad.primitive_transposes[_call] = _transposed
 batching.primitive_batchers[_call] = _batched
-mlir.register_lowering(_call, mlir.lower_fun(_run, multiple_results=True))
+mlir.register_lowering(_call, mlir.lower_fun(_called_back, multiple_results=True))

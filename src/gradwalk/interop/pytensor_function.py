@@ -61,7 +61,7 @@ def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
     return called
 
 
-class _Call(Op):
+class _Call(Op):  # type: ignore[misc]  # PyTensor is Any
     """A call of an `ArrayFunction`.
 
     Args:
@@ -83,8 +83,8 @@ class _Call(Op):
                 raise TypeError(f"argument {i + 1} of {self} is of {variable.type.dtype}, and not of real numbers")
             if None in variable.type.shape:
                 raise ValueError(
-                    f"argument {i + 1} of {self} is of shape {variable.type.shape}: gradwalk records a function for the "
-                    "lengths of its arrays; say them by pytensor.tensor.specify_shape(x, (3,)), or where x is made"
+                    f"argument {i + 1} of {self} is of shape {variable.type.shape}: gradwalk records a function for "
+                    "the lengths of its arrays; say them by pytensor.tensor.specify_shape(x, (3,)), or where x is made"
                 )
         shapes = self.function.result_shapes([variable.type.shape for variable in inputs])
         return Apply(self, list(inputs), [tensor(shape=shape, dtype=config.floatX) for shape in shapes])
@@ -105,7 +105,7 @@ class _Call(Op):
         found = dict(zip(argnums, pulled(*inputs, *adjoints, return_list=True), strict=True))
         return [found.get(i, x.zeros_like(dtype=config.floatX)) for i, x in enumerate(inputs)]
 
-    L_op = pullback  # noqa: N815  the name before PyTensor 3
+    L_op = pullback  # its name before PyTensor 3
 
 
 def _like(adjoint: Any, variable: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`to_torch`: a function that gradwalk runs and differentiates, as one of PyTorch's. Only this module imports PyTorch."""
+"""`to_torch`: a function that gradwalk runs and differentiates, as one of PyTorch's, which only this module imports."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def _tensor(leaf: Any, i: int, f: Callable[..., Any]) -> torch.Tensor:
         )
     if leaf.device.type != "cpu":
         raise ValueError(
-            f"{name} is on the device {leaf.device}, and gradwalk computes on the processor: give x.cpu(), and move the "
-            "result back with .to(x.device), which gradients follow"
+            f"{name} is on the device {leaf.device}, and gradwalk computes on the processor: give x.cpu(), and move "
+            "the result back with .to(x.device), which gradients follow"
         )
     if leaf.is_complex() or leaf.layout != torch.strided:
         raise TypeError(
@@ -101,7 +101,7 @@ def _tensor(leaf: Any, i: int, f: Callable[..., Any]) -> torch.Tensor:
     return leaf
 
 
-class _Call(torch.autograd.Function):
+class _Call(torch.autograd.Function):  # type: ignore[misc]  # PyTorch is Any
     """A call of an `ArrayFunction`, of which so many first axes of all tensors are samples."""
 
     @staticmethod

@@ -1,8 +1,8 @@
 """Trees: arguments and results that hold numbers, such as lists, dicts, dataclasses, arrays and Modules, nested freely.
 
-A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays of other libraries that NumPy
-can read become NumPy's. Tuples and Modules are taken apart here, all other containers by optree. This is the only module
-that imports it, at the first such container.
+A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays of other libraries that
+NumPy can read become NumPy's. Tuples and Modules are taken apart here, all other containers by optree. This is the only
+module that imports it, at the first such container.
 """
 
 from __future__ import annotations
