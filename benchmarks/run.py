@@ -31,6 +31,7 @@ BENCHMARKS = (
     "black_scholes",
     "low_level",
     "vector_functions",
+    "interop",
     "page",
     "import_time",
 )

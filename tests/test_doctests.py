@@ -18,13 +18,23 @@ MODULES = [
 ]
 
 
+NEEDED = {
+    "gradwalk.explain.page.notebook": "anywidget",
+    "gradwalk.interop.casadi_function": "casadi",
+    "gradwalk.interop.estimators": "sklearn",
+    "gradwalk.interop.jax_function": "jax",
+    "gradwalk.interop.pytensor_function": "pytensor",
+    "gradwalk.interop.torch_function": "torch",
+}
+
+
 def imported(name: str) -> ModuleType:
-    if name == "gradwalk.explain.page.notebook":
-        pytest.importorskip("anywidget")
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     return importlib.import_module(name)
 
 
-@pytest.mark.parametrize("name", ["gradwalk", *MODULES])
+@pytest.mark.parametrize("name", ["gradwalk", "gradwalk.interop", *MODULES])
 def test_examples(name):
     assert doctest.testmod(imported(name)).failed == 0
 

@@ -249,7 +249,7 @@ def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
 
 def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes) -> None:
     """Append an argument to a batch that is being put together, and the sizes of its batch axes to `sizes`."""
-    leaves, treedef = flattened(_as_numpy(arg), name)
+    leaves, treedef = flattened(arg, name)
     if axes is None:
         batch.leaves.extend(leaves)
         batch.varies.extend([False] * len(leaves))
@@ -281,12 +281,6 @@ def parts_of(tree: Any) -> Mapping[Any, Any] | None:
     if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
         return {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
     return None
-
-
-def _as_numpy(arg: Any) -> Any:
-    """A NumPy array in place of one of another library, such as pandas, PyTorch and JAX have."""
-    is_foreign = hasattr(arg, "__array__") and not isinstance(arg, (numpy.ndarray, numpy.generic, Value))
-    return numpy.asarray(arg) if is_foreign else arg
 
 
 def _moved(leaf: Any, axis: int, name: str) -> NDArray[Any]:

@@ -1,7 +1,8 @@
 """Trees: arguments and results that hold numbers, such as lists, dicts, dataclasses, arrays and Modules, nested freely.
 
-A number, a Value or a NumPy array is a leaf, and so is each parameter of an `nn.Module`. Tuples and Modules are taken
-apart here, all other containers by optree. This is the only module that imports it, at the first such container.
+A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays of other libraries that
+NumPy can read become NumPy's. Tuples and Modules are taken apart here, all other containers by optree. This is the only
+module that imports it, at the first such container.
 """
 
 from __future__ import annotations
@@ -253,8 +254,9 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
         TypeError: A leaf holds something else than real numbers.
         ImportError: optree is needed and not installed.
     """
-    if _is_leaf(tree):
-        return [tree], TreeDef(None, (_shape(tree, what),))
+    leaf = of_numpy(tree)
+    if _is_leaf(leaf):
+        return [leaf], TreeDef(None, (_shape(leaf, what),))
     if type(tree) is tuple:  # what functions return most often, so that it needs no optree
         leaves, treedefs = [], []
         for i, part in enumerate(tree):
@@ -265,22 +267,51 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     if isinstance(tree, Module):
         leaves, module_treedef = parted(tree)
         return leaves, TreeDef(module_treedef, _shapes(leaves, what))
-    optree = _optree(tree, what)
-    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    leaves, spec = opened(tree, what)
     if not _LEAF_TYPES.issuperset(map(type, leaves)):
-        unknown = {type(leaf) for leaf in leaves if _is_node(leaf)}
-        if unknown:
-            for cls in unknown:
-                # Where another thread is faster, optree refuses to register it twice.
-                with contextlib.suppress(ValueError):
-                    (_register_module if issubclass(cls, Module) else _register)(cls, optree)
-                _registered[cls] = None
-            forget_classes(_MOST_REGISTERED)
-            return flattened(tree, what)
+        leaves = list(map(of_numpy, leaves))
         if not all(map(_is_leaf, leaves)):
             wrong = next(i for i, leaf in enumerate(leaves) if not _is_leaf(leaf))
             raise _refused(leaves[wrong], spec.accessors()[wrong].codify(what))
     return leaves, TreeDef(spec, _shapes(leaves, what))
+
+
+def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
+    """Take the containers of a tree apart, whatever their leaves are.
+
+    Args:
+        tree: The tree.
+        what: What messages call it.
+
+    Returns:
+        Its leaves, and a treedef of optree's.
+
+    Raises:
+        ImportError: optree is not installed.
+    """
+    optree = _optree(tree, what)
+    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    unknown = set() if _LEAF_TYPES.issuperset(map(type, leaves)) else {type(leaf) for leaf in leaves if _is_node(leaf)}
+    if not unknown:
+        return leaves, spec
+    for cls in unknown:
+        # Where another thread is faster, optree refuses to register it twice.
+        with contextlib.suppress(ValueError):
+            (_register_module if issubclass(cls, Module) else _register)(cls, optree)
+        _registered[cls] = None
+    forget_classes(_MOST_REGISTERED)
+    return opened(tree, what)
+
+
+def of_numpy(item: Any) -> Any:
+    """Return a NumPy array in place of one of another library, such as pandas, PyTorch and JAX have.
+
+    Args:
+        item: Any object. An array without dimensions becomes a number.
+    """
+    if isinstance(item, (numpy.ndarray, numpy.generic, Value)) or not hasattr(type(item), "__array__"):
+        return item
+    return numpy.asarray(item)[()]
 
 
 def field_names(cls: Any) -> list[str] | None:

@@ -1,0 +1,179 @@
+"""`ArrayFunction`: a function of arrays with its derivatives, as other libraries call, batch and differentiate it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from gradwalk.batching.vectorize import Vectorized, vectorize
+from gradwalk.program.trace import named
+from gradwalk.transforms.jit import jit
+from gradwalk.transforms.jvp import jvp, vjp
+from gradwalk.trees.tree import TreeDef, flattened
+
+Argnums = tuple[int, ...]
+
+
+class ArrayFunction:
+    """A function of arrays that returns a list of arrays, recorded at the first call for each of their shapes.
+
+    Its derivatives are functions of arrays again, so they can be taken to any order. Those in forward and in reverse
+    mode are linear in the arguments that they add, and transposes of one another.
+
+    Args:
+        f: A function of trees of numbers, or of arrays.
+        rebuilt: Makes the arguments of `f` from a list of arrays.
+        transposed: Of a derivative, how to make that of the other mode.
+
+    Attributes:
+        transposed: See above; None for a function that is no derivative.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        rebuilt: Callable[[Sequence[Any]], Sequence[Any]] = list,
+        transposed: Callable[[], ArrayFunction] | None = None,
+    ) -> None:
+        self.__name__ = getattr(f, "__name__", "function")
+        self.transposed = transposed
+        self._f = f
+        self._rebuilt = rebuilt
+        self._one = jit(self.leaves)
+        self._many: dict[str, Vectorized[...]] = {}
+        self._results: dict[tuple[tuple[int, ...], ...], TreeDef] = {}
+        self._derivatives: dict[Any, ArrayFunction] = {}
+
+    def __call__(self, arrays: Sequence[Any], batch: int = 0) -> list[Any]:
+        """Return the leaves of the result.
+
+        Args:
+            arrays: The leaves of the arguments.
+            batch: How many of their first axes are samples. These axes broadcast, and the results have them first.
+
+        Returns:
+            Arrays of float64, or of float32 where there are samples and all arrays are of float32.
+        """
+        self.result([array.shape[batch:] for array in arrays])
+        if batch:
+            return self._of_samples(arrays, batch)
+        return [numpy.asarray(leaf) for leaf in self._one(*map(_plain, arrays))]
+
+    def leaves(self, *arrays: Any) -> tuple[Any, ...]:
+        """Return the leaves of the result, of numbers or of Values.
+
+        Args:
+            *arrays: The leaves of the arguments.
+        """
+        result = self._f(*self._rebuilt(arrays))
+        leaves, treedef = flattened(result, f"the result of {named(self)}")
+        if not leaves:
+            raise TypeError(
+                f"{named(self)} returned {result!r}; it has to return a number, or numbers: is a `return` missing?"
+            )
+        self._results[tuple([getattr(array, "shape", ()) for array in arrays])] = treedef
+        return tuple(leaves)
+
+    def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
+        """Return the treedef of the result, for which `f` is recorded if it has not met arguments of these shapes.
+
+        Args:
+            shapes: The shapes of the leaves of the arguments.
+
+        Raises:
+            TypeError: `f` returns no numbers, or uses Values that are not among its arguments.
+        """
+        key = tuple(map(tuple, shapes))
+        if key not in self._results:
+            found = self._one(*[_plain(numpy.ones(shape)) for shape in key])
+            if any(numpy.asarray(leaf).dtype == object for leaf in found):
+                self._results.pop(key, None)
+                raise TypeError(
+                    f"{named(self)} uses Values that are not among its arguments, and other libraries would not know "
+                    "of the derivatives by them: give them as arguments, or take their numbers, x.data"
+                )
+        return self._results[key]
+
+    def result_shapes(self, shapes: Sequence[tuple[int, ...]], batch: int = 0) -> list[tuple[int, ...]]:
+        """Return the shapes of the leaves of the result.
+
+        Args:
+            shapes: The shapes of the leaves of the arguments.
+            batch: How many of their first axes are samples.
+        """
+        samples = numpy.broadcast_shapes(*[shape[:batch] for shape in shapes])
+        return [samples + shape for shape in self.result([shape[batch:] for shape in shapes]).array_shapes]
+
+    def pushed(self, count: int, argnums: Argnums) -> ArrayFunction:
+        """Return the derivative in forward mode.
+
+        Args:
+            count: How many arrays the function takes.
+            argnums: The positions of those to differentiate by.
+
+        Returns:
+            A function of these arrays, and of a tangent for each of those to differentiate by: the tangents of the
+            leaves of the result.
+        """
+
+        def push(*arrays: Any) -> Any:
+            part, chosen = self._of_chosen(arrays[:count], argnums)
+            return jvp(part, chosen, arrays[count:])[1]
+
+        return self._derivative(("forward", count, argnums), push, lambda: self.pulled(count, argnums))
+
+    def pulled(self, count: int, argnums: Argnums) -> ArrayFunction:
+        """Return the derivative in reverse mode.
+
+        Args:
+            count: How many arrays the function takes.
+            argnums: The positions of those to differentiate by.
+
+        Returns:
+            A function of these arrays, and of an adjoint for each leaf of the result: the adjoints of those to
+            differentiate by.
+        """
+
+        def pull(*arrays: Any) -> Any:
+            part, chosen = self._of_chosen(arrays[:count], argnums)
+            return vjp(part, *chosen)[1](arrays[count:])
+
+        return self._derivative(("reverse", count, argnums), pull, lambda: self.pushed(count, argnums))
+
+    def _derivative(self, key: Any, f: Callable[..., Any], transposed: Callable[[], ArrayFunction]) -> ArrayFunction:
+        f.__name__ = f"{key[0]} derivative of {self.__name__}"
+        return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed))
+
+    def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """The function of some of the arrays, and these."""
+
+        def of_chosen(*chosen: Any) -> Any:
+            given = list(arrays)
+            for i, array in zip(argnums, chosen, strict=True):
+                given[i] = array
+            return self.leaves(*given)
+
+        return of_chosen, tuple([arrays[i] for i in argnums])
+
+    def _of_samples(self, arrays: Sequence[Any], batch: int) -> list[Any]:
+        shapes = [array.shape[batch:] for array in arrays]
+        signature = _signature(shapes, self.result(shapes).array_shapes)
+        if signature not in self._many:
+            self._many[signature] = vectorize(self.leaves, signature=signature)
+        found = self._many[signature](*arrays)
+        return list(found) if isinstance(found, tuple) else [found]
+
+
+def _plain(array: Any) -> Any:
+    """A number for an array without dimensions."""
+    return array if array.ndim else array.item()
+
+
+def _signature(operands: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]]) -> str:
+    """The signature for shapes of which no two dimensions have to be equal."""
+    names = map("d{}".format, itertools.count())
+    sides = [[f"({','.join([next(names) for _ in shape])})" for shape in side] for side in (operands, results)]
+    return "->".join(map(",".join, sides))

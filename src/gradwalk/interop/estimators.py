@@ -1,0 +1,227 @@
+"""`MLPRegressor` and `MLPClassifier`: networks of `gradwalk.nn` as estimators of scikit-learn.
+
+Only this module imports scikit-learn. The names of the parameters are those of its own networks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gradwalk import math, optim
+from gradwalk.batching.vmap import vmap
+from gradwalk.nn import MLP
+from gradwalk.transforms.grad import value_and_grad
+from gradwalk.transforms.jit import jit
+from gradwalk.trees.tree import flattened
+from gradwalk.value.value import Value
+
+Array = NDArray[Any]
+
+_ACTIVATIONS = {"relu": Value.relu, "tanh": Value.tanh, "logistic": Value.sigmoid}
+
+
+class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
+    """A multi-layer perceptron that is trained by Adam."""
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Sequence[int] = (16,),
+        *,
+        activation: str = "relu",
+        alpha: float = 1e-4,
+        batch_size: int = 200,
+        learning_rate_init: float = 0.01,
+        max_iter: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _train(self, X: Array, targets: Array, outputs: int, loss: Callable[[Any, Any], Any]) -> None:  # noqa: N803  scikit-learn's name
+        """Train a network on samples.
+
+        Args:
+            X: The samples.
+            targets: What is to come out for each.
+            outputs: How many numbers the network returns.
+            loss: A function of what it returns for a sample, and of the target.
+        """
+        if self.activation not in _ACTIVATIONS:
+            raise ValueError(f"activation={self.activation!r}: it is one of {', '.join(map(repr, _ACTIVATIONS))}")
+        generator = check_random_state(self.random_state)
+        sizes = [X.shape[1], *self.hidden_layer_sizes, outputs]
+        self.model_ = _network(sizes, _ACTIVATIONS[self.activation])
+        answers = _answers(self.model_)
+        error = value_and_grad(lambda weights, x, target: loss(answers(weights, x), target))
+        step = jit(vmap(error, in_axes=(None, 0, 0), reduce="mean"))
+        optimiser = optim.adamw(self.learning_rate_init, weight_decay=self.alpha)
+        weights = _drawn(sizes, generator)
+        state = optimiser.init(weights)
+        self.loss_curve_ = []
+        for _ in range(self.max_iter):
+            order = generator.permutation(len(X))
+            total = 0.0
+            for start in range(0, len(X), self.batch_size):
+                batch = order[start : start + self.batch_size]
+                value, gradient = step(weights, X[batch], targets[batch])
+                updates, state = optimiser.update(gradient, state, weights)
+                weights = optim.apply_updates(weights, updates)
+                total += value * len(batch)
+            self.loss_curve_.append(total / len(X))
+        for parameter, weight in zip(self.model_.parameters(), weights.tolist(), strict=True):
+            parameter.data = weight
+        self.n_iter_ = self.max_iter
+
+    def _outputs(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
+        """What the network returns for samples, in a row each."""
+        check_is_fitted(self)
+        samples = validate_data(self, X, reset=False, dtype=numpy.float64)
+        weights = numpy.array([parameter.data for parameter in self.model_.parameters()])
+        return vmap(_answers(self.model_), in_axes=(None, 0))(weights, samples)  # type: ignore[no-any-return]
+
+
+class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
+    """A network of `gradwalk.nn` that learns numbers, with the interface of scikit-learn's estimators.
+
+    It minimises the mean of half the squares of the errors, by Adam on batches that run on gradwalk's lanes. As for
+    scikit-learn's own networks, samples and targets should be of a similar scale, as a `StandardScaler` makes them.
+
+    Args:
+        hidden_layer_sizes: How many neurons there are in each hidden layer.
+        activation: That of the hidden layers: "relu", "tanh" or "logistic".
+        alpha: How strongly weights decay.
+        batch_size: How many samples there are in a step.
+        learning_rate_init: How far a step goes at most, nearly.
+        max_iter: How many times training goes over all samples.
+        random_state: A seed, or a `numpy.random.RandomState`, of the first weights and of the order of the samples.
+
+    Attributes:
+        model_: The trained network, an `nn.MLP` that can be drawn, walked through and differentiated.
+        loss_curve_: The mean error in each pass over the samples.
+
+    Example:
+        >>> X = numpy.linspace(-1.0, 1.0, 100).reshape(-1, 1)
+        >>> estimator = MLPRegressor([2], activation="tanh", max_iter=1000, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> estimator.score(X, X[:, 0] ** 2) > 0.9, estimator.model_
+        (True, MLP of [Layer of [TanhNeuron(1), TanhNeuron(1)], Layer of [LinearNeuron(2)]])
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  scikit-learn's name
+        """Train on samples.
+
+        Args:
+            X: The samples, in a row each.
+            y: A number for each, or a row of numbers.
+        """
+        samples, targets = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=numpy.float64)
+        self._is_flat = targets.ndim == 1
+        rows = numpy.asarray(targets, numpy.float64).reshape(len(samples), -1)
+        self._train(samples, rows, rows.shape[1], lambda answers, target: ((answers - target) ** 2).sum() / 2)
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
+        """Return a number for each sample, or a row of numbers where it has learned rows.
+
+        Args:
+            X: The samples, in a row each.
+        """
+        outputs = self._outputs(X)
+        return outputs[:, 0] if self._is_flat else outputs
+
+
+class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-learn is Any
+    """A network of `gradwalk.nn` that learns classes, with the interface of scikit-learn's estimators.
+
+    It minimises the mean cross-entropy; see `MLPRegressor` for how, for its parameters and attributes.
+
+    Attributes:
+        classes_: The classes, in the order of the network's outputs.
+
+    Example:
+        >>> X = numpy.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> MLPClassifier(activation="tanh", random_state=0).fit(X, ["same", "not", "not", "same"]).predict(X).tolist()
+        ['same', 'not', 'not', 'same']
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  scikit-learn's name
+        """Train on samples.
+
+        Args:
+            X: The samples, in a row each.
+            y: The class of each.
+        """
+        samples, labels = validate_data(self, X, y, dtype=numpy.float64)
+        check_classification_targets(labels)
+        self.classes_, indices = numpy.unique(labels, return_inverse=True)
+        is_class = numpy.eye(len(self.classes_))[indices]
+        self._train(
+            samples, is_class, len(self.classes_), lambda answers, target: math.logsumexp(answers) - answers @ target
+        )
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
+        """Return the probability of each class, in a row for each sample.
+
+        Args:
+            X: The samples, in a row each.
+        """
+        probabilities: Array = math.softmax(self._outputs(X), axis=1)
+        return probabilities
+
+    def predict(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
+        """Return the most likely class of each sample.
+
+        Args:
+            X: The samples, in a row each.
+        """
+        outputs = self._outputs(X)
+        return self.classes_[outputs.argmax(axis=1)]  # type: ignore[no-any-return]
+
+
+def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
+    """A network with weights that will be replaced: Python's own generator is left as it was."""
+    state = random.getstate()
+    network = MLP(sizes[0], sizes[1:], activation)
+    random.setstate(state)
+    return network
+
+
+def _answers(network: MLP) -> Callable[[Any, Any], Any]:
+    """What a network returns, as a function of all its weights and of a sample: an array."""
+    treedef = flattened(network, "the network")[1]
+
+    def answers(weights: Any, x: Any) -> Any:
+        found = treedef.filled(list(weights))(x)
+        return numpy.array(found if isinstance(found, list) else [found])
+
+    return answers
+
+
+def _drawn(sizes: Sequence[int], generator: Any) -> Array:
+    """First weights for a network of such layers, by Glorot and Bengio (2010): those of each neuron before its bias."""
+    layers = []
+    for count, outputs in itertools.pairwise(sizes):
+        bound = numpy.sqrt(6 / (count + outputs))
+        weights = generator.uniform(-bound, bound, (outputs, count))
+        layers.append(numpy.hstack([weights, numpy.zeros((outputs, 1))]).ravel())
+    return numpy.concatenate(layers)

@@ -1,0 +1,131 @@
+"""`IpoptProblem`: an objective and constraints with their sparse derivatives, as cyipopt calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+from gradwalk.transforms.grad import grad
+from gradwalk.transforms.jit import jit
+from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
+
+Array = NDArray[Any]
+Structure = tuple[Array, Array]
+
+
+class IpoptProblem:
+    """A problem for IPOPT, by cyipopt: an objective, constraints, and exact sparse derivatives of both.
+
+    `cyipopt.Problem(n=problem.n, m=problem.m, problem_obj=problem, lb=..., ub=..., cl=..., cu=...)` takes it. The
+    functions are recorded as by `jit`; IPOPT is given the entries that can differ from 0: those of the constraints'
+    Jacobian, and of the lower triangle of the Lagrangian's Hessian.
+
+    Args:
+        objective: A function of a vector that returns one number.
+        x: A vector like those that the functions take, such as where IPOPT starts.
+        constraints: A function of a vector that returns a vector, or a list of numbers; None where there are bounds
+            alone.
+
+    Attributes:
+        n: How many variables there are.
+        m: How many constraints there are.
+
+    Raises:
+        TypeError: One of the functions is none, or `objective` does not return one number.
+        ValueError: `x` is no vector.
+
+    Example:
+        >>> problem = IpoptProblem(lambda x: x[0] * x[1], [1.0, 1.0, 1.0], lambda x: [x[0] ** 2 + x[2]])
+        >>> problem.gradient(numpy.array([2.0, 3.0, 4.0])).tolist()
+        [3.0, 2.0, 0.0]
+        >>> [indices.tolist() for indices in problem.jacobianstructure()]
+        [[0, 0], [0, 2]]
+        >>> problem.jacobian(numpy.array([2.0, 3.0, 4.0])).tolist()
+        [4.0, 1.0]
+        >>> [indices.tolist() for indices in problem.hessianstructure()]
+        [[0, 1], [0, 0]]
+        >>> problem.hessian(numpy.array([2.0, 3.0, 4.0]), numpy.array([10.0]), 1.0).tolist()
+        [20.0, 1.0]
+    """
+
+    def __init__(
+        self, objective: Callable[[Any], Any], x: ArrayLike, constraints: Callable[[Any], Any] | None = None
+    ) -> None:
+        start = numpy.asarray(x, numpy.float64)
+        if start.ndim != 1:
+            raise ValueError(f"x is an array of shape {start.shape}: IPOPT's variables are a vector, such as x.ravel()")
+
+        def constrained(x: Any) -> Any:
+            return numpy.asarray(constraints(x)) if constraints else numpy.zeros(0)
+
+        def lagrangian(x: Any, multipliers: Any, factor: Any) -> Any:
+            total = factor * objective(x)
+            return total + multipliers @ constrained(x) if constraints else total
+
+        self._objective = jit(objective)
+        self._gradient = jit(grad(objective))
+        self._constraints = jit(constrained)
+        self._jacobian = sparse_jacobian(constrained)
+        self._hessian = sparse_hessian(lagrangian)
+        self.n = len(start)
+        self.m = len(self._constraints(start))
+        jacobian = self._jacobian(start).tocoo()
+        hessian = self._hessian(start, numpy.ones(self.m), 1.0).tocoo()
+        self._is_lower = hessian.row >= hessian.col
+        self._structures = (
+            (jacobian.row, jacobian.col),
+            (hessian.row[self._is_lower], hessian.col[self._is_lower]),
+        )
+
+    def objective(self, x: Array) -> float:
+        """Return the objective.
+
+        Args:
+            x: The variables.
+        """
+        return self._objective(x)  # type: ignore[no-any-return]
+
+    def gradient(self, x: Array) -> Array:
+        """Return the gradient of the objective.
+
+        Args:
+            x: The variables.
+        """
+        return self._gradient(x)  # type: ignore[no-any-return]
+
+    def constraints(self, x: Array) -> Array:
+        """Return the constraints.
+
+        Args:
+            x: The variables.
+        """
+        return self._constraints(x)  # type: ignore[no-any-return]
+
+    def jacobianstructure(self) -> Structure:
+        """Return the rows and columns of the entries of the constraints' Jacobian."""
+        return self._structures[0]
+
+    def jacobian(self, x: Array) -> Array:
+        """Return the entries of the constraints' Jacobian.
+
+        Args:
+            x: The variables.
+        """
+        return self._jacobian(x).data  # type: ignore[no-any-return]
+
+    def hessianstructure(self) -> Structure:
+        """Return the rows and columns of the entries of the Hessian's lower triangle."""
+        return self._structures[1]
+
+    def hessian(self, x: Array, lagrange: Array, obj_factor: float) -> Array:
+        """Return the entries of the lower triangle of the Hessian of the Lagrangian.
+
+        Args:
+            x: The variables.
+            lagrange: The multipliers of the constraints.
+            obj_factor: The factor of the objective.
+        """
+        return self._hessian(x, lagrange, obj_factor).data[self._is_lower]  # type: ignore[no-any-return]

@@ -1,0 +1,179 @@
+"""`to_jax`: a function that gradwalk runs and differentiates, as one of JAX's. The only module that imports JAX.
+
+It is a primitive of JAX's. Compiled code calls back to gradwalk for it; the rules below say what its derivatives are,
+which are calls of the same primitive with other functions, how it is transposed where it is linear, and that a batch is
+one more axis.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec
+
+import jax
+import numpy
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from gradwalk.interop.array_function import ArrayFunction
+
+P = ParamSpec("P")
+
+_call = Primitive("gradwalk")
+_call.multiple_results = True
+
+
+def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
+    """Make a function of JAX's of one that gradwalk records: it may stand inside of `jit`, `grad`, `vmap` and `scan`.
+
+    `f` is recorded as by `gradwalk.jit` for each structure and shapes of its arguments. Its derivatives are gradwalk's,
+    in forward and reverse mode and to any order. A batch of `jax.vmap` runs on gradwalk's lanes in one call.
+
+    It runs on the processor: under `jax.jit`, on another device too, numbers are handed over at each call. Numbers
+    are computed in float64, those of batches that are all float32 in float32, and results have the widest type of the
+    floating-point arguments. Integers are passed as numbers that nothing is differentiated by.
+
+    Args:
+        f: A function of numbers, or of pytrees of arrays, that returns such a tree.
+
+    Returns:
+        A function of JAX arrays, and of pytrees of them, that returns what `f` returns, with JAX arrays. It raises
+        `TypeError` where an argument holds something else than real numbers, and what `gradwalk.jit` raises.
+
+    Raises:
+        TypeError: `f` is no function.
+
+    Example:
+        >>> from gradwalk import math
+        >>> energy = to_jax(lambda x: math.exp(-(x @ x)))
+        >>> jax.jit(jax.grad(energy))(jax.numpy.array([0.0, 1.0]))
+        Array([-0.       , -0.7357589], dtype=float32)
+        >>> jax.jit(jax.vmap(jax.hessian(energy)))(jax.numpy.zeros((5, 2))).shape
+        (5, 2, 2)
+    """
+    if not callable(f):
+        raise TypeError(f"to_jax() takes a function, not {type(f).__name__}: {f!r:.60}")
+    functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+
+    @functools.wraps(f)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Any:
+        paths, structure = jax.tree.flatten_with_path((args, kwargs))
+        leaves = [_array(leaf, f, path) for path, leaf in paths]
+        if structure not in functions:
+            functions[structure] = _of_leaves(f, structure)
+        function = functions[structure]
+        results = _call.bind(*leaves, function=function, batch=0)
+        return function.result([leaf.shape for leaf in leaves]).with_leaves(results)
+
+    return called
+
+
+def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:
+    """The function of the leaves of its arguments."""
+
+    def of_trees(args: Any, kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    of_trees.__name__ = getattr(f, "__name__", "function")
+    return ArrayFunction(of_trees, functools.partial(jax.tree.unflatten, structure))
+
+
+def _array(leaf: Any, f: Callable[..., Any], path: Any) -> Any:
+    """A leaf of the arguments as an array."""
+    try:
+        array = jax.numpy.asarray(leaf)
+    except TypeError:
+        array = None
+    if array is None or not (_is_differentiable(array) or array.dtype.kind in "iub"):
+        given = type(leaf).__name__ if array is None else f"of {array.dtype}"
+        where = jax.tree_util.keystr(path[1:]) or "all"
+        name = getattr(f, "__name__", "function")
+        raise TypeError(
+            f"an argument of {name}(), {where}, is {given}: what to_jax() returns takes real numbers, and "
+            "JAX or NumPy arrays of them, in JAX's pytrees"
+        )
+    return array
+
+
+def _is_differentiable(array: Any) -> bool:
+    return bool(jax.dtypes.issubdtype(array.dtype, numpy.floating))
+
+
+def _types(*arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
+    """The shapes and types of the results."""
+    dtype = jax.dtypes.result_type(*[a.dtype for a in arrays if _is_differentiable(a)] or [float])
+    shapes = function.result_shapes([array.shape for array in arrays], batch)
+    return [jax.core.ShapedArray(shape, dtype) for shape in shapes]
+
+
+def _on_host(arrays: Sequence[Any], types: Sequence[Any], function: ArrayFunction, batch: int) -> list[Any]:
+    """The results for arrays, as NumPy's."""
+    results = function([_of_numpy(numpy.asarray(array)) for array in arrays], batch)
+    return [numpy.asarray(result, kind.dtype) for result, kind in zip(results, types, strict=True)]
+
+
+def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
+    """The results for numbers that are known."""
+    arrays = list(map(jax.numpy.asarray, given))
+    types = _types(*arrays, function=function, batch=batch)
+    return list(map(jax.numpy.asarray, _on_host(arrays, types, function, batch)))
+
+
+def _called_back(*arrays: Any, function: ArrayFunction, batch: int) -> Any:
+    """Have compiled code hand numbers over, and take the results back."""
+    types = _types(*arrays, function=function, batch=batch)
+    shapes = [jax.ShapeDtypeStruct(kind.shape, kind.dtype) for kind in types]
+    return jax.pure_callback(lambda *given: _on_host(given, types, function, batch), shapes, *arrays)
+
+
+def _of_numpy(array: Any) -> Any:
+    """An array of a type that NumPy has itself: not bfloat16 and its like."""
+    return array if array.dtype.kind in "fiub" else array.astype(numpy.float32)
+
+
+def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, function: ArrayFunction, batch: int) -> Any:
+    """Results and their tangents."""
+    argnums = tuple([i for i, tangent in enumerate(tangents) if not isinstance(tangent, ad.Zero)])
+    pushed = function.pushed(len(primals), argnums)
+    seeds = [tangents[i] for i in argnums]
+    return (
+        _call.bind(*primals, function=function, batch=batch),
+        _call.bind(*primals, *seeds, function=pushed, batch=batch),
+    )
+
+
+def _transposed(adjoints: Sequence[Any], *arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
+    """Adjoints of the arguments that a derivative is linear in: the last ones, which are not known."""
+    assert function.transposed is not None
+    known = [array for array in arrays if not ad.is_undefined_primal(array)]
+    given = [ad.instantiate_zeros(adjoint) for adjoint in adjoints]
+    found = _call.bind(*known, *given, function=function.transposed(), batch=batch)
+    expected = [array.aval for array in arrays[len(known) :]]
+    return [None] * len(known) + [_of_one(array, aval) for array, aval in zip(found, expected, strict=True)]
+
+
+def _of_one(array: Any, aval: Any) -> Any:
+    """The sum over the samples that one argument has been broadcast to."""
+    axes = [i for i, (length, own) in enumerate(zip(array.shape, aval.shape, strict=True)) if length != own]
+    return array.sum(axes, keepdims=True).astype(aval.dtype)
+
+
+def _batched(
+    arrays: Sequence[Any], axes: Sequence[Any], *, function: ArrayFunction, batch: int
+) -> tuple[Any, list[int]]:
+    """Results of a batch, along their first axis."""
+    moved = [
+        jax.numpy.expand_dims(array, 0) if axis is None else jax.numpy.moveaxis(array, axis, 0)
+        for array, axis in zip(arrays, axes, strict=True)
+    ]
+    results = _call.bind(*moved, function=function, batch=batch + 1)
+    return results, [0] * len(results)
+
+
+_call.def_impl(_run)
+_call.def_abstract_eval(_types)
+ad.primitive_jvps[_call] = _pushed
+ad.primitive_transposes[_call] = _transposed
+batching.primitive_batchers[_call] = _batched
+mlir.register_lowering(_call, mlir.lower_fun(_called_back, multiple_results=True))

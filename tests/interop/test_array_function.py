@@ -1,0 +1,141 @@
+"""Functions of arrays as other libraries call, batch and differentiate them, against finite differences and NumPy."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradwalk import RecordingError, Value, math
+from gradwalk.interop.array_function import ArrayFunction
+from gradwalk.nn import MLP
+
+NUMBERS = st.floats(-2.0, 2.0)
+
+
+def bent(a, x, s):
+    return {"line": math.tanh(a @ x) * s, "number": (math.exp(-x) * s).sum() + a[0, 1] ** 3}
+
+
+def drawn(shape):
+    return st.lists(NUMBERS, min_size=int(numpy.prod(shape)), max_size=int(numpy.prod(shape))).map(
+        lambda numbers: numpy.array(numbers).reshape(shape)
+    )
+
+
+ARGUMENTS = st.tuples(drawn((2, 3)), drawn((3,)), drawn(()))
+
+
+def plain(a, x, s):
+    return [numpy.tanh(a @ x) * s, (numpy.exp(-x) * s).sum() + a[0, 1] ** 3]
+
+
+@given(ARGUMENTS)
+def test_leaves_are_those_of_the_function(arrays):
+    for found, expected in zip(ArrayFunction(bent)(arrays), plain(*arrays), strict=True):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_treedef_puts_results_together():
+    function = ArrayFunction(bent)
+    treedef = function.result([(2, 3), (3,), ()])
+    assert treedef.with_leaves([1, 2]) == {"line": 1, "number": 2}
+    assert function.result_shapes([(2, 3), (3,), ()]) == [(2,), ()]
+    assert function.result_shapes([(4, 1, 2, 3), (1, 5, 3), (1, 1)], batch=2) == [(4, 5, 2), (4, 5)]
+
+
+@given(ARGUMENTS, ARGUMENTS)
+def test_tangents_are_difference_quotients(arrays, tangents):
+    pushed = ArrayFunction(bent).pushed(3, (0, 1, 2))([*arrays, *tangents])
+    h = 1e-6
+    above, below = ([x + step * t for x, t in zip(arrays, tangents, strict=True)] for step in (h, -h))
+    for found, more, less in zip(pushed, plain(*above), plain(*below), strict=True):
+        numpy.testing.assert_allclose(found, (more - less) / (2 * h), rtol=1e-6, atol=1e-6)
+
+
+@given(ARGUMENTS, drawn((3,)), drawn(()), drawn((2,)), drawn(()))
+def test_both_modes_are_transposes_of_one_another(arrays, tangent, other, line, number):
+    function = ArrayFunction(bent)
+    pushed, pulled = function.pushed(3, (1, 2)), function.pulled(3, (1, 2))
+    forward = pushed([*arrays, tangent, other])
+    back = pulled([*arrays, line, number])
+    assert (forward[0] * line).sum() + forward[1] * number == pytest.approx(
+        (back[0] * tangent).sum() + back[1] * other, rel=1e-9, abs=1e-9
+    )
+    assert pushed.transposed() is pulled
+    assert pulled.transposed() is pushed
+
+
+@pytest.mark.parametrize("batch", [(4,), (4, 5)])
+def test_batches_are_samples_one_by_one(batch):
+    rng = numpy.random.default_rng(0)
+    arrays = [rng.normal(size=(*batch, 2, 3)), rng.normal(size=(*[1] * len(batch), 3)), rng.normal(size=batch)]
+    function = ArrayFunction(bent)
+    calls = [(function, []), (function.pulled(3, (0, 1)), [(2,), ()]), (function.pushed(3, (2,)), [()])]
+    for each, shapes in calls:
+        seeds = [rng.normal(size=(*batch, *shape)) for shape in shapes]
+        given = [*arrays, *seeds]
+        found = each(given, len(batch))
+        for at in itertools.product(*map(range, batch)):
+            sample = [x[tuple(i % n for i, n in zip(at, x.shape, strict=False))] for x in given]
+            for many, one in zip(found, each(sample), strict=True):
+                numpy.testing.assert_allclose(many[at], one, rtol=1e-12)
+
+
+def test_batches_of_float32_are_computed_as_such():
+    x = numpy.linspace(0.0, 1.0, 6, dtype=numpy.float32).reshape(3, 2)
+    [found] = ArrayFunction(lambda x: math.exp(x).sum())([x], 1)
+    assert found.dtype == numpy.float32
+    [found] = ArrayFunction(lambda x: math.exp(x).sum())([x[0]])
+    assert found.dtype == numpy.float64
+
+
+def test_functions_are_recorded_once_for_each_shape():
+    shapes = []
+
+    def f(x):
+        shapes.append(x.shape)
+        return x * x
+
+    function = ArrayFunction(f)
+    for n in (2, 3, 2, 3):
+        function.result([(n,)])
+        function([numpy.ones(n)])
+    assert shapes == [(2,), (3,)]
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(TypeError, match=r"returned None; it has to return a number, or numbers"):
+        ArrayFunction(lambda x: None)([numpy.ones(2)])
+    with pytest.raises(TypeError, match="is a str"):
+        ArrayFunction(lambda x: "x")([numpy.ones(2)])
+
+
+def test_branches_on_numbers_are_refused():
+    with pytest.raises(RecordingError, match="branches on"):
+        ArrayFunction(lambda x: x if x > 0 else 0.0)([numpy.array(1.0)])
+
+
+@pytest.mark.parametrize("captured", [Value(2.0), MLP(2, [1])])
+def test_values_from_outside_are_refused(captured):
+    function = ArrayFunction(lambda x: captured(x) if isinstance(captured, MLP) else x * captured)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
+            function([numpy.ones(2)])
+
+
+def square(x):
+    return x * x
+
+
+def test_functions_are_pickled():
+    function = ArrayFunction(square)
+    function([numpy.ones(2)])
+    copy = pickle.loads(pickle.dumps(function))
+    assert copy([numpy.array([3.0])])[0].tolist() == [9.0]
+    [slope] = copy.pulled(1, (0,))([numpy.array([3.0]), numpy.array([1.0])])
+    assert slope.tolist() == [6.0]

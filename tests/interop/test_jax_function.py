@@ -1,0 +1,184 @@
+"""Functions of JAX's that gradwalk runs, against the same functions of JAX's own."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from gradwalk import RecordingError, math
+from gradwalk.nn import MLP
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+
+from gradwalk.interop import to_jax  # noqa: E402  after the check that there is JAX
+
+
+def bell(module):
+    return lambda x: module.exp(-(x @ x)) + x[0] * x[1] ** 3
+
+
+OURS, THEIRS = to_jax(bell(math)), bell(jnp)
+X = jnp.array([0.3, 0.7])
+BATCH = jnp.arange(24.0).reshape(3, 4, 2) / 20.0
+
+
+def layer(module):
+    """Of a dict with a list in it."""
+    return lambda p, x: {"hidden": module.tanh(p["w"] @ x + p["b"][0]), "scaled": [x * p["b"][0]]}
+
+
+PARAMS = {"w": jnp.array([[0.5, -1.0], [1.5, 0.25]]), "b": [jnp.float32(0.3)]}
+
+
+def close(found, expected, tolerance=1e-5):
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert one.dtype == other.dtype
+        numpy.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+def compared(transform, *args, tolerance=1e-5):
+    """The same of both functions, compiled: op by op, JAX compiles each."""
+    close(jax.jit(transform(OURS))(*args), jax.jit(transform(THEIRS))(*args), tolerance)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: f,
+        jax.value_and_grad,
+        jax.jacfwd,
+        jax.hessian,
+        lambda f: jax.jacrev(jax.jacrev(f)),
+        lambda f: jax.jacrev(jax.jacfwd(f)),
+        lambda f: jax.jacfwd(jax.jacrev(jax.jacfwd(f))),
+        lambda f: jax.grad(jax.checkpoint(lambda x: jnp.sin(f(x)))),
+        lambda f: lambda x: jax.linear_transpose(jax.linearize(f, x)[1], x)(2.0),
+    ],
+    ids=["value", "pair", "forward", "hessian", "reverse", "mixed", "third", "checkpoint", "transpose"],
+)
+def test_derivatives_of_any_order(transform):
+    compared(transform, X)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.value_and_grad, jax.hessian], ids=["value", "pair", "hessian"])
+def test_numbers_that_are_known(transform):
+    close(transform(OURS)(X), jax.jit(transform(THEIRS))(X))
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: jax.vmap(jax.value_and_grad(f)),
+        lambda f: jax.vmap(jax.hessian(f)),
+        lambda f: jax.grad(lambda x: jax.vmap(f)(x).sum()),
+    ],
+    ids=["pairs", "hessians", "sum"],
+)
+def test_batches(transform):
+    compared(transform, BATCH[0])
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(0, 0), (1, 0), (0, 1), (2, 1)])
+def test_batches_of_batches_along_any_axes(outer, inner):
+    batch = jnp.moveaxis(BATCH, (0, 1), (outer, inner if inner < outer else inner + 1))
+    compared(lambda f: jax.vmap(jax.vmap(f, inner), outer, out_axes=1), batch)
+
+
+@pytest.mark.parametrize("transform", [jax.grad, jax.hessian])
+def test_what_samples_share_gets_the_sum_of_their_gradients(transform):
+    def loss(f):
+        def of_params(params):
+            outputs = jax.vmap(f, (None, 0))(params, BATCH[0])
+            return (outputs["hidden"] ** 2).sum() + outputs["scaled"][0].sum()
+
+        return of_params
+
+    ours, theirs = jax.jit(transform(loss(to_jax(layer(math))))), jax.jit(transform(loss(layer(jnp))))
+    close(ours(PARAMS), theirs(PARAMS))
+
+
+def test_trees_and_keywords():
+    close(to_jax(layer(math))(PARAMS, X), layer(jnp)(PARAMS, X))
+    close(to_jax(layer(math))(p=PARAMS, x=X), layer(jnp)(PARAMS, X))
+
+
+def test_loops_of_jax():
+    compared(lambda f: lambda x: jax.lax.scan(lambda x, _: (x - 0.1 * jax.grad(f)(x), f(x)), x, None, length=5), X)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_types_are_kept(dtype):
+    x = X.astype(dtype)
+    compared(jax.grad, x, tolerance=0.05)
+    compared(jax.vmap, x[None], tolerance=0.05)
+
+
+def test_numbers_of_64_bits():
+    with jax.enable_x64(True):
+        x = jnp.array([0.3, 0.7])
+        compared(jax.hessian, x, tolerance=1e-14)
+        compared(lambda f: jax.vmap(jax.grad(f)), x[None], tolerance=1e-14)
+        gradients = jax.grad(to_jax(lambda a, b: a * b), argnums=(0, 1))(jnp.float32(0.5), jnp.float64(0.25))
+        assert [(x.item(), str(x.dtype)) for x in gradients] == [(0.25, "float32"), (0.5, "float64")]
+
+
+@pytest.mark.parametrize("integer", [3, numpy.int32(3), True, jnp.array(3)])
+def test_nothing_is_differentiated_by_integers(integer):
+    power = to_jax(lambda x, n: x * x * n)
+    assert jax.grad(power)(2.0, integer) == 4.0 * int(integer)
+    assert jax.vmap(jax.grad(power), (0, None))(jnp.ones(2), integer).tolist() == [2.0 * int(integer)] * 2
+    with pytest.raises(TypeError, match=r"int32|bool"):
+        jax.grad(power, argnums=1)(2.0, jnp.asarray(integer))
+
+
+def test_functions_of_integers_alone():
+    close(to_jax(lambda n: n / 2)(3), jnp.float32(1.5))
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("text", r"an argument of bell\(\), \['x'\]\[1\], is str: what to_jax\(\) returns takes real numbers"),
+        (1j, r"is of complex64"),
+        (object(), r"is object"),
+    ],
+)
+def test_what_is_no_real_number_is_refused(argument, message):
+    def bell(x):
+        return x[0]
+
+    with pytest.raises(TypeError, match=message):
+        to_jax(bell)(x=(1.0, argument))
+
+
+def test_no_function():
+    with pytest.raises(TypeError, match=r"to_jax\(\) takes a function, not int: 3"):
+        to_jax(3)
+
+
+def test_branches_are_refused():
+    with pytest.raises(RecordingError, match="branches on"):
+        jax.jit(to_jax(lambda x: x if x > 0 else 0.0))(1.0)
+
+
+def test_parameters_from_outside_are_refused():
+    model = MLP(2, [1])
+    with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
+        to_jax(model)(X)
+
+
+def test_large_batches_do_not_wait_for_one_another():
+    big = jnp.ones((200_000, 2))
+    slopes = jax.jit(jax.vmap(jax.grad(OURS)))
+    numpy.testing.assert_allclose(slopes(big)[-1], jax.grad(THEIRS)(big[0]), rtol=1e-5)
+
+
+def test_the_function_keeps_its_name():
+    def named(x):
+        """What it does."""
+        return x
+
+    assert to_jax(named).__name__ == "named"
+    assert to_jax(named).__doc__ == "What it does."
