@@ -48,7 +48,7 @@ def test_choices_of_now_are_told(monkeypatch):
 
 def test_packages_are_numpy_and_those_of_the_extras_for_users():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    for_others = {"benchmarks", "browser", "dev", "examples", "lint", "test", "test-core"}
+    for_others = {"benchmarks", "browser", "dev", "docs", "examples", "interop", "lint", "test", "test-core"}
     named = {
         match[0]
         for extra in extras.keys() - for_others

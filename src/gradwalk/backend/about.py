@@ -16,14 +16,20 @@ from gradwalk.backend.executor import chosen_instruction_set
 PACKAGES = (
     "numpy",
     "anywidget",
+    "casadi",
+    "cyipopt",
     "dask",
+    "jax",
     "joblib",
     "llvmlite",
     "optree",
     "pillow",
+    "pytensor",
     "ray",
     "resvg-py",
+    "scikit-learn",
     "scipy",
+    "torch",
     "tqdm",
 )
 
