@@ -19,8 +19,15 @@ def bell(module):
 
 
 OURS, THEIRS = to_jax(bell(math)), bell(jnp)
-X = jnp.array([0.3, 0.7])
-BATCH = jnp.arange(24.0).reshape(3, 4, 2) / 20.0
+X = jnp.array([0.3, 0.7], jnp.float32)
+BATCH = jnp.arange(24, dtype=jnp.float32).reshape(3, 4, 2) / 20
+
+
+@pytest.fixture(autouse=True)
+def single_precision():
+    """JAX as it comes, also where other tests of the process have set it to double precision."""
+    with jax.enable_x64(False):
+        yield
 
 
 def layer(module):
@@ -28,7 +35,7 @@ def layer(module):
     return lambda p, x: {"hidden": module.tanh(p["w"] @ x + p["b"][0]), "scaled": [x * p["b"][0]]}
 
 
-PARAMS = {"w": jnp.array([[0.5, -1.0], [1.5, 0.25]]), "b": [jnp.float32(0.3)]}
+PARAMS = {"w": jnp.array([[0.5, -1.0], [1.5, 0.25]], jnp.float32), "b": [jnp.float32(0.3)]}
 
 
 def close(found, expected, tolerance=1e-5):
@@ -124,7 +131,7 @@ def test_numbers_of_64_bits():
         assert [(x.item(), str(x.dtype)) for x in gradients] == [(0.25, "float32"), (0.5, "float64")]
 
 
-@pytest.mark.parametrize("integer", [3, numpy.int32(3), True, jnp.array(3)])
+@pytest.mark.parametrize("integer", [3, numpy.int32(3), True, jnp.array(3, jnp.int32)])
 def test_nothing_is_differentiated_by_integers(integer):
     power = to_jax(lambda x, n: x * x * n)
     assert jax.grad(power)(2.0, integer) == 4.0 * int(integer)

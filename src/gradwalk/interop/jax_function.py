@@ -47,8 +47,8 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
     Example:
         >>> from gradwalk import math
         >>> energy = to_jax(lambda x: math.exp(-(x @ x)))
-        >>> jax.jit(jax.grad(energy))(jax.numpy.array([0.0, 1.0]))
-        Array([-0.       , -0.7357589], dtype=float32)
+        >>> [f"{x:.6f}" for x in jax.jit(jax.grad(energy))(jax.numpy.array([0.0, 1.0]))]
+        ['-0.000000', '-0.735759']
         >>> jax.jit(jax.vmap(jax.hessian(energy)))(jax.numpy.zeros((5, 2))).shape
         (5, 2, 2)
     """
