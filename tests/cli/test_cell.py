@@ -46,7 +46,9 @@ def test_every_backward_is_a_pass_as_in_gradwalk_walk(tmp_path: Path, capsys: py
     (tmp_path / "program.py").write_text(LOOP, encoding="utf-8")
     code = "import sys, gradwalk.cli.main as m; sys.exit(m.main(['walk', '--json', 'program.py']))"
     path = {"PYTHONPATH": ":".join(path for path in sys.path if path)}
-    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, env=path)
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, env=path
+    )
     expected = json.loads(run.stdout)
     assert printed == run.stderr
     assert document["calls"] == 3

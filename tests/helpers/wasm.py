@@ -1,7 +1,7 @@
-"""What Python has not in WebAssembly: there it is one process with one thread, and packages in C have to be built for it.
+"""What Python lacks in WebAssembly: other processes, other threads, and packages in C that nobody has built for it.
 
-Pyodide runs the fast suite (.ci/pyodide). Tests of what is missing are skipped there, whole files by the list here, others
-where the system refuses a thread or a process to the test itself. That gradwalk asks for one is no reason.
+Pyodide runs the fast suite (.ci/pyodide). Tests of what is missing are skipped there, whole files by the list here,
+others where the system refuses a thread or a process to the test itself. That gradwalk asks for one is no reason.
 """
 
 from __future__ import annotations

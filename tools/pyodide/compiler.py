@@ -24,7 +24,11 @@ HEADERS = [
 def compile_command(arguments: list[str], language: str) -> list[str]:
     """Return the command line that compiles."""
     # Zig puts Clang's own headers before those of -isystem, and C++'s have to come before both.
-    first = ["-nostdinc++", *(f"-I{SYSTEM}/lib/{part}/include" for part in ("libcxx", "libcxxabi"))] if language == "c++" else []
+    first = (
+        ["-nostdinc++", *(f"-I{SYSTEM}/lib/{part}/include" for part in ("libcxx", "libcxxabi"))]
+        if language == "c++"
+        else []
+    )
     return [
         ZIG,
         language,
@@ -60,13 +64,16 @@ def link_command(arguments: list[str]) -> list[str]:
 def main() -> None:
     """Compile, link, or both, as the options of a C compiler say."""
     language, *arguments = sys.argv[1:]
+    arguments = [
+        part for part in arguments if not part.startswith(("-sSUPPORT_", "-falign-loops"))
+    ]  # Emscripten's own, and x86's
     sources = [part for part in arguments if part.endswith((".c", ".cpp", ".cc", ".cxx", ".S"))]
     if any(part in arguments for part in ("-c", "-E", "-S", "--version", "-v", "-dumpversion")) or "-" in arguments:
         command = compile_command(arguments, language)
     elif "-Wl,--version" in arguments:
         command = [ZIG, "wasm-ld", "--version"]
     else:
-        objects = []
+        objects: list[str] = []
         options = [part for part in arguments if not part.startswith(("-l", "-Wl,", "-L", "-shared"))]
         for source in sources:
             objects.append(f"{arguments[arguments.index('-o') + 1]}.{len(objects)}.o")

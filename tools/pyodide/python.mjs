@@ -1,7 +1,7 @@
 /**
  * Python in Node, by Pyodide: `node python.mjs [--packages WHEEL_OR_FOLDER]... [--mount FOLDER] -m MODULE ARGUMENT...`.
  * The folder is mounted as /checkout, where the module runs. `--packages numpy` is Pyodide's own NumPy, from its
- * servers. Environment variables that begin with GRADWALK_ or PYTHON are handed on.
+ * servers. Environment variables that begin with GRADWALK_ are handed on.
  */
 
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: { packages: { type: "string", multiple: true, default: [] }, mount: { type: "string", default: "." } },
 });
 
-const handedOn = Object.entries(process.env).filter(([name]) => /^(GRADWALK_|PYTHON)/.test(name));
+const handedOn = Object.entries(process.env).filter(([name]) => name.startsWith("GRADWALK_"));
 const pyodide = await loadPyodide({
   args: ["-X", "faulthandler"],
   env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1", ...Object.fromEntries(handedOn) },

@@ -122,8 +122,8 @@ def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     lesson.add_argument(
         "--with-pyodide",
         metavar="FOLDER",
-        help="add a cell for Python of the visitor's own, for a server: Pyodide is copied from this folder, which has NumPy's"
-        " wheel, into pyodide/ beside the file",
+        help="add a cell for Python of the visitor's own, for a server: Pyodide is copied from this folder, which has"
+        " NumPy's wheel, into pyodide/ beside the file",
     )
     lesson.add_argument("--no-open", action="store_true", help="only write the file")
 

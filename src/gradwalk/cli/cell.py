@@ -46,7 +46,7 @@ def answer(program: str) -> str:
             last = _last_value(program)
     except SystemExit as stop:
         if isinstance(stop.code, str):
-            print(stop.code, file=sys.stderr)
+            sys.stderr.write(f"{stop.code}\n")
         last = None
     except BaseException as error:  # whatever it is, the visitor is told
         return as_json(_told(error))

@@ -38,7 +38,8 @@ def put_python(distribution: Path, folder: Path) -> list[str]:
     wheels = sorted(distribution.glob("numpy-[0-9]*wasm32.whl"))
     if len(wheels) != 1:
         raise PyodideError(
-            f"{distribution} has {len(wheels) or 'no'} wheels of NumPy: put the one beside pyodide.mjs that was built for it"
+            f"{distribution} has {len(wheels) or 'no'} wheels of NumPy: put the one that was built for it"
+            " beside pyodide.mjs"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name in (*_OF_PYODIDE, wheels[0].name):

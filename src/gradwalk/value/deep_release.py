@@ -1,8 +1,8 @@
 """Releases deep graphs in WebAssembly, where Python's own way of it does not hold.
 
 Python frees an object's operands within the object's own release, and puts off what is nested too deep. In Pyodide's
-CPython 3.13 that begins at a depth for which browsers have no stack: a chain of some thousand nodes ends the interpreter.
-Compiled nodes have a list for it already (node_memory.h).
+CPython 3.13 that begins at a depth for which browsers have no stack: a chain of some thousand nodes ends the
+interpreter. Compiled nodes have a list for it already (node_memory.h).
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ from gradwalk.cli.main import main
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 LOADING = 120_000  # milliseconds, for ten megabytes to be compiled on a busy machine
-VIOLATIONS = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))"
+VIOLATIONS = (
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))"
+)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -181,7 +183,10 @@ def test_an_error_is_shown_with_its_line(opened: Callable[[], Cell]):
     marked = "(area) => area.value.slice(area.selectionStart, area.selectionEnd)"
     assert cell.program.evaluate(marked) == "y = x / 0"
     cell.runs("if\n", "There is an error in line 1.")
-    cell.runs("print('only this')\n", "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value.")
+    cell.runs(
+        "print('only this')\n",
+        "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value.",
+    )
     expect(cell.output).to_have_text("only this\n")
 
 
@@ -237,7 +242,8 @@ def test_for_everybody_everywhere(opened: Callable[[], Cell], scheme: Any, size:
     for part in (cell.program, cell.output, cell.run):
         box = part.bounding_box()
         assert box is not None
-        assert box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size[0]
     cell.toggle.click()
     expect(cell.element).to_be_hidden()
 

@@ -40,7 +40,9 @@ _PAGE = """\
 <style>{style}</style>
 </head>
 <body>
-<main data-gradwalk{python}><noscript>This page draws itself with JavaScript, which is switched off here.</noscript></main>
+<main data-gradwalk{python}>
+<noscript>This page draws itself with JavaScript, which is switched off here.</noscript>
+</main>
 {data}<script type="module">{module}</script>
 </body>
 </html>
