@@ -17,10 +17,12 @@ MODULES = [
     if not module.ispkg and module.name != "gradwalk.__main__"
 ]
 
+NEEDED = {"gradwalk.explain.page.notebook": "anywidget", "gradwalk.transforms.sparse": "scipy"}
+
 
 def imported(name: str) -> ModuleType:
-    if name == "gradwalk.explain.page.notebook":
-        pytest.importorskip("anywidget")
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     return importlib.import_module(name)
 
 
