@@ -6,8 +6,13 @@ others where the system refuses a thread or a process to the test itself. That g
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 IS_WASM = sys.platform == "emscripten"
 
@@ -41,3 +46,11 @@ def refusal(error: BaseException | None, package: Path) -> str | None:
             return None
         trace = trace.tb_next
     return next((why for said, why in _REFUSALS.items() if said in str(error)), None)
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Do what `asyncio.run` does, which in WebAssembly only some JavaScript engines can."""
+    if IS_WASM:
+        coroutine.close()
+        pytest.skip("Python cannot wait here for what JavaScript has to do")
+    return asyncio.run(coroutine)
