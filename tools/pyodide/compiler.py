@@ -55,7 +55,7 @@ def link_command(arguments: list[str]) -> list[str]:
     inputs = [part for part in arguments if part.endswith((".o", ".a", ".obj"))]
     if "-shared" in arguments:
         start = f"--export-if-defined=PyInit_{output.name.split('.')[0]}"
-        how = ["-shared", "--export-dynamic", "--experimental-pic", "--unresolved-symbols=import-dynamic", start]
+        how = ["-shared", "--no-gc-sections", "--experimental-pic", "--unresolved-symbols=import-dynamic", start]
     else:
         how = ["--no-entry", "--export=main", f"--allow-undefined-file={SDK / 'exports'}"]
     return [ZIG, "wasm-ld", *how, "--no-check-features", "-O2", "--strip-debug", "-o", str(output), *inputs]
