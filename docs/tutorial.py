@@ -20,6 +20,13 @@
 # expression small enough to answer that by hand.
 
 # %%
+import sys
+
+if sys.platform == "emscripten":  # in JupyterLite, in a browser
+    # %pip install -q gradwalk
+    pass
+
+# %%
 from gradwalk import Value, check, draw, gradcheck, nn, refresh, source_lines, walk, zero_grad
 
 a = Value(2.0, label="a")

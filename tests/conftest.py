@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 
 import pytest
 from checkout import IS_COMPILED, PACKAGE, ROOT
 from hypothesis import settings
 from stale import cure, outdated
+from wasm import LEFT_OUT, refusal
+
+collect_ignore = LEFT_OUT
 
 # The same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more or fewer.
 settings.register_profile(
@@ -30,6 +34,18 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first: no worker is left alone with it at the end."""
     items.sort(key=lambda item: "slow" not in item.path.parts)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    """Skip tests that cannot run in WebAssembly."""
+    try:
+        return (yield)
+    except Exception as error:
+        why = refusal(error, PACKAGE)
+        if why is None:
+            raise
+        pytest.skip(why)
 
 
 def pytest_report_header() -> str:

@@ -17,6 +17,8 @@ MODULES = [
     if not module.ispkg and module.name != "gradwalk.__main__"
 ]
 
+NEEDED = {"gradwalk.explain.page.notebook": "anywidget", "gradwalk.transforms.sparse": "scipy"}
+
 
 NEEDED = {
     "gradwalk.explain.page.notebook": "anywidget",

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { layoutLibrary, styles, trainingLibrary } from "./plugins.js";
+import { layoutLibrary, pythonLibrary, styles, trainingLibrary } from "./plugins.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const page = join(here, "../src/gradwalk/explain/page");
@@ -32,7 +32,7 @@ async function bundled(entry, licensed) {
     target: "es2022",
     charset: "utf8",
     legalComments: "none", // the licences stand whole at the end of the module
-    plugins: [layoutLibrary, trainingLibrary, styles],
+    plugins: [layoutLibrary, pythonLibrary, trainingLibrary, styles],
   });
   return result.outputFiles[0].text + licences(licensed);
 }

@@ -40,3 +40,4 @@ function library(name, entry, wrapper, given) {
 
 export const layoutLibrary = library("layout-library", "stage/layered.js", "layouts", "arranged");
 export const trainingLibrary = library("training-library", "microgpt/worker.js", "training", "serve");
+export const pythonLibrary = library("python-library", "cell/worker.js", "pythonWorker", "python");

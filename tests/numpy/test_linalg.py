@@ -10,6 +10,7 @@ import pytest
 from beside_jax import as_values, check, numbers
 from hypothesis import given
 from hypothesis import strategies as st
+from wasm import IS_WASM
 
 import gradwalk.numpy as gnp
 from gradwalk import Value, checkpoint, grad, hessian, jit, jvp, refresh, topological_order, vjp, vmap
@@ -176,6 +177,7 @@ def test_a_determinant_of_values_is_one_node():
     assert len(topological_order(gnp.linalg.slogdet(values)[1])) == 37
 
 
+@pytest.mark.skipif(IS_WASM, reason="without floating-point flags, NumPy itself refuses no singular matrix")
 @pytest.mark.parametrize(
     "f",
     [lambda a: gnp.linalg.solve(a, VECTOR), gnp.linalg.inv, lambda a: gnp.linalg.cholesky(a - 1.0)],

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, OPCODES, fewer, programs
+from wasm import run_coroutine
 
 import gradwalk.math as gm
 from gradwalk import (
@@ -542,8 +543,8 @@ REFUSED_BY_OTHERS = {
     "random.choices": lambda x, y: random.choices([1.0, 2.0], weights=[x, y]),
     "topological_order": lambda x, y: topological_order(x * y, key=lambda v: v.data),
     "gradcheck": lambda x, y: gradcheck(lambda v: v * v, x),
-    "coroutine": lambda x, y: asyncio.run(asked(x)),
-    "thread of asyncio": lambda x, y: asyncio.run(asyncio.to_thread(lambda: x.data)),
+    "coroutine": lambda x, y: run_coroutine(asked(x)),
+    "thread of asyncio": lambda x, y: run_coroutine(asyncio.to_thread(lambda: x.data)),
     "generator": lambda x, y: next(x.data for _ in range(1)),
     "grad": lambda x, y: grad(lambda v: v * v if v > 1 else v)(x),
     "data in grad": lambda x, y: grad(lambda v: v * v.data)(x),
@@ -727,7 +728,7 @@ FINE = {
     "context": lambda x, y: x * contextlib.nullcontext(y).enter_result,
     "order": lambda x, y: topological_order(x * y)[-1],
     "thread": lambda x, y: in_thread(lambda: x * y),
-    "asyncio": lambda x, y: asyncio.run(summed(x, y)),
+    "asyncio": lambda x, y: run_coroutine(summed(x, y)),
     "grad": lambda x, y: grad(lambda v: v * v * y)(x),
     "hvp": lambda x, y: hvp(lambda v: v**3, (x,), (y,)),
     "vjp": lambda x, y: vjp(lambda v: v * v, x)[1](y)[0],

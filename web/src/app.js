@@ -11,6 +11,7 @@ import { dropped, modeller } from "./model/model.js";
 import { CHAPTERS, chapterOf, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
 import { handout, titleOf } from "./lesson/handout.js";
+import { Cell } from "./cell/cell.js";
 import { Ask } from "./panels/ask.js";
 import { Arrays } from "./panels/arrays.js";
 import { Checks } from "./panels/checks.js";
@@ -51,6 +52,7 @@ import { restarted } from "./model/training.js";
  * @property {(fragment: string) => void} remember where the state goes: the address bar, or the notebook
  * @property {(theme: import("./panels/header.js").Theme) => void} theme
  * @property {(code: string) => void} speak another language from now on
+ * @property {import("./cell/protocol.js").Python | null} python where the page is served with it
  */
 
 const APART = 10; // pixels between buttons that lie over the graph and what must be seen of it
@@ -120,6 +122,9 @@ export class App {
     this.views = [button(lessonWords.title, () => this.#toLesson()), button(lessonWords.lab, () => act({ chapter: "" }))];
     this.viewSwitch = element("div", { class: "views", role: "group", "aria-label": lessonWords.views }, ...this.views);
     this.header.brand.after(this.viewSwitch);
+    /** Where the visitor writes Python. */
+    this.cell = surroundings.python && new Cell(surroundings.python, (text) => this.#openFile(text));
+    if (this.cell) this.header.offer(this.cell);
     this.tabs = MODES.map((mode) => this.#tab(mode));
     this.tablist = element("div", { role: "tablist", "aria-label": tabs.title }, ...this.tabs);
     this.panel = element("div", { role: "tabpanel", id: "panel", tabindex: -1 });
@@ -311,6 +316,7 @@ export class App {
     this.lessonAt = before.lessonAt;
     this.guide.follow(before.guide);
     this.asked.follow(before.asked);
+    if (before.cell) this.cell?.follow(before.cell);
     const { model } = this.#attempt(before.#state);
     if (model) this.#show(model);
     this.header.follow(before.header);
@@ -322,6 +328,7 @@ export class App {
     this.#ends.abort();
     this.element.remove();
     this.paper.element.remove();
+    this.cell?.close();
     this.guide.close();
     this.transport.stop();
     this.training.stop();
@@ -335,11 +342,13 @@ export class App {
     this.go(fragment);
   }
 
-  /** Show a file that the reader has opened, until it is closed. @param {string} text */
+  /** Show a file that the reader has opened, until it is closed. @param {string} text @returns {boolean} whether it is shown */
   #openFile(text) {
     this.home ??= { document: this.document, fragment: this.fragment };
-    if (!this.open(text) && this.document === this.home.document) this.home = null;
+    const isShown = this.open(text);
+    if (!isShown && this.document === this.home.document) this.home = null;
     this.header.showHome(this.home !== null);
+    return isShown;
   }
 
   #closeFile() {

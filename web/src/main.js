@@ -51,7 +51,7 @@ function filled(root, host, model) {
     chosen = wanted;
     paint();
   };
-  const surroundings = /** @type {const} */ ({ kind: "widget", remember: remembered.call, theme });
+  const surroundings = /** @type {const} */ ({ kind: "widget", remember: remembered.call, theme, python: null });
   const filling = new Shown(root, String(model.get("document")), own, surroundings, () => (host.lang = language.code));
   const onState = () => {
     const state = String(model.get("state"));
@@ -84,7 +84,7 @@ function mount(host) {
     else history.replaceState(null, "", `#${fragment}`);
   });
   const theme = (/** @type {Theme} */ wanted) => show(host, wanted);
-  const surroundings = /** @type {const} */ ({ kind: "page", remember: remembered.call, theme });
+  const surroundings = /** @type {const} */ ({ kind: "page", remember: remembered.call, theme, python: pythonBeside(host) });
   const filling = new Shown(shadowed(host), data, own, surroundings, () => {
     document.documentElement.lang = language.code;
     if (data === null) document.title = language.page;
@@ -93,6 +93,12 @@ function mount(host) {
     const fragment = location.hash.slice(1);
     if (fragment !== own) filling.go((own = fragment));
   });
+}
+
+/** Python, where the page is served with it: as a file, a page cannot load anything. @param {HTMLElement} host @returns {import("./cell/protocol.js").Python | null} */
+function pythonBeside({ dataset: { python } }) {
+  if (!python || !location.protocol.startsWith("http")) return null;
+  return { folder: new URL("pyodide/", location.href).href, packages: python.split(" ") };
 }
 
 /** An App, made anew whenever the language changes. */

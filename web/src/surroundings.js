@@ -1,5 +1,6 @@
 // What is around the page: the element it fills, and the notebook's theme, keys and comings and goings.
 
+import cellCss from "./cell/cell.css";
 import arraysCss from "./panels/arrays.css";
 import lessonCss from "./lesson/lesson.css";
 import motionCss from "./stage/motion.css";
@@ -21,7 +22,7 @@ const REST = 200; // milliseconds
 /** An element's own tree, with the styles. @param {HTMLElement} host @returns {HTMLElement} to fill */
 export function shadowed(host) {
   const shadow = host.attachShadow({ mode: "open" });
-  const sheets = [css, stageCss, motionCss, waysCss, timelineCss, trainingCss, checksCss, arraysCss, quotientCss, lessonCss, shareCss, presentCss, paperCss];
+  const sheets = [css, stageCss, motionCss, waysCss, timelineCss, trainingCss, checksCss, arraysCss, quotientCss, lessonCss, shareCss, cellCss, presentCss, paperCss];
   shadow.adoptedStyleSheets = sheets.map((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);

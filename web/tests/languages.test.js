@@ -12,8 +12,8 @@ const SOURCE = readFileSync(new URL("../src/languages/en.js", import.meta.url), 
 
 /** Words that a whole text may consist of in English and in another language, too. @type {Record<string, readonly string[]>} */
 const SHARED = {
-  de: ["auto", "backprop", "gradient", "graph", "html", "link", "operator", "gradwalk", "softmax"],
-  fr: ["auto", "contribution", "gradient", "gradwalk", "html", "menu", "pause", "passes", "points", "question", "quotient", "verdict"],
+  de: ["auto", "backprop", "gradient", "graph", "html", "link", "operator", "gradwalk", "python", "softmax"],
+  fr: ["auto", "contribution", "gradient", "gradwalk", "html", "menu", "pause", "passes", "points", "python", "question", "quotient", "verdict"],
 };
 
 /** Words of English that stand in no sentence of another language. */

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const SOURCES = join(dirname(fileURLToPath(import.meta.url)), "../src");
-const LAYERS = ["languages", "core", "walk", "learn", "dom.js", "mathml.js", "rich.js", "stage", "model", "panels", "lesson", "printing.js", "keys.js", "app.js", "surroundings.js", "microgpt", "main.js"];
+const LAYERS = ["languages", "core", "walk", "learn", "dom.js", "mathml.js", "rich.js", "stage", "model", "panels", "lesson", "cell", "printing.js", "keys.js", "app.js", "surroundings.js", "microgpt", "main.js"];
 
 /** @param {string} path of a module, from src */
 function layerOf(path) {

@@ -39,6 +39,8 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
         parser.error("run takes the path of a script, or -m and the name of a module")
     if options.command == "run" and options.replace is not None and options.module:
         parser.error("--replace names a class of a script, and -m runs a module: give the path of the script")
+    if options.command == "lesson" and options.microgpt and options.with_pyodide is not None:
+        parser.error("--with-pyodide adds a cell to the lesson, and --microgpt writes another page")
     return options
 
 
@@ -117,6 +119,12 @@ def _add_lesson(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--microgpt",
         action="store_true",
         help="instead, train a GPT on names of yours in the page, and look at every number of it",
+    )
+    lesson.add_argument(
+        "--with-pyodide",
+        metavar="FOLDER",
+        help="add a cell for Python of the visitor's own, for a server: Pyodide is copied from this folder, which has"
+        " NumPy's wheel, into pyodide/ beside the file",
     )
     lesson.add_argument("--no-open", action="store_true", help="only write the file")
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import gradwalk
-from gradwalk.cli import arguments, expression, micrograd, output, script
+from gradwalk.cli import arguments, expression, micrograd, output, script, served
 from gradwalk.cli.expression import ExpressionError
 from gradwalk.cli.own_class import ReplacementError
+from gradwalk.cli.served import PyodideError
 from gradwalk.explain.draw.raster import PictureError
-from gradwalk.explain.page.page import microgpt_page, page
+from gradwalk.explain.page.page import microgpt_page, page, served_page
 from gradwalk.explain.text import is_name
 from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.visit_order import OrderError
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         return _failed(f"{error.filename}: {error.strerror}" if error.filename else error)
-    except (ExpressionError, OrderError, PictureError, ReplacementError, ModuleNotFoundError) as error:
+    except (ExpressionError, OrderError, PictureError, ReplacementError, PyodideError, ModuleNotFoundError) as error:
         return _failed(error)
     return code
 
@@ -106,6 +107,8 @@ def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
 
 def _lesson(options: Namespace) -> int:
     """Write a lesson, print where it is, and open it if there is a browser."""
+    if options.with_pyodide is not None:
+        return _served_lesson(options.file or "index.html", Path(options.with_pyodide))
     file = options.file or ("gradwalk-microgpt.html" if options.microgpt else "gradwalk-lesson.html")
     output.write_page(file, microgpt_page() if options.microgpt else page())
     path = Path(file).resolve()
@@ -113,6 +116,16 @@ def _lesson(options: Namespace) -> int:
     sys.stdout.flush()
     if not options.no_open and not webbrowser.open(path.as_uri()):
         print("gradwalk: there is no browser to open it with", file=sys.stderr)
+    return 0
+
+
+def _served_lesson(file: str, distribution: Path) -> int:
+    """Write a lesson for a server, with Python beside it, and print how to look at it."""
+    folder = Path(file).resolve().parent
+    packages = served.put_python(distribution, folder / served.FOLDER)
+    output.write_page(file, served_page(packages))
+    print(folder / Path(file).name)
+    print(f"gradwalk: to look at it, serve its folder: python -m http.server -d {folder}", file=sys.stderr)
     return 0
 
 

@@ -6,6 +6,7 @@ nodes, and `Value` adds what users do with one.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,12 @@ class ValueNode:
         details: Details | None = known_details(self)
         source = details.source if details is not None else None
         return source.line if isinstance(source, NamedLine) else source
+
+
+if not cython.compiled and sys.platform == "emscripten":
+    from gradwalk.value.deep_release import release_operands
+
+    ValueNode.__del__ = release_operands
 
 
 @cython.cfunc

@@ -1349,3 +1349,26 @@ export const training = {
       count === 1 ? "Und 1 weitere Zeile mit Problemen." : `Und ${grouped(count)} weitere Zeilen mit Problemen.`,
   },
 };
+
+/** @type {typeof en.cell} */
+export const cell = {
+  title: "Python",
+  toggle: "Ein Programm in Python schreiben",
+  program: "Programm in Python",
+  run: "Ausführen",
+  runKey: "Ausführen (Strg oder Umschalt mit Eingabe)",
+  stop: "Anhalten",
+  examples: "Beispiele",
+  example: "ein Beispiel …",
+  names: { neuron: "ein Neuron", loop: "eine Trainingsschleife", twice: "ein nicht genullter Gradient", function: "viele Stichproben mit vmap" },
+  output: "Was das Programm ausgegeben hat",
+  loading: "Python wird geladen …",
+  ready: "Python ist bereit.",
+  running: "Das Programm läuft …",
+  stopped: "Das Programm wurde angehalten.",
+  shown: "Das Programm ist zu Ende gelaufen. Sein Graph steht darunter.",
+  nothing: "Das Programm ist zu Ende gelaufen und hat keinen Value erzeugt, der sich durchlaufen ließe: rufe backward() auf, oder ende mit einem Value.",
+  wrongLine: (line) => `In Zeile ${line} ist ein Fehler.`,
+  wrong: "Es ist ein Fehler aufgetreten.",
+  failed: (problem) => `Python ließ sich nicht laden: ${problem}`,
+};

@@ -1515,3 +1515,28 @@ export const training = {
     more: (count) => `And ${count.toLocaleString("en")} more lines with problems.`,
   },
 };
+
+/** Python in the page, where it is served with it. */
+export const cell = {
+  title: "Python",
+  toggle: "Write a program in Python",
+  program: "Program in Python",
+  run: "Run",
+  runKey: "Run (Ctrl or Shift with Enter)",
+  stop: "Stop",
+  examples: "Examples",
+  example: "an example …",
+  names: { neuron: "a neuron", loop: "a training loop", twice: "a gradient that was not zeroed", function: "many samples with vmap" },
+  output: "What the program printed",
+  loading: "Python is being loaded …",
+  ready: "Python is ready.",
+  running: "The program runs …",
+  stopped: "The program was stopped.",
+  shown: "The program ran to its end. Its graph is below.",
+  nothing: "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value.",
+  /** @param {number} line */
+  wrongLine: (line) => `There is an error in line ${line}.`,
+  wrong: "There is an error.",
+  /** @param {string} problem */
+  failed: (problem) => `Python could not be loaded: ${problem}`,
+};

@@ -1362,3 +1362,26 @@ export const training = {
       count === 1 ? "Et 1 autre ligne à problème." : `Et ${grouped(count)} autres lignes à problème.`,
   },
 };
+
+/** @type {typeof en.cell} */
+export const cell = {
+  title: "Python",
+  toggle: "Écrire un programme en Python",
+  program: "Programme en Python",
+  run: "Exécuter",
+  runKey: "Exécuter (Ctrl ou Maj avec Entrée)",
+  stop: "Arrêter",
+  examples: "Exemples",
+  example: "un exemple…",
+  names: { neuron: "un neurone", loop: "une boucle d’apprentissage", twice: "un gradient qui n’a pas été remis à zéro", function: "beaucoup d’exemples avec vmap" },
+  output: "Ce que le programme a affiché",
+  loading: "Chargement de Python…",
+  ready: "Python est prêt.",
+  running: "Le programme s’exécute…",
+  stopped: "Le programme a été arrêté.",
+  shown: "Le programme est allé jusqu’au bout. Son graphe est en dessous.",
+  nothing: "Le programme est allé jusqu’au bout sans créer de Value à parcourir : appelez backward(), ou terminez par une Value.",
+  wrongLine: (line) => `Il y a une erreur à la ligne ${line}.`,
+  wrong: "Il y a une erreur.",
+  failed: (problem) => `Python n’a pas pu être chargé : ${problem}`,
+};

@@ -75,9 +75,9 @@ export class Header {
       chosen(say.theme, this.theme),
       button(say.help, () => this.help.showModal()),
     ]);
-    const tools = element("div", { class: "tools" }, this.home, page.isPage ? this.share : null, this.file, this.menu.button, this.menu.element);
+    this.tools = element("div", { class: "tools" }, this.home, page.isPage ? this.share : null, this.file, this.menu.button, this.menu.element);
     this.brand = element("h1", {}, say.name);
-    this.element = element("header", {}, this.brand, this.title, this.form, tools, this.problem, this.lesson, this.help);
+    this.element = element("header", {}, this.brand, this.title, this.form, this.tools, this.problem, this.lesson, this.help);
   }
 
   /** @param {import("../model/model.js").Model} model */
@@ -103,6 +103,12 @@ export class Header {
     if (!before.isChoosing) return;
     this.menu.show();
     this.languages.focus(); // where the reader has just chosen this one
+  }
+
+  /** Have a section below the bar, and the button that opens it. @param {{ toggle: HTMLElement, element: HTMLElement }} section */
+  offer({ toggle, element }) {
+    this.tools.prepend(toggle);
+    this.problem.before(element);
   }
 
   /** Leave a program in its field to be mended. @param {string} program */

@@ -16,3 +16,9 @@ declare module "training-library" {
   /** Its `serve`; the function needs nothing from outside it. */
   export function training(): typeof import("../microgpt/worker.js").serve;
 }
+
+/** Of cell/worker.js. */
+declare module "python-library" {
+  /** Its `python`; the function needs nothing from outside it. */
+  export function pythonWorker(): typeof import("../cell/worker.js").python;
+}

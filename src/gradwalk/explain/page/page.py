@@ -10,7 +10,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -40,7 +40,9 @@ _PAGE = """\
 <style>{style}</style>
 </head>
 <body>
-<main data-gradwalk><noscript>This page draws itself with JavaScript, which is switched off here.</noscript></main>
+<main data-gradwalk{python}>
+<noscript>This page draws itself with JavaScript, which is switched off here.</noscript>
+</main>
 {data}<script type="module">{module}</script>
 </body>
 </html>
@@ -67,6 +69,20 @@ def page(essence: Mapping[str, Any] | None = None, of: str = "") -> str:
     title = f"{shortened(one_line(of), _LONGEST_TITLE)} · gradwalk" if of else "gradwalk: how gradients are made"
     data = None if essence is None else document(essence, of)
     return _filled(title, _OF_GRADIENTS, data, module())
+
+
+def served_page(packages: Sequence[str]) -> str:
+    """Write the lesson with a cell for the visitor's own Python, for a server that has Pyodide beside it.
+
+    Its policy is that of `page`, and lets a worker load and run what is in the page's own folder, besides.
+
+    Args:
+        packages: The names of the archives in the folder pyodide/ that Python needs, in order.
+
+    Returns:
+        The text of the file.
+    """
+    return _filled("gradwalk: how gradients are made", _OF_GRADIENTS, None, module(), packages)
 
 
 def microgpt_page() -> str:
@@ -100,13 +116,14 @@ def module() -> str:
     return _resource("page.js")
 
 
-def _filled(title: str, description: str, data: str | None, script: str) -> str:
-    """Return a page with a program, and the document that it shows, if any."""
+def _filled(title: str, description: str, data: str | None, script: str, packages: Sequence[str] = ()) -> str:
+    """Return a page with a program, the document that it shows, if any, and Python, if packages for it are named."""
     element = "" if data is None else f'<script type="application/json" data-gradwalk-document>{data}</script>\n'
     return _PAGE.format(
-        policy=_policy(script, _STYLE),
+        policy=_policy(script, _STYLE, with_python=bool(packages)),
         description=description,
         title=html.escape(title),
+        python=f' data-python="{html.escape(" ".join(packages))}"' if packages else "",
         style=_STYLE,
         data=element,
         module=script,
@@ -125,10 +142,14 @@ def _escaped(text: str) -> str:
     return text
 
 
-def _policy(script: str, style: str) -> str:
-    """Return the Content-Security-Policy under which this script and this style run, and nothing else does."""
+def _policy(script: str, style: str, *, with_python: bool) -> str:
+    """Return the Content-Security-Policy under which this script and this style run, and nothing else does but Python.
+
+    The worker that runs Python is under the page's policy, too: it reaches the page's own server and no other.
+    """
+    python = (" 'self' 'wasm-unsafe-eval'", "connect-src 'self'; ") if with_python else ("", "")
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; script-src {_hash(script)}{python[0]}; style-src {_hash(style)}; {python[1]}"
         "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
     )
 

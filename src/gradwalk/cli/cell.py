@@ -1,0 +1,92 @@
+"""Runs a program that a visitor has written in the page, and says what the page is to show of it.
+
+The page's worker (web/src/cell/worker.js) calls this in Pyodide. Elsewhere `script.py` does what is like it, for files.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from gradwalk.cli import samples
+from gradwalk.cli.micrograd import as_micrograd
+from gradwalk.explain.page.page import document
+from gradwalk.explain.timeline import Recorder
+from gradwalk.explain.walk import walk
+from gradwalk.graph.plain_json import as_json
+from gradwalk.value.backward import observed
+from gradwalk.value.modes import source_lines
+from gradwalk.value.value import Value
+
+PROGRAM = "program.py"  # what tracebacks, and the page, call it
+
+
+def answer(program: str) -> str:
+    """Run a program, and write what the page shows of it.
+
+    That is every `backward()` of the program on a timeline; without one, the Value that the program ends with: the
+    last line's, if that is an expression, or else that of the last name.
+
+    Args:
+        program: The text of the program.
+
+    Returns:
+        JSON. An object with `document`, a walk by docs/walk.schema.json, or null where the program made no Value that
+        could be walked; or one with `error`, a traceback that begins in the program, and `line`, where in the program
+        it came about, or null.
+    """
+    recorder = Recorder()
+    Path(PROGRAM).write_text(program, encoding="utf-8")  # source_lines and tracebacks read it there
+    try:
+        with observed(samples.observer(recorder)), source_lines():
+            last = _last_value(program)
+    except SystemExit as stop:
+        if isinstance(stop.code, str):
+            sys.stderr.write(f"{stop.code}\n")
+        last = None
+    except BaseException as error:  # whatever it is, the visitor is told
+        return as_json(_told(error))
+    timeline = recorder.timeline()
+    if timeline is not None:
+        shown = walk(timeline.graph).essence() | timeline.to_dict()
+    elif last is not None:
+        shown = walk(last).essence()
+    else:
+        return as_json({"document": None})
+    return f'{{"document": {document(shown, PROGRAM)}}}'
+
+
+def _last_value(program: str) -> Value | None:
+    """Run a program as a script of its own, and return the Value that it ends with, if any."""
+    main = ModuleType("__main__")
+    main.__file__ = PROGRAM
+    sys.modules["__main__"] = main
+    as_micrograd()
+    tree = ast.parse(program, PROGRAM)
+    ending = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, PROGRAM, "exec"), vars(main))
+    if isinstance(ending, ast.Expr):
+        ended = eval(compile(ast.Expression(ending.value), PROGRAM, "eval"), vars(main))
+        if isinstance(ended, Value):
+            return ended
+    return next((value for value in reversed(vars(main).values()) if isinstance(value, Value)), None)
+
+
+def _told(error: BaseException) -> dict[str, Any]:
+    """Return a traceback that begins in the program, and the last line of the program in it."""
+    begin = error.__traceback__
+    while begin is not None and begin.tb_frame.f_code.co_filename != PROGRAM:
+        begin = begin.tb_next
+    lines = [line for line, name in _lines(begin) if name == PROGRAM]
+    if isinstance(error, SyntaxError) and error.filename == PROGRAM and error.lineno:
+        lines.append(error.lineno)
+    text = "".join(traceback.format_exception(type(error), error, begin))
+    return {"error": text, "line": lines[-1] if lines else None}
+
+
+def _lines(begin: TracebackType | None) -> list[tuple[int, str]]:
+    return [(line, frame.f_code.co_filename) for frame, line in traceback.walk_tb(begin)]

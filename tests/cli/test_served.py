@@ -1,0 +1,103 @@
+"""What `gradwalk lesson --with-pyodide` puts beside the page. web/tests/pyodide runs it in a browser."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import gradwalk
+from gradwalk.cli import served
+from gradwalk.cli.main import main
+from gradwalk.explain.page.page import page, served_page
+
+NUMPY = "numpy-2.2.6-cp313-cp313-pyodide_2025_0_wasm32.whl"
+PYODIDE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+
+
+@pytest.fixture
+def distribution(tmp_path: Path) -> Path:
+    """A folder with the names of a release of Pyodide, and more."""
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name in (*PYODIDE, NUMPY, "numpy-tests.tar", "scipy-1.14.1-cp313-cp313-pyodide_2025_0_wasm32.whl"):
+        (folder / name).write_text(name, encoding="utf-8")
+    return folder
+
+
+def test_the_page_and_what_it_loads(distribution: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    site = tmp_path / "site"
+    site.mkdir()
+    assert main(["lesson", "--with-pyodide", str(distribution), str(site / "index.html")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{site / 'index.html'}\n"
+    assert f"python -m http.server -d {site}" in printed.err
+    ours = f"gradwalk-{gradwalk.__version__}.zip"
+    assert {path.name for path in (site / "pyodide").iterdir()} == {*PYODIDE, NUMPY, ours}
+    assert (site / "pyodide" / NUMPY).read_text(encoding="utf-8") == NUMPY
+    assert f'<main data-gradwalk data-python="{NUMPY} {ours}">' in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_archive_is_this_gradwalk_as_plain_python(distribution: Path, tmp_path: Path):
+    [_, ours] = served.put_python(distribution, tmp_path / "pyodide")
+    archive = tmp_path / "pyodide" / ours
+    with zipfile.ZipFile(archive) as packed:
+        assert not [name for name in packed.namelist() if name.endswith((".so", ".pyd", ".c", ".pyc"))]
+    path = [str(archive), *[path for path in sys.path if Path(path) != Path(gradwalk.__file__).parents[1]]]
+    program = (
+        f"import sys; sys.path[:] = {path!r}\n"
+        "from gradwalk.cli.cell import answer\nimport gradwalk\n"
+        "print(gradwalk.__file__, answer('from gradwalk import Value\\nValue(2.0) * 3.0')[:12])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert run.stdout.split(maxsplit=1) == [f"{archive}/gradwalk/__init__.py", '{"document":\n']
+
+
+def test_the_archive_has_the_same_bytes_each_time(distribution: Path, tmp_path: Path):
+    archives = []
+    for folder in ("one", "two"):
+        [_, ours] = served.put_python(distribution, tmp_path / folder)
+        archives.append((tmp_path / folder / ours).read_bytes())
+    assert archives[0] == archives[1]
+
+
+@pytest.mark.parametrize("missing", PYODIDE)
+def test_a_folder_without_pyodide_is_refused(missing: str, distribution: Path, capsys: pytest.CaptureFixture[str]):
+    (distribution / missing).unlink()
+    assert main(["lesson", "--with-pyodide", str(distribution)]) == 2
+    assert f"{distribution} has no {missing}: give the folder of a release" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wheels", "told"), [((), "no wheels"), ((NUMPY, NUMPY.replace("2.2.6", "2.3.0")), "2 wheels")]
+)
+def test_there_has_to_be_one_numpy(
+    wheels: tuple[str, ...], told: str, distribution: Path, capsys: pytest.CaptureFixture[str]
+):
+    (distribution / NUMPY).unlink()
+    for name in wheels:
+        (distribution / name).touch()
+    assert main(["lesson", "--with-pyodide", str(distribution)]) == 2
+    assert f"{distribution} has {told} of NumPy" in capsys.readouterr().err
+
+
+def test_microgpt_has_no_cell(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["lesson", "--microgpt", "--with-pyodide", "."])
+    assert "--microgpt writes another page" in capsys.readouterr().err
+
+
+def test_only_the_served_page_may_load_anything():
+    def policy(text: str) -> dict[str, str]:
+        [found] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+        return dict(part.strip().split(" ", 1) for part in found.split(";"))
+
+    alone, beside = policy(page()), policy(served_page([NUMPY, "gradwalk.zip"]))
+    assert beside.pop("connect-src") == "'self'"
+    assert beside["script-src"] == f"{alone['script-src']} 'self' 'wasm-unsafe-eval'"
+    assert beside | {"script-src": alone["script-src"]} == alone
+    assert "data-python" not in page().partition("<script")[0]

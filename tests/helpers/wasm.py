@@ -1,0 +1,56 @@
+"""What Python lacks in WebAssembly: other processes, other threads, and packages in C that nobody has built for it.
+
+Pyodide runs the fast suite (.ci/pyodide). Tests of what is missing are skipped there, whole files by the list here,
+others where the system refuses a thread or a process to the test itself. That gradwalk asks for one is no reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+IS_WASM = sys.platform == "emscripten"
+
+THREADS = ("backend/test_thread_pool.py", "test_threads.py", "value/test_claims.py")
+PROCESSES = ("test_forks.py", "test_interrupts.py", "cli/test_keys.py", "test_readme.py", "test_stale.py")
+SCIPY = (
+    *("backend/test_scipy_callable.py", "functions/test_arrays.py", "program/test_loops_in_files.py"),
+    *("transforms/test_minpack.py", "transforms/test_sparse.py", "value/test_tables.py"),
+)
+LEFT_OUT = [*THREADS, *PROCESSES, *SCIPY] if IS_WASM else []
+
+_REFUSALS = {
+    "emscripten does not support processes.": "there are no other processes in WebAssembly",
+    "can't start new thread": "there are no other threads in WebAssembly",
+    "No module named 'scipy'": "SciPy is not there",
+}
+
+
+def refusal(error: BaseException | None, package: Path) -> str | None:
+    """Why a test cannot run in WebAssembly, if that is what its error says, and it was not gradwalk that asked.
+
+    Args:
+        error: What the test raised.
+        package: The folder of gradwalk.
+    """
+    if not IS_WASM or error is None:
+        return None
+    trace = error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename).is_relative_to(package):
+            return None
+        trace = trace.tb_next
+    return next((why for said, why in _REFUSALS.items() if said in str(error)), None)
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Do what `asyncio.run` does, which in WebAssembly only some JavaScript engines can."""
+    if IS_WASM:
+        coroutine.close()
+        pytest.skip("Python cannot wait here for what JavaScript has to do")
+    return asyncio.run(coroutine)

@@ -1,0 +1,255 @@
+"""The page's cell for Python, served as `gradwalk lesson --with-pyodide` writes it, in Chromium."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lesson import LAB, Lesson
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+
+from gradwalk.cli.main import main
+
+AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
+LOADING = 120_000  # milliseconds, for ten megabytes to be compiled on a busy machine
+VIOLATIONS = (
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))"
+)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder, and logs nothing."""
+
+    def log_message(self, *_: Any) -> None:
+        """Nobody reads it."""
+
+
+@contextlib.contextmanager
+def serving(handler: Any) -> Iterator[str]:
+    """A server of its own, and its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the command writes."""
+    folder = tmp_path_factory.mktemp("site")
+    assert main(["lesson", "--with-pyodide", os.environ["GRADWALK_PYODIDE"], str(folder / "index.html")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """Where the folder is served."""
+    with serving(partial(Quiet, directory=site)) as address:
+        yield address
+
+
+class Cell:
+    """The page in a tab, with the cell open."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.lesson = Lesson(page)
+        self.toggle = self.lesson.button("Python")
+        self.element = page.get_by_role("region", name="Python", exact=True)
+        self.program = page.get_by_label("Program in Python")
+        self.output = page.get_by_label("What the program printed")
+        self.status = self.element.get_by_role("status")
+        self.run, self.stop = self.lesson.button("Run"), self.lesson.button("Stop")
+
+    def ready(self) -> Cell:
+        """Wait until Python is there."""
+        expect(self.status).to_have_text("Python is ready.", timeout=LOADING)
+        return self
+
+    def runs(self, program: str, status: str) -> None:
+        """Run a program to its end."""
+        self.program.fill(program)
+        self.run.click()
+        expect(self.status).to_have_text(status, timeout=LOADING)
+
+
+SHOWN = "The program ran to its end. Its graph is below."
+
+
+@pytest.fixture
+def context(browser: Browser, address: str) -> Iterator[BrowserContext]:
+    """A visitor. Nothing may be complained of, nor loaded from anywhere but the page's own server."""
+    context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+    problems: list[str] = []
+    loaded: list[str] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            problems.append(message.text)
+
+    context.on("console", hear)
+    context.on("weberror", lambda error: problems.append(str(error.error)))
+    context.on("response", lambda response: loaded.append(response.url))
+    yield context
+    context.close()
+    assert problems == []
+    assert [url for url in loaded if not url.startswith((address, "blob:", "data:", "file:"))] == []
+
+
+@pytest.fixture
+def opened(context: BrowserContext, address: str) -> Callable[[], Cell]:
+    """Open the page and the cell."""
+
+    def open_cell() -> Cell:
+        cell = Cell(context.new_page())
+        cell.page.goto(f"{address}#{LAB}")
+        cell.lesson.drawn()
+        cell.toggle.click()
+        return cell
+
+    return open_cell
+
+
+def test_a_program_runs_and_its_graph_is_walked(opened: Callable[[], Cell]):
+    cell = opened().ready()
+    expect(cell.program).to_be_focused()
+    cell.run.click()
+    expect(cell.status).to_have_text(SHOWN, timeout=LOADING)
+    assert numbers(cell.output.inner_text()) == pytest.approx(numbers(printed_here(example("neuron"))), rel=1e-12)
+    expect(cell.page.locator("header .of")).to_have_text("program.py")
+    expect(cell.page.locator(".source h2")).to_have_text("program.py")
+    cell.lesson.button("Run to the end").click()
+    expect(cell.lesson.phase).to_contain_text("done")
+    cell.lesson.button("Close the file").click()
+    expect(cell.lesson.program).to_be_visible()
+
+
+@pytest.mark.parametrize("key", ["Control+Enter", "Shift+Enter"])
+def test_by_keyboard_and_every_backward_is_a_pass(opened: Callable[[], Cell], key: str):
+    cell = opened()
+    program = example("loop")
+    cell.page.get_by_label("Examples").select_option(label="a training loop")
+    expect(cell.program).to_have_value(program)
+    cell.program.press(key)  # Python is still being loaded
+    expect(cell.status).to_have_text(SHOWN, timeout=LOADING)
+    assert numbers(cell.output.inner_text()) == pytest.approx(numbers(printed_here(program)), rel=1e-12)
+    expect(cell.page.locator(".passes, .source").first).to_contain_text("20")
+    cell.program.press("n")  # elsewhere, a key of the page
+    expect(cell.program).to_have_value(f"n{program}")
+
+
+def example(key: str) -> str:
+    """An example, as its file has it."""
+    text = (Path(__file__).parents[2] / "src/cell/examples.js").read_text(encoding="utf-8")
+    return text.split(f"{key}: `")[1].split("`")[0]
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers in a text, at its lines' ends: tanh differs by a bit between systems."""
+    return [float(line.rpartition(" ")[2]) for line in text.splitlines()]
+
+
+def printed_here(program: str) -> str:
+    """What a program prints in the Python that runs this test."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(program, {})
+    return printed.getvalue()
+
+
+def test_each_example_runs(opened: Callable[[], Cell]):
+    cell = opened().ready()
+    labels = cell.page.get_by_label("Examples").locator("option").all_text_contents()[1:]
+    assert len(labels) == 4
+    for label in labels:
+        cell.page.get_by_label("Examples").select_option(label=label)
+        cell.run.click()
+        expect(cell.stop).to_be_hidden(timeout=LOADING)
+        expect(cell.status).to_have_text(SHOWN)
+
+
+def test_an_error_is_shown_with_its_line(opened: Callable[[], Cell]):
+    cell = opened().ready()
+    cell.runs("x = 1\nprint(x)\ny = x / 0\nz = 2\n", "There is an error in line 3.")
+    expect(cell.output).to_contain_text("1\nTraceback (most recent call last):\n")
+    expect(cell.output).to_contain_text("ZeroDivisionError: division by zero")
+    marked = "(area) => area.value.slice(area.selectionStart, area.selectionEnd)"
+    assert cell.program.evaluate(marked) == "y = x / 0"
+    cell.runs("if\n", "There is an error in line 1.")
+    cell.runs(
+        "print('only this')\n",
+        "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value.",
+    )
+    expect(cell.output).to_have_text("only this\n")
+
+
+def test_an_endless_program_is_stopped(opened: Callable[[], Cell]):
+    cell = opened().ready()
+    cell.program.fill("print('begun')\nwhile True:\n    pass\n")
+    cell.run.click()
+    expect(cell.output).to_have_text("begun\n", timeout=LOADING)
+    expect(cell.status).to_have_text("The program runs …")
+    cell.stop.click()
+    expect(cell.status).to_have_text("The program was stopped.")
+    expect(cell.run).to_be_focused()
+    cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)
+
+
+def test_a_program_reaches_no_other_server(opened: Callable[[], Cell]):
+    asked: list[str] = []
+
+    class Other(Quiet):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            super().do_GET()
+
+    cell = opened().ready()
+    with serving(Other) as elsewhere:
+        program = "import js\nrequest = js.XMLHttpRequest.new()\nrequest.open('GET', '{}', False)\nrequest.send()\n"
+        cell.runs(program.format(elsewhere), "There is an error in line 4.")
+    expect(cell.output).to_contain_text("NetworkError")
+    assert asked == []
+    cell.runs("import js\njs.eval('1 + 1')\n", "There is an error in line 2.")
+    expect(cell.output).to_contain_text("EvalError")
+
+
+def test_the_program_outlasts_another_language(opened: Callable[[], Cell]):
+    cell = opened().ready()
+    cell.program.fill("x = 1\n")
+    cell.lesson.button("Menu").click()
+    cell.page.get_by_role("group", name="Menu").get_by_label("Language").select_option("de")
+    expect(cell.page.get_by_label("Programm in Python")).to_have_value("x = 1\n")
+    expect(cell.element.get_by_role("status")).to_have_text("Python ist bereit.", timeout=LOADING)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 860), (390, 844), (844, 390)], ids=str)
+def test_for_everybody_everywhere(opened: Callable[[], Cell], scheme: Any, size: tuple[int, int]):
+    cell = opened()
+    cell.page.set_viewport_size({"width": size[0], "height": size[1]})
+    cell.page.emulate_media(color_scheme=scheme)
+    cell.ready().runs("from gradwalk import Value\nx = Value(2.0)\nprint(x * x)\nx.y\n", "There is an error in line 4.")
+    cell.page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert cell.page.evaluate(VIOLATIONS) == []
+    assert cell.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for part in (cell.program, cell.output, cell.run):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size[0]
+    cell.toggle.click()
+    expect(cell.element).to_be_hidden()
+
+
+def test_a_lone_file_has_no_cell(context: BrowserContext, site: Path):
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri() + f"#{LAB}")
+    expect(page.get_by_role("button", name="Menu")).to_be_visible()
+    expect(page.get_by_role("button", name="Python", exact=True)).to_have_count(0)
