@@ -171,7 +171,7 @@ def objective(m: Library, weights: Any, extra: Any, state: Any, sequence: Any) -
         state, total = carry
         x, golden = letters[0] * extra[0], letters[1]
         after = []
-        for i in range(0, 2 * LAYERS, 2):
+        for i in range(0, len(weights), 2):
             x, c = layer(weights[i], weights[i + 1], state[i], state[i + 1], x)
             after += [x, c]
         y = x * extra[1] + extra[2]

@@ -96,10 +96,10 @@ static void slope_back(int n, const double *x, const double *y, const double *ad
     of_y[n - 1] = 0;
 }
 
-extern "C" void ode(int n, int steps, const double *x, double *of_x) {
+static void solved(double span, int n, int steps, const double *x, double *of_x) {
     static std::vector<double> kept;
     kept.assign((steps + 1) * n, 0.0);
-    const double h = 1.0 / steps;
+    const double h = span / steps;
     const double before[4] = {0, h / 2, h / 2, h}, weight[4] = {h / 6, h / 3, h / 3, h / 6};
     std::vector<double> memory(12 * n);
     double *z[4], *k[4], *of_k[4];
@@ -136,6 +136,8 @@ extern "C" void ode(int n, int steps, const double *x, double *of_x) {
     }
 }
 
+extern "C" void ode(int n, int steps, const double *x, double *of_x) { solved(1, n, steps, x, of_x); }
+
 extern "C" double logsumexp(int n, const double *x, double *gradient) {
     const double most = *std::max_element(x, x + n);
     double total = 0;
@@ -166,7 +168,7 @@ extern "C" void kmeans(int n, int k, int d, const double *points, const double *
 }
 
 // Layers whose gates act on each number by itself. The gates, c and tanh(c) of every letter are kept for the way back.
-static const int LAYERS = 2, B = 14;
+static const int B = 14;
 
 static double squashed(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -174,8 +176,9 @@ struct Kept {
     double x[B], h[B], c[B], gates[4 * B], after[B], bent[B];
 };
 
-extern "C" void lstm(int letters, const double *w, const double *extra, const double *state, const double *sequence,
-                     double *of_w, double *of_extra) {
+template <int LAYERS>
+static void layered(int letters, const double *w, const double *extra, const double *state, const double *sequence,
+                    double *of_w, double *of_extra) {
     static std::vector<Kept> kept;
     static std::vector<double> shares, last;
     kept.resize(letters * LAYERS), shares.resize(letters * B), last.resize(letters * B);
@@ -231,6 +234,11 @@ extern "C" void lstm(int letters, const double *w, const double *extra, const do
         }
         for (int i = 0; i < B; i++) of_extra[i] += of_x[i] * sequence[t * B + i];
     }
+}
+
+extern "C" void lstm(int letters, const double *w, const double *extra, const double *state, const double *sequence,
+                     double *of_w, double *of_extra) {
+    layered<2>(letters, w, extra, state, sequence, of_w, of_extra);
 }
 
 // Residuals of cameras that look at points, and of the weights, and all derivatives of an observation: of two residuals by
