@@ -79,23 +79,21 @@ def later_results(runs: dict[str, Run], quick: bool) -> dict[str, float]:
     once = {name: seconds(run) for name, run in runs.items()}
     if quick:
         return once
-    slow = {name for name, time in once.items() if time > LONG}
     counts = {name: max(1, int(SHORT / time)) for name, time in once.items()}
     many = {name: repeated(run, counts[name]) for name, run in runs.items()}
-    times = best_of(TURNS, {name: run for name, run in many.items() if name not in slow})
-    times |= {name: min(once[name], seconds(runs[name]), seconds(runs[name])) for name in slow}
-    return {name: times[name] / counts[name] for name in runs}
+    times = best_of(TURNS, {name: run for name, run in many.items() if once[name] < LONG})
+    return {name: times[name] / counts[name] if name in times else once[name] for name in runs}
 
 
 def measured(problems: Sequence[str], quick: bool) -> Iterator[Times]:
-    """All cases of these problems, one after the other. C++ is compiled, and libraries are loaded, before."""
-    on_one_core()
+    """All cases of these problems, one after the other. C++ is compiled before."""
     by_hand()
     for name in tapes.HEADERS:
         if tapes.is_installed(name):
             tapes.library(name)
         else:
             print(f"{name} is left out: {tapes.INSTALLED_BY[name]}", file=sys.stderr)
+    on_one_core()
     for problem in problems:
         for case in importlib.import_module(f"gradbench_problems.{problem}").cases(quick):
             runs, first = first_results(case)

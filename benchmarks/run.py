@@ -26,6 +26,7 @@ BENCHMARKS = (
     "loops",
     "folding",
     "suites",
+    "gradbench",
     "asian",
     "black_scholes",
     "low_level",

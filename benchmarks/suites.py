@@ -62,7 +62,8 @@ def crossing(m: Library, w: Any) -> Any:
     dt = 0.1
 
     def potential(x: Any, y: Any) -> Any:
-        return ((x - 10) ** 2 + (y - 10 + w) ** 2) ** -0.5 + ((x - 10) ** 2 + y**2) ** -0.5
+        squares = (x - 10) ** 2 + (y - 10 + w) ** 2, (x - 10) ** 2 + y**2
+        return sum(1 / m.math.sqrt(square) for square in squares)
 
     slopes = m.grad(potential, argnums=(0, 1))
 

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, Run, in_cpp, in_jax, in_torch, of_torch, torch
 from peers import jax
 from suites import OURS, Library, of_jax, residuals
 
-from gradwalk import grad, jit, vmap
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, Run, in_cpp, in_jax, in_torch, of_torch, torch
+from gradwalk import jit, vmap
 
 
 def slopes_of(m: Library) -> Any:
@@ -75,15 +75,15 @@ def cases(quick: bool) -> Iterator[Case]:
             "JAX": in_jax(gathered(jax().vmap(slopes_of(of_jax()))), *given),
             "PyTorch": in_torch(gathered(torch().func.vmap(slopes_of(of_torch()))), *given),
         }
-        makers |= tapes.makers(partial(on_tape, given))
+        makers |= tapes.makers(on_tape, given)
         yield Case("ba", f"{total:,} observations", makers)
 
 
-def on_tape(given: tuple[Any, ...], tape: tapes.Tapes) -> Run:
+def on_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:
     """The same by a tape of one observation, and one of a weight; or by a tape of all of them."""
     cameras, points, weights, seen, camera, point = given
     if not tape.one_by_one:
-        return on_one_tape(given, tape)
+        return on_one_tape(tape, given)
     slopes, of_weights = (
         tape.jacobians("ba", 15, 2, seen),
         tape.jacobians("ba_weight", 1, 1, numpy.zeros((len(seen), 0))),
@@ -97,8 +97,8 @@ def on_tape(given: tuple[Any, ...], tape: tapes.Tapes) -> Run:
     return run
 
 
-def on_one_tape(given: tuple[Any, ...], tape: tapes.Tapes) -> Run:
-    """The same by a tape of all observations, along fifteen directions: each observation has one of each in its numbers."""
+def on_one_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:
+    """The same by a tape of all observations, along fifteen directions: an observation has one number of each."""
     cameras, points, weights, *others = given
     sizes = [len(cameras), len(points), len(weights)]
     numbers, constants = (numpy.concatenate([x.ravel() for x in part]) for part in (given[:3], others))

@@ -58,7 +58,7 @@ def in_jax(f: Any, *given: Any) -> Maker:
 
     def made() -> Run:
         jax().clear_caches()
-        compiled = jax().jit(lambda *args: f(*args))
+        compiled = jax().jit(f)
         return lambda: jax().block_until_ready(compiled(*arrays))
 
     return made

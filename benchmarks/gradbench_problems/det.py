@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch
 from peers import jax
 
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch
 from gradwalk import grad
 
 
@@ -62,5 +62,5 @@ def cases(quick: bool) -> Iterator[Case]:
             "JAX": in_jax(jax().grad(all_at_once), a),
             "PyTorch": slopes_in_torch(all_at_once, 1, a),
         }
-        makers |= tapes.makers(lambda tape, n=n, a=a: tape.gradient("det", [n], a.ravel()))
+        makers |= tapes.makers(tapes.Tapes.gradient, "det", [n], a.ravel())
         yield Case("det", f"{n} rows", makers)

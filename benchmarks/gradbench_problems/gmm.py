@@ -11,11 +11,11 @@ from ctypes import c_double
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from peers import jax
 from suites import GAMMA, likelihood, likelihood_in_jax
 
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from gradwalk import grad
 
 
@@ -50,5 +50,5 @@ def cases(quick: bool) -> Iterator[Case]:
             "PyTorch": slopes_in_torch(likelihood_in_torch, 3, *given),
         }
         numbers = numpy.concatenate([x.ravel() for x in given[:3]])
-        makers |= tapes.makers(lambda tape: tape.sums("gmm", [n, k, d], numbers, points))
+        makers |= tapes.makers(tapes.Tapes.sums, "gmm", [n, k, d], numbers, points)
         yield Case("gmm", f"{k} Gaussians, {d} dimensions", makers)

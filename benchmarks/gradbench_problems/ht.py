@@ -9,14 +9,15 @@ coordinates. The hand here is drawn at random, with as many bones as ADBench's a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, in_torch, of_torch, recorded, torch
 from peers import jax
 from suites import OURS, Library, of_jax
 
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, in_torch, of_torch, recorded, torch
 from gradwalk import jacfwd, vmap
 
 BONES, ANGLES, VERTICES = 22, 26, 544
@@ -24,7 +25,7 @@ PARENTS = [-1, *(parent for f in range(0, 20, 4) for parent in (0, f + 1, f + 2,
 
 
 class Hand(NamedTuple):
-    """A hand at rest: matrices of bones relative to their parents, inverse ones of bones, vertices and their weights."""
+    """A hand at rest: matrices of bones relative to parents, their inverses as they stand, vertices and weights."""
 
     base: Any
     inverses: Any
@@ -120,8 +121,8 @@ def cases(quick: bool) -> Iterator[Case]:
         of_corners = [numpy.moveaxis(x[:, triangles], 0, 1).copy() for x in (rest.weights, rest.positions)]
 
         def ours(theta: Any, u: Any, weights: Any, positions: Any, point: Any) -> Any:
-            by_theta, by_u = jacfwd(lambda *both: residual(rest, *both, weights, positions, point), (0, 1))(theta, u)
-            return numpy.concatenate([by_theta, by_u], 1)
+            slopes = jacfwd(partial(residual, rest), (0, 1))
+            return numpy.concatenate(slopes(theta, u, weights, positions, point), 1)
 
         seeds = numpy.eye(2)[:, None] * numpy.ones((n, 1))
         j, t = jax(), torch()
@@ -141,5 +142,5 @@ def cases(quick: bool) -> Iterator[Case]:
         constants = numpy.concatenate([numpy.asarray(x, float).ravel() for x in fixed])
         both = numpy.vstack([numpy.eye(ANGLES, ANGLES + 2), numpy.tile(numpy.eye(2, ANGLES + 2, ANGLES), (n, 1))])
         tape_of = ("ht", [n, VERTICES], numbers, constants, both, 3 * n)
-        makers |= tapes.makers(lambda tape, given=tape_of: tape.directions(*given))
+        makers |= tapes.makers(tapes.Tapes.directions, *tape_of)
         yield Case("ht", f"{n:,} points", makers)

@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, Run, in_cpp, in_jax, in_torch, torch
 from peers import jax
 from suites import directions
+
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, Run, in_cpp, in_jax, in_torch, torch
 
 
 def in_jax_by_products(centres: Any, points: Any) -> Any:
@@ -41,7 +42,7 @@ def in_torch_by_products(centres: Any, points: Any) -> Any:
     return (-gradient / diagonal).detach()
 
 
-def on_tape(centres: Any, points: Any, tape: tapes.Tapes) -> Run:
+def on_tape(tape: tapes.Tapes, centres: Any, points: Any) -> Run:
     """The same by a tape of the squared distances of all points to centres of their own."""
     both = tape.seconds("kmeans", points.ravel())
 
@@ -68,5 +69,5 @@ def cases(quick: bool) -> Iterator[Case]:
             "JAX": in_jax(in_jax_by_products, centres, points),
             "PyTorch": in_torch(in_torch_by_products, centres, points),
         }
-        makers |= tapes.makers(partial(on_tape, centres, points))
+        makers |= tapes.makers(on_tape, centres, points)
         yield Case("kmeans", f"{k:,} centres, {n:,} points, {d} dimensions", makers)

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from peers import jax
 
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from gradwalk import grad, vmap
 from gradwalk import numpy as gnp
 
@@ -57,5 +57,5 @@ def cases(quick: bool) -> Iterator[Case]:
             "JAX": in_jax(jax().grad(partial(cost_in_jax, n)), x),
             "PyTorch": slopes_in_torch(partial(cost_in_torch, n), 1, x),
         }
-        makers |= tapes.makers(lambda tape, sizes=[n, m], x=x: tape.gradient("llsq", sizes, x))
+        makers |= tapes.makers(tapes.Tapes.gradient, "llsq", [n, m], x)
         yield Case("llsq", f"{n:,} places", makers)

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from suites import LETTERS, OURS, objective, of_jax
 
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from gradwalk import grad, loops
 
 
@@ -88,7 +88,5 @@ def cases(quick: bool) -> Iterator[Case]:
         }
         numbers = numpy.concatenate([weights.ravel(), extra.ravel()])
         fixed = numpy.concatenate([state.ravel(), sequence.ravel()])
-        makers |= tapes.makers(
-            lambda tape, sizes=[layers, letters], x=numbers, p=fixed: tape.gradient("lstm", sizes, x, p)
-        )
+        makers |= tapes.makers(tapes.Tapes.gradient, "lstm", [layers, letters], numbers, fixed)
         yield Case("lstm", f"{layers} layers, {letters:,} letters", makers)

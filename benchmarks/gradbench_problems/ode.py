@@ -1,4 +1,4 @@
-"""GradBench's `ode`, from CppAD's speed tests: the gradient of the last number of a system, by Runge and Kutta's method.
+"""GradBench's `ode`, from CppAD's speed tests: the gradient of the last number of a system, by Runge-Kutta.
 
 The system is y[0]' = x[0] and y[i]' = x[i] y[i - 1], from zeros, over two units of time in s steps. GradBench has 1,000
 numbers and more. Of those the last is the product of x, times 2^n / n!, which is 0 in floating point; so two of the
@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy
-from gradbench_problems import tapes
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from suites import OURS, Library, of_jax
 
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
 from gradwalk import grad
 
 
@@ -59,5 +59,5 @@ def cases(quick: bool) -> Iterator[Case]:
             "JAX": in_jax(other.grad(partial(last_of, other, steps)), x),
             "PyTorch": slopes_in_torch(partial(last_in_torch, steps), 1, x),
         }
-        makers |= tapes.makers(lambda tape, sizes=[n, steps], x=x: tape.gradient("ode", sizes, x))
+        makers |= tapes.makers(tapes.Tapes.gradient, "ode", [n, steps], x)
         yield Case("ode", f"{n:,} numbers, {steps:,} steps", makers)

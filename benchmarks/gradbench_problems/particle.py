@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from suites import OURS, Library, crossing, descended, of_jax
+
 from gradbench_problems.base import Case, in_jax, number_in_cpp, recorded, torch
 from gradbench_problems.saddle import descended as descended_in_torch
-from suites import OURS, Library, crossing, descended, of_jax
 
 PUBLISHED = 0.2071918746486116  # from 0
 

@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, torch
 from peers import jax
 from suites import OURS, of_jax, saddle
+
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, torch
 
 PUBLISHED = [8.246324826140356e-06] * 4  # from 1, 1
 

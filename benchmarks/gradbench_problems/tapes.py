@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from gradbench_problems.base import Maker, Run
 from peers import cpp, pointers
+
+from gradbench_problems.base import Maker, Run
 
 INCLUDED = f"-I{Path(sysconfig.get_path('purelib'), 'cmeel.prefix', 'include')}"  # by the package cmeel-cppad
 HEADERS = {"CppAD": "cppad/cppad.hpp", "ADOL-C": "adolc/adolc.h"}
@@ -36,22 +37,18 @@ def is_installed(name: str) -> bool:
 @cache
 def library(name: str) -> Any:
     """The functions that record and replay tapes, compiled."""
-    if name == "CppAD":
-        found = cpp("gradbench_cppad", OPTIONS)
-    else:
-        found = cpp("gradbench_adolc", OPTIONS, ["-ladolc"])
+    found = cpp("gradbench_cppad", OPTIONS) if name == "CppAD" else cpp("gradbench_adolc", OPTIONS, ["-ladolc"])
     found.record.restype = c_void_p
     return found
 
 
-def makers(make: Callable[[Tapes], Run]) -> dict[str, Maker]:
-    """What makes the function of a problem, by the names of the libraries that are installed."""
-    return {name: partial(made, make, name) for name in HEADERS if is_installed(name)}
+def makers(make: Callable[..., Run], *given: Any) -> dict[str, Maker]:
+    """What makes the function of a problem from tapes and what is given, by the libraries that are installed."""
 
+    def made(name: str) -> Run:
+        return make(Tapes(library(name), one_by_one=name == "CppAD"), *given)
 
-def made(make: Callable[[Tapes], Run], name: str) -> Run:
-    """The function of a problem by one of the libraries."""
-    return make(Tapes(library(name), one_by_one=name == "CppAD"))
+    return {name: partial(made, name) for name in HEADERS if is_installed(name)}
 
 
 class Tapes:
