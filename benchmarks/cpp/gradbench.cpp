@@ -140,13 +140,23 @@ extern "C" void gmm(int n, int k, int d, const double *points, const double *alp
     }
 }
 
-// The bundle adjustment of suites.cpp with the weights' own residuals, 1 - w².
+// The bundle adjustment of suites.cpp, eight observations side by side, with the weights' own residuals, 1 - w².
 extern "C" void ba(int n, const double *cameras, const double *points, const double *weights, const double *seen,
                    const int64_t *camera, const int64_t *point, double *slopes, double *of_weights) {
-    double error[2];
-    for (int i = 0; i < n; i++) {
-        observe(cameras + 11 * camera[i], points + 3 * point[i], weights[i], seen + 2 * i, error, slopes + 30 * i);
-        of_weights[i] = -2 * weights[i];
+    for (int begin = 0; begin < n; begin += 8) {
+        Eight its[11], place[3], at[2], weight, error[2], found[30];
+        for (int w = 0; w < 8; w++) {
+            const int i = std::min(begin + w, n - 1);
+            for (int j = 0; j < 11; j++) its[j][w] = cameras[11 * camera[i] + j];
+            for (int j = 0; j < 3; j++) place[j][w] = points[3 * point[i] + j];
+            for (int j = 0; j < 2; j++) at[j][w] = seen[2 * i + j];
+            weight[w] = weights[i];
+        }
+        observe(its, place, weight, at, error, found);
+        for (int w = 0; w < 8 && begin + w < n; w++) {
+            for (int j = 0; j < 30; j++) slopes[30 * (begin + w) + j] = found[j][w];
+            of_weights[begin + w] = -2 * weight[w];
+        }
     }
 }
 
