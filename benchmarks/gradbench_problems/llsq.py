@@ -52,7 +52,7 @@ def cases(quick: bool) -> Iterator[Case]:
         x = generator.uniform(size=m)
         t = -1 + 2 * numpy.arange(n) / (n - 1)
         makers = {
-            "gradwalk": recorded(grad(cost), x, t),
+            "gradwalk": recorded(grad(cost), x, t, backend="lanes"),
             "C++": in_cpp("llsq", [n, m, x], [m]),
             "JAX": in_jax(jax().grad(partial(cost_in_jax, n)), x),
             "PyTorch": slopes_in_torch(partial(cost_in_torch, n), 1, x),
