@@ -22,7 +22,7 @@ from gradbench_problems import tapes
 from gradbench_problems.base import Case, Run, by_hand
 from peers import on_one_core
 from suites import flat
-from timing import Row, beside, best_of, markdown_row, quantity, seconds
+from timing import Row, beside, best_of, in_fresh_process, markdown_row, quantity, seconds
 
 PROBLEMS = ("gmm", "ba", "ht", "lstm", "ode", "particle", "saddle", "det", "kmeans", "llsq", "lse")
 PEERS = ("C++", "CppAD", "ADOL-C", "JAX", "PyTorch")
@@ -34,9 +34,10 @@ TURNS, SHORT, LONG = (
 
 
 class Times(NamedTuple):
-    """Of one case, seconds by the names of the libraries: of a first result, and of a later one."""
+    """Of a problem of one size, seconds by the names of the libraries: of a first result, and of a later one."""
 
-    case: Case
+    problem: str
+    size: str
     first: dict[str, float]
     later: dict[str, float]
 
@@ -95,28 +96,37 @@ def later_results(runs: dict[str, Run], quick: bool) -> dict[str, float]:
     return {name: times[name] / counts[name] if name in times else once[name] for name in runs}
 
 
+def of_problem(problem: str, quick: bool) -> list[Times]:
+    """All sizes of a problem."""
+    on_one_core()
+    found = []
+    for case in importlib.import_module(f"gradbench_problems.{problem}").cases(quick):
+        runs, first = first_results(case)
+        found.append(Times(case.problem, case.size, first, later_results(runs, quick)))
+    return found
+
+
 def measured(problems: Sequence[str], quick: bool) -> Iterator[Times]:
-    """All cases of these problems, one after the other. C++ is compiled before."""
+    """All sizes of these problems. C++ is compiled before.
+
+    Each problem has a process of its own: ADOL-C's numbers take longer, the more of them there have ever been.
+    """
     by_hand()
     for name in tapes.HEADERS:
         if tapes.is_installed(name):
             tapes.library(name)
         else:
             print(f"{name} is left out: {tapes.INSTALLED_BY[name]}", file=sys.stderr)
-    on_one_core()
     for problem in problems:
-        for case in importlib.import_module(f"gradbench_problems.{problem}").cases(quick):
-            runs, first = first_results(case)
-            yield Times(case, first, later_results(runs, quick))
+        yield from in_fresh_process(of_problem, problem, quick, method="fork")
 
 
 def measure(quick: bool) -> list[Row]:
     """The rows of the table of claims: each case beside the fastest of its peers."""
     rows = []
-    for case, _, later in measured(PROBLEMS, quick):
-        fastest = min((time, name) for name, time in later.items() if name != "gradwalk")
-        claim = f"GradBench, {case.problem}, {case.size}"
-        rows.append(beside(claim, "us", 1e6 * later["gradwalk"], (fastest[1], 1e6 * fastest[0])))
+    for problem, size, _, later in measured(PROBLEMS, quick):
+        time, name = min((time, name) for name, time in later.items() if name != "gradwalk")
+        rows.append(beside(f"GradBench, {problem}, {size}", "us", 1e6 * later["gradwalk"], (name, 1e6 * time)))
     return rows
 
 
@@ -126,11 +136,11 @@ def amount(time: float) -> str:
     return quantity(time * scale, unit)
 
 
-def cells(case: Case, result: str, times: dict[str, float]) -> list[str]:
-    """A row of the table: gradwalk's time, and those of its peers with their ratios to it."""
+def cells(result: str, times: dict[str, float]) -> list[str]:
+    """The end of a row of the table: gradwalk's time, and those of its peers with their ratios to it."""
     ours = times["gradwalk"]
     peers = [f"{amount(times[name])}, {times[name] / ours:.3g}x" if name in times else "" for name in PEERS]
-    return [case.problem, case.size, result, amount(ours), *peers]
+    return [result, amount(ours), *peers]
 
 
 def main() -> None:
@@ -141,9 +151,9 @@ def main() -> None:
     options = parser.parse_args()
     header = ["problem", "size", "result", "gradwalk", *PEERS]
     print(markdown_row(header), markdown_row(["---"] * len(header)), sep="\n", flush=True)
-    for case, first, later in measured(options.problems, options.quick):
-        print(markdown_row(cells(case, "first", first)))
-        print(markdown_row(cells(case, "later", later)), flush=True)
+    for problem, size, first, later in measured(options.problems, options.quick):
+        print(markdown_row([problem, size, *cells("first", first)]))
+        print(markdown_row([problem, size, *cells("later", later)]), flush=True)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def of_torch() -> Library:
 
 
 def recorded(f: Any, *given: Any, backend: Literal["lanes"] | None = None) -> Maker:
-    """A function in gradwalk, recorded when it is first called; on lanes alone where they are faster than machine code."""
+    """A function in gradwalk, recorded when it is first called; on lanes where these beat machine code."""
     return lambda: partial(jit(f, backend=backend), *given)
 
 
