@@ -27,11 +27,6 @@ def residual(x: Any, t: Any) -> Any:
     return 0.5 * (gnp.sign(t) - total) ** 2
 
 
-def cost(x: Any, t: Any) -> Any:
-    """That of all places."""
-    return vmap(residual, in_axes=(None, 0), reduce="sum")(x, t)
-
-
 def cost_in_jax(n: int, x: Any) -> Any:
     """The same in JAX."""
     j = jax().numpy
@@ -51,8 +46,9 @@ def cases(quick: bool) -> Iterator[Case]:
     for n, m in [(16, 32)] if quick else [(16, 128), (1024, 128), (16_392, 128)]:
         x = generator.uniform(size=m)
         t = -1 + 2 * numpy.arange(n) / (n - 1)
+        total = vmap(grad(residual), in_axes=(None, 0), reduce="sum")
         makers = {
-            "gradwalk": recorded(grad(cost), x, t, backend="lanes"),
+            "gradwalk": recorded(total, x, t, backend="lanes"),
             "C++": in_cpp("llsq", [n, m, x], [m]),
             "JAX": in_jax(jax().grad(partial(cost_in_jax, n)), x),
             "PyTorch": slopes_in_torch(partial(cost_in_torch, n), 1, x),
