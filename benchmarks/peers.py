@@ -6,7 +6,7 @@ import ctypes
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,15 @@ def jax() -> Any:
     return module
 
 
-def cpp(name: str) -> ctypes.CDLL:
-    """The functions of a file in `cpp/`, compiled with what makes them fastest."""
+def cpp(name: str, options: Sequence[str] = ("-Ofast",), libraries: Sequence[str] = ()) -> ctypes.CDLL:
+    """The functions of a file in `cpp/`, compiled with what makes them fastest, and linked with libraries."""
     with tempfile.TemporaryDirectory() as folder:
         made, library = Path(folder, f"{name}.o"), Path(folder, f"lib{name}.so")
         subprocess.run(
-            ["g++", "-Ofast", "-march=native", "-fPIC", "-c", SOURCES / f"{name}.cpp", "-o", made], check=True
+            ["g++", *options, "-march=native", "-fPIC", "-c", SOURCES / f"{name}.cpp", "-o", made], check=True
         )
         # Linked without -Ofast: with it the library would make the whole process round subnormal numbers to 0.
-        subprocess.run(["g++", "-shared", made, "-o", library], check=True)
+        subprocess.run(["g++", "-shared", made, "-o", library, *libraries], check=True)
         return ctypes.CDLL(str(library))
 
 

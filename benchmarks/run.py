@@ -27,6 +27,7 @@ BENCHMARKS = (
     "solvers",
     "folding",
     "suites",
+    "gradbench",
     "asian",
     "black_scholes",
     "low_level",

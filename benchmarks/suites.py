@@ -62,7 +62,8 @@ def crossing(m: Library, w: Any) -> Any:
     dt = 0.1
 
     def potential(x: Any, y: Any) -> Any:
-        return ((x - 10) ** 2 + (y - 10 + w) ** 2) ** -0.5 + ((x - 10) ** 2 + y**2) ** -0.5
+        squares = (x - 10) ** 2 + (y - 10 + w) ** 2, (x - 10) ** 2 + y**2
+        return sum(1 / m.math.sqrt(square) for square in squares)
 
     slopes = m.grad(potential, argnums=(0, 1))
 
@@ -171,7 +172,7 @@ def objective(m: Library, weights: Any, extra: Any, state: Any, sequence: Any) -
         state, total = carry
         x, golden = letters[0] * extra[0], letters[1]
         after = []
-        for i in range(0, 2 * LAYERS, 2):
+        for i in range(0, len(weights), 2):
             x, c = layer(weights[i], weights[i + 1], state[i], state[i + 1], x)
             after += [x, c]
         y = x * extra[1] + extra[2]

@@ -137,9 +137,9 @@ def and_freed(run: Callable[[], object]) -> Callable[[], None]:
     return freed
 
 
-def in_fresh_process(function: Callable[..., Result], *arguments: object) -> Result:
-    """What a function of a module returns, called in a new Python process."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+def in_fresh_process(function: Callable[..., Result], *arguments: object, method: str = "spawn") -> Result:
+    """What a function of a module returns, called in a new Python process; or in a copy of this one, by "fork"."""
+    with ProcessPoolExecutor(1, mp_context=get_context(method)) as process:
         return process.submit(function, *arguments).result()
 
 

@@ -96,10 +96,10 @@ static void slope_back(int n, const double *x, const double *y, const double *ad
     of_y[n - 1] = 0;
 }
 
-extern "C" void ode(int n, int steps, const double *x, double *of_x) {
+static void solved(double span, int n, int steps, const double *x, double *of_x) {
     static std::vector<double> kept;
     kept.assign((steps + 1) * n, 0.0);
-    const double h = 1.0 / steps;
+    const double h = span / steps;
     const double before[4] = {0, h / 2, h / 2, h}, weight[4] = {h / 6, h / 3, h / 3, h / 6};
     std::vector<double> memory(12 * n);
     double *z[4], *k[4], *of_k[4];
@@ -136,6 +136,8 @@ extern "C" void ode(int n, int steps, const double *x, double *of_x) {
     }
 }
 
+extern "C" void ode(int n, int steps, const double *x, double *of_x) { solved(1, n, steps, x, of_x); }
+
 extern "C" double logsumexp(int n, const double *x, double *gradient) {
     const double most = *std::max_element(x, x + n);
     double total = 0;
@@ -166,7 +168,7 @@ extern "C" void kmeans(int n, int k, int d, const double *points, const double *
 }
 
 // Layers whose gates act on each number by itself. The gates, c and tanh(c) of every letter are kept for the way back.
-static const int LAYERS = 2, B = 14;
+static const int B = 14;
 
 static double squashed(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -174,8 +176,9 @@ struct Kept {
     double x[B], h[B], c[B], gates[4 * B], after[B], bent[B];
 };
 
-extern "C" void lstm(int letters, const double *w, const double *extra, const double *state, const double *sequence,
-                     double *of_w, double *of_extra) {
+template <int LAYERS>
+static void layered(int letters, const double *w, const double *extra, const double *state, const double *sequence,
+                    double *of_w, double *of_extra) {
     static std::vector<Kept> kept;
     static std::vector<double> shares, last;
     kept.resize(letters * LAYERS), shares.resize(letters * B), last.resize(letters * B);
@@ -233,46 +236,64 @@ extern "C" void lstm(int letters, const double *w, const double *extra, const do
     }
 }
 
+extern "C" void lstm(int letters, const double *w, const double *extra, const double *state, const double *sequence,
+                     double *of_w, double *of_extra) {
+    layered<2>(letters, w, extra, state, sequence, of_w, of_extra);
+}
+
 // Residuals of cameras that look at points, and of the weights, and all derivatives of an observation: of two residuals by
 // eleven numbers of the camera (rotation, centre, focal length, principal point, distortion), three of the point, a weight.
-static void cross(const double *a, const double *b, double *out) {
+// Eight observations may stand side by side.
+typedef double Eight __attribute__((vector_size(64)));
+
+#define OF_EACH(function) \
+    static inline Eight function(Eight x) { \
+        Eight out; \
+        for (int w = 0; w < 8; w++) out[w] = std::function(x[w]); \
+        return out; \
+    }
+OF_EACH(sin) OF_EACH(cos) OF_EACH(sqrt)
+
+template <class V> static void cross(const V *a, const V *b, V *out) {
     out[0] = a[1] * b[2] - a[2] * b[1], out[1] = a[2] * b[0] - a[0] * b[2], out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+template <class V> static V dot(const V *a, const V *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-static void observe(const double *camera, const double *point, double weight, const double *seen, double *error, double *slopes) {
-    const double *r = camera, *radial = camera + 9, focal = camera[6];
-    const double x[3] = {point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]};
-    const double square = dot(r, r), angle = std::sqrt(square), along = dot(r, x);
-    const bool turns = square > 0;
-    const double cosine = std::cos(angle), a = turns ? std::sin(angle) / angle : 1, b = turns ? (1 - cosine) / square : 0.5;
-    const double of_a = turns ? (cosine - a) / square : 0, of_b = turns ? (a - 2 * b) / square : 0;
-    double across[3], turned[3], by_point[3][3], by_turn[3][3];  // the latter two column by column
+template <class V>
+static void observe(const V *camera, const V *point, V weight, const V *seen, V *error, V *slopes) {
+    const V none = {}, one = none + 1;
+    const V *r = camera, *radial = camera + 9, focal = camera[6];
+    const V x[3] = {point[0] - camera[3], point[1] - camera[4], point[2] - camera[5]};
+    const V square = dot(r, r), angle = sqrt(square), along = dot(r, x);
+    const auto turns = square > none;
+    const V cosine = cos(angle), a = turns ? sin(angle) / angle : one, b = turns ? (1 - cosine) / square : 0.5 * one;
+    const V of_a = turns ? (cosine - a) / square : none, of_b = turns ? (a - 2 * b) / square : none;
+    V across[3], turned[3], by_point[3][3], by_turn[3][3];  // the latter two column by column
     cross(r, x, across);
     for (int i = 0; i < 3; i++) turned[i] = cosine * x[i] + a * across[i] + b * along * r[i];
     for (int j = 0; j < 3; j++) {
-        double unit[3] = {}, around_unit[3], around_x[3];
-        unit[j] = 1;
+        V unit[3] = {}, around_unit[3], around_x[3];
+        unit[j] = one;
         cross(r, unit, around_unit), cross(unit, x, around_x);
         for (int i = 0; i < 3; i++) {
             by_point[j][i] = cosine * unit[i] + a * around_unit[i] + b * r[j] * r[i];
             by_turn[j][i] = r[j] * (of_a * across[i] - a * x[i] + of_b * along * r[i]) + a * around_x[i] + b * (x[j] * r[i] + along * unit[i]);
         }
     }
-    const double depth = 1 / turned[2], u[2] = {turned[0] * depth, turned[1] * depth};
-    const double far = u[0] * u[0] + u[1] * u[1], scale = 1 + far * (radial[0] + far * radial[1]);
-    const double of_scale = 2 * (radial[0] + 2 * far * radial[1]);
+    const V depth = 1 / turned[2], u[2] = {turned[0] * depth, turned[1] * depth};
+    const V far = u[0] * u[0] + u[1] * u[1], scale = 1 + far * (radial[0] + far * radial[1]);
+    const V of_scale = 2 * (radial[0] + 2 * far * radial[1]);
     for (int e = 0; e < 2; e++) {
-        double *slope = slopes + 15 * e;
-        const double bent = scale * u[e], at = focal * bent + camera[7 + e] - seen[e], w = weight * focal;
-        const double by_u[2] = {w * (of_scale * u[e] * u[0] + (e == 0) * scale), w * (of_scale * u[e] * u[1] + (e == 1) * scale)};
-        const double by_turned[3] = {by_u[0] * depth, by_u[1] * depth, -depth * (by_u[0] * u[0] + by_u[1] * u[1])};
+        V *slope = slopes + 15 * e;
+        const V bent = scale * u[e], at = focal * bent + camera[7 + e] - seen[e], w = weight * focal;
+        const V by_u[2] = {w * (of_scale * u[e] * u[0] + (e == 0) * one * scale), w * (of_scale * u[e] * u[1] + (e == 1) * one * scale)};
+        const V by_turned[3] = {by_u[0] * depth, by_u[1] * depth, -depth * (by_u[0] * u[0] + by_u[1] * u[1])};
         for (int j = 0; j < 3; j++) {
             slope[j] = dot(by_turned, by_turn[j]), slope[11 + j] = dot(by_turned, by_point[j]);
             slope[3 + j] = -slope[11 + j];
         }
-        slope[6] = weight * bent, slope[7] = slope[8] = 0, slope[7 + e] = weight;
+        slope[6] = weight * bent, slope[7] = slope[8] = none, slope[7 + e] = weight;
         slope[9] = w * u[e] * far, slope[10] = w * u[e] * far * far, slope[14] = at;
         error[e] = weight * at;
     }

@@ -1,0 +1,57 @@
+"""GradBench's `llsq`, from CppAD's speed tests: the gradient of a linear least squares problem.
+
+A polynomial with m coefficients x is to be the sign of t at n places t from -1 to 1. GradBench has 128 coefficients and
+16 to 16,392 places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy
+from peers import jax
+
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
+from gradwalk import grad, vmap
+from gradwalk import numpy as gnp
+
+
+def residual(x: Any, t: Any) -> Any:
+    """Half the square of the residual at a place."""
+    total = x[-1]
+    for c in x[-2::-1]:
+        total = total * t + c
+    return 0.5 * (gnp.sign(t) - total) ** 2
+
+
+def cost_in_jax(n: int, x: Any) -> Any:
+    """The same in JAX."""
+    j = jax().numpy
+    t = -1 + 2 * j.arange(n) / (n - 1)
+    return 0.5 * ((j.sign(t) - j.polyval(x[::-1], t, unroll=16)) ** 2).sum()
+
+
+def cost_in_torch(n: int, x: Any) -> Any:
+    """The same in PyTorch, by a product with a matrix of powers."""
+    t = -1 + 2 * torch().arange(n) / (n - 1)
+    return 0.5 * ((torch().sign(t) - torch().linalg.vander(t, N=len(x)) @ x) ** 2).sum()
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """All sizes."""
+    generator = numpy.random.default_rng(0)
+    for n, m in [(16, 32)] if quick else [(16, 128), (1024, 128), (16_392, 128)]:
+        x = generator.uniform(size=m)
+        t = -1 + 2 * numpy.arange(n) / (n - 1)
+        total = vmap(grad(residual), in_axes=(None, 0), reduce="sum")
+        makers = {
+            "gradwalk": recorded(total, x, t, backend="lanes"),
+            "C++": in_cpp("llsq", [n, m, x], [m]),
+            "JAX": in_jax(jax().grad(partial(cost_in_jax, n)), x),
+            "PyTorch": slopes_in_torch(partial(cost_in_torch, n), 1, x),
+        }
+        makers |= tapes.makers(tapes.Tapes.gradient, "llsq", [n, m], x)
+        yield Case("llsq", f"{n:,} places", makers)

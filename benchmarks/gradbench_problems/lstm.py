@@ -1,0 +1,92 @@
+"""GradBench's `lstm`, from ADBench: the gradient of how well layers of memory predict each letter from those before it.
+
+Weights act on each number by itself. A letter is 14 numbers. GradBench has two and four layers, and 1,024 and 4,096
+letters; the data here is drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy
+from suites import LETTERS, OURS, objective, of_jax
+
+from gradbench_problems import tapes
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, slopes_in_torch, torch
+from gradwalk import grad, loops, math
+
+
+def squashed(x: Any) -> Any:
+    """The logistic function of an array of Values."""
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+def layer_by_layer(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
+    """The objective of suites.py in gradwalk, as a loop for each layer: its steps are short enough for machine code."""
+    b, total = LETTERS, 0.0
+    xs = sequence[:-1] * extra[0]
+    for i in range(0, len(weights), 2):
+        w, bias = weights[i], weights[i + 1]
+
+        def step(carry: Any, x: Any, w: Any = w, bias: Any = bias) -> Any:
+            h, c = carry
+            forget, out = squashed(x * w[:b] + bias[:b]), squashed(x * w[2 * b : 3 * b] + bias[2 * b : 3 * b])
+            enter, change = squashed(h * w[b : 2 * b] + bias[b : 2 * b]), math.tanh(h * w[3 * b :] + bias[3 * b :])
+            c = c * forget + enter * change
+            h = out * math.tanh(c)
+            return (h, c), h
+
+        _, xs = loops.scan(step, (state[i], state[i + 1]), xs)
+
+    def predicted(total: Any, given: Any) -> Any:
+        y = given[0] * extra[1] + extra[2]
+        y = y - math.log(math.exp(y).sum() + 2.0)
+        return total + (given[1] * y).sum(), None
+
+    total, _ = loops.scan(predicted, 0.0, (xs, sequence[1:]))
+    return -total / (b * (len(sequence) - 1))
+
+
+def objective_in_torch(weights: Any, extra: Any, state: Any, sequence: Any) -> Any:
+    """The same in PyTorch: what does not wait for the letter before is computed for all letters at once."""
+    t, b = torch(), LETTERS
+    xs = sequence[:-1] * extra[0]
+    for i in range(0, len(weights), 2):
+        w, bias = weights[i].reshape(4, b), weights[i + 1].reshape(4, b)
+        forgets, outs = t.sigmoid(xs * w[0] + bias[0]).unbind(), t.sigmoid(xs * w[2] + bias[2])
+        h, c, both, shift = state[i], state[i + 1], w[1::2], bias[1::2]
+        after = []
+        for forget, out in zip(forgets, outs.unbind(), strict=True):
+            enter, change = t.addcmul(shift, h, both).unbind()
+            c = c * forget + t.sigmoid(enter) * t.tanh(change)
+            h = out * t.tanh(c)
+            after.append(h)
+        xs = t.stack(after)
+    y = xs * extra[1] + extra[2]
+    y = y - t.log(t.exp(y).sum(1, keepdim=True) + 2.0)
+    return -(sequence[1:] * y).mean()
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """All sizes."""
+    generator = numpy.random.default_rng(0)
+    for layers, letters in [(4, 30)] if quick else [(2, 1024), (4, 1024), (4, 4096)]:
+        sequence = numpy.eye(LETTERS)[generator.integers(0, LETTERS, letters)]
+        weights, extra, state = (0.3 * generator.normal(size=(n, LETTERS)) for n in (8 * layers, 3, 2 * layers))
+        weights = weights.reshape(2 * layers, -1)
+        given = weights, extra, state, sequence
+        ours = partial(objective, OURS) if layers == 2 else layer_by_layer
+        other = of_jax()
+        name = "lstm" if layers == 2 else "lstm4"
+        makers = {
+            "gradwalk": recorded(grad(ours, (0, 1)), *given),
+            "C++": in_cpp(name, [letters, *given], [weights.shape, extra.shape]),
+            "JAX": in_jax(other.grad(partial(objective, other), (0, 1)), *given),
+            "PyTorch": slopes_in_torch(objective_in_torch, 2, *given),
+        }
+        numbers = numpy.concatenate([weights.ravel(), extra.ravel()])
+        fixed = numpy.concatenate([state.ravel(), sequence.ravel()])
+        makers |= tapes.makers(tapes.Tapes.gradient, "lstm", [layers, letters], numbers, fixed)
+        yield Case("lstm", f"{layers} layers, {letters:,} letters", makers)

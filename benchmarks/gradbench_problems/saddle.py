@@ -1,0 +1,73 @@
+"""GradBench's `saddle`, from Pearlmutter and Siskind: a saddle point, found by gradient descents inside of another.
+
+The least of x² + y² - a² - b² by x and y is looked for where it is the largest by a and b. The outer descent needs the
+derivative of a function that runs the inner descent, which needs derivatives of its own. All start at the same point.
+The published result is kept as a check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy
+from peers import jax
+from suites import OURS, of_jax, saddle
+
+from gradbench_problems.base import Case, in_cpp, in_jax, recorded, torch
+
+PUBLISHED = [8.246324826140356e-06] * 4  # from 1, 1
+
+
+def descended(f: Any, start: Any, inside: bool) -> Any:
+    """Where a function of PyTorch's is least: the descent of suites.py in Python's own loop.
+
+    Inside of another one, the derivative of the result by what `f` depends on is to be had: steps are remembered.
+    """
+    t = torch()
+
+    def slopes(x: Any) -> tuple[Any, Any]:
+        value = f(x)
+        return value, t.autograd.grad(value, x, create_graph=inside)[0]
+
+    x, eta, count = start.detach().requires_grad_(), 1e-5, 0
+    value, slope = slopes(x)
+    while t.linalg.vector_norm(slope) > 1e-5:
+        if count == 10:
+            eta, count = 2 * eta, 0
+            continue
+        moved = x - eta * slope if inside else (x - eta * slope).detach().requires_grad_()
+        if t.linalg.vector_norm(moved - x) <= 1e-5:
+            break
+        after, its_slope = slopes(moved)
+        if after < value:
+            x, value, slope, count = moved, after, its_slope, count + 1
+        else:
+            eta, count = eta / 2, 0
+    return x
+
+
+def saddle_in_torch(start: Any) -> Any:
+    """The saddle point in PyTorch."""
+
+    def largest(x: Any) -> Any:
+        return descended(lambda a: (a * a).sum() - (x * x).sum(), start, inside=True)
+
+    def most(x: Any) -> Any:
+        return (x * x).sum() - (largest(x) ** 2).sum()
+
+    least = descended(most, start, inside=False).detach()
+    return torch().cat([least, largest(least)]).detach()
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    """The one size that there is."""
+    start = numpy.full(2, 1e-2 if quick else 1.0)
+    makers = {
+        "gradwalk": recorded(partial(saddle, OURS), *start),
+        "C++": in_cpp("saddle", [start], [4]),
+        "JAX": in_jax(lambda x: jax().numpy.stack(saddle(of_jax(), x[0], x[1])), start),
+        "PyTorch": lambda: partial(saddle_in_torch, torch().as_tensor(start)),
+    }
+    yield Case("saddle", f"from {start[0]:g}, {start[1]:g}", makers, None if quick else PUBLISHED)
