@@ -16,7 +16,7 @@ from peers import jax
 from suites import OURS, Library, of_jax, residuals
 
 from gradbench_problems import tapes
-from gradbench_problems.base import Case, Run, in_cpp, in_jax, in_torch, of_torch, torch
+from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, of_torch, torch
 from gradwalk import jit, vmap
 
 
@@ -69,7 +69,7 @@ def cases(quick: bool) -> Iterator[Case]:
             generator.integers(0, cameras, total),
             generator.integers(0, points, total),
         )
-        makers = {
+        makers: dict[str, Maker] = {
             "gradwalk": partial(in_place, *given),
             "C++": in_cpp("ba", [total, *given], [(total, 2, 15), total]),
             "JAX": in_jax(gathered(jax().vmap(slopes_of(of_jax()))), *given),

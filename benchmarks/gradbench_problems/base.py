@@ -44,7 +44,7 @@ def torch() -> Any:
 def of_torch() -> Library:
     """What the functions of suites.py take from PyTorch, which has no loops of its own."""
     t = torch()
-    return Library(t, t, None, None, t.func.grad, None, None, t.stack, t.cat, t.func.jacrev)
+    return Library(t, t, None, None, t.func.grad, None, None, t.stack, t.cat, t.func.jacrev, t.rsqrt)
 
 
 def recorded(f: Any, *given: Any, backend: Literal["lanes"] | None = None) -> Maker:

@@ -1,4 +1,4 @@
-"""GradBench's `det`, from CppAD's speed tests: the gradient of a determinant by expansion by minors.
+"""GradBench's `det`, from cmpad: the gradient of a determinant by expansion by minors.
 
 That takes about n! e products; GradBench has matrices of 5 to 11 rows. Equal minors come up again and again: who finds
 that out, as gradwalk's recording and CppAD's `optimize` do, has 2^n of them. JAX and PyTorch expand all minors of one

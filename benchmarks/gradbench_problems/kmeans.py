@@ -16,7 +16,7 @@ from peers import jax
 from suites import directions
 
 from gradbench_problems import tapes
-from gradbench_problems.base import Case, Run, in_cpp, in_jax, in_torch, torch
+from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, torch
 
 
 def in_jax_by_products(centres: Any, points: Any) -> Any:
@@ -57,14 +57,19 @@ def on_tape(tape: tapes.Tapes, centres: Any, points: Any) -> Run:
     return run
 
 
+def recorded(centres: Any, points: Any) -> Run:
+    """The direction in gradwalk, recorded when it is first called."""
+    return partial(directions(), centres, points)
+
+
 def cases(quick: bool) -> Iterator[Case]:
     """All sizes."""
     generator = numpy.random.default_rng(0)
     for k, n, d in [(5, 100, 4)] if quick else [(10, 1000, 8), (100, 10_000, 8), (1000, 100_000, 16)]:
         points = generator.uniform(size=(n, d))
         centres = points[-k:].copy()
-        makers = {
-            "gradwalk": lambda given=(centres, points): partial(directions(), *given),
+        makers: dict[str, Maker] = {
+            "gradwalk": partial(recorded, centres, points),
             "C++": in_cpp("kmeans", [n, k, d, points, centres], [(k, d)]),
             "JAX": in_jax(in_jax_by_products, centres, points),
             "PyTorch": in_torch(in_torch_by_products, centres, points),

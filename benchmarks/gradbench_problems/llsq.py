@@ -1,4 +1,4 @@
-"""GradBench's `llsq`, from CppAD's speed tests: the gradient of a linear least squares problem.
+"""GradBench's `llsq`, from cmpad: the gradient of a linear least squares problem.
 
 A polynomial with m coefficients x is to be the sign of t at n places t from -1 to 1. GradBench has 128 coefficients and
 16 to 16,392 places.

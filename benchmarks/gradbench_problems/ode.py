@@ -1,4 +1,4 @@
-"""GradBench's `ode`, from CppAD's speed tests: the gradient of the last number of a system, by Runge-Kutta.
+"""GradBench's `ode`, from cmpad: the gradient of the last number of a system, by Runge-Kutta.
 
 The system is y[0]' = x[0] and y[i]' = x[i] y[i - 1], from zeros, over two units of time in s steps. GradBench has 1,000
 numbers and more. Of those the last is the product of x, times 2^n / n!, which is 0 in floating point; so two of the

@@ -13,7 +13,7 @@ from typing import Any
 
 from suites import OURS, Library, crossing, descended, of_jax
 
-from gradbench_problems.base import Case, in_jax, number_in_cpp, recorded, torch
+from gradbench_problems.base import Case, Maker, in_jax, number_in_cpp, recorded, torch
 from gradbench_problems.saddle import descended as descended_in_torch
 
 PUBLISHED = 0.2071918746486116  # from 0
@@ -39,7 +39,7 @@ def crossing_in_torch(w: Any) -> Any:
 def cases(quick: bool) -> Iterator[Case]:
     """The one size that there is."""
     start = 0.207 if quick else 0.0
-    makers = {
+    makers: dict[str, Maker] = {
         "gradwalk": recorded(partial(aimed, OURS), start),
         "C++": number_in_cpp("particle_by_descent", start),
         "JAX": in_jax(partial(aimed, of_jax()), start),

@@ -15,7 +15,7 @@ import numpy
 from peers import jax
 from suites import OURS, of_jax, saddle
 
-from gradbench_problems.base import Case, in_cpp, in_jax, recorded, torch
+from gradbench_problems.base import Case, Maker, in_cpp, in_jax, recorded, torch
 
 PUBLISHED = [8.246324826140356e-06] * 4  # from 1, 1
 
@@ -64,7 +64,7 @@ def saddle_in_torch(start: Any) -> Any:
 def cases(quick: bool) -> Iterator[Case]:
     """The one size that there is."""
     start = numpy.full(2, 1e-2 if quick else 1.0)
-    makers = {
+    makers: dict[str, Maker] = {
         "gradwalk": recorded(partial(saddle, OURS), *start),
         "C++": in_cpp("saddle", [start], [4]),
         "JAX": in_jax(lambda x: jax().numpy.stack(saddle(of_jax(), x[0], x[1])), start),
