@@ -1,0 +1,97 @@
+"""Estimators of scikit-learn: its own checks of them, and what they learn."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy
+import pytest
+
+from gradwalk import grad
+from gradwalk.nn import MLP
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone  # noqa: E402
+from sklearn.datasets import load_iris, make_moons  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+
+from gradwalk.interop import MLPClassifier, MLPRegressor  # noqa: E402
+
+LINE = numpy.linspace(-1.0, 1.0, 60).reshape(-1, 1)
+
+
+@parametrize_with_checks([MLPRegressor(max_iter=100), MLPClassifier(max_iter=100)])
+def test_scikit_learn_checks_them(estimator, check):
+    if check.func.__name__ == "check_array_api_input":
+        return  # of estimators that compute with arrays of other libraries, where SCIPY_ARRAY_API is set
+    check(estimator)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
+def test_numbers_are_learned(activation):
+    estimator = MLPRegressor(activation=activation, max_iter=400, random_state=0).fit(LINE, LINE[:, 0] ** 2)
+    assert estimator.score(LINE, LINE[:, 0] ** 2) > 0.95
+    assert estimator.loss_curve_[-1] < estimator.loss_curve_[0] / 10
+
+
+def test_rows_of_numbers_are_learned():
+    rows = numpy.hstack([LINE**2, -LINE])
+    estimator = MLPRegressor([8, 8], max_iter=400, random_state=0).fit(LINE, rows)
+    assert estimator.predict(LINE).shape == (60, 2)
+    assert estimator.score(LINE, rows) > 0.95
+    assert MLPRegressor(max_iter=1).fit(LINE, LINE**2).predict(LINE).shape == (60, 1)
+
+
+def test_classes_are_learned():
+    X, y = load_iris(return_X_y=True)
+    names = numpy.array(["setosa", "versicolor", "virginica"])[y]
+    model = make_pipeline(StandardScaler(), MLPClassifier(random_state=0))
+    assert cross_val_score(model, X, names, cv=3).mean() > 0.93
+    probabilities = model.fit(X, names).predict_proba(X)
+    numpy.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X)).all()
+
+
+def test_parameters_are_searched():
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    search = GridSearchCV(MLPClassifier(max_iter=50, random_state=0), {"hidden_layer_sizes": [(2,), (16,)]}, cv=2)
+    assert search.fit(X, y).best_params_ == {"hidden_layer_sizes": (16,)}
+
+
+def test_the_network_is_one_of_gradwalk():
+    estimator = MLPRegressor([4], activation="tanh", random_state=0).fit(LINE, LINE[:, 0])
+    assert isinstance(estimator.model_, MLP)
+    assert repr(estimator.model_).startswith("MLP of [Layer of [TanhNeuron(1)")
+    assert estimator.model_([0.5]).data == pytest.approx(estimator.predict([[0.5]])[0], rel=1e-12)
+    slope = grad(lambda x: estimator.model_([x]))(0.0)
+    assert slope.data == pytest.approx(1.0, abs=0.2)
+
+
+def test_the_same_seed_gives_the_same_network_and_leaves_others_alone():
+    import random
+
+    before = numpy.random.get_state()[1].copy()
+    found = [MLPRegressor(max_iter=5, random_state=3).fit(LINE, LINE[:, 0]).predict(LINE) for _ in range(2)]
+    numpy.testing.assert_array_equal(*found)
+    numpy.testing.assert_array_equal(before, numpy.random.get_state()[1])
+    random.seed(0)
+    expected = random.random()
+    random.seed(0)
+    MLPRegressor(max_iter=1).fit(LINE, LINE[:, 0])
+    assert random.random() == expected
+
+
+def test_fitted_estimators_are_pickled_and_unfitted_ones_cloned():
+    estimator = MLPRegressor([3], activation="tanh", max_iter=20, random_state=0).fit(LINE, LINE[:, 0])
+    copy = pickle.loads(pickle.dumps(estimator))
+    numpy.testing.assert_array_equal(copy.predict(LINE), estimator.predict(LINE))
+    assert clone(estimator).get_params() == estimator.get_params()
+
+
+def test_other_activations_are_refused():
+    with pytest.raises(ValueError, match="activation='cube': it is one of 'relu', 'tanh', 'logistic'"):
+        MLPRegressor(activation="cube").fit(LINE, LINE[:, 0])

@@ -1,0 +1,137 @@
+"""Problems for IPOPT: their derivatives against JAX's, and solved by cyipopt."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from gradwalk import math
+
+pytest.importorskip("scipy")
+
+from gradwalk.interop import IpoptProblem  # noqa: E402  after the check that there is SciPy
+
+INFINITE = 2e19  # as IPOPT has it
+
+
+def dense(entries, structure, shape):
+    matrix = numpy.zeros(shape)
+    numpy.add.at(matrix, structure, entries)
+    return matrix
+
+
+def objective(x):
+    return x[0] * x[3] * (x[0] + x[1] + x[2]) + x[2]
+
+
+def constraints(x):
+    return [x[0] * x[1] * x[2] * x[3], x[0] ** 2 + x[1] ** 2 + x[2] ** 2 + x[3] ** 2]
+
+
+def solved(problem, start, **bounds):
+    cyipopt = pytest.importorskip("cyipopt")
+    solver = cyipopt.Problem(n=problem.n, m=problem.m, problem_obj=problem, **bounds)
+    for name, option in {"print_level": 0, "sb": "yes", "tol": 1e-9, "derivative_test": "second-order"}.items():
+        solver.add_option(name, option)
+    return solver.solve(numpy.array(start))
+
+
+def test_derivatives_are_those_of_jax():
+    jax = pytest.importorskip("jax")
+    x, multipliers, factor = numpy.array([1.5, 4.0, 3.0, 2.0]), numpy.array([0.5, -2.0]), 0.25
+    problem = IpoptProblem(objective, numpy.ones(4), constraints)
+    with jax.enable_x64(True):
+        at = jax.numpy.array(x)
+        gradient = jax.grad(objective)(at)
+        jacobian = jax.numpy.stack([jax.grad(lambda x, i=i: constraints(x)[i])(at) for i in range(2)])
+        hessian = jax.hessian(
+            lambda x: factor * objective(x) + sum(m * g for m, g in zip(multipliers, constraints(x), strict=True))
+        )(at)
+        numpy.testing.assert_allclose(problem.gradient(x), gradient)
+        found = dense(problem.jacobian(x), problem.jacobianstructure(), (2, 4))
+        numpy.testing.assert_allclose(found, jacobian)
+        lower = dense(problem.hessian(x, multipliers, factor), problem.hessianstructure(), (4, 4))
+        numpy.testing.assert_allclose(lower, numpy.tril(hessian))
+    assert problem.objective(x) == objective(x)
+    numpy.testing.assert_allclose(problem.constraints(x), constraints(x))
+
+
+def test_hs071():
+    """The example of IPOPT's documentation, with the solution that is given there."""
+    start = [1.0, 5.0, 5.0, 1.0]
+    x, about = solved(
+        IpoptProblem(objective, start, constraints),
+        start,
+        lb=numpy.ones(4),
+        ub=numpy.full(4, 5.0),
+        cl=[25.0, 40.0],
+        cu=[INFINITE, 40.0],
+    )
+    assert about["status"] == 0
+    numpy.testing.assert_allclose(x, [1.0, 4.7429996, 3.8211499, 1.3794083], atol=1e-6)
+    assert about["obj_val"] == pytest.approx(17.0140173)
+    numpy.testing.assert_allclose(about["mult_g"], [-0.55229366, 0.16146857], atol=1e-6)
+
+
+def test_without_constraints():
+    valley = IpoptProblem(lambda x: (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2, [-1.2, 1.0])
+    assert (valley.n, valley.m) == (2, 0)
+    assert valley.jacobian(numpy.ones(2)).shape == (0,)
+    x, about = solved(valley, [-1.2, 1.0], lb=[-2.0, -2.0], ub=[2.0, 2.0])
+    assert about["status"] == 0
+    numpy.testing.assert_allclose(x, [1.0, 1.0], atol=1e-7)
+
+
+def swing_up(steps):
+    """A pendulum that is to stand upright after 5 s, with as little torque as possible: angle, speed, torque in steps."""
+    h = 5.0 / steps
+
+    def torque(z):
+        return h / 2.0 * (z[2 * steps + 2 :] ** 2).sum()
+
+    def motion(z):
+        angle, speed, push = z[: steps + 1], z[steps + 1 : 2 * steps + 2], z[2 * steps + 2 :]
+        pull = math.sin(angle)
+        moved = angle[1:] - angle[:-1] - h / 2.0 * (speed[1:] + speed[:-1])
+        turned = speed[1:] - speed[:-1] - h * push + h / 2.0 * (pull[1:] + pull[:-1])
+        return numpy.concatenate([moved, turned])
+
+    start = numpy.zeros(3 * steps + 2)
+    start[: steps + 1] = numpy.linspace(0.0, numpy.pi, steps + 1)
+    lower = numpy.full(3 * steps + 2, -INFINITE)
+    ends = {0: 0.0, steps: numpy.pi, steps + 1: 0.0, 2 * steps + 1: 0.0}
+    lower[list(ends)] = list(ends.values())
+    upper = numpy.where(lower > -INFINITE, lower, INFINITE)
+    return torque, motion, start, lower, upper
+
+
+def test_optimal_control_of_a_thousand_unknowns():
+    """Against the same problem in CasADi's own expressions, solved by the IPOPT in its wheel."""
+    casadi = pytest.importorskip("casadi")
+    steps = 333
+    torque, motion, start, lower, upper = swing_up(steps)
+    problem = IpoptProblem(torque, start, motion)
+    assert (problem.n, problem.m) == (3 * steps + 2, 2 * steps)
+    assert len(problem.jacobianstructure()[0]) == 9 * steps
+    assert len(problem.hessianstructure()[0]) == 2 * steps + 1
+    x, about = solved(problem, start, lb=lower, ub=upper, cl=numpy.zeros(problem.m), cu=numpy.zeros(problem.m))
+    assert about["status"] == 0
+    z, h = casadi.SX.sym("z", problem.n), 5.0 / steps
+    angle, speed, push = z[: steps + 1], z[steps + 1 : 2 * steps + 2], z[2 * steps + 2 :]
+    pull = casadi.sin(angle)
+    equations = casadi.vertcat(
+        angle[1:] - angle[:-1] - h / 2 * (speed[1:] + speed[:-1]),
+        speed[1:] - speed[:-1] - h * push + h / 2 * (pull[1:] + pull[:-1]),
+    )
+    quiet = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
+    solver = casadi.nlpsol("solver", "ipopt", {"x": z, "f": h / 2 * casadi.sumsqr(push), "g": equations}, quiet)
+    expected = solver(x0=start, lbx=lower, ubx=upper, lbg=0, ubg=0)
+    assert about["obj_val"] == pytest.approx(float(expected["f"]), rel=1e-7)
+    numpy.testing.assert_allclose(x, expected["x"].full().ravel(), atol=1e-5)
+
+
+def test_variables_are_a_vector():
+    with pytest.raises(ValueError, match=r"x is an array of shape \(2, 2\): IPOPT's variables are a vector"):
+        IpoptProblem(lambda x: x.sum(), numpy.ones((2, 2)))
+    with pytest.raises(TypeError, match="a gradient is that of one number"):
+        IpoptProblem(lambda x: x, [1.0, 2.0])
