@@ -109,12 +109,8 @@ def test_functions_are_recorded_once_for_each_shape():
 
 
 def test_what_is_no_number_is_refused():
-    with pytest.raises(TypeError, match=r"f\(\) returned None; it has to return a number, or numbers"):
-
-        def f(x):
-            x + 1.0
-
-        ArrayFunction(f)([numpy.ones(2)])
+    with pytest.raises(TypeError, match=r"returned None; it has to return a number, or numbers"):
+        ArrayFunction(lambda x: None)([numpy.ones(2)])
     with pytest.raises(TypeError, match="is a str"):
         ArrayFunction(lambda x: "x")([numpy.ones(2)])
 

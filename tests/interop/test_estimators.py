@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 
 import numpy
 import pytest
@@ -12,14 +13,14 @@ from gradwalk.nn import MLP
 
 pytest.importorskip("sklearn")
 
-from sklearn.base import clone  # noqa: E402
-from sklearn.datasets import load_iris, make_moons  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import StandardScaler  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gradwalk.interop import MLPClassifier, MLPRegressor  # noqa: E402
+from gradwalk.interop import MLPClassifier, MLPRegressor
 
 LINE = numpy.linspace(-1.0, 1.0, 60).reshape(-1, 1)
 
@@ -47,19 +48,19 @@ def test_rows_of_numbers_are_learned():
 
 
 def test_classes_are_learned():
-    X, y = load_iris(return_X_y=True)
+    samples, y = load_iris(return_X_y=True)
     names = numpy.array(["setosa", "versicolor", "virginica"])[y]
     model = make_pipeline(StandardScaler(), MLPClassifier(random_state=0))
-    assert cross_val_score(model, X, names, cv=3).mean() > 0.93
-    probabilities = model.fit(X, names).predict_proba(X)
+    assert cross_val_score(model, samples, names, cv=3).mean() > 0.93
+    probabilities = model.fit(samples, names).predict_proba(samples)
     numpy.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X)).all()
+    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(samples)).all()
 
 
 def test_parameters_are_searched():
-    X, y = make_moons(100, noise=0.1, random_state=0)
+    samples, y = make_moons(100, noise=0.1, random_state=0)
     search = GridSearchCV(MLPClassifier(max_iter=50, random_state=0), {"hidden_layer_sizes": [(2,), (16,)]}, cv=2)
-    assert search.fit(X, y).best_params_ == {"hidden_layer_sizes": (16,)}
+    assert search.fit(samples, y).best_params_ == {"hidden_layer_sizes": (16,)}
 
 
 def test_the_network_is_one_of_gradwalk():
@@ -72,8 +73,6 @@ def test_the_network_is_one_of_gradwalk():
 
 
 def test_the_same_seed_gives_the_same_network_and_leaves_others_alone():
-    import random
-
     before = numpy.random.get_state()[1].copy()
     found = [MLPRegressor(max_iter=5, random_state=3).fit(LINE, LINE[:, 0]).predict(LINE) for _ in range(2)]
     numpy.testing.assert_array_equal(*found)

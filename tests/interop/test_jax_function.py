@@ -129,7 +129,7 @@ def test_nothing_is_differentiated_by_integers(integer):
     power = to_jax(lambda x, n: x * x * n)
     assert jax.grad(power)(2.0, integer) == 4.0 * int(integer)
     assert jax.vmap(jax.grad(power), (0, None))(jnp.ones(2), integer).tolist() == [2.0 * int(integer)] * 2
-    with pytest.raises(TypeError, match="int32|bool"):
+    with pytest.raises(TypeError, match=r"int32|bool"):
         jax.grad(power, argnums=1)(2.0, jnp.asarray(integer))
 
 
@@ -166,12 +166,12 @@ def test_branches_are_refused():
 def test_parameters_from_outside_are_refused():
     model = MLP(2, [1])
     with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
-        to_jax(lambda x: model(x))(X)
+        to_jax(model)(X)
 
 
 def test_large_batches_do_not_wait_for_one_another():
     big = jnp.ones((200_000, 2))
-    slopes = jax.jit(lambda x: jax.vmap(jax.grad(OURS))(x))
+    slopes = jax.jit(jax.vmap(jax.grad(OURS)))
     numpy.testing.assert_allclose(slopes(big)[-1], jax.grad(THEIRS)(big[0]), rtol=1e-5)
 
 

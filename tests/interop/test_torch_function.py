@@ -222,4 +222,4 @@ def test_branches_are_refused():
 def test_parameters_from_outside_are_refused():
     model = MLP(2, [1])
     with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
-        to_torch(lambda x: model(x))(X)
+        to_torch(model)(X)

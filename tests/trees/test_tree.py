@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import fewer
 
-from gradwalk import Value
+from gradwalk import Value, grad, jit, vmap
 from gradwalk.nn import MLP, Module
 from gradwalk.trees.tree import SCALAR, flattened, scalars, tupled, write
 
@@ -316,6 +316,53 @@ class TestMessages:
             flattened(tree, "x")
         assert "int, float, NumPy numbers and Values" in str(caught.value)
         assert len(str(caught.value)) < 300
+
+
+def array_of(library, numbers):
+    """An array of another library."""
+    module = pytest.importorskip(library)
+    make = {"pandas": "Series", "polars": "Series", "torch": "tensor", "jax.numpy": "array"}[library]
+    return getattr(module, make)(numbers)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "torch", "jax.numpy"])
+class TestArraysOfOtherLibraries:
+    def test_become_those_of_numpy(self, library):
+        array = array_of(library, [1.0, 2.0, 3.0])
+        leaves, treedef = flattened({"x": array, "y": [array, 2.0]}, "it")
+        assert [type(leaf) for leaf in leaves] == [numpy.ndarray, numpy.ndarray, float]
+        assert leaves[0].tolist() == [1.0, 2.0, 3.0]
+        assert treedef == flattened({"x": numpy.ones(3), "y": [numpy.ones(3), 0.0]}, "it")[1]
+        assert flattened(array, "it")[1] == flattened(numpy.ones(3), "it")[1]
+
+    def test_are_differentiated_recorded_and_batched(self, library):
+        tree = {"x": array_of(library, [1.0, 2.0]), "y": array_of(library, [3.0, 5.0])}
+        slopes = jit(grad(lambda tree: (tree["x"] * tree["y"]).sum()))
+        for _ in range(2):  # by the recording, too
+            assert {key: slope.tolist() for key, slope in slopes(tree).items()} == {"x": [3.0, 5.0], "y": [1.0, 2.0]}
+        assert slopes.statistics.recordings == 1
+        assert jit(vmap(lambda tree: tree["x"] * tree["y"]))(tree).tolist() == [3.0, 10.0]
+
+    def test_are_frames_of_columns(self, library):
+        if library in ("pandas", "polars"):
+            columns = {"x": [1.0, 2.0], "y": [3.0, 5.0]}
+            frame = pytest.importorskip(library).DataFrame(columns)
+            assert vmap(lambda row: row @ row)(frame).tolist() == [10.0, 29.0]
+            assert vmap(lambda x, y: x * y)(**{name: frame[name] for name in columns}).tolist() == [3.0, 10.0]
+        else:
+            assert flattened(array_of(library, 2.0), "it") == ([2.0], SCALAR)  # arrays without dimensions are numbers
+
+
+@pytest.mark.parametrize(("numbers", "kind"), [(["a", "b"], "a str"), ([Decimal(1)], "a Decimal")])
+def test_columns_without_numbers_are_refused(numbers, kind):
+    with pytest.raises(TypeError, match=f"an element of x is {kind}"):
+        flattened(array_of("pandas", numbers), "x")
+
+
+def test_missing_numbers_of_columns_are_nan():
+    for library in ("pandas", "polars"):
+        [leaf], _ = flattened(array_of(library, [1, None]), "x")
+        assert numpy.isnan(leaf).tolist() == [False, True]
 
 
 def test_numbers_and_arrays_do_without_optree():

@@ -92,8 +92,8 @@ class ArrayFunction:
             if any(numpy.asarray(leaf).dtype == object for leaf in found):
                 self._results.pop(key, None)
                 raise TypeError(
-                    f"{named(self)} uses Values that are not among its arguments, and other libraries would not know of "
-                    "the derivatives by them: give them as arguments, or take their numbers, x.data"
+                    f"{named(self)} uses Values that are not among its arguments, and other libraries would not know "
+                    "of the derivatives by them: give them as arguments, or take their numbers, x.data"
                 )
         return self._results[key]
 

@@ -6,6 +6,7 @@ Only this module imports scikit-learn. The names of the parameters are those of 
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -62,18 +63,18 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         """
         if self.activation not in _ACTIVATIONS:
             raise ValueError(f"activation={self.activation!r}: it is one of {', '.join(map(repr, _ACTIVATIONS))}")
-        random = check_random_state(self.random_state)
+        generator = check_random_state(self.random_state)
         sizes = [X.shape[1], *self.hidden_layer_sizes, outputs]
-        self.model_ = MLP(sizes[0], sizes[1:], _ACTIVATIONS[self.activation])
+        self.model_ = _network(sizes, _ACTIVATIONS[self.activation])
         answers = _answers(self.model_)
         error = value_and_grad(lambda weights, x, target: loss(answers(weights, x), target))
         step = jit(vmap(error, in_axes=(None, 0, 0), reduce="mean"))
         optimiser = optim.adamw(self.learning_rate_init, weight_decay=self.alpha)
-        weights = _drawn(sizes, random)
+        weights = _drawn(sizes, generator)
         state = optimiser.init(weights)
         self.loss_curve_ = []
         for _ in range(self.max_iter):
-            order = random.permutation(len(X))
+            order = generator.permutation(len(X))
             total = 0.0
             for start in range(0, len(X), self.batch_size):
                 batch = order[start : start + self.batch_size]
@@ -197,6 +198,14 @@ class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-
         return self.classes_[outputs.argmax(axis=1)]  # type: ignore[no-any-return]
 
 
+def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
+    """A network with weights that will be replaced: Python's own generator is left as it was."""
+    state = random.getstate()
+    network = MLP(sizes[0], sizes[1:], activation)
+    random.setstate(state)
+    return network
+
+
 def _answers(network: MLP) -> Callable[[Any, Any], Any]:
     """What a network returns, as a function of all its weights and of a sample: an array."""
     treedef = flattened(network, "the network")[1]
@@ -208,11 +217,11 @@ def _answers(network: MLP) -> Callable[[Any, Any], Any]:
     return answers
 
 
-def _drawn(sizes: Sequence[int], random: Any) -> Array:
+def _drawn(sizes: Sequence[int], generator: Any) -> Array:
     """First weights for a network of such layers, by Glorot and Bengio (2010): those of each neuron before its bias."""
     layers = []
     for count, outputs in itertools.pairwise(sizes):
         bound = numpy.sqrt(6 / (count + outputs))
-        weights = random.uniform(-bound, bound, (outputs, count))
+        weights = generator.uniform(-bound, bound, (outputs, count))
         layers.append(numpy.hstack([weights, numpy.zeros((outputs, 1))]).ravel())
     return numpy.concatenate(layers)
