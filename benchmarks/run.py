@@ -29,6 +29,7 @@ BENCHMARKS = (
     "asian",
     "black_scholes",
     "low_level",
+    "interop",
     "page",
     "import_time",
 )
