@@ -120,11 +120,21 @@ def _run(*given: Any, function: ArrayFunction, batch: int) -> list[Any]:
     return list(map(jax.numpy.asarray, _on_host(arrays, types, function, batch)))
 
 
-def _called_back(*arrays: Any, function: ArrayFunction, batch: int) -> Any:
-    """Have compiled code hand numbers over, and take the results back."""
-    types = _types(*arrays, function=function, batch=batch)
-    shapes = [jax.ShapeDtypeStruct(kind.shape, kind.dtype) for kind in types]
-    return jax.pure_callback(lambda *given: _on_host(given, types, function, batch), shapes, *arrays)
+def _lowered(context: Any, *operands: Any, function: ArrayFunction, batch: int) -> Any:
+    """Have compiled code hand numbers over, and take the results back.
+
+    Not by `jax.pure_callback`, which makes arrays of JAX's on the way: where all of XLA's threads are in callbacks, as
+    the only one of a single core is, none is left to fill them, and the callback waits for ever.
+    """
+    types = context.avals_out
+
+    def on_host(*given: Any) -> tuple[Any, ...]:
+        return tuple(_on_host(given, types, function, batch))
+
+    results, _, _ = mlir.emit_python_callback(
+        context, on_host, None, list(operands), context.avals_in, types, has_side_effect=False
+    )
+    return results
 
 
 def _of_numpy(array: Any) -> Any:
@@ -176,4 +186,4 @@ _call.def_abstract_eval(_types)
 ad.primitive_jvps[_call] = _pushed
 ad.primitive_transposes[_call] = _transposed
 batching.primitive_batchers[_call] = _batched
-mlir.register_lowering(_call, mlir.lower_fun(_called_back, multiple_results=True))
+mlir.register_lowering(_call, _lowered)
