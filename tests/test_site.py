@@ -50,8 +50,8 @@ def test_every_block_of_code_is_run_by_some_test():
     """Here or in test_readme.py, when the site is built, or with other libraries in slow/test_site_build.py."""
     ours = {"python", "{drawn}"}
     others = {f"python {library}" for library in ("autograd", "casadi", "jax", "micrograd", "torch")}
-    no_python = {"", "sh", "text", "{toctree}", "{public}", "{public-module}", "{results}", "{measured}", "{document}"}
-    no_python |= {"{operations}", "{tutorial}", "{gallery}"}
+    no_python = {"", "js", "sh", "text", "{toctree}", "{public}", "{public-module}", "{results}", "{measured}"}
+    no_python |= {"{document}", "{operations}", "{tutorial}", "{gallery}"}
     for page in PAGES:
         fences = re.findall(r"^ *```(\{.*?\}|.*)", page.read_text("utf-8"), re.M)
         assert set(fences[1::2]) <= {""}, page

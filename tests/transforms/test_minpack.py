@@ -94,10 +94,17 @@ def test_gradient_vanishes_at_the_published_minimizer(problem):
     )
 
 
+FOR_EVER = ("biggs-6", "dogbox")
+
+
 # Not "lm": that of SciPy 1.17 reads memory that it has not set, and ends early now and then. With MALLOC_PERTURB_=85 it
-# does so on the problem of Biggs with residuals and a Jacobian by NumPy, too.
-@problems
-@pytest.mark.parametrize("method", ["dogbox", "trf"])
+# does so on the problem of Biggs with residuals and a Jacobian by NumPy, too. In its flat valley "dogbox" arrives or
+# goes on for ever by what rounding does, which differs between machines.
+@pytest.mark.parametrize(
+    ("problem", "method"),
+    [(problem, method) for problem in SELECTED for method in ("dogbox", "trf") if (str(problem), method) != FOR_EVER],
+    ids=str,
+)
 def test_least_squares_reaches_a_published_minimum(problem, method):
     result = least_squares(
         jit(problem.residuals),
