@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import cloudpickle
 import numpy
 import pytest
 
 from gradwalk import RecordingError, math
 from gradwalk.nn import MLP
 
+cloudpickle = pytest.importorskip("cloudpickle")
 pytensor = pytest.importorskip("pytensor")
 pt = pytest.importorskip("pytensor.tensor")
 
