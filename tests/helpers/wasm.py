@@ -30,6 +30,7 @@ _REFUSALS = {
     "emscripten does not support processes.": "there are no other processes in WebAssembly",
     "can't start new thread": "there are no other threads in WebAssembly",
     "No module named 'scipy'": "SciPy is not there",
+    "No module named 'termios'": "there are no terminals in WebAssembly",
 }
 
 
