@@ -12,6 +12,7 @@ from checkout import ROOT
 from hypothesis import given
 from programs import EVERY, EXTREME, ORDINARY, as_values, fewer, programs
 from references import jsonschema
+from wasm import deeply_nested
 
 from gradwalk import Graph, Value, named_scope, nn, no_grad, source_lines, topological_order
 from gradwalk.graph.node import GraphError
@@ -249,7 +250,7 @@ LEAF = '{"data": 1.0, "grad": 0.0}'
     ("text", "problem"),
     [
         ("", "this is not JSON"),
-        ("[" * 100_000, "this is not JSON"),
+        deeply_nested,
         ('{"gradwalk": NaN}', "NaN is no number there"),
         ("[]", "this is not a graph"),
         ('{"gradwalk": "graph", "version": true}', "version True"),
