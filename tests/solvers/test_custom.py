@@ -161,6 +161,12 @@ def test_a_solution_of_another_structure_is_refused():
         custom_root(lambda x, a: x[0] - a)(lambda init_params, a: [a, a])([0.0, 0.0], 1.0)
 
 
+def test_a_fixed_point_of_another_structure_is_refused():
+    solver = custom_fixed_point(lambda x, a: [a, 1.0])(lambda init_params, a: {"u": a, "v": 1.0})
+    with pytest.raises(TypeError, match=r"returned \[.*where init_params is \{.*has to have the structure of"):
+        solver({"u": 0.0, "v": 0.0}, 1.0)
+
+
 def test_decorated_solvers_keep_their_names_and_programs_with_them_are_pickled():
     assert bisected.__name__ == "bisected"
     recorded = jit(grad(lambda a: bisected_outside(1.0, a)))

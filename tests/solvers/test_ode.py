@@ -225,6 +225,27 @@ def test_structures_and_shapes():
     assert values.dtype == object
 
 
+OTHER_STRUCTURES = {
+    "a list for a dict": ([1.0, 0.0], {"x": 0.0, "v": 0.0}, r"returned \[.*, where y0 is \{"),
+    "other keys": ({"x": 1.0, "typo": 0.0}, {"x": 0.0, "v": 0.0}, "typo"),
+    "another shape": (numpy.ones((3, 2)), numpy.zeros((2, 3)), r"an array of shape \(3, 2\), where y0 is an array of"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_STRUCTURES)
+def test_derivatives_have_the_structure_of_y0(name):
+    result, start, message = OTHER_STRUCTURES[name]
+    for solve in (odeint, jit(lambda *args: odeint(*args), static_argnums=0)):
+        with pytest.raises(TypeError, match=message):
+            solve(lambda y, t: result, start, [0.0, 1.0])
+
+
+def test_lists_of_derivatives_may_stand_for_arrays():
+    for kind in (list, tuple, numpy.array):
+        found = odeint(lambda y, t, kind=kind: kind([y[1], 0.0 * y[0]]), numpy.array([0.0, 1.0]), [0.0, 2.0])
+        numpy.testing.assert_allclose(found, [[0.0, 1.0], [2.0, 1.0]])
+
+
 def test_the_field_is_recorded_once():
     calls = []
 

@@ -308,6 +308,31 @@ def test_what_is_no_equation_is_refused():
         root_scalar(lambda x: x if x > 0 else -x, x0=1.0)
 
 
+OTHER_STRUCTURES = {
+    "a list for a dict": ([1.0, 0.0], {"x": 0.0, "v": 0.0}, r"returned \[.*, where x0 is \{"),
+    "other keys": ({"x": 1.0, "typo": 0.0}, {"x": 0.0, "v": 0.0}, "typo"),
+    "another shape": (numpy.ones((3, 2)), numpy.zeros((2, 3)), r"an array of shape \(3, 2\), where x0 is an array of"),
+    "a row for a table": ([1.0, 2.0, 3.0, 4.0], numpy.zeros((2, 2)), r"has to have the structure of x0"),
+    "nested lists": ([[1.0, 2.0], [3.0]], [1.0, [2.0, 3.0]], r"has to have the structure of x0"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_STRUCTURES)
+def test_fixed_points_have_the_structure_of_x0(name):
+    result, start, message = OTHER_STRUCTURES[name]
+    with pytest.raises(TypeError, match=message):
+        fixed_point(lambda x: result, start)
+
+
+def test_rows_of_any_kind_are_alike():
+    for start in (numpy.ones(2), [1.0, 1.0], (1.0, 1.0)):
+        for kind in (list, tuple, numpy.array):
+            found = fixed_point(lambda x, kind=kind: kind([0.5 * x[0] + 1.0, 0.5 * x[1]]), start)
+            assert type(found) is type(start)
+            assert list(found) == pytest.approx([2.0, 0.0], abs=1e-9)
+    assert fixed_point(lambda x: [0.5 * x + 1.0], 1.0) == pytest.approx(2.0)
+
+
 def test_numbers_are_those_of_scipy():
     def f(x: Any) -> Any:
         return [x[0] ** 2 + x[1] - 3.0, x[0] - x[1] ** 3]

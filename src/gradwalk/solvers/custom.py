@@ -12,7 +12,7 @@ import numpy
 from gradwalk.graph.graph import Floats
 from gradwalk.program.trace import named
 from gradwalk.solvers.implicit import Equation, Implicit
-from gradwalk.solvers.recorded import applied, check_count, flat, recorded
+from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, recorded
 from gradwalk.solvers.roots import without
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import is_staging
@@ -64,8 +64,8 @@ def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver]
     """Give a solver derivatives by the equation `fixed_point_fun(x, *args) = x`, as JAXopt's `custom_fixed_point` does.
 
     Args:
-        fixed_point_fun: Called with a solution and all arguments of the solver but the first; returns the solution. It
-            is recorded, as by `jit`.
+        fixed_point_fun: Called with a solution and all arguments of the solver but the first; returns the solution, in
+            its structure. It is recorded, as by `jit`.
 
     Returns:
         A decorator of a solver: see `custom_root`.
@@ -99,8 +99,10 @@ def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solv
             if init is None:
                 init = _first_solution(solver, given, bound.kwargs)
             _, structure = flat(init, "init_params")
-            program, captured, _ = recorded(f, others, init_params=init)
-            check_count(f, len(program.outputs), structure.size)
+            program, captured, returned = recorded(f, others, init_params=init)
+            if is_fixed_point:
+                check_structure(f, returned, structure, "init_params")
+            check_count(f, returned.size, structure.size)
             equation = Equation(without(program) if is_fixed_point else program)
             search = _Own(solver, given, bound.kwargs, structure)
             call = Implicit(solver.__name__, equation, len(given.values), search)

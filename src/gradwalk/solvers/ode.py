@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.solvers.ode_calls import Ode
 from gradwalk.solvers.ode_steps import Steps
-from gradwalk.solvers.recorded import applied, check_count, flat, recorded
+from gradwalk.solvers.recorded import applied, check_structure, flat, recorded
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.value import Value
@@ -33,7 +33,8 @@ def odeint(
     solves for tangents beside y, and `backward()` takes the sensitivities to all of them, which are found together.
 
     Args:
-        func: Called with y, the time and `args`; returns the derivative of y. It is recorded once a call, as by `jit`.
+        func: Called with y, the time and `args`; returns the derivative of y, in its structure. It is recorded once a call, as
+            by `jit`. A list or tuple may stand for an array of one dimension.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
         t: The times, a list or array of numbers that go up, or down, all the way.
         *args: Further arguments of `func`.
@@ -50,6 +51,7 @@ def odeint(
         RuntimeError: The steps become too small; in a batch, for one of the samples.
         ValueError: Times repeat or turn back, `func` returns another number of numbers than `y0` has, or SciPy knows no
             such method.
+        TypeError: `func` returns another structure than that of `y0`.
         RecordingError: `func` asks for a number that is not known: see `jit`.
         ImportError: The method is SciPy's, which is not installed.
 
@@ -62,8 +64,8 @@ def odeint(
     """
     start, treedef = flat(y0, "y0")
     times, _ = flat(t, "t")
-    program, captured, _ = recorded(func, args, y0=y0, t=0.0)
-    check_count(func, len(program.outputs), len(start))
+    program, captured, returned = recorded(func, args, y0=y0, t=0.0)
+    check_structure(func, returned, treedef, "y0")
     call = Ode(program, len(times), Steps(method, rtol, atol, hmax))
     found = applied(call, [*start, *times, *captured])
     return _stacked(found, len(times), treedef)

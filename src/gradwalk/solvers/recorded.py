@@ -15,7 +15,7 @@ from gradwalk.program.trace import Recording, named
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.value import Value
 
-__all__ = ["applied", "check_count", "flat", "pointwise", "recorded"]
+__all__ = ["applied", "check_count", "check_structure", "flat", "is_row", "pointwise", "recorded"]
 
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tuple[Program, list[Any], TreeDef]:
@@ -95,3 +95,38 @@ def check_count(f: Callable[..., Any], found: int, size: int) -> None:
     """
     if found != size:
         raise ValueError(f"{named(f)} returned {found} numbers for {size} unknowns: give as many equations as unknowns")
+
+
+def check_structure(f: Callable[..., Any], found: TreeDef, unknowns: TreeDef, name: str) -> None:
+    """Refuse a function that does not return the structure of the unknowns: a number in another place is another one.
+
+    Rows are all alike: a list, a tuple, an array of one dimension, and a number for one of these of length 1.
+
+    Args:
+        f: The function.
+        found: The structure that it returns.
+        unknowns: That of the unknowns.
+        name: What messages call these.
+
+    Raises:
+        ValueError: There are more or fewer numbers.
+        TypeError: The structures differ.
+    """
+    check_count(f, found.size, unknowns.size)
+    if found.with_numbers() != unknowns.with_numbers() and not (is_row(found) and is_row(unknowns)):
+        raise TypeError(
+            f"{named(f)} returned {found}, where {name} is {unknowns}: what it returns has to have the structure of "
+            f"{name}"
+        )
+
+
+def is_row(treedef: TreeDef) -> bool:
+    """Return whether a tree is a number, a list or tuple of numbers, or an array of one dimension.
+
+    Args:
+        treedef: Its structure.
+    """
+    if treedef.spec is None:
+        return len(treedef.array_shapes[0]) < 2
+    parts = treedef.parts()
+    return bool(parts) and all(part.spec is None and part.size == 1 for part in parts)

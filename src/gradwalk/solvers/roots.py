@@ -13,7 +13,7 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.solvers.implicit import Equation, Implicit, SearchedInPlace
-from gradwalk.solvers.recorded import applied, check_count, flat, pointwise, recorded
+from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, pointwise, recorded
 from gradwalk.solvers.searches import brentq, newton, searched
 from gradwalk.value.modes import is_staging
 
@@ -151,7 +151,8 @@ def fixed_point(
     The derivatives of x are those of the equation `x - func(x, *args) = 0`: see `root`.
 
     Args:
-        func: Called with x and `args`; returns numbers in the structure of x. It is recorded once a call, as by `jit`.
+        func: Called with x and `args`; returns x in its structure, in which a list or tuple may stand for an
+            array of one dimension. It is recorded once a call, as by `jit`.
         x0: Where the iteration starts: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
         args: Further arguments of `func`: a tuple, or a single one.
         xtol: By how much x may change at last, relative to x.
@@ -164,6 +165,7 @@ def fixed_point(
     Raises:
         RuntimeError: The iteration does not converge; in a batch, for one of the samples.
         ValueError: `func` returns another number of numbers, or the method is none.
+        TypeError: `func` returns another structure than that of `x0`.
         RecordingError: `func` asks for a number that is not known: see `jit`.
         ImportError: SciPy is not installed.
 
@@ -174,8 +176,8 @@ def fixed_point(
         (0.739085133, 0.441610792)
     """
     starts, treedef = flat(x0, "x0")
-    program, captured, _ = recorded(func, _tuple(args), x0=x0)
-    check_count(func, len(program.outputs), len(starts))
+    program, captured, returned = recorded(func, _tuple(args), x0=x0)
+    check_structure(func, returned, treedef, "x0")
     search = Iteration(program, xtol, maxiter, method)
     call = Implicit("fixed_point", Equation(without(program)), len(starts), search)
     return treedef.filled(applied(call, [*starts, *captured]))  # type: ignore[no-any-return]
