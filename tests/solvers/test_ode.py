@@ -289,6 +289,51 @@ def test_what_is_no_equation_is_refused():
         odeint(lambda y, t: y if y > 0 else -y, 1.0, [0.0, 1.0])
 
 
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"atol": -1.0}, "atol is -1.0: an error that is allowed is 0 or more"),
+        ({"rtol": -1}, "rtol is -1: "),
+        ({"rtol": numpy.nan}, "rtol is nan: "),
+        ({"hmax": 0}, "hmax is 0: a step has to be longer than 0"),
+        ({"hmax": numpy.nan}, "hmax is nan: "),
+    ],
+)
+def test_tolerances_that_none_can_meet_are_refused(method, settings, message):
+    def solved(start: Any) -> Any:
+        return odeint(lambda y, t: -y, start, [0.0, 1.0], method=method, **settings)
+
+    for solve in (solved, jit(solved), vmap(solved)):
+        with pytest.raises(ValueError, match=message):
+            solve(numpy.ones(1))
+
+
+def test_settings_are_numbers_that_are_known():
+    with pytest.raises(TypeError, match=r"atol is \[1e-08\], a list: give one number"):
+        odeint(lambda y, t: -y, 1.0, [0.0, 1.0], atol=[1e-8])
+    with pytest.raises(TypeError, match=r"rtol is .*give one number, which is known"):
+        jit(lambda rtol: odeint(lambda y, t: -y, 1.0, [0.0, 1.0], rtol=rtol))(1e-8)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+@pytest.mark.parametrize(
+    ("t", "message"),
+    [
+        ([], "t of odeint is .*: give the times as a list, or an array of one dimension"),
+        (numpy.array([]), "give the times as a list"),
+        (5.0, "give the times as a list"),
+        ({"a": 0.0, "b": 1.0}, "give the times as a list"),
+        (numpy.ones((2, 2)), r"t of odeint is an array of shape \(2, 2\): give the times as a list"),
+        ([0.0, numpy.inf], r"t of odeint has to be finite: it is \[0.0, inf\]"),
+        ([numpy.nan], "t of odeint has to be finite"),
+    ],
+)
+def test_what_are_no_times_is_refused(method, t, message):
+    with pytest.raises(ValueError, match=message):
+        odeint(lambda y, t: -y, 1.0, t, method=method)
+
+
 def test_nan_passes_through_the_way_back():
     """An adjoint that is not finite makes the derivative so, and no error."""
     found = grad(lambda a: math.log(0.0 * odeint(damped, a, [0.0, 1.0], 1.0)[-1]))(1.0)

@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.solvers.ode_calls import Ode
 from gradwalk.solvers.ode_steps import Steps
-from gradwalk.solvers.recorded import applied, check_structure, flat, recorded
+from gradwalk.solvers.recorded import applied, check_structure, flat, is_row, number, recorded
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.value import Value
@@ -49,7 +49,7 @@ def odeint(
 
     Raises:
         RuntimeError: The steps become too small; in a batch, for one of the samples.
-        ValueError: Times repeat or turn back, `func` returns another number of numbers than `y0` has, or SciPy knows no
+        ValueError: Times repeat, turn back, or are not finite, a tolerance is negative, `func` returns another number of numbers than `y0` has, or SciPy knows no
             such method.
         TypeError: `func` returns another structure than that of `y0`.
         RecordingError: `func` asks for a number that is not known: see `jit`.
@@ -63,12 +63,25 @@ def odeint(
         (1.213061, -1.213061)
     """
     start, treedef = flat(y0, "y0")
-    times, _ = flat(t, "t")
+    times = _times(t)
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not number(tolerance, name) >= 0.0:
+            raise ValueError(f"{name} is {tolerance!r}: an error that is allowed is 0 or more")
+    if not number(hmax, "hmax") > 0.0:
+        raise ValueError(f"hmax is {hmax!r}: a step has to be longer than 0")
     program, captured, returned = recorded(func, args, y0=y0, t=0.0)
     check_structure(func, returned, treedef, "y0")
     call = Ode(program, len(times), Steps(method, rtol, atol, hmax))
     found = applied(call, [*start, *times, *captured])
     return _stacked(found, len(times), treedef)
+
+
+def _times(t: Any) -> list[Any]:
+    """The times, of which there is at least one."""
+    times, treedef = flat(t, "t")
+    if treedef.with_numbers().is_scalar or not is_row(treedef) or not times:
+        raise ValueError(f"t of odeint is {treedef}: give the times as a list, or an array of one dimension, of numbers")
+    return times
 
 
 def _stacked(numbers: list[Any], times: int, treedef: TreeDef) -> Any:

@@ -13,9 +13,10 @@ from gradwalk.program.loop_recording import applied
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
 from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.value.convert import is_number
 from gradwalk.value.value import Value
 
-__all__ = ["applied", "check_count", "check_structure", "flat", "is_row", "pointwise", "recorded"]
+__all__ = ["applied", "check_count", "check_structure", "flat", "is_row", "number", "pointwise", "recorded"]
 
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tuple[Program, list[Any], TreeDef]:
@@ -130,3 +131,18 @@ def is_row(treedef: TreeDef) -> bool:
         return len(treedef.array_shapes[0]) < 2
     parts = treedef.parts()
     return bool(parts) and all(part.spec is None and part.size == 1 for part in parts)
+
+
+def number(setting: Any, name: str) -> float:
+    """Return a setting of a solver as a float.
+
+    Args:
+        setting: The setting.
+        name: What messages call it.
+
+    Raises:
+        TypeError: It is no number, or one of the recording, which is not known.
+    """
+    if not is_number(setting):
+        raise TypeError(f"{name} is {setting!r:.60}, a {type(setting).__name__}: give one number, which is known")
+    return float(setting)
