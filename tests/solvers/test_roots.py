@@ -308,6 +308,58 @@ def test_what_is_no_equation_is_refused():
         root_scalar(lambda x: x if x > 0 else -x, x0=1.0)
 
 
+@pytest.mark.parametrize("name", ["x0", "x1"])
+@pytest.mark.parametrize("start", [[3.0], [1.0, 2.0], [], {"a": 1.0}, numpy.ones(2)])
+def test_a_start_is_one_number(name, start):
+    with pytest.raises(ValueError, match=rf"{name} is .*: it takes one number, as in root_scalar\(f, {name}=1.0\)"):
+        root_scalar(lambda x: x * x - 2.0, **{"x0": 1.0, name: start})
+    assert root_scalar(lambda x: x * x - 4.0, x0=numpy.array(1.0)) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("bracket", [[0.0, 1.0, 2.0], [1.0], [], 1.0, {"a": 0.0, "b": 3.0}, numpy.ones((2, 1))])
+def test_a_bracket_is_two_numbers(bracket):
+    with pytest.raises(ValueError, match=r"bracket is .*: it takes two numbers, as in root_scalar\(f, bracket=\["):
+        root_scalar(lambda x: x * x - 2.0, bracket=bracket)
+    for pair in ((0.0, 3.0), numpy.array([0.0, 3.0])):
+        assert root_scalar(lambda x: x * x - 4.0, bracket=pair) == pytest.approx(2.0)
+
+
+SETTINGS = [
+    ({"xtol": 0.0}, ValueError, "xtol is 0.0: a tolerance of x is more than 0"),
+    ({"xtol": -1.0}, ValueError, "xtol is -1.0: "),
+    ({"xtol": numpy.nan}, ValueError, "xtol is nan: "),
+    ({"xtol": [1e-9]}, TypeError, r"xtol is \[1e-09\], a list: give one number"),
+    ({"rtol": -1.0}, ValueError, "rtol is -1.0: a tolerance relative to x is "),
+    ({"maxiter": 0}, ValueError, "maxiter is 0: there is at least one iteration"),
+    ({"maxiter": 2.5}, TypeError, "maxiter is 2.5, a float: give an int"),
+]
+
+
+@pytest.mark.parametrize(("settings", "error", "message"), SETTINGS)
+@pytest.mark.parametrize("method", [{"bracket": [0.0, 9.0]}, {"x0": 1.0}, {"x0": 1.0, "x1": 2.0}])
+def test_settings_that_scipy_refuses_are_refused_in_every_way(method, settings, error, message):
+    def solve(a: Any) -> Any:
+        return root_scalar(lambda x: x * x - a, **method, **settings)
+
+    for f in (solve, jit(solve), lambda a: vmap(solve)(numpy.array([a])), grad(solve)):
+        with pytest.raises(error, match=message):
+            f(4.0)
+
+
+def test_brents_method_takes_no_rtol_below_that_of_scipy():
+    for f in (lambda g: g, jit):
+        with pytest.raises(ValueError, match="rtol is 1e-16: a tolerance relative to x is 8.88178e-16 or more"):
+            f(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 9.0], rtol=1e-16))(4.0)
+    assert root_scalar(lambda x: x * x - 4.0, x0=1.0, rtol=1e-16) == pytest.approx(2.0)
+
+
+def test_fixed_points_have_two_methods_and_iterations():
+    with pytest.raises(ValueError, match="""method is 'foo': fixed_point takes "del2" or "iteration\""""):
+        fixed_point(lambda x: x / 2.0, 1.0, method="foo")
+    with pytest.raises(ValueError, match="maxiter is 0: there is at least one iteration"):
+        fixed_point(lambda x: x / 2.0, 1.0, maxiter=0)
+
+
 OTHER_STRUCTURES = {
     "a list for a dict": ([1.0, 0.0], {"x": 0.0, "v": 0.0}, r"returned \[.*, where x0 is \{"),
     "other keys": ({"x": 1.0, "typo": 0.0}, {"x": 0.0, "v": 0.0}, "typo"),

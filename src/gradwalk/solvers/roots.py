@@ -13,7 +13,7 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.solvers.implicit import Equation, Implicit, SearchedInPlace
-from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, pointwise, recorded
+from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, is_row, number, pointwise, recorded
 from gradwalk.solvers.searches import brentq, newton, searched
 from gradwalk.value.modes import is_staging
 
@@ -112,7 +112,7 @@ def root_scalar(
     Raises:
         RuntimeError: The search does not converge; in a batch, for one of the samples.
         ValueError: `f` has one sign at both ends of the bracket, or there is neither a bracket nor `x0`, or the method
-            needs what is not there, or is none.
+            needs what is not there, or is none; a bracket is not two numbers, or `x0` not one; a setting is too small.
         RecordingError: `f` asks for a number that is not known: see `jit`.
         ImportError: SciPy is not installed.
 
@@ -128,9 +128,10 @@ def root_scalar(
     starts: list[Any] = []
     where: list[tuple[str, int]] = []
     for name, tree in (("bracket", bracket), ("x0", x0), ("x1", x1)):
-        numbers, _ = flat([] if tree is None else tree, name)
+        numbers = [] if tree is None else _start(tree, name)
         where.append((name, len(numbers)))
         starts += numbers
+    _check_settings(xtol, rtol, maxiter, least_rtol=_PROGRAMS[chosen][4] if chosen in _PROGRAMS else 0.0)
     program, captured, _ = recorded(f, _tuple(args), x=0.0)
     check_count(f, len(program.outputs), 1)
     search = ScalarSearch(chosen, where, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter})
@@ -175,6 +176,9 @@ def fixed_point(
         >>> round(half(1.0), 9), round(grad(half)(1.0), 9)
         (0.739085133, 0.441610792)
     """
+    if method not in ("del2", "iteration"):
+        raise ValueError(f'method is {method!r:.60}: fixed_point takes "del2" or "iteration"')
+    _check_maxiter(maxiter)
     starts, treedef = flat(x0, "x0")
     program, captured, returned = recorded(func, _tuple(args), x0=x0)
     check_structure(func, returned, treedef, "x0")
@@ -311,6 +315,34 @@ class Iteration:
                 "maxiter=...; where func is no contraction, gradwalk.solvers.root finds x of func(x) - x = 0"
             ) from None
         return found
+
+
+def _start(tree: Any, name: str) -> list[Any]:
+    """The two numbers of a bracket, or the one of another start."""
+    numbers, treedef = flat(tree, name)
+    is_number = treedef.with_numbers().is_scalar
+    if name == "bracket" and (is_number or len(numbers) != 2 or not is_row(treedef)):
+        raise ValueError(f"bracket is {treedef}: it takes two numbers, as in root_scalar(f, bracket=[0.0, 1.0])")
+    if name != "bracket" and not is_number:
+        raise ValueError(f"{name} is {treedef}: it takes one number, as in root_scalar(f, {name}=1.0)")
+    return numbers
+
+
+def _check_settings(xtol: Any, rtol: Any, maxiter: Any, least_rtol: float) -> None:
+    """Refuse what SciPy refuses, which is not called for a program."""
+    if xtol is not None and not number(xtol, "xtol") > 0.0:
+        raise ValueError(f"xtol is {xtol!r}: a tolerance of x is more than 0")
+    if rtol is not None and not number(rtol, "rtol") >= least_rtol:
+        raise ValueError(f"rtol is {rtol!r}: a tolerance relative to x is {least_rtol:g} or more")
+    if maxiter is not None:
+        _check_maxiter(maxiter)
+
+
+def _check_maxiter(maxiter: Any) -> None:
+    if not isinstance(maxiter, (int, numpy.integer)) or isinstance(maxiter, bool):
+        raise TypeError(f"maxiter is {maxiter!r:.60}, a {type(maxiter).__name__}: give an int")
+    if maxiter < 1:
+        raise ValueError(f"maxiter is {maxiter}: there is at least one iteration")
 
 
 def _scalar(program: Program, params: Floats) -> Callable[[float], float]:
