@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 from typing import Any
 
@@ -165,6 +166,35 @@ def test_a_fixed_point_of_another_structure_is_refused():
     solver = custom_fixed_point(lambda x, a: [a, 1.0])(lambda init_params, a: {"u": a, "v": 1.0})
     with pytest.raises(TypeError, match=r"returned \[.*where init_params is \{.*has to have the structure of"):
         solver({"u": 0.0, "v": 0.0}, 1.0)
+
+
+@pytest.mark.parametrize("decorator", [custom_root, custom_fixed_point])
+def test_what_is_no_function_is_refused(decorator):
+    with pytest.raises(TypeError, match="3 is no function, but of type int: give what is to be called"):
+        decorator(3)
+    with pytest.raises(TypeError, match="4 is no function"):
+        decorator(lambda x, a: x - a)(4)
+    with pytest.raises(TypeError, match=r"does not know the arguments of max\(\): give a function that calls it"):
+        decorator(lambda x, a: x - a)(max)
+
+
+def test_solvers_may_be_partials_and_methods_and_objects_that_are_called():
+    class Power:
+        def __call__(self, init_params: Any, a: float, exponent: float = 0.5) -> float:
+            return a**exponent
+
+        def found(self, init_params: Any, a: float) -> float:
+            return self(init_params, a)
+
+    for solver in (functools.partial(Power(), exponent=0.5), Power(), Power().found):
+        solve = custom_root(lambda x, a, exponent=0.5: x * x - a)(solver)
+        assert solve(1.0, 4.0) == 2.0
+        assert grad(solve, argnums=1)(1.0, 4.0) == jit(grad(solve, argnums=1))(1.0, 4.0) == 0.25
+
+
+def test_no_unknowns_are_refused():
+    with pytest.raises(ValueError, match=r"init_params is \[\], which has no numbers: there is nothing to solve for"):
+        custom_root(lambda x, a: [])(lambda init_params, a: [])([], 1.0)
 
 
 def test_decorated_solvers_keep_their_names_and_programs_with_them_are_pickled():

@@ -334,6 +334,15 @@ def test_what_are_no_times_is_refused(method, t, message):
         odeint(lambda y, t: -y, 1.0, t, method=method)
 
 
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+def test_no_unknowns_are_refused(method):
+    for nothing in ([], numpy.zeros(0)):
+        with pytest.raises(ValueError, match=r"y0 is .*, which has no numbers: there is nothing to solve for"):
+            odeint(lambda y, t: y, nothing, [0.0, 1.0], method=method)
+    with pytest.raises(TypeError, match="3 is no function"):
+        odeint(3, 1.0, [0.0, 1.0], method=method)
+
+
 def test_nan_passes_through_the_way_back():
     """An adjoint that is not finite makes the derivative so, and no error."""
     found = grad(lambda a: math.log(0.0 * odeint(damped, a, [0.0, 1.0], 1.0)[-1]))(1.0)

@@ -360,6 +360,23 @@ def test_fixed_points_have_two_methods_and_iterations():
         fixed_point(lambda x: x / 2.0, 1.0, maxiter=0)
 
 
+@pytest.mark.parametrize("nothing", [[], {}, numpy.zeros(0), numpy.zeros((0, 2))])
+def test_no_unknowns_are_refused(nothing):
+    for solve in (root, fixed_point):
+        for method in {"root": ("hybr", "lm", "krylov"), "fixed_point": ("del2", "iteration")}[solve.__name__]:
+            with pytest.raises(ValueError, match=r"x0 is .*, which has no numbers: there is nothing to solve for"):
+                solve(lambda x: x, nothing, method=method)
+
+
+def test_what_is_no_function_and_no_method_is_refused():
+    for solve in (lambda: root(3, 1.0), lambda: fixed_point(3, 1.0), lambda: root_scalar(3, x0=1.0)):
+        with pytest.raises(TypeError, match="3 is no function, but of type int"):
+            solve()
+    for solve in (lambda: root(math.sin, 1.0, method=None), lambda: root_scalar(math.sin, x0=1.0, method=3)):
+        with pytest.raises(TypeError, match="method is .*: give the name of one"):
+            solve()
+
+
 OTHER_STRUCTURES = {
     "a list for a dict": ([1.0, 0.0], {"x": 0.0, "v": 0.0}, r"returned \[.*, where x0 is \{"),
     "other keys": ({"x": 1.0, "typo": 0.0}, {"x": 0.0, "v": 0.0}, "typo"),

@@ -12,7 +12,7 @@ import numpy
 from gradwalk.graph.graph import Floats
 from gradwalk.program.trace import named
 from gradwalk.solvers.implicit import Equation, Implicit
-from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, recorded
+from gradwalk.solvers.recorded import applied, check_callable, check_count, check_structure, flat, recorded, unknowns
 from gradwalk.solvers.roots import without
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import is_staging
@@ -44,6 +44,9 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
         get them. The decorated solver raises `TypeError` where the solution holds Values, which the solver then uses
         without being given them, or has another structure; and `RecordingError` where `optimality_fun` asks for a
         number that is not known.
+
+    Raises:
+        TypeError: `optimality_fun` or the solver is no function.
 
     Example:
         >>> from gradwalk import grad
@@ -85,8 +88,11 @@ def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver]
 
 
 def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solver], Solver]:
+    check_callable(f)
+
     def decorate(solver: Solver) -> Solver:
-        signature = inspect.signature(solver)
+        check_callable(solver)
+        signature = _signature(solver)
 
         @functools.wraps(solver)
         def solved(*args: Any, **kwargs: Any) -> Any:
@@ -98,19 +104,29 @@ def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solv
             given = _Arguments(bound.args, named(solver))
             if init is None:
                 init = _first_solution(solver, given, bound.kwargs)
-            _, structure = flat(init, "init_params")
+            _, structure = unknowns(init, "init_params")
             program, captured, returned = recorded(f, others, init_params=init)
             if is_fixed_point:
                 check_structure(f, returned, structure, "init_params")
             check_count(f, returned.size, structure.size)
             equation = Equation(without(program) if is_fixed_point else program)
             search = _Own(solver, given, bound.kwargs, structure)
-            call = Implicit(solver.__name__, equation, len(given.values), search)
+            call = Implicit(getattr(solver, "__name__", "a solver"), equation, len(given.values), search)
             return structure.filled(applied(call, [*given.values, *captured]))
 
         return solved  # type: ignore[return-value]
 
     return decorate
+
+
+def _signature(solver: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(solver)
+    except ValueError:
+        raise TypeError(
+            f"Python does not know the arguments of {named(solver)}: give a function that calls it, such as "
+            "lambda init_params, a: ..."
+        ) from None
 
 
 class _Arguments:

@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.solvers.ode_calls import Ode
 from gradwalk.solvers.ode_steps import Steps
-from gradwalk.solvers.recorded import applied, check_structure, flat, is_row, number, recorded
+from gradwalk.solvers.recorded import applied, check_structure, flat, is_row, number, recorded, unknowns
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.value import Value
@@ -62,7 +62,7 @@ def odeint(
         >>> round(float(decayed(0.5)), 6), round(grad(decayed)(0.5), 6)
         (1.213061, -1.213061)
     """
-    start, treedef = flat(y0, "y0")
+    start, treedef = unknowns(y0, "y0")
     times = _times(t)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not number(tolerance, name) >= 0.0:

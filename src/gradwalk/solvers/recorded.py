@@ -16,7 +16,18 @@ from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.convert import is_number
 from gradwalk.value.value import Value
 
-__all__ = ["applied", "check_count", "check_structure", "flat", "is_row", "number", "pointwise", "recorded"]
+__all__ = [
+    "applied",
+    "check_callable",
+    "check_count",
+    "check_structure",
+    "flat",
+    "is_row",
+    "number",
+    "pointwise",
+    "recorded",
+    "unknowns",
+]
 
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tuple[Program, list[Any], TreeDef]:
@@ -33,7 +44,10 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
 
     Raises:
         RecordingError: `f` asks for a number that is not known.
+        TypeError: `f` is no function.
     """
+
+    check_callable(f)
 
     @functools.wraps(f)
     def of_unknowns(*opened: Any) -> Any:
@@ -59,6 +73,35 @@ def flat(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
     leaves, treedef = flattened(tree, name)
     numbers = [number if isinstance(number, Value) else float(number) for number in scalars(leaves)]
     return numbers, treedef.with_numbers()
+
+
+def unknowns(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
+    """Return what a search starts from: see `flat`.
+
+    Args:
+        tree: The tree.
+        name: What messages call it.
+
+    Raises:
+        ValueError: There is no number.
+    """
+    numbers, treedef = flat(tree, name)
+    if not numbers:
+        raise ValueError(f"{name} is {tree!r:.60}, which has no numbers: there is nothing to solve for")
+    return numbers, treedef
+
+
+def check_callable(f: Any) -> None:
+    """Refuse what is no function.
+
+    Args:
+        f: Any object.
+
+    Raises:
+        TypeError: It cannot be called.
+    """
+    if not callable(f):
+        raise TypeError(f"{f!r:.60} is no function, but of type {type(f).__name__}: give what is to be called")
 
 
 def pointwise(program: Program, params: Floats) -> Callable[[Any], Floats]:

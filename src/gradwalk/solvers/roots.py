@@ -13,7 +13,7 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.solvers.implicit import Equation, Implicit, SearchedInPlace
-from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, is_row, number, pointwise, recorded
+from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, is_row, number, pointwise, recorded, unknowns
 from gradwalk.solvers.searches import brentq, newton, searched
 from gradwalk.value.modes import is_staging
 
@@ -68,7 +68,9 @@ def root(
         >>> round(grad(lambda a: root(f, [1.0, 1.0], a)[0])(4.0), 6)
         0.25
     """
-    starts, treedef = flat(x0, "x0")
+    if not isinstance(method, str):
+        raise TypeError(f'method is {method!r:.60}: give the name of one of scipy.optimize.root, such as "hybr"')
+    starts, treedef = unknowns(x0, "x0")
     program, captured, _ = recorded(fun, _tuple(args), x0=x0)
     check_count(fun, len(program.outputs), len(starts))
     call = Implicit("root", Equation(program), len(starts), SystemSearch(method, tol, options))
@@ -124,6 +126,8 @@ def root_scalar(
     """
     if bracket is None and x0 is None:
         raise ValueError("root_scalar takes a bracket, or x0 to start from: root_scalar(f, bracket=[0.0, 1.0])")
+    if method is not None and not isinstance(method, str):
+        raise TypeError(f'method is {method!r:.60}: give the name of one of root_scalar, such as "brentq"')
     chosen = method or ("brentq" if bracket is not None else "newton" if x1 is None else "secant")
     starts: list[Any] = []
     where: list[tuple[str, int]] = []
@@ -179,7 +183,7 @@ def fixed_point(
     if method not in ("del2", "iteration"):
         raise ValueError(f'method is {method!r:.60}: fixed_point takes "del2" or "iteration"')
     _check_maxiter(maxiter)
-    starts, treedef = flat(x0, "x0")
+    starts, treedef = unknowns(x0, "x0")
     program, captured, returned = recorded(func, _tuple(args), x0=x0)
     check_structure(func, returned, treedef, "x0")
     search = Iteration(program, xtol, maxiter, method)
