@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import pickle
 from typing import Any
@@ -144,6 +145,68 @@ def test_its_number_would_be_that_of_the_recording(transform):
     given = numpy.array([2.0]) if transform is vmap else 2.0
     with pytest.raises(TypeError, match="Make it an argument"):
         transform(lambda b: outside([b], lambda b: b[0].data))(given)
+
+
+@dataclasses.dataclass
+class Record:
+    number: Any
+
+
+class Holder:
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def found(self, init_params: Any, a: float) -> float:
+        return (a / self.number.data) ** 0.5
+
+    def __call__(self, init_params: Any, a: float) -> float:
+        return self.found(init_params, a)
+
+
+def in_a_helper(b: Any) -> Any:
+    def helper(a: float) -> float:
+        return (a / b.data) ** 0.5
+
+    return lambda init_params, a: helper(a)
+
+
+def of_object(b: Any) -> Any:
+    holder = Holder(b)
+    return lambda init_params, a: (lambda: (a / holder.number.data) ** 0.5)()
+
+
+HIDDEN = {
+    "an attribute": of_object,
+    "a field": lambda b, record=Record: (lambda r: lambda init_params, a: (a / r.number.data) ** 0.5)(record(b)),
+    "an attribute of an attribute": lambda b: (lambda h: lambda init_params, a: (a / h.number.number.data) ** 0.5)(
+        Holder(Holder(b))
+    ),
+    "a method": lambda b: Holder(b).found,
+    "an object that is called": Holder,
+    "a partial": lambda b: functools.partial(lambda c, init_params, a: (a / c.data) ** 0.5, b),
+    "a partial by name": lambda b: functools.partial(lambda init_params, a, *, c: (a / c.data) ** 0.5, c=b),
+    "a partial of an object": lambda b: functools.partial(lambda h, init_params, a: h.found(1.0, a), Holder(b)),
+    "a helper": in_a_helper,
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("transform", [jit, lambda f: jit(grad(f)), vmap])
+def test_numbers_of_the_recording_are_found_wherever_a_solver_holds_them(name, transform):
+    def solved(b: Any) -> Any:
+        return custom_root(lambda x, a, c=0.0: x * x * b - a)(HIDDEN[name](b))(1.0, 4.0)
+
+    with pytest.raises(TypeError, match=r"uses a Value that is none of its arguments.*Make it an argument"):
+        transform(solved)(numpy.array([2.0]) if transform is vmap else 2.0)
+
+
+def test_an_argument_by_name_alone_is_no_way_around():
+    @custom_root(lambda x, a: x * x - a)
+    def solver(init_params: Any, a: float, *, b: Any) -> float:
+        return (a * b.data) ** 0.5
+
+    with pytest.raises(TypeError, match="uses a Value that is none of its arguments"):
+        jit(lambda b: solver(1.0, 4.0, b=b))(1.0)
 
 
 def test_numbers_of_now_may_be_used():

@@ -235,7 +235,7 @@ OTHER_STRUCTURES = {
 @pytest.mark.parametrize("name", OTHER_STRUCTURES)
 def test_derivatives_have_the_structure_of_y0(name):
     result, start, message = OTHER_STRUCTURES[name]
-    for solve in (odeint, jit(lambda *args: odeint(*args), static_argnums=0)):
+    for solve in (odeint, jit(odeint, static_argnums=0)):
         with pytest.raises(TypeError, match=message):
             solve(lambda y, t: result, start, [0.0, 1.0])
 

@@ -348,7 +348,7 @@ def test_settings_that_scipy_refuses_are_refused_in_every_way(method, settings, 
 
 def test_brents_method_takes_no_rtol_below_that_of_scipy():
     for f in (lambda g: g, jit):
-        with pytest.raises(ValueError, match="rtol is 1e-16: a tolerance relative to x is 8.88178e-16 or more"):
+        with pytest.raises(ValueError, match=r"rtol is 1e-16: a tolerance relative to x is 8.88178e-16 or more"):
             f(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 9.0], rtol=1e-16))(4.0)
     assert root_scalar(lambda x: x * x - 4.0, x0=1.0, rtol=1e-16) == pytest.approx(2.0)
 
@@ -373,7 +373,7 @@ def test_what_is_no_function_and_no_method_is_refused():
         with pytest.raises(TypeError, match="3 is no function, but of type int"):
             solve()
     for solve in (lambda: root(math.sin, 1.0, method=None), lambda: root_scalar(math.sin, x0=1.0, method=3)):
-        with pytest.raises(TypeError, match="method is .*: give the name of one"):
+        with pytest.raises(TypeError, match=r"method is .*: give the name of one"):
             solve()
 
 

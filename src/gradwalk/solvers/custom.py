@@ -27,6 +27,9 @@ _OUTSIDE = (
 )
 
 
+_DEPTH = 5  # how deep Values are looked for: in an attribute of an object in a closure they are 2 deep
+
+
 def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
     """Give a solver derivatives by the equation that its solution satisfies, as JAXopt's `custom_root` does.
 
@@ -40,10 +43,11 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
     Returns:
         A decorator of a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.
         Where `init_params` is None, it is called to find the structure, which `jit` and `vmap` refuse. By `init_params`
-        derivatives are 0. Arguments that the solver takes by name alone may be anything, and `optimality_fun` does not
-        get them. The decorated solver raises `TypeError` where the solution holds Values, which the solver then uses
-        without being given them, or has another structure; and `RecordingError` where `optimality_fun` asks for a
-        number that is not known.
+        derivatives are 0. Arguments that the solver takes by name alone may be anything but Values, and
+        `optimality_fun` does not get them. The decorated solver raises `TypeError` where the solution holds Values,
+        which the solver then uses without being given them, or has another structure; where `jit` or `vmap` records it
+        and it holds Values of the recording, in closures, attributes or a `functools.partial`; and `RecordingError`
+        where `optimality_fun` asks for a number that is not known.
 
     Raises:
         TypeError: `optimality_fun` or the solver is no function.
@@ -99,7 +103,7 @@ def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solv
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             init, *others = bound.args
-            if is_staging() and _holds_recorded(solver):
+            if is_staging() and _holds_recorded(solver, bound.kwargs):
                 raise TypeError(_OUTSIDE.format(named(solver)))
             given = _Arguments(bound.args, named(solver))
             if init is None:
@@ -208,10 +212,25 @@ def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], Tr
     return numbers, structure
 
 
-def _holds_recorded(solver: Callable[..., Any]) -> bool:
-    """Whether a function holds Values of the recording that it is called in, whose numbers are only those of now."""
-    held = inspect.getclosurevars(solver).nonlocals.values() if inspect.isfunction(solver) else ()
-    return any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree))
+def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> bool:
+    """Whether a solver holds Values of the recording that it is called in, whose numbers are only those of now."""
+    held = [solver, *keywords.values()]
+    for _ in range(_DEPTH):
+        if any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree)):
+            return True
+        held = list({id(part): part for x in held for part in _parts(x)}.values())
+    return False
+
+
+def _parts(x: Any) -> list[Any]:
+    """What a function or an object holds, as far as what it does may depend on it."""
+    if isinstance(x, functools.partial):
+        return [x.func, *x.args, *x.keywords.values()]
+    if inspect.ismethod(x):
+        return [x.__func__, x.__self__]
+    if inspect.isfunction(x):
+        return list(inspect.getclosurevars(x).nonlocals.values())
+    return [] if inspect.isclass(x) or inspect.ismodule(x) else list(getattr(x, "__dict__", {}).values())
 
 
 def _numbers_in(tree: Any) -> list[Any]:

@@ -80,7 +80,9 @@ def _times(t: Any) -> list[Any]:
     """The times, of which there is at least one."""
     times, treedef = flat(t, "t")
     if treedef.with_numbers().is_scalar or not is_row(treedef) or not times:
-        raise ValueError(f"t of odeint is {treedef}: give the times as a list, or an array of one dimension, of numbers")
+        raise ValueError(
+            f"t of odeint is {treedef}: give the times as a list, or an array of one dimension, of numbers"
+        )
     return times
 
 

@@ -13,7 +13,17 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.solvers.implicit import Equation, Implicit, SearchedInPlace
-from gradwalk.solvers.recorded import applied, check_count, check_structure, flat, is_row, number, pointwise, recorded, unknowns
+from gradwalk.solvers.recorded import (
+    applied,
+    check_count,
+    check_structure,
+    flat,
+    is_row,
+    number,
+    pointwise,
+    recorded,
+    unknowns,
+)
 from gradwalk.solvers.searches import brentq, newton, searched
 from gradwalk.value.modes import is_staging
 
