@@ -170,17 +170,14 @@ def in_a_helper(b: Any) -> Any:
     return lambda init_params, a: helper(a)
 
 
-def of_object(b: Any) -> Any:
-    holder = Holder(b)
-    return lambda init_params, a: (lambda: (a / holder.number.data) ** 0.5)()
+def of_object(holder: Any) -> Any:
+    return lambda init_params, a: (a / holder.number.data) ** 0.5
 
 
 HIDDEN = {
-    "an attribute": of_object,
-    "a field": lambda b, record=Record: (lambda r: lambda init_params, a: (a / r.number.data) ** 0.5)(record(b)),
-    "an attribute of an attribute": lambda b: (lambda h: lambda init_params, a: (a / h.number.number.data) ** 0.5)(
-        Holder(Holder(b))
-    ),
+    "an attribute": lambda b: of_object(Holder(b)),
+    "a field": lambda b: of_object(Record(b)),
+    "an attribute of an attribute": lambda b: of_object(Holder(Holder(b))),
     "a method": lambda b: Holder(b).found,
     "an object that is called": Holder,
     "a partial": lambda b: functools.partial(lambda c, init_params, a: (a / c.data) ** 0.5, b),

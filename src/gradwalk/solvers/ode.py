@@ -33,8 +33,8 @@ def odeint(
     solves for tangents beside y, and `backward()` takes the sensitivities to all of them, which are found together.
 
     Args:
-        func: Called with y, the time and `args`; returns the derivative of y, in its structure. It is recorded once a call, as
-            by `jit`. A list or tuple may stand for an array of one dimension.
+        func: Called with y, the time and `args`; returns the derivative of y in the structure of y, in which a list or
+            tuple may stand for an array of one dimension. It is recorded once a call, as by `jit`.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
         t: The times, a list or array of numbers that go up, or down, all the way.
         *args: Further arguments of `func`.
@@ -49,9 +49,9 @@ def odeint(
 
     Raises:
         RuntimeError: The steps become too small; in a batch, for one of the samples.
-        ValueError: Times repeat, turn back, or are not finite, a tolerance is negative, `func` returns another number of numbers than `y0` has, or SciPy knows no
-            such method.
-        TypeError: `func` returns another structure than that of `y0`.
+        ValueError: Times repeat, turn back or are not finite; `func` returns another number of numbers than `y0` has;
+            `y0` or `t` has none; a tolerance is negative, or `hmax` not positive; or SciPy knows no such method.
+        TypeError: `func` returns another structure than that of `y0`, or is no function.
         RecordingError: `func` asks for a number that is not known: see `jit`.
         ImportError: The method is SciPy's, which is not installed.
 

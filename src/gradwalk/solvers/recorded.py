@@ -46,7 +46,6 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
         RecordingError: `f` asks for a number that is not known.
         TypeError: `f` is no function.
     """
-
     check_callable(f)
 
     @functools.wraps(f)
