@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import pickle
 from typing import Any
 
@@ -145,6 +147,65 @@ def test_its_number_would_be_that_of_the_recording(transform):
         transform(lambda b: outside([b], lambda b: b[0].data))(given)
 
 
+@dataclasses.dataclass
+class Record:
+    number: Any
+
+
+class Holder:
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def found(self, init_params: Any, a: float) -> float:
+        return (a / self.number.data) ** 0.5
+
+    def __call__(self, init_params: Any, a: float) -> float:
+        return self.found(init_params, a)
+
+
+def in_a_helper(b: Any) -> Any:
+    def helper(a: float) -> float:
+        return (a / b.data) ** 0.5
+
+    return lambda init_params, a: helper(a)
+
+
+def of_object(holder: Any) -> Any:
+    return lambda init_params, a: (a / holder.number.data) ** 0.5
+
+
+HIDDEN = {
+    "an attribute": lambda b: of_object(Holder(b)),
+    "a field": lambda b: of_object(Record(b)),
+    "an attribute of an attribute": lambda b: of_object(Holder(Holder(b))),
+    "a method": lambda b: Holder(b).found,
+    "an object that is called": Holder,
+    "a partial": lambda b: functools.partial(lambda c, init_params, a: (a / c.data) ** 0.5, b),
+    "a partial by name": lambda b: functools.partial(lambda init_params, a, *, c: (a / c.data) ** 0.5, c=b),
+    "a partial of an object": lambda b: functools.partial(lambda h, init_params, a: h.found(1.0, a), Holder(b)),
+    "a helper": in_a_helper,
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("transform", [jit, lambda f: jit(grad(f)), vmap])
+def test_numbers_of_the_recording_are_found_wherever_a_solver_holds_them(name, transform):
+    def solved(b: Any) -> Any:
+        return custom_root(lambda x, a, c=0.0: x * x * b - a)(HIDDEN[name](b))(1.0, 4.0)
+
+    with pytest.raises(TypeError, match=r"uses a Value that is none of its arguments.*Make it an argument"):
+        transform(solved)(numpy.array([2.0]) if transform is vmap else 2.0)
+
+
+def test_an_argument_by_name_alone_is_no_way_around():
+    @custom_root(lambda x, a: x * x - a)
+    def solver(init_params: Any, a: float, *, b: Any) -> float:
+        return (a * b.data) ** 0.5
+
+    with pytest.raises(TypeError, match="uses a Value that is none of its arguments"):
+        jit(lambda b: solver(1.0, 4.0, b=b))(1.0)
+
+
 def test_numbers_of_now_may_be_used():
     assert grad(lambda b: outside(b, lambda b: b.data))(2.0) == pytest.approx(-0.5 * 2.0**0.5 / 2.0)
     b = Value(2.0)
@@ -159,6 +220,41 @@ def test_a_solution_of_another_structure_is_refused():
     assert solver(0.0, 2.0) == 2.0  # arrays without dimensions are numbers
     with pytest.raises(ValueError, match="returned 1 numbers for 2 unknowns"):
         custom_root(lambda x, a: x[0] - a)(lambda init_params, a: [a, a])([0.0, 0.0], 1.0)
+
+
+def test_a_fixed_point_of_another_structure_is_refused():
+    solver = custom_fixed_point(lambda x, a: [a, 1.0])(lambda init_params, a: {"u": a, "v": 1.0})
+    with pytest.raises(TypeError, match=r"returned \[.*where init_params is \{.*has to have the structure of"):
+        solver({"u": 0.0, "v": 0.0}, 1.0)
+
+
+@pytest.mark.parametrize("decorator", [custom_root, custom_fixed_point])
+def test_what_is_no_function_is_refused(decorator):
+    with pytest.raises(TypeError, match="3 is no function, but of type int: give what is to be called"):
+        decorator(3)
+    with pytest.raises(TypeError, match="4 is no function"):
+        decorator(lambda x, a: x - a)(4)
+    with pytest.raises(TypeError, match=r"does not know the arguments of max\(\): give a function that calls it"):
+        decorator(lambda x, a: x - a)(max)
+
+
+def test_solvers_may_be_partials_and_methods_and_objects_that_are_called():
+    class Power:
+        def __call__(self, init_params: Any, a: float, exponent: float = 0.5) -> float:
+            return a**exponent
+
+        def found(self, init_params: Any, a: float) -> float:
+            return self(init_params, a)
+
+    for solver in (functools.partial(Power(), exponent=0.5), Power(), Power().found):
+        solve = custom_root(lambda x, a, exponent=0.5: x * x - a)(solver)
+        assert solve(1.0, 4.0) == 2.0
+        assert grad(solve, argnums=1)(1.0, 4.0) == jit(grad(solve, argnums=1))(1.0, 4.0) == 0.25
+
+
+def test_no_unknowns_are_refused():
+    with pytest.raises(ValueError, match=r"init_params is \[\], which has no numbers: there is nothing to solve for"):
+        custom_root(lambda x, a: [])(lambda init_params, a: [])([], 1.0)
 
 
 def test_decorated_solvers_keep_their_names_and_programs_with_them_are_pickled():

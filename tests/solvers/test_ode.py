@@ -225,6 +225,27 @@ def test_structures_and_shapes():
     assert values.dtype == object
 
 
+OTHER_STRUCTURES = {
+    "a list for a dict": ([1.0, 0.0], {"x": 0.0, "v": 0.0}, r"returned \[.*, where y0 is \{"),
+    "other keys": ({"x": 1.0, "typo": 0.0}, {"x": 0.0, "v": 0.0}, "typo"),
+    "another shape": (numpy.ones((3, 2)), numpy.zeros((2, 3)), r"an array of shape \(3, 2\), where y0 is an array of"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_STRUCTURES)
+def test_derivatives_have_the_structure_of_y0(name):
+    result, start, message = OTHER_STRUCTURES[name]
+    for solve in (odeint, jit(odeint, static_argnums=0)):
+        with pytest.raises(TypeError, match=message):
+            solve(lambda y, t: result, start, [0.0, 1.0])
+
+
+def test_lists_of_derivatives_may_stand_for_arrays():
+    for kind in (list, tuple, numpy.array):
+        found = odeint(lambda y, t, kind=kind: kind([y[1], 0.0 * y[0]]), numpy.array([0.0, 1.0]), [0.0, 2.0])
+        numpy.testing.assert_allclose(found, [[0.0, 1.0], [2.0, 1.0]])
+
+
 def test_the_field_is_recorded_once():
     calls = []
 
@@ -266,6 +287,60 @@ def test_what_is_no_equation_is_refused():
         odeint(lambda y, t: y, 1.0, [0.0, 1.0], method="Euler")
     with pytest.raises(RecordingError, match="branches on"):
         odeint(lambda y, t: y if y > 0 else -y, 1.0, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"atol": -1.0}, "atol is -1.0: an error that is allowed is 0 or more"),
+        ({"rtol": -1}, "rtol is -1: "),
+        ({"rtol": numpy.nan}, "rtol is nan: "),
+        ({"hmax": 0}, "hmax is 0: a step has to be longer than 0"),
+        ({"hmax": numpy.nan}, "hmax is nan: "),
+    ],
+)
+def test_tolerances_that_none_can_meet_are_refused(method, settings, message):
+    def solved(start: Any) -> Any:
+        return odeint(lambda y, t: -y, start, [0.0, 1.0], method=method, **settings)
+
+    for solve in (solved, jit(solved), vmap(solved)):
+        with pytest.raises(ValueError, match=message):
+            solve(numpy.ones(1))
+
+
+def test_settings_are_numbers_that_are_known():
+    with pytest.raises(TypeError, match=r"atol is \[1e-08\], a list: give one number"):
+        odeint(lambda y, t: -y, 1.0, [0.0, 1.0], atol=[1e-8])
+    with pytest.raises(TypeError, match=r"rtol is .*give one number, which is known"):
+        jit(lambda rtol: odeint(lambda y, t: -y, 1.0, [0.0, 1.0], rtol=rtol))(1e-8)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+@pytest.mark.parametrize(
+    ("t", "message"),
+    [
+        ([], "t of odeint is .*: give the times as a list, or an array of one dimension"),
+        (numpy.array([]), "give the times as a list"),
+        (5.0, "give the times as a list"),
+        ({"a": 0.0, "b": 1.0}, "give the times as a list"),
+        (numpy.ones((2, 2)), r"t of odeint is an array of shape \(2, 2\): give the times as a list"),
+        ([0.0, numpy.inf], r"t of odeint has to be finite: it is \[0.0, inf\]"),
+        ([numpy.nan], "t of odeint has to be finite"),
+    ],
+)
+def test_what_are_no_times_is_refused(method, t, message):
+    with pytest.raises(ValueError, match=message):
+        odeint(lambda y, t: -y, 1.0, t, method=method)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+def test_no_unknowns_are_refused(method):
+    for nothing in ([], numpy.zeros(0)):
+        with pytest.raises(ValueError, match=r"y0 is .*, which has no numbers: there is nothing to solve for"):
+            odeint(lambda y, t: y, nothing, [0.0, 1.0], method=method)
+    with pytest.raises(TypeError, match="3 is no function"):
+        odeint(3, 1.0, [0.0, 1.0], method=method)
 
 
 def test_nan_passes_through_the_way_back():

@@ -308,6 +308,100 @@ def test_what_is_no_equation_is_refused():
         root_scalar(lambda x: x if x > 0 else -x, x0=1.0)
 
 
+@pytest.mark.parametrize("name", ["x0", "x1"])
+@pytest.mark.parametrize("start", [[3.0], [1.0, 2.0], [], {"a": 1.0}, numpy.ones(2)])
+def test_a_start_is_one_number(name, start):
+    with pytest.raises(ValueError, match=rf"{name} is .*: it takes one number, as in root_scalar\(f, {name}=1.0\)"):
+        root_scalar(lambda x: x * x - 2.0, **{"x0": 1.0, name: start})
+    assert root_scalar(lambda x: x * x - 4.0, x0=numpy.array(1.0)) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("bracket", [[0.0, 1.0, 2.0], [1.0], [], 1.0, {"a": 0.0, "b": 3.0}, numpy.ones((2, 1))])
+def test_a_bracket_is_two_numbers(bracket):
+    with pytest.raises(ValueError, match=r"bracket is .*: it takes two numbers, as in root_scalar\(f, bracket=\["):
+        root_scalar(lambda x: x * x - 2.0, bracket=bracket)
+    for pair in ((0.0, 3.0), numpy.array([0.0, 3.0])):
+        assert root_scalar(lambda x: x * x - 4.0, bracket=pair) == pytest.approx(2.0)
+
+
+SETTINGS = [
+    ({"xtol": 0.0}, ValueError, "xtol is 0.0: a tolerance of x is more than 0"),
+    ({"xtol": -1.0}, ValueError, "xtol is -1.0: "),
+    ({"xtol": numpy.nan}, ValueError, "xtol is nan: "),
+    ({"xtol": [1e-9]}, TypeError, r"xtol is \[1e-09\], a list: give one number"),
+    ({"rtol": -1.0}, ValueError, "rtol is -1.0: a tolerance relative to x is "),
+    ({"maxiter": 0}, ValueError, "maxiter is 0: there is at least one iteration"),
+    ({"maxiter": 2.5}, TypeError, "maxiter is 2.5, a float: give an int"),
+]
+
+
+@pytest.mark.parametrize(("settings", "error", "message"), SETTINGS)
+@pytest.mark.parametrize("method", [{"bracket": [0.0, 9.0]}, {"x0": 1.0}, {"x0": 1.0, "x1": 2.0}])
+def test_settings_that_scipy_refuses_are_refused_in_every_way(method, settings, error, message):
+    def solve(a: Any) -> Any:
+        return root_scalar(lambda x: x * x - a, **method, **settings)
+
+    for f in (solve, jit(solve), lambda a: vmap(solve)(numpy.array([a])), grad(solve)):
+        with pytest.raises(error, match=message):
+            f(4.0)
+
+
+def test_brents_method_takes_no_rtol_below_that_of_scipy():
+    for f in (lambda g: g, jit):
+        with pytest.raises(ValueError, match=r"rtol is 1e-16: a tolerance relative to x is 8.88178e-16 or more"):
+            f(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 9.0], rtol=1e-16))(4.0)
+    assert root_scalar(lambda x: x * x - 4.0, x0=1.0, rtol=1e-16) == pytest.approx(2.0)
+
+
+def test_fixed_points_have_two_methods_and_iterations():
+    with pytest.raises(ValueError, match="""method is 'foo': fixed_point takes "del2" or "iteration\""""):
+        fixed_point(lambda x: x / 2.0, 1.0, method="foo")
+    with pytest.raises(ValueError, match="maxiter is 0: there is at least one iteration"):
+        fixed_point(lambda x: x / 2.0, 1.0, maxiter=0)
+
+
+@pytest.mark.parametrize("nothing", [[], {}, numpy.zeros(0), numpy.zeros((0, 2))])
+def test_no_unknowns_are_refused(nothing):
+    for solve in (root, fixed_point):
+        for method in {"root": ("hybr", "lm", "krylov"), "fixed_point": ("del2", "iteration")}[solve.__name__]:
+            with pytest.raises(ValueError, match=r"x0 is .*, which has no numbers: there is nothing to solve for"):
+                solve(lambda x: x, nothing, method=method)
+
+
+def test_what_is_no_function_and_no_method_is_refused():
+    for solve in (lambda: root(3, 1.0), lambda: fixed_point(3, 1.0), lambda: root_scalar(3, x0=1.0)):
+        with pytest.raises(TypeError, match="3 is no function, but of type int"):
+            solve()
+    for solve in (lambda: root(math.sin, 1.0, method=None), lambda: root_scalar(math.sin, x0=1.0, method=3)):
+        with pytest.raises(TypeError, match=r"method is .*: give the name of one"):
+            solve()
+
+
+OTHER_STRUCTURES = {
+    "a list for a dict": ([1.0, 0.0], {"x": 0.0, "v": 0.0}, r"returned \[.*, where x0 is \{"),
+    "other keys": ({"x": 1.0, "typo": 0.0}, {"x": 0.0, "v": 0.0}, "typo"),
+    "another shape": (numpy.ones((3, 2)), numpy.zeros((2, 3)), r"an array of shape \(3, 2\), where x0 is an array of"),
+    "a row for a table": ([1.0, 2.0, 3.0, 4.0], numpy.zeros((2, 2)), r"has to have the structure of x0"),
+    "nested lists": ([[1.0, 2.0], [3.0]], [1.0, [2.0, 3.0]], r"has to have the structure of x0"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_STRUCTURES)
+def test_fixed_points_have_the_structure_of_x0(name):
+    result, start, message = OTHER_STRUCTURES[name]
+    with pytest.raises(TypeError, match=message):
+        fixed_point(lambda x: result, start)
+
+
+def test_rows_of_any_kind_are_alike():
+    for start in (numpy.ones(2), [1.0, 1.0], (1.0, 1.0)):
+        for kind in (list, tuple, numpy.array):
+            found = fixed_point(lambda x, kind=kind: kind([0.5 * x[0] + 1.0, 0.5 * x[1]]), start)
+            assert type(found) is type(start)
+            assert list(found) == pytest.approx([2.0, 0.0], abs=1e-9)
+    assert fixed_point(lambda x: [0.5 * x + 1.0], 1.0) == pytest.approx(2.0)
+
+
 def test_numbers_are_those_of_scipy():
     def f(x: Any) -> Any:
         return [x[0] ** 2 + x[1] - 3.0, x[0] - x[1] ** 3]

@@ -88,6 +88,46 @@ def test_what_is_not_found_is_nan_and_so_are_its_derivatives_but_no_others():
                 numpy.testing.assert_allclose(recorded(numpy.array([4.0, -1.0, 1.0])), expected, rtol=1e-7)
 
 
+IN_FLOAT32 = {
+    "a square": (lambda x, a: x * x - a, {"bracket": [0.0, 10.0]}, 3.0),
+    "a root near zero": (lambda x, a: math.exp(x) - 1.0 - 1e-6 * a, {"bracket": [-1.0, 1.0]}, 0.5),
+    "a large root": (lambda x, a: x - 1e6 * a, {"bracket": [0.0, 1e8]}, 1.0),
+    "a cube, shifted": (lambda x, a: (x - 4.0) ** 3 + x - a, {"bracket": [-9.0, 99.0]}, 3.0),
+}
+
+
+@pytest.mark.parametrize("name", IN_FLOAT32)
+def test_batches_of_float32_find_all_roots_and_slopes(name):
+    equation, bracket, start = IN_FLOAT32[name]
+    a = numpy.linspace(1.0, 90.0, 1000)
+    for given_to in (bracket, {"x0": start}):
+
+        def solve(a: Any, given_to: Any = given_to) -> Any:
+            return root_scalar(equation, a, **given_to)
+
+        for f, least in ((solve, 2e-7), (grad(solve), 1e-6)):
+            expected = vmap(f)(a)
+            found = vmap(f)(a.astype(numpy.float32))
+            assert found.dtype == numpy.float32
+            numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=least)
+
+
+def test_no_root_is_nan_in_float32_too():
+    cycle = vmap(lambda a: root_scalar(lambda x: x**3 - 2.0 * x + a, x0=0.0))  # 0, 1, 0, 1, ...
+    assert numpy.isnan(cycle(numpy.array([2.0], numpy.float32))).all()
+    below = vmap(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 3.0]))
+    assert numpy.isnan(below(numpy.array([-1.0, 10.0], numpy.float32))).all()
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e9])
+def test_batches_of_float64_find_what_scipy_finds_to_the_last_bit(scale):
+    a = scale * numpy.linspace(1.0, 90.0, 200)
+    in_bracket = [scipy.optimize.brentq(lambda x, a=x: x * x - a, 0.0, 10.0 * scale**0.5) for x in a]
+    from_start = [scipy.optimize.newton(lambda x, a=x: x * x - a, x, lambda x: 2.0 * x) for x in a]
+    assert vmap(lambda a: root_scalar(lambda x: x * x - a, bracket=[0.0, 10.0 * scale**0.5]))(a).tolist() == in_bracket
+    assert vmap(lambda a: root_scalar(lambda x: x * x - a, x0=a))(a).tolist() == from_start
+
+
 def test_programs_with_searches_need_no_python():
     recorded = jit(grad(lambda a: root_scalar(lambda x: x**3 - a, x0=1.0)))
     expected = recorded(8.0)

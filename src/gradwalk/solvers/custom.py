@@ -12,7 +12,7 @@ import numpy
 from gradwalk.graph.graph import Floats
 from gradwalk.program.trace import named
 from gradwalk.solvers.implicit import Equation, Implicit
-from gradwalk.solvers.recorded import applied, check_count, flat, recorded
+from gradwalk.solvers.recorded import applied, check_callable, check_count, check_structure, flat, recorded, unknowns
 from gradwalk.solvers.roots import without
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import is_staging
@@ -25,6 +25,9 @@ _OUTSIDE = (
     "{} uses a Value that is none of its arguments: it is called with numbers, and would not see that one change. Make "
     "it an argument"
 )
+
+
+_DEPTH = 5  # how deep Values are looked for: in an attribute of an object in a closure they are 2 deep
 
 
 def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
@@ -40,10 +43,14 @@ def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver
     Returns:
         A decorator of a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.
         Where `init_params` is None, it is called to find the structure, which `jit` and `vmap` refuse. By `init_params`
-        derivatives are 0. Arguments that the solver takes by name alone may be anything, and `optimality_fun` does not
-        get them. The decorated solver raises `TypeError` where the solution holds Values, which the solver then uses
-        without being given them, or has another structure; and `RecordingError` where `optimality_fun` asks for a
-        number that is not known.
+        derivatives are 0. Arguments that the solver takes by name alone may be anything but Values, and
+        `optimality_fun` does not get them. The decorated solver raises `TypeError` where the solution holds Values,
+        which the solver then uses without being given them, or has another structure; where `jit` or `vmap` records it
+        and it holds Values of the recording, in closures, attributes or a `functools.partial`; and `RecordingError`
+        where `optimality_fun` asks for a number that is not known.
+
+    Raises:
+        TypeError: `optimality_fun` or the solver is no function.
 
     Example:
         >>> from gradwalk import grad
@@ -64,8 +71,8 @@ def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver]
     """Give a solver derivatives by the equation `fixed_point_fun(x, *args) = x`, as JAXopt's `custom_fixed_point` does.
 
     Args:
-        fixed_point_fun: Called with a solution and all arguments of the solver but the first; returns the solution. It
-            is recorded, as by `jit`.
+        fixed_point_fun: Called with a solution and all arguments of the solver but the first; returns the solution, in
+            its structure. It is recorded, as by `jit`.
 
     Returns:
         A decorator of a solver: see `custom_root`.
@@ -85,30 +92,45 @@ def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver]
 
 
 def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solver], Solver]:
+    check_callable(f)
+
     def decorate(solver: Solver) -> Solver:
-        signature = inspect.signature(solver)
+        check_callable(solver)
+        signature = _signature(solver)
 
         @functools.wraps(solver)
         def solved(*args: Any, **kwargs: Any) -> Any:
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             init, *others = bound.args
-            if is_staging() and _holds_recorded(solver):
+            if is_staging() and _holds_recorded(solver, bound.kwargs):
                 raise TypeError(_OUTSIDE.format(named(solver)))
             given = _Arguments(bound.args, named(solver))
             if init is None:
                 init = _first_solution(solver, given, bound.kwargs)
-            _, structure = flat(init, "init_params")
-            program, captured, _ = recorded(f, others, init_params=init)
-            check_count(f, len(program.outputs), structure.size)
+            _, structure = unknowns(init, "init_params")
+            program, captured, returned = recorded(f, others, init_params=init)
+            if is_fixed_point:
+                check_structure(f, returned, structure, "init_params")
+            check_count(f, returned.size, structure.size)
             equation = Equation(without(program) if is_fixed_point else program)
             search = _Own(solver, given, bound.kwargs, structure)
-            call = Implicit(solver.__name__, equation, len(given.values), search)
+            call = Implicit(getattr(solver, "__name__", "a solver"), equation, len(given.values), search)
             return structure.filled(applied(call, [*given.values, *captured]))
 
         return solved  # type: ignore[return-value]
 
     return decorate
+
+
+def _signature(solver: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(solver)
+    except ValueError:
+        raise TypeError(
+            f"Python does not know the arguments of {named(solver)}: give a function that calls it, such as "
+            "lambda init_params, a: ..."
+        ) from None
 
 
 class _Arguments:
@@ -190,10 +212,25 @@ def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], Tr
     return numbers, structure
 
 
-def _holds_recorded(solver: Callable[..., Any]) -> bool:
-    """Whether a function holds Values of the recording that it is called in, whose numbers are only those of now."""
-    held = inspect.getclosurevars(solver).nonlocals.values() if inspect.isfunction(solver) else ()
-    return any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree))
+def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> bool:
+    """Whether a solver holds Values of the recording that it is called in, whose numbers are only those of now."""
+    held = [solver, *keywords.values()]
+    for _ in range(_DEPTH):
+        if any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree)):
+            return True
+        held = list({id(part): part for x in held for part in _parts(x)}.values())
+    return False
+
+
+def _parts(x: Any) -> list[Any]:
+    """What a function or an object holds, as far as what it does may depend on it."""
+    if isinstance(x, functools.partial):
+        return [x.func, *x.args, *x.keywords.values()]
+    if inspect.ismethod(x):
+        return [x.__func__, x.__self__]
+    if inspect.isfunction(x):
+        return list(inspect.getclosurevars(x).nonlocals.values())
+    return [] if inspect.isclass(x) or inspect.ismodule(x) else list(getattr(x, "__dict__", {}).values())
 
 
 def _numbers_in(tree: Any) -> list[Any]:

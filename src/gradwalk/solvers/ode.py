@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.solvers.ode_calls import Ode
 from gradwalk.solvers.ode_steps import Steps
-from gradwalk.solvers.recorded import applied, check_count, flat, recorded
+from gradwalk.solvers.recorded import applied, check_structure, flat, is_row, number, recorded, unknowns
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.value import Value
@@ -33,7 +33,8 @@ def odeint(
     solves for tangents beside y, and `backward()` takes the sensitivities to all of them, which are found together.
 
     Args:
-        func: Called with y, the time and `args`; returns the derivative of y. It is recorded once a call, as by `jit`.
+        func: Called with y, the time and `args`; returns the derivative of y in the structure of y, in which a list or
+            tuple may stand for an array of one dimension. It is recorded once a call, as by `jit`.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
         t: The times, a list or array of numbers that go up, or down, all the way.
         *args: Further arguments of `func`.
@@ -48,8 +49,9 @@ def odeint(
 
     Raises:
         RuntimeError: The steps become too small; in a batch, for one of the samples.
-        ValueError: Times repeat or turn back, `func` returns another number of numbers than `y0` has, or SciPy knows no
-            such method.
+        ValueError: Times repeat, turn back or are not finite; `func` returns another number of numbers than `y0` has;
+            `y0` or `t` has none; a tolerance is negative, or `hmax` not positive; or SciPy knows no such method.
+        TypeError: `func` returns another structure than that of `y0`, or is no function.
         RecordingError: `func` asks for a number that is not known: see `jit`.
         ImportError: The method is SciPy's, which is not installed.
 
@@ -60,13 +62,28 @@ def odeint(
         >>> round(float(decayed(0.5)), 6), round(grad(decayed)(0.5), 6)
         (1.213061, -1.213061)
     """
-    start, treedef = flat(y0, "y0")
-    times, _ = flat(t, "t")
-    program, captured, _ = recorded(func, args, y0=y0, t=0.0)
-    check_count(func, len(program.outputs), len(start))
+    start, treedef = unknowns(y0, "y0")
+    times = _times(t)
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not number(tolerance, name) >= 0.0:
+            raise ValueError(f"{name} is {tolerance!r}: an error that is allowed is 0 or more")
+    if not number(hmax, "hmax") > 0.0:
+        raise ValueError(f"hmax is {hmax!r}: a step has to be longer than 0")
+    program, captured, returned = recorded(func, args, y0=y0, t=0.0)
+    check_structure(func, returned, treedef, "y0")
     call = Ode(program, len(times), Steps(method, rtol, atol, hmax))
     found = applied(call, [*start, *times, *captured])
     return _stacked(found, len(times), treedef)
+
+
+def _times(t: Any) -> list[Any]:
+    """The times, of which there is at least one."""
+    times, treedef = flat(t, "t")
+    if treedef.with_numbers().is_scalar or not is_row(treedef) or not times:
+        raise ValueError(
+            f"t of odeint is {treedef}: give the times as a list, or an array of one dimension, of numbers"
+        )
+    return times
 
 
 def _stacked(numbers: list[Any], times: int, treedef: TreeDef) -> Any:

@@ -197,6 +197,8 @@ class Steps:
         Returns:
             A row for each time.
         """
+        if not numpy.isfinite(times).all():
+            raise ValueError(f"t of odeint has to be finite: it is {times.tolist()!s:.100}")
         if len(times) == 1:
             return start[numpy.newaxis].copy()
         steps = numpy.diff(times)

@@ -13,9 +13,21 @@ from gradwalk.program.loop_recording import applied
 from gradwalk.program.program import Program
 from gradwalk.program.trace import Recording, named
 from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.value.convert import is_number
 from gradwalk.value.value import Value
 
-__all__ = ["applied", "check_count", "flat", "pointwise", "recorded"]
+__all__ = [
+    "applied",
+    "check_callable",
+    "check_count",
+    "check_structure",
+    "flat",
+    "is_row",
+    "number",
+    "pointwise",
+    "recorded",
+    "unknowns",
+]
 
 
 def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tuple[Program, list[Any], TreeDef]:
@@ -32,7 +44,9 @@ def recorded(f: Callable[..., Any], args: Sequence[Any], **unknowns: Any) -> tup
 
     Raises:
         RecordingError: `f` asks for a number that is not known.
+        TypeError: `f` is no function.
     """
+    check_callable(f)
 
     @functools.wraps(f)
     def of_unknowns(*opened: Any) -> Any:
@@ -58,6 +72,35 @@ def flat(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
     leaves, treedef = flattened(tree, name)
     numbers = [number if isinstance(number, Value) else float(number) for number in scalars(leaves)]
     return numbers, treedef.with_numbers()
+
+
+def unknowns(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
+    """Return what a search starts from: see `flat`.
+
+    Args:
+        tree: The tree.
+        name: What messages call it.
+
+    Raises:
+        ValueError: There is no number.
+    """
+    numbers, treedef = flat(tree, name)
+    if not numbers:
+        raise ValueError(f"{name} is {tree!r:.60}, which has no numbers: there is nothing to solve for")
+    return numbers, treedef
+
+
+def check_callable(f: Any) -> None:
+    """Refuse what is no function.
+
+    Args:
+        f: Any object.
+
+    Raises:
+        TypeError: It cannot be called.
+    """
+    if not callable(f):
+        raise TypeError(f"{f!r:.60} is no function, but of type {type(f).__name__}: give what is to be called")
 
 
 def pointwise(program: Program, params: Floats) -> Callable[[Any], Floats]:
@@ -95,3 +138,53 @@ def check_count(f: Callable[..., Any], found: int, size: int) -> None:
     """
     if found != size:
         raise ValueError(f"{named(f)} returned {found} numbers for {size} unknowns: give as many equations as unknowns")
+
+
+def check_structure(f: Callable[..., Any], found: TreeDef, unknowns: TreeDef, name: str) -> None:
+    """Refuse a function that does not return the structure of the unknowns: a number in another place is another one.
+
+    Rows are all alike: a list, a tuple, an array of one dimension, and a number for one of these of length 1.
+
+    Args:
+        f: The function.
+        found: The structure that it returns.
+        unknowns: That of the unknowns.
+        name: What messages call these.
+
+    Raises:
+        ValueError: There are more or fewer numbers.
+        TypeError: The structures differ.
+    """
+    check_count(f, found.size, unknowns.size)
+    if found.with_numbers() != unknowns.with_numbers() and not (is_row(found) and is_row(unknowns)):
+        raise TypeError(
+            f"{named(f)} returned {found}, where {name} is {unknowns}: what it returns has to have the structure of "
+            f"{name}"
+        )
+
+
+def is_row(treedef: TreeDef) -> bool:
+    """Return whether a tree is a number, a list or tuple of numbers, or an array of one dimension.
+
+    Args:
+        treedef: Its structure.
+    """
+    if treedef.spec is None:
+        return len(treedef.array_shapes[0]) < 2
+    parts = treedef.parts()
+    return bool(parts) and all(part.spec is None and part.size == 1 for part in parts)
+
+
+def number(setting: Any, name: str) -> float:
+    """Return a setting of a solver as a float.
+
+    Args:
+        setting: The setting.
+        name: What messages call it.
+
+    Raises:
+        TypeError: It is no number, or one of the recording, which is not known.
+    """
+    if not is_number(setting):
+        raise TypeError(f"{name} is {setting!r:.60}, a {type(setting).__name__}: give one number, which is known")
+    return float(setting)

@@ -13,7 +13,17 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.solvers.implicit import Equation, Implicit, SearchedInPlace
-from gradwalk.solvers.recorded import applied, check_count, flat, pointwise, recorded
+from gradwalk.solvers.recorded import (
+    applied,
+    check_count,
+    check_structure,
+    flat,
+    is_row,
+    number,
+    pointwise,
+    recorded,
+    unknowns,
+)
 from gradwalk.solvers.searches import brentq, newton, searched
 from gradwalk.value.modes import is_staging
 
@@ -68,7 +78,9 @@ def root(
         >>> round(grad(lambda a: root(f, [1.0, 1.0], a)[0])(4.0), 6)
         0.25
     """
-    starts, treedef = flat(x0, "x0")
+    if not isinstance(method, str):
+        raise TypeError(f'method is {method!r:.60}: give the name of one of scipy.optimize.root, such as "hybr"')
+    starts, treedef = unknowns(x0, "x0")
     program, captured, _ = recorded(fun, _tuple(args), x0=x0)
     check_count(fun, len(program.outputs), len(starts))
     call = Implicit("root", Equation(program), len(starts), SystemSearch(method, tol, options))
@@ -112,7 +124,7 @@ def root_scalar(
     Raises:
         RuntimeError: The search does not converge; in a batch, for one of the samples.
         ValueError: `f` has one sign at both ends of the bracket, or there is neither a bracket nor `x0`, or the method
-            needs what is not there, or is none.
+            needs what is not there, or is none; a bracket is not two numbers, or `x0` not one; a setting is too small.
         RecordingError: `f` asks for a number that is not known: see `jit`.
         ImportError: SciPy is not installed.
 
@@ -124,13 +136,16 @@ def root_scalar(
     """
     if bracket is None and x0 is None:
         raise ValueError("root_scalar takes a bracket, or x0 to start from: root_scalar(f, bracket=[0.0, 1.0])")
+    if method is not None and not isinstance(method, str):
+        raise TypeError(f'method is {method!r:.60}: give the name of one of root_scalar, such as "brentq"')
     chosen = method or ("brentq" if bracket is not None else "newton" if x1 is None else "secant")
     starts: list[Any] = []
     where: list[tuple[str, int]] = []
     for name, tree in (("bracket", bracket), ("x0", x0), ("x1", x1)):
-        numbers, _ = flat([] if tree is None else tree, name)
+        numbers = [] if tree is None else _start(tree, name)
         where.append((name, len(numbers)))
         starts += numbers
+    _check_settings(xtol, rtol, maxiter, least_rtol=_PROGRAMS[chosen][4] if chosen in _PROGRAMS else 0.0)
     program, captured, _ = recorded(f, _tuple(args), x=0.0)
     check_count(f, len(program.outputs), 1)
     search = ScalarSearch(chosen, where, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter})
@@ -151,7 +166,8 @@ def fixed_point(
     The derivatives of x are those of the equation `x - func(x, *args) = 0`: see `root`.
 
     Args:
-        func: Called with x and `args`; returns numbers in the structure of x. It is recorded once a call, as by `jit`.
+        func: Called with x and `args`; returns x in its structure, in which a list or tuple may stand for an
+            array of one dimension. It is recorded once a call, as by `jit`.
         x0: Where the iteration starts: a number, or a list, tuple, dict, dataclass, Module or array of numbers.
         args: Further arguments of `func`: a tuple, or a single one.
         xtol: By how much x may change at last, relative to x.
@@ -164,6 +180,7 @@ def fixed_point(
     Raises:
         RuntimeError: The iteration does not converge; in a batch, for one of the samples.
         ValueError: `func` returns another number of numbers, or the method is none.
+        TypeError: `func` returns another structure than that of `x0`.
         RecordingError: `func` asks for a number that is not known: see `jit`.
         ImportError: SciPy is not installed.
 
@@ -173,9 +190,12 @@ def fixed_point(
         >>> round(half(1.0), 9), round(grad(half)(1.0), 9)
         (0.739085133, 0.441610792)
     """
-    starts, treedef = flat(x0, "x0")
-    program, captured, _ = recorded(func, _tuple(args), x0=x0)
-    check_count(func, len(program.outputs), len(starts))
+    if method not in ("del2", "iteration"):
+        raise ValueError(f'method is {method!r:.60}: fixed_point takes "del2" or "iteration"')
+    _check_maxiter(maxiter)
+    starts, treedef = unknowns(x0, "x0")
+    program, captured, returned = recorded(func, _tuple(args), x0=x0)
+    check_structure(func, returned, treedef, "x0")
     search = Iteration(program, xtol, maxiter, method)
     call = Implicit("fixed_point", Equation(without(program)), len(starts), search)
     return treedef.filled(applied(call, [*starts, *captured]))  # type: ignore[no-any-return]
@@ -309,6 +329,34 @@ class Iteration:
                 "maxiter=...; where func is no contraction, gradwalk.solvers.root finds x of func(x) - x = 0"
             ) from None
         return found
+
+
+def _start(tree: Any, name: str) -> list[Any]:
+    """The two numbers of a bracket, or the one of another start."""
+    numbers, treedef = flat(tree, name)
+    is_number = treedef.with_numbers().is_scalar
+    if name == "bracket" and (is_number or len(numbers) != 2 or not is_row(treedef)):
+        raise ValueError(f"bracket is {treedef}: it takes two numbers, as in root_scalar(f, bracket=[0.0, 1.0])")
+    if name != "bracket" and not is_number:
+        raise ValueError(f"{name} is {treedef}: it takes one number, as in root_scalar(f, {name}=1.0)")
+    return numbers
+
+
+def _check_settings(xtol: Any, rtol: Any, maxiter: Any, least_rtol: float) -> None:
+    """Refuse what SciPy refuses, which is not called for a program."""
+    if xtol is not None and not number(xtol, "xtol") > 0.0:
+        raise ValueError(f"xtol is {xtol!r}: a tolerance of x is more than 0")
+    if rtol is not None and not number(rtol, "rtol") >= least_rtol:
+        raise ValueError(f"rtol is {rtol!r}: a tolerance relative to x is {least_rtol:g} or more")
+    if maxiter is not None:
+        _check_maxiter(maxiter)
+
+
+def _check_maxiter(maxiter: Any) -> None:
+    if not isinstance(maxiter, (int, numpy.integer)) or isinstance(maxiter, bool):
+        raise TypeError(f"maxiter is {maxiter!r:.60}, a {type(maxiter).__name__}: give an int")
+    if maxiter < 1:
+        raise ValueError(f"maxiter is {maxiter}: there is at least one iteration")
 
 
 def _scalar(program: Program, params: Floats) -> Callable[[float], float]:

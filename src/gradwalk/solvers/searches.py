@@ -2,6 +2,8 @@
 
 Their steps are those of SciPy's `newton` and `brentq`, and so are the numbers that they find. Where these raise an
 error, a program has nan.
+
+SciPy's tolerances are for float64. On lanes of float32 theirs are added, which are 0 in float64: see `_if_coarse`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from gradwalk.program.trace import Recording
 Function = Callable[[Any], Any]
 
 _GOES_ON, _FOUND, _LOST = 0.0, 1.0, 2.0  # how a search stands
+_EPSILON = 2.0**-23  # of float32
 
 
 def searched(
@@ -66,7 +69,9 @@ def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, m
         x, _, count = state
         value, by_x = f(x), slope(x)
         new = x - value / by_x
-        is_near = less_equal(absolute(new - x), xtol + rtol * absolute(x))
+        # The root of epsilon, as SciPy's 1.48e-8 is for float64: after a step of it, the error is about its square.
+        rounding = _if_coarse(x, math.sqrt(_EPSILON) * absolute(x) + 4.0 * _EPSILON)
+        is_near = less_equal(absolute(new - x), xtol + rtol * absolute(x) + rounding)
         stands = where(equal(value, 0.0), _FOUND, where(equal(by_x, 0.0), _LOST, is_near))
         return where(equal(value, 0.0), x, new), stands, count + 1.0
 
@@ -103,7 +108,7 @@ def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: 
         swap = less(absolute(f_other), absolute(f_x))  # x is the better of both
         before, x, other = where(swap, x, before), where(swap, other, x), where(swap, x, other)
         f_before, f_x, f_other = where(swap, f_x, f_before), where(swap, f_other, f_x), where(swap, f_x, f_other)
-        least = (xtol + rtol * absolute(x)) / 2.0
+        least = (xtol + rtol * absolute(x) + _if_coarse(x, 4.0 * _EPSILON * absolute(x))) / 2.0
         half = (other - x) / 2.0
         is_found = equal(f_x, 0.0) | less(absolute(half), least)
         secant = -f_x * (x - before) / (f_x - f_before)
@@ -125,3 +130,9 @@ def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: 
     last = while_loop(lambda s: equal(s[3], _GOES_ON) & less(s[4], maxiter), step, first)
     x = where(equal(f_low, 0.0), low, last[0][1])
     return where(equal(last[3], _FOUND), x, math.nan)
+
+
+def _if_coarse(x: Any, tolerance: Any) -> Any:
+    """A tolerance where arithmetic is that of float32, in which 2**-30 of a number is lost beside it; 0 in float64."""
+    size = 1.0 + absolute(x)
+    return where(equal(size + size * 2.0**-30, size), tolerance, 0.0)
