@@ -222,7 +222,6 @@ if IS_COMPILED:  # in plain Python an interrupt within __enter__ itself finds no
         Those of a trace function also come where Python never looks for signals: between the end of a block and the
         call of __exit__.
         """
-
         is_wanted = False  # a signal may come later than its timer is told to end, where another thread takes it
 
         def stop(*_):
