@@ -13,6 +13,8 @@ from gradwalk.program.trace import named
 from gradwalk.transforms.jit import jit
 from gradwalk.transforms.jvp import jvp, vjp
 from gradwalk.trees.tree import TreeDef, flattened
+from gradwalk.value.modes import without_numbers
+from gradwalk.value.value import Value
 
 Argnums = tuple[int, ...]
 
@@ -80,6 +82,8 @@ class ArrayFunction:
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
         """Return the treedef of the result, for which `f` is recorded if it has not met arguments of these shapes.
 
+        It is not run: there may be no result where all numbers are 1.
+
         Args:
             shapes: The shapes of the leaves of the arguments.
 
@@ -88,8 +92,9 @@ class ArrayFunction:
         """
         key = tuple(map(tuple, shapes))
         if key not in self._results:
-            found = self._one(*[_plain(numpy.ones(shape)) for shape in key])
-            if any(numpy.asarray(leaf).dtype == object for leaf in found):
+            with without_numbers():  # of the arguments the shapes count
+                trace = self._one.recorded(*[_plain(numpy.ones(shape)) for shape in key])
+            if any(isinstance(number, Value) for number in trace.captured):
                 self._results.pop(key, None)
                 raise TypeError(
                     f"{named(self)} uses Values that are not among its arguments, and other libraries would not know "
