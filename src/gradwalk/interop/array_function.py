@@ -12,6 +12,7 @@ from gradwalk.batching.vectorize import Vectorized, vectorize
 from gradwalk.program.trace import named
 from gradwalk.transforms.jit import jit
 from gradwalk.transforms.jvp import jvp, vjp
+from gradwalk.transforms.recorded import Jit
 from gradwalk.trees.tree import TreeDef, flattened
 from gradwalk.value.modes import without_numbers
 from gradwalk.value.value import Value
@@ -92,14 +93,11 @@ class ArrayFunction:
         """
         key = tuple(map(tuple, shapes))
         if key not in self._results:
-            with without_numbers():  # of the arguments the shapes count
-                trace = self._one.recorded(*[_plain(numpy.ones(shape)) for shape in key])
-            if any(isinstance(number, Value) for number in trace.captured):
+            try:
+                structure(self._one, [_plain(numpy.ones(shape)) for shape in key], named(self))
+            except TypeError:
                 self._results.pop(key, None)
-                raise TypeError(
-                    f"{named(self)} uses Values that are not among its arguments, and other libraries would not know "
-                    "of the derivatives by them: give them as arguments, or take their numbers, x.data"
-                )
+                raise
         return self._results[key]
 
     def result_shapes(self, shapes: Sequence[tuple[int, ...]], batch: int = 0) -> list[tuple[int, ...]]:
@@ -170,6 +168,27 @@ class ArrayFunction:
             self._many[signature] = vectorize(self.leaves, signature=signature)
         found = self._many[signature](*arrays)
         return list(found) if isinstance(found, tuple) else [found]
+
+
+def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
+    """Return the treedef of the result of a function, which is recorded and not run.
+
+    Args:
+        f: The function.
+        args: Arguments, of which the structure and shapes count.
+        name: What messages call it.
+
+    Raises:
+        TypeError: The function returns no numbers, or uses Values that are not among its arguments.
+    """
+    with without_numbers():
+        trace = f.recorded(*args)
+    if any(isinstance(number, Value) for number in trace.captured):
+        raise TypeError(
+            f"{name} uses Values that are not among its arguments, and other libraries would not know of the "
+            "derivatives by them: give them as arguments, or take their numbers, x.data"
+        )
+    return trace.treedef
 
 
 def _plain(array: Any) -> Any:
