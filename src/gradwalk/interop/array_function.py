@@ -30,9 +30,11 @@ class ArrayFunction:
         f: A function of trees of numbers, or of arrays.
         rebuilt: Makes the arguments of `f` from a list of arrays.
         transposed: Of a derivative, how to make that of the other mode.
+        points: Of a derivative, how many of its first arguments it is not linear in.
 
     Attributes:
         transposed: See above; None for a function that is no derivative.
+        points: See above.
     """
 
     def __init__(
@@ -40,9 +42,11 @@ class ArrayFunction:
         f: Callable[..., Any],
         rebuilt: Callable[[Sequence[Any]], Sequence[Any]] = list,
         transposed: Callable[[], ArrayFunction] | None = None,
+        points: int = 0,
     ) -> None:
         self.__name__ = getattr(f, "__name__", "function")
         self.transposed = transposed
+        self.points = points
         self._f = f
         self._rebuilt = rebuilt
         self._one = jit(self.leaves)
@@ -148,7 +152,7 @@ class ArrayFunction:
 
     def _derivative(self, key: Any, f: Callable[..., Any], transposed: Callable[[], ArrayFunction]) -> ArrayFunction:
         f.__name__ = f"{key[0]} derivative of {self.__name__}"
-        return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed))
+        return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed, points=key[1]))
 
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of some of the arrays, and these."""
