@@ -156,6 +156,13 @@ def test_about_prints_what_the_installation_is():
     assert gradwalk("about").stdout.splitlines()[0].startswith("gradwalk      0.")
 
 
+def test_about_with_an_instruction_set_that_there_is_not():
+    result = gradwalk("about", GRADWALK_INSTRUCTION_SET="foo")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("gradwalk: GRADWALK_INSTRUCTION_SET=foo: this machine has baseline")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_help_and_version():
     assert "walk" in gradwalk("--help").stdout
     assert "name=value" in gradwalk("walk", "--help").stdout

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from contextlib import nullcontext
 
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk import RecordingError, Value, math
+from gradwalk import RecordingError, Value, debug_nans, math, primitive
 from gradwalk.interop.array_function import ArrayFunction
 from gradwalk.nn import MLP
+from gradwalk.solvers import odeint, root
 
 NUMBERS = st.floats(-2.0, 2.0)
 
@@ -126,6 +128,58 @@ def test_values_from_outside_are_refused(captured):
     for _ in range(2):
         with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
             function([numpy.ones(2)])
+
+
+@primitive
+def domain(x):
+    if x < 2.0:
+        raise ValueError("x has to be at least 2")
+    return x**0.5
+
+
+@domain.derivative
+def _(out, x):
+    return 0.5 / out
+
+
+NOT_AT_ONE = [
+    (lambda ts: odeint(lambda y, t: -y, 1.0, ts), numpy.array([0.0, 1.0]), lambda ts: numpy.exp(ts[0] - ts)),
+    (lambda a: root(lambda x: x * x - (a - 2.0), 1.0), numpy.array(11.0), lambda a: numpy.sqrt(a - 2.0)),
+    (domain, numpy.array(9.0), numpy.sqrt),
+]
+
+
+@pytest.mark.parametrize(("f", "x", "expected"), NOT_AT_ONE, ids=["times", "root", "primitive"])
+@pytest.mark.parametrize("setting", [nullcontext, debug_nans])
+def test_functions_are_run_at_their_arguments_alone(f, x, expected, setting):
+    function = ArrayFunction(f)
+    tangent, h = x, 1e-6
+    with setting():
+        [shape] = function.result_shapes([x.shape])
+        numpy.testing.assert_allclose(function([x])[0], expected(x), rtol=1e-6)
+        [pushed] = function.pushed(1, (0,))([x, tangent])
+        [pulled] = function.pulled(1, (0,))([x, numpy.ones(shape)])
+        [many] = function([numpy.stack([x, x + 0.5 * x])], 1)
+    slope = (expected(x + h * tangent) - expected(x - h * tangent)) / (2 * h)
+    numpy.testing.assert_allclose(pushed, slope, rtol=1e-5, atol=1e-7)
+    assert (pulled * tangent).sum() == pytest.approx(slope.sum(), rel=1e-5)
+    numpy.testing.assert_allclose(many, [expected(x), expected(1.5 * x)], rtol=1e-6)
+
+
+def test_what_shapes_are_asked_of_is_not_run():
+    calls = []
+
+    @primitive
+    def heard(x):
+        calls.append(x)
+        return x
+
+    heard.derivative(lambda out, x: 1.0)
+    function = ArrayFunction(heard)
+    assert function.result_shapes([()]) == function.pulled(1, (0,)).result_shapes([(), ()]) == [()]
+    assert calls == []
+    function([numpy.array(3.0)])
+    assert calls == [3.0]
 
 
 def square(x):

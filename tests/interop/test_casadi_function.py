@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 
 import numpy
 import pytest
@@ -12,6 +14,7 @@ from gradwalk import RecordingError, Value, math
 casadi = pytest.importorskip("casadi")
 
 from gradwalk.interop import to_casadi  # noqa: E402  after the check that there is CasADi
+from gradwalk.solvers import root  # noqa: E402
 
 X, Y = casadi.MX.sym("x", 2), casadi.MX.sym("y", 2)
 AT = [0.3, 0.7], [1.0, 2.0]
@@ -71,6 +74,69 @@ class TestMatrices:
                 numbers(inputs, derivative(f(*inputs)[output], wrt), self.AT) for f in (ours, self.several)
             )
             numpy.testing.assert_allclose(found, expected)
+
+
+class TestOneNumber:
+    """CasADi goes other ways for the derivatives of functions of one number."""
+
+    X = casadi.MX.sym("x", 2)
+
+    @pytest.mark.parametrize("shape", [(), 1])
+    @pytest.mark.parametrize("several", [False, True])
+    def test_hessians(self, shape, several):
+        ours = to_casadi(lambda a: (a**3, a**2) if several else a**3, shape)
+        results = ours(self.X[0])
+        e = casadi.vertcat(*results) if several else results
+        found = numbers([self.X], casadi.hessian(casadi.sum1(e) + self.X[1] ** 2, self.X)[0], [[1.0, 2.0]])
+        assert found.tolist() == [[8.0 if several else 6.0, 0.0], [0.0, 2.0]]
+
+    def test_ipopt(self):
+        cube = to_casadi(lambda a: (a - 1.0) ** 4 + a * a, ())
+        program = {"x": self.X, "f": cube(self.X[0]) + (self.X[1] - 3.0) ** 2, "g": cube(self.X[1])}
+        quiet = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
+        solver = casadi.nlpsol("solver", "ipopt", program, quiet)
+        found = solver(x0=1.0, ubg=100.0)["x"].full().ravel()
+        slope = 4 * (found[0] - 1.0) ** 3 + 2 * found[0]
+        assert solver.stats()["success"]
+        assert found[1] == pytest.approx(3.0, abs=1e-6)
+        assert slope == pytest.approx(0.0, abs=1e-6)
+
+
+def test_jacobians_of_the_function_are_differentiated():
+    chain = to_casadi(lambda x, s: (x[1:] - x[:-1] ** 3, s * x[0] ** 2), 4, ())
+    x, s = casadi.MX.sym("x", 4), casadi.MX.sym("s")
+    blocks = chain.jacobian()(x, s, casadi.MX(3, 1), casadi.MX(1, 1))
+    assert blocks[0].nnz() == 6
+    found = numbers([x, s], casadi.jacobian(casadi.sum2(blocks[2]), x), [[2.0, 1.0, 1.0, 1.0], 5.0])
+    assert found.tolist() == [[10.0, 0.0, 0.0, 0.0]]
+
+
+def test_functions_that_have_no_value_at_one():
+    ours = to_casadi(lambda a: root(lambda x: x * x - (a - 2.0), 1.0), ())
+    a = casadi.MX.sym("a")
+    assert float(ours(11.0)) == pytest.approx(3.0)
+    assert numbers([a], casadi.jacobian(ours(a), a), [11.0]).item() == pytest.approx(1 / 6)
+
+
+def doubled(x):
+    return x * 2.0
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+def test_copies(copied):
+    ours = to_casadi(doubled, 2)
+    again = copied(ours)
+    del ours
+    assert again([1.0, 2.0]).full().ravel().tolist() == [2.0, 4.0]
+    assert numbers([X], casadi.jacobian(again(X), X), [[1.0, 2.0]]).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
+def test_shapes():
+    assert to_casadi(doubled, numpy.int64(2)).size_in(0) == (2, 1)
+    assert to_casadi(doubled, numpy.ones((2, 3)).shape).size_in(0) == (2, 3)
+    for shape in (2.0, -1, (2, -1), "3", (2.0, 3), None):
+        with pytest.raises(TypeError, match=r"as the shape of argument 1: give an int, such as 3"):
+            to_casadi(doubled, shape)
 
 
 def test_patterns_are_sparse():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from gradwalk import math
+from gradwalk import Value, math
 
 pytest.importorskip("scipy")
 
@@ -138,5 +138,46 @@ def test_optimal_control_of_a_thousand_unknowns():
 def test_variables_are_a_vector():
     with pytest.raises(ValueError, match=r"x is an array of shape \(2, 2\): IPOPT's variables are a vector"):
         IpoptProblem(lambda x: x.sum(), numpy.ones((2, 2)))
-    with pytest.raises(TypeError, match="a gradient is that of one number"):
-        IpoptProblem(lambda x: x, [1.0, 2.0])
+
+
+OUTSIDE = Value(2.0)
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        (lambda x: x, r"<lambda>\(\) returned an array of shape \(2,\): it has to return one number"),
+        (lambda x: x[:1], r"returned an array of shape \(1,\): it has to return one number"),
+        (lambda x: [x[0]], r"returned \[number\]: it has to return one number"),
+        (lambda x: None, r"returned None; it has to return a number"),
+        (lambda x: x[0] * OUTSIDE, "uses Values that are not among its arguments"),
+        (3, r"IpoptProblem\(\) takes a function as objective, not int: 3"),
+        (None, "takes a function as objective, not NoneType"),
+    ],
+)
+def test_objectives_return_one_number(objective, message):
+    with pytest.raises(TypeError, match=message):
+        IpoptProblem(objective, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        (lambda x: x[0] + x[1], r"returned a number: it has to return a vector, or a list of numbers"),
+        (lambda x: [x, x[0]], r"returned \[array of shape \(2,\), number\]: it has to return a vector"),
+        (lambda x: x[:, None] * x, r"returned an array of shape \(2, 2\): it has to return a vector"),
+        (lambda x: {"a": x[0]}, r"returned \{'a': number\}: it has to return a vector"),
+        (lambda x: None, r"returned None; it has to return a number"),
+        (lambda x: [x[0] * OUTSIDE], "uses Values that are not among its arguments"),
+        (3, r"IpoptProblem\(\) takes a function as constraints, not int: 3"),
+    ],
+)
+def test_constraints_return_a_vector(constraints, message):
+    with pytest.raises(TypeError, match=message):
+        IpoptProblem(lambda x: x @ x, [1.0, 2.0], constraints)
+
+
+@pytest.mark.parametrize("constraints", [lambda x: (x[0], 3.0), lambda x: x[:2], lambda x: [], lambda x: x[:0]])
+def test_constraints_in_other_forms(constraints):
+    x = numpy.array([1.0, 2.0])
+    assert IpoptProblem(lambda x: x @ x, x, constraints).constraints(x).tolist() == [*constraints(x)]

@@ -16,6 +16,7 @@ jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
 from gradwalk.interop import to_jax  # noqa: E402  after the check that there is JAX
+from gradwalk.solvers import odeint, root  # noqa: E402
 
 
 def bell(module):
@@ -148,9 +149,51 @@ def test_functions_of_integers_alone():
     close(to_jax(lambda n: n / 2)(3), jnp.float32(1.5))
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_derivatives_by_some_arguments_are_transposed(order):
+    """Where other tangents are known numbers."""
+
+    def plain(w, x):
+        return (w @ x) ** 3
+
+    w, x, still = jnp.array([0.1, 0.2]), jnp.array([1.0, -0.5]), jnp.zeros(2)
+    found = []
+    for first in (plain, to_jax(plain)):
+        f = jax.grad(first) if order == 2 else first
+        seed = jnp.array([2.0, 1.0]) if order == 2 else jnp.array(2.0)
+        by_w = jax.linear_transpose(lambda v, f=f: jax.jvp(f, (w, x), (v, still))[1], w)
+        by_x = jax.linear_transpose(lambda v, f=f: jax.jvp(f, (w, x), (still, v))[1], x)
+        by_both = jax.linear_transpose(lambda v, u, f=f: jax.jvp(f, (w, x), (v, u))[1], w, x)
+        seeds = jnp.stack([seed, 3.0 * seed])
+        found.append([by_w(seed), by_x(seed), by_both(seed), jax.vmap(by_w)(seeds), jax.jit(by_x)(seed)])
+    for ours, expected in zip(*map(jax.tree.leaves, found), strict=True):
+        close(ours, expected)
+
+
+def test_what_is_not_known_to_be_linear_is_not_transposed():
+    with pytest.raises(TypeError, match=r"double\(\) is not known to be linear.*transpose its derivative"):
+        jax.linear_transpose(to_jax(double), jnp.ones(2))(jnp.ones(2))
+    [found] = jax.linear_transpose(jax.linearize(to_jax(double), jnp.ones(2))[1], jnp.ones(2))(jnp.ones(2))
+    close(found, jnp.array([2.0, 2.0]))
+
+
+def double(x):
+    return 2.0 * x
+
+
+@pytest.mark.parametrize("wrapped", [lambda f: f, jax.jit])
+def test_functions_that_have_no_value_at_one(wrapped):
+    from_root = to_jax(lambda a: root(lambda x: x * x - (a - 2.0), 1.0))
+    close(wrapped(from_root)(11.0), jnp.sqrt(9.0))
+    close(wrapped(jax.grad(from_root))(11.0), jnp.array(1 / 6))
+    decay = to_jax(lambda ts: odeint(lambda y, t: -y, 1.0, ts))
+    close(wrapped(decay)(jnp.array([0.0, 1.0])), jnp.exp(-jnp.array([0.0, 1.0])))
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
+        (jax.random.key(0), r"is of key<fry>"),
         ("text", r"an argument of bell\(\), \['x'\]\[1\], is str: what to_jax\(\) returns takes real numbers"),
         (1j, r"is of complex64"),
         (object(), r"is object"),

@@ -13,6 +13,7 @@ pytensor = pytest.importorskip("pytensor")
 pt = pytest.importorskip("pytensor.tensor")
 
 from gradwalk.interop import to_pytensor  # noqa: E402  after the check that there is PyTensor
+from gradwalk.solvers import root  # noqa: E402
 
 # Compiling C for each little graph takes longer than all the rest.
 FAST = pytensor.compile.mode.Mode(linker="py", optimizer="fast_compile")
@@ -128,3 +129,11 @@ def test_nuts_samples_a_posterior_that_is_known():
     samples = numpy.asarray(trace.posterior["mean"])
     assert samples.mean() == pytest.approx(data.sum() / 2.0**2 / precision, abs=0.04)
     assert samples.std() == pytest.approx(precision**-0.5, rel=0.1)
+
+
+def test_functions_that_have_no_value_at_one():
+    from_root = to_pytensor(lambda a: root(lambda x: x * x - (a[0] - 2.0), a[1]))
+    slope = pytensor.function([X], [from_root(X), pytensor.grad(from_root(X), X)], mode=FAST)
+    found, gradient = slope([11.0, 1.0])
+    assert float(found) == pytest.approx(3.0)
+    numpy.testing.assert_allclose(gradient, [1 / 6, 0.0], rtol=1e-6)

@@ -13,6 +13,7 @@ from gradwalk.nn import MLP
 torch = pytest.importorskip("torch")
 
 from gradwalk.interop import to_torch  # noqa: E402  after the check that there is PyTorch
+from gradwalk.solvers import odeint, root  # noqa: E402
 
 # What PyTorch's own forward mode compiles when it is first used.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
@@ -223,3 +224,12 @@ def test_parameters_from_outside_are_refused():
     model = MLP(2, [1])
     with pytest.raises(TypeError, match="uses Values that are not among its arguments"):
         to_torch(model)(X)
+
+
+def test_functions_that_have_no_value_at_one():
+    from_root = to_torch(lambda a: root(lambda x: x * x - (a - 2.0), 1.0))
+    a = torch.tensor(11.0, requires_grad=True, dtype=torch.float64)
+    from_root(a).backward()
+    assert a.grad.item() == pytest.approx(1 / 6)
+    times = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    torch.testing.assert_close(to_torch(lambda ts: odeint(lambda y, t: -y, 1.0, ts))(times), torch.exp(-times))

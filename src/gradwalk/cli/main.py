@@ -138,7 +138,10 @@ def _run(options: Namespace) -> int:
 
 def _about(options: Namespace) -> int:
     """Print what this installation is."""
-    print(gradwalk.about())
+    try:
+        print(gradwalk.about())
+    except ValueError as error:  # GRADWALK_INSTRUCTION_SET
+        return _failed(error)
     return 0
 
 

@@ -12,7 +12,10 @@ from gradwalk.batching.vectorize import Vectorized, vectorize
 from gradwalk.program.trace import named
 from gradwalk.transforms.jit import jit
 from gradwalk.transforms.jvp import jvp, vjp
+from gradwalk.transforms.recorded import Jit
 from gradwalk.trees.tree import TreeDef, flattened
+from gradwalk.value.modes import without_numbers
+from gradwalk.value.value import Value
 
 Argnums = tuple[int, ...]
 
@@ -27,9 +30,11 @@ class ArrayFunction:
         f: A function of trees of numbers, or of arrays.
         rebuilt: Makes the arguments of `f` from a list of arrays.
         transposed: Of a derivative, how to make that of the other mode.
+        points: Of a derivative, how many of its first arguments it is not linear in.
 
     Attributes:
         transposed: See above; None for a function that is no derivative.
+        points: See above.
     """
 
     def __init__(
@@ -37,9 +42,11 @@ class ArrayFunction:
         f: Callable[..., Any],
         rebuilt: Callable[[Sequence[Any]], Sequence[Any]] = list,
         transposed: Callable[[], ArrayFunction] | None = None,
+        points: int = 0,
     ) -> None:
         self.__name__ = getattr(f, "__name__", "function")
         self.transposed = transposed
+        self.points = points
         self._f = f
         self._rebuilt = rebuilt
         self._one = jit(self.leaves)
@@ -80,6 +87,8 @@ class ArrayFunction:
     def result(self, shapes: Sequence[tuple[int, ...]]) -> TreeDef:
         """Return the treedef of the result, for which `f` is recorded if it has not met arguments of these shapes.
 
+        It is not run: there may be no result where all numbers are 1.
+
         Args:
             shapes: The shapes of the leaves of the arguments.
 
@@ -88,13 +97,11 @@ class ArrayFunction:
         """
         key = tuple(map(tuple, shapes))
         if key not in self._results:
-            found = self._one(*[_plain(numpy.ones(shape)) for shape in key])
-            if any(numpy.asarray(leaf).dtype == object for leaf in found):
+            try:
+                structure(self._one, [_plain(numpy.ones(shape)) for shape in key], named(self))
+            except TypeError:
                 self._results.pop(key, None)
-                raise TypeError(
-                    f"{named(self)} uses Values that are not among its arguments, and other libraries would not know "
-                    "of the derivatives by them: give them as arguments, or take their numbers, x.data"
-                )
+                raise
         return self._results[key]
 
     def result_shapes(self, shapes: Sequence[tuple[int, ...]], batch: int = 0) -> list[tuple[int, ...]]:
@@ -145,7 +152,7 @@ class ArrayFunction:
 
     def _derivative(self, key: Any, f: Callable[..., Any], transposed: Callable[[], ArrayFunction]) -> ArrayFunction:
         f.__name__ = f"{key[0]} derivative of {self.__name__}"
-        return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed))
+        return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed, points=key[1]))
 
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of some of the arrays, and these."""
@@ -165,6 +172,27 @@ class ArrayFunction:
             self._many[signature] = vectorize(self.leaves, signature=signature)
         found = self._many[signature](*arrays)
         return list(found) if isinstance(found, tuple) else [found]
+
+
+def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:
+    """Return the treedef of the result of a function, which is recorded and not run.
+
+    Args:
+        f: The function.
+        args: Arguments, of which the structure and shapes count.
+        name: What messages call it.
+
+    Raises:
+        TypeError: The function returns no numbers, or uses Values that are not among its arguments.
+    """
+    with without_numbers():
+        trace = f.recorded(*args)
+    if any(isinstance(number, Value) for number in trace.captured):
+        raise TypeError(
+            f"{name} uses Values that are not among its arguments, and other libraries would not know of the "
+            "derivatives by them: give them as arguments, or take their numbers, x.data"
+        )
+    return trace.treedef
 
 
 def _plain(array: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
 from typing import Any, NamedTuple
 
 import casadi
@@ -13,6 +14,7 @@ import numpy
 
 from gradwalk.interop.array_function import ArrayFunction
 from gradwalk.transforms.sparse import sparse_jacobian
+from gradwalk.value.modes import without_numbers
 
 Shape = tuple[int, ...]
 
@@ -20,9 +22,9 @@ Shape = tuple[int, ...]
 def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
     """Make a function of CasADi's of one that gradwalk records, with exact derivatives for its solvers.
 
-    `f` is recorded as by `gradwalk.jit`. CasADi gets Jacobians with their patterns, as `sparse_jacobian` finds them,
-    and products with derivatives in forward and reverse mode, which have Jacobians again: so `nlpsol` has the exact
-    Hessian of a Lagrangian in which the function stands, and its pattern.
+    `f` is recorded as by `gradwalk.jit`, and not run. CasADi gets the patterns of Jacobians, as `sparse_jacobian` finds
+    them, and products with derivatives in forward and reverse mode, which have the same again: so `nlpsol` has the
+    exact Hessian of a Lagrangian in which the function stands, and its pattern.
 
     Args:
         f: A function of numbers and arrays that returns a number or an array, or a tuple of them.
@@ -31,10 +33,10 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
 
     Returns:
         A `casadi.Callback`, which is to be kept for as long as functions that it stands in are used. CasADi's vectors
-        are columns, for it and for its results.
+        are columns, for it and for its results. It is copied and pickled as far as `f` is.
 
     Raises:
-        TypeError: `f` is no function, or does not return numbers.
+        TypeError: `f` is no function, or does not return numbers; or a shape is none.
         ValueError: A shape has more than two dimensions, or that of a result has.
 
     Example:
@@ -47,7 +49,7 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
     """
     if not callable(f):
         raise TypeError(f"to_casadi() takes a function, not {type(f).__name__}: {f!r:.60}")
-    inputs = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    inputs = [_checked(shape, i) for i, shape in enumerate(shapes)]
     of_arrays = ArrayFunction(f)
     outputs = of_arrays.result(inputs).array_shapes
     name = of_arrays.__name__
@@ -62,8 +64,22 @@ def to_casadi(f: Callable[..., Any], *shapes: int | Shape) -> Any:
         return [numpy.ravel(part, "F") for part in of_arrays.leaves(*arrays)]
 
     of_columns.__name__ = name if casadi.Function.check_name(name) else "gradwalk_function"
-    ports = [[_Port(_matrix(shape)) for shape in side] for side in (inputs, outputs)]
-    return _Function(of_columns.__name__, ArrayFunction(of_columns), *ports)
+    taken, returned = ([_Port(_matrix(shape)) for shape in side] for side in (inputs, outputs))
+    return _Function(of_columns.__name__, ArrayFunction(of_columns), taken, returned, (f, *shapes))
+
+
+def _checked(shape: Any, i: int) -> Shape:
+    """The shape of an argument as a tuple."""
+    try:
+        lengths = tuple(map(index, shape if isinstance(shape, Iterable) else [shape]))
+    except TypeError:
+        lengths = (-1,)
+    if any(length < 0 for length in lengths):
+        raise TypeError(
+            f"to_casadi() takes {shape!r} as the shape of argument {i + 1}: give an int, such as 3, for a vector of "
+            "so many numbers, a pair of them for a matrix, () for a number"
+        )
+    return lengths
 
 
 def _shaped(column: Any, shape: Shape) -> Any:
@@ -104,62 +120,60 @@ class _Port(NamedTuple):
         return self._replace(is_used=False)
 
 
-class _Callback(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
-    """What CasADi calls, with inputs and outputs of certain patterns.
+class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
+    """What CasADi calls: a function of columns of numbers, with its derivatives.
+
+    There is no Jacobian of its own, which CasADi could not differentiate: it makes one from products, by the pattern.
 
     Args:
         name: Its name.
         function: The function of the columns of the inputs that are used.
         inputs: Its inputs.
-        outputs: The patterns of its outputs.
+        outputs: Its outputs.
+        made_from: The arguments of `to_casadi` that make it again; none for a derivative, which is CasADi's alone.
     """
 
-    def __init__(self, name: str, function: ArrayFunction, inputs: Sequence[_Port], outputs: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        function: ArrayFunction,
+        inputs: Sequence[_Port],
+        outputs: Sequence[_Port],
+        made_from: tuple[Any, ...] = (),
+    ) -> None:
         casadi.Callback.__init__(self)
         self._function = function
         self._inputs = inputs
-        self._patterns = outputs
+        self._outputs = outputs
+        self._made_from = made_from
+        self._argnums = tuple(range(sum(port.is_used for port in inputs)))
         self._kept: list[Any] = []  # derivatives, which have to live as long as this does
         self.construct(name)
+
+    def __reduce__(self) -> Any:
+        return to_casadi, self._made_from
+
+    def __copy__(self) -> Any:
+        return to_casadi(*self._made_from)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return to_casadi(*self._made_from)
 
     def get_n_in(self) -> int:
         return len(self._inputs)
 
     def get_n_out(self) -> int:
-        return len(self._patterns)
+        return len(self._outputs)
 
     def get_sparsity_in(self, i: int) -> Any:
         return self._inputs[i].pattern
 
     def get_sparsity_out(self, i: int) -> Any:
-        return self._patterns[i]
-
-    def _columns(self, args: Sequence[Any]) -> list[Any]:
-        """The numbers of the inputs that are used."""
-        return [numpy.array(arg.nonzeros()) for arg, port in zip(args, self._inputs, strict=True) if port.is_used]
-
-    def _kept_alive(self, derivative: Any) -> Any:
-        self._kept.append(derivative)
-        return derivative
-
-
-class _Function(_Callback):
-    """A function of columns of numbers, with its derivatives.
-
-    Args:
-        name: Its name.
-        function: The function.
-        inputs: Its inputs.
-        outputs: Its outputs.
-    """
-
-    def __init__(self, name: str, function: ArrayFunction, inputs: Sequence[_Port], outputs: Sequence[_Port]) -> None:
-        self._outputs = outputs
-        self._argnums = tuple(range(sum(port.is_used for port in inputs)))
-        super().__init__(name, function, inputs, [port.pattern for port in outputs])
+        return self._outputs[i].pattern
 
     def eval(self, args: Sequence[Any]) -> list[Any]:
-        results = iter(self._function(self._columns(args)))
+        columns = [numpy.array(arg.nonzeros()) for arg, port in zip(args, self._inputs, strict=True) if port.is_used]
+        results = iter(self._function(columns))
         return [
             casadi.DM(port.pattern, next(results)) if port.is_used else casadi.DM(*port.shape) for port in self._outputs
         ]
@@ -178,17 +192,11 @@ class _Function(_Callback):
         pulled = self._function.pulled(len(self._argnums), self._argnums)
         return self._kept_alive(_Function(name, pulled, [*self._nominal, *self._outputs], self._inputs))
 
-    def has_jacobian(self) -> bool:
-        return True
-
-    def get_jacobian(self, name: str, *_: Any) -> Any:
-        return self._kept_alive(_Jacobian(name, self._function, self._nominal, self._blocks))
-
     def has_jac_sparsity(self, output: int, inp: int) -> bool:
         return True
 
     def get_jac_sparsity(self, output: int, inp: int, symmetric: bool) -> Any:
-        return self._blocks.patterns[output * len(self._inputs) + inp]
+        return self._patterns[output * len(self._inputs) + inp]
 
     @property
     def _nominal(self) -> list[_Port]:
@@ -196,68 +204,25 @@ class _Function(_Callback):
         return [*self._inputs, *[port.ignored for port in self._outputs]]
 
     @functools.cached_property
-    def _blocks(self) -> _Blocks:
-        """How its Jacobian is divided."""
-        return _Blocks.of(self._function, self._inputs, self._outputs)
-
-
-class _Blocks(NamedTuple):
-    """A sparse Jacobian of all results by all arguments, divided into one for each output and input.
-
-    Attributes:
-        jacobian: The function that returns the whole.
-        patterns: The patterns of the blocks, in CasADi's order of columns.
-        positions: Where the entries of each block are among those of the whole.
-    """
-
-    jacobian: Callable[..., Any]
-    patterns: list[Any]
-    positions: list[Any]
-
-    @classmethod
-    def of(cls, function: ArrayFunction, inputs: Sequence[_Port], outputs: Sequence[_Port]) -> _Blocks:
-        """Divide the Jacobian of a function.
-
-        Args:
-            function: A function of columns.
-            inputs: Its inputs, and what stands between them.
-            outputs: Its outputs, and what stands between them.
-        """
-        columns = [numpy.ones(port.size) for port in inputs if port.is_used]
-        jacobian = sparse_jacobian(function.leaves, argnums=tuple(range(len(columns))))
-        numbered = jacobian(*columns)
-        numbered.data = numpy.arange(len(numbered.data))
-        patterns, positions = [], []
-        for (row, across), (column, along) in itertools.product(_ranges(outputs), _ranges(inputs)):
-            block = numbered[across, along].tocsc()
+    def _patterns(self) -> list[Any]:
+        """The pattern of the Jacobian of each output by each input, in CasADi's order of columns."""
+        columns = [numpy.ones(port.size) for port in self._inputs if port.is_used]
+        with without_numbers():  # of the columns the lengths count
+            whole = sparse_jacobian(self._function.leaves, argnums=self._argnums).structure(*columns)
+        patterns = []
+        for (row, across), (column, along) in itertools.product(_ranges(self._outputs), _ranges(self._inputs)):
+            block = whole[across, along].tocsc()
             block.sort_indices()
             entries = [block.indptr.tolist(), block.indices.tolist()] if row.is_used and column.is_used else []
             patterns.append(casadi.Sparsity(math.prod(row.shape), math.prod(column.shape), *entries))
-            positions.append(block.data)
-        return cls(jacobian, patterns, positions)
+        return patterns
+
+    def _kept_alive(self, derivative: Any) -> Any:
+        self._kept.append(derivative)
+        return derivative
 
 
 def _ranges(ports: Sequence[_Port]) -> list[tuple[_Port, slice]]:
     """Each, and where its numbers are among those of all."""
     starts = itertools.accumulate([port.size for port in ports], initial=0)
     return [(port, slice(*ends)) for port, ends in zip(ports, itertools.pairwise(starts), strict=True)]
-
-
-class _Jacobian(_Callback):
-    """The Jacobian of a function, in blocks.
-
-    Args:
-        name: Its name.
-        function: The function.
-        inputs: Its inputs.
-        blocks: How it is divided.
-    """
-
-    def __init__(self, name: str, function: ArrayFunction, inputs: Sequence[_Port], blocks: _Blocks) -> None:
-        self._blocks = blocks
-        super().__init__(name, function, inputs, blocks.patterns)
-
-    def eval(self, args: Sequence[Any]) -> list[Any]:
-        entries = self._blocks.jacobian(*self._columns(args)).data
-        blocks = zip(self._blocks.patterns, self._blocks.positions, strict=True)
-        return [casadi.DM(pattern, entries[positions]) for pattern, positions in blocks]

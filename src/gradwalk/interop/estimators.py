@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Sequence
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy
@@ -30,16 +31,47 @@ Array = NDArray[Any]
 _ACTIVATIONS = {"relu": Value.relu, "tanh": Value.tanh, "logistic": Value.sigmoid}
 
 
+def _is_count(given: Any) -> bool:
+    """Whether something is a positive int, of Python or of NumPy."""
+    return isinstance(given, Integral) and not isinstance(given, bool) and int(given) > 0
+
+
+def _is_finite(given: Any) -> bool:
+    return isinstance(given, Real) and not isinstance(given, bool) and bool(numpy.isfinite(float(given)))
+
+
+def _layers(sizes: Any) -> Any:
+    """The sizes of the hidden layers, where one may be given as it is."""
+    return (sizes,) if isinstance(sizes, Integral) else sizes
+
+
+# What each parameter has to be: whether it is, and that in words.
+_PARAMETERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "hidden_layer_sizes": (
+        lambda x: isinstance(_layers(x), (Sequence, numpy.ndarray)) and all(map(_is_count, _layers(x))),
+        "a positive int, or a sequence of them, such as (16, 16)",
+    ),
+    "activation": (
+        lambda x: isinstance(x, str) and x in _ACTIVATIONS,
+        f"one of {', '.join(map(repr, _ACTIVATIONS))}",
+    ),
+    "alpha": (lambda x: _is_finite(x) and x >= 0, "a number that is not negative"),
+    "batch_size": (lambda x: _is_count(x) or (isinstance(x, str) and x == "auto"), 'a positive int, or "auto"'),
+    "learning_rate_init": (lambda x: _is_finite(x) and x > 0, "a positive number"),
+    "max_iter": (_is_count, "a positive int"),
+}
+
+
 class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
     """A multi-layer perceptron that is trained by Adam."""
 
     def __init__(
         self,
-        hidden_layer_sizes: Sequence[int] = (16,),
+        hidden_layer_sizes: int | Sequence[int] = (16,),
         *,
         activation: str = "relu",
         alpha: float = 1e-4,
-        batch_size: int = 200,
+        batch_size: int | str = "auto",
         learning_rate_init: float = 0.01,
         max_iter: int = 200,
         random_state: Any = None,
@@ -61,10 +93,9 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
             outputs: How many numbers the network returns.
             loss: A function of what it returns for a sample, and of the target.
         """
-        if self.activation not in _ACTIVATIONS:
-            raise ValueError(f"activation={self.activation!r}: it is one of {', '.join(map(repr, _ACTIVATIONS))}")
+        self._check_parameters()
         generator = check_random_state(self.random_state)
-        sizes = [X.shape[1], *self.hidden_layer_sizes, outputs]
+        sizes = [X.shape[1], *_layers(self.hidden_layer_sizes), outputs]
         self.model_ = _network(sizes, _ACTIVATIONS[self.activation])
         answers = _answers(self.model_)
         error = value_and_grad(lambda weights, x, target: loss(answers(weights, x), target))
@@ -72,12 +103,13 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         optimiser = optim.adamw(self.learning_rate_init, weight_decay=self.alpha)
         weights = _drawn(sizes, generator)
         state = optimiser.init(weights)
+        batch_size: Any = min(200, len(X)) if self.batch_size == "auto" else self.batch_size
         self.loss_curve_ = []
         for _ in range(self.max_iter):
             order = generator.permutation(len(X))
             total = 0.0
-            for start in range(0, len(X), self.batch_size):
-                batch = order[start : start + self.batch_size]
+            for start in range(0, len(X), batch_size):
+                batch = order[start : start + batch_size]
                 value, gradient = step(weights, X[batch], targets[batch])
                 updates, state = optimiser.update(gradient, state, weights)
                 weights = optim.apply_updates(weights, updates)
@@ -86,6 +118,13 @@ class _Network(BaseEstimator):  # type: ignore[misc]  # scikit-learn is Any
         for parameter, weight in zip(self.model_.parameters(), weights.tolist(), strict=True):
             parameter.data = weight
         self.n_iter_ = self.max_iter
+
+    def _check_parameters(self) -> None:
+        """Raise `ValueError` where a parameter is not what it has to be: when training begins, as scikit-learn does."""
+        for name, (is_right, expected) in _PARAMETERS.items():
+            given = getattr(self, name)
+            if not is_right(given):
+                raise ValueError(f"{name}={given!r}: it is {expected}")
 
     def _outputs(self, X: ArrayLike) -> Array:  # noqa: N803  scikit-learn's name
         """What the network returns for samples, in a row each."""
@@ -102,10 +141,10 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
     scikit-learn's own networks, samples and targets should be of a similar scale, as a `StandardScaler` makes them.
 
     Args:
-        hidden_layer_sizes: How many neurons there are in each hidden layer.
+        hidden_layer_sizes: How many neurons there are in each hidden layer; an int for one layer.
         activation: That of the hidden layers: "relu", "tanh" or "logistic".
         alpha: How strongly weights decay.
-        batch_size: How many samples there are in a step.
+        batch_size: How many samples there are in a step; "auto" for 200, or all if there are fewer.
         learning_rate_init: How far a step goes at most, nearly.
         max_iter: How many times training goes over all samples.
         random_state: A seed, or a `numpy.random.RandomState`, of the first weights and of the order of the samples.
@@ -132,6 +171,9 @@ class MLPRegressor(RegressorMixin, _Network):  # type: ignore[misc]  # scikit-le
         Args:
             X: The samples, in a row each.
             y: A number for each, or a row of numbers.
+
+        Raises:
+            ValueError: A parameter, the samples or the targets are not what they have to be.
         """
         samples, targets = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=numpy.float64)
         self._is_flat = targets.ndim == 1
@@ -169,6 +211,9 @@ class MLPClassifier(ClassifierMixin, _Network):  # type: ignore[misc]  # scikit-
         Args:
             X: The samples, in a row each.
             y: The class of each.
+
+        Raises:
+            ValueError: A parameter, the samples or the classes are not what they have to be.
         """
         samples, labels = validate_data(self, X, y, dtype=numpy.float64)
         check_classification_targets(labels)

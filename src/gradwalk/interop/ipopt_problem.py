@@ -8,9 +8,13 @@ from typing import Any
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
+from gradwalk.interop.array_function import structure
+from gradwalk.program.trace import named
 from gradwalk.transforms.grad import grad
 from gradwalk.transforms.jit import jit
+from gradwalk.transforms.recorded import Jit
 from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
+from gradwalk.trees.tree import TreeDef
 
 Array = NDArray[Any]
 Structure = tuple[Array, Array]
@@ -34,7 +38,8 @@ class IpoptProblem:
         m: How many constraints there are.
 
     Raises:
-        TypeError: One of the functions is none, or `objective` does not return one number.
+        TypeError: One of the functions is none, or uses Values that are not among its arguments; `objective` does not
+            return one number, or `constraints` no vector.
         ValueError: `x` is no vector.
 
     Example:
@@ -54,6 +59,9 @@ class IpoptProblem:
     def __init__(
         self, objective: Callable[[Any], Any], x: ArrayLike, constraints: Callable[[Any], Any] | None = None
     ) -> None:
+        for what, f in {"objective": objective, "constraints": constraints}.items():
+            if not callable(f) and not (f is None and what == "constraints"):
+                raise TypeError(f"IpoptProblem() takes a function as {what}, not {type(f).__name__}: {f!r:.60}")
         start = numpy.asarray(x, numpy.float64)
         if start.ndim != 1:
             raise ValueError(f"x is an array of shape {start.shape}: IPOPT's variables are a vector, such as x.ravel()")
@@ -66,6 +74,9 @@ class IpoptProblem:
             return total + multipliers @ constrained(x) if constraints else total
 
         self._objective = jit(objective)
+        _check_result(objective, self._objective, start, "one number, such as x @ x", _is_number)
+        if constraints:
+            _check_result(constraints, jit(constraints), start, "a vector, or a list of numbers", _is_vector)
         self._gradient = jit(grad(objective))
         self._constraints = jit(constrained)
         self._jacobian = sparse_jacobian(constrained)
@@ -129,3 +140,22 @@ class IpoptProblem:
             obj_factor: The factor of the objective.
         """
         return self._hessian(x, lagrange, obj_factor).data[self._is_lower]  # type: ignore[no-any-return]
+
+
+def _check_result(
+    f: Callable[..., Any], recorded: Jit[..., Any], x: Array, expected: str, is_right: Callable[[TreeDef], bool]
+) -> None:
+    """Raise `TypeError` where a function of the variables does not return what it has to."""
+    found = structure(recorded, [x], named(f))
+    if not is_right(found):
+        raise TypeError(f"{named(f)} returned {found}: it has to return {expected}")
+
+
+def _is_number(result: TreeDef) -> bool:
+    return result.spec is None and result.array_shapes == [()]
+
+
+def _is_vector(result: TreeDef) -> bool:
+    if result.spec is None:
+        return len(result.array_shapes[0]) == 1
+    return result.size == 0 or (bool(result.parts()) and all(map(_is_number, result.parts())))

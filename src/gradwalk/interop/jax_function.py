@@ -85,7 +85,7 @@ def _array(leaf: Any, f: Callable[..., Any], path: Any) -> Any:
         array = jax.numpy.asarray(leaf)
     except TypeError:
         array = None
-    if array is None or not (_is_differentiable(array) or array.dtype.kind in "iub"):
+    if array is None or not (_is_differentiable(array) or getattr(array.dtype, "kind", "O") in "iub"):
         given = type(leaf).__name__ if array is None else f"of {array.dtype}"
         where = jax.tree_util.keystr(path[1:]) or "all"
         name = getattr(f, "__name__", "function")
@@ -154,13 +154,20 @@ def _pushed(primals: Sequence[Any], tangents: Sequence[Any], *, function: ArrayF
 
 
 def _transposed(adjoints: Sequence[Any], *arrays: Any, function: ArrayFunction, batch: int) -> list[Any]:
-    """Adjoints of the arguments that a derivative is linear in: the last ones, which are not known."""
-    assert function.transposed is not None
-    known = [array for array in arrays if not ad.is_undefined_primal(array)]
+    """Adjoints of the arguments that are not known, which a derivative is linear in."""
+    if function.transposed is None:
+        raise TypeError(
+            f"{function.__name__}() is not known to be linear, so it is not transposed: transpose its derivative, "
+            "jax.linearize(f, x)[1]"
+        )
     given = [ad.instantiate_zeros(adjoint) for adjoint in adjoints]
-    found = _call.bind(*known, *given, function=function.transposed(), batch=batch)
-    expected = [array.aval for array in arrays[len(known) :]]
-    return [None] * len(known) + [_of_one(array, aval) for array, aval in zip(found, expected, strict=True)]
+    points, linear = arrays[: function.points], arrays[function.points :]
+    found = _call.bind(*points, *given, function=function.transposed(), batch=batch)
+    pairs = zip(found, linear, strict=True)
+    return [
+        *[None] * len(points),
+        *[_of_one(array, own.aval) if ad.is_undefined_primal(own) else None for array, own in pairs],
+    ]
 
 
 def _of_one(array: Any, aval: Any) -> Any:

@@ -16,6 +16,7 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
+from gradwalk.value.modes import is_unknown, refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule
 
@@ -155,12 +156,17 @@ class Call:
     def values(self, operands: Sequence[Any]) -> list[Value]:
         """Return the results for Values and floats, as Values.
 
+        Where nobody may ask for their numbers they are not computed: that might fail, or never end, for numbers that
+        only stand for others, and a branch that these do not take is recorded, too.
+
         Args:
             operands: Values and floats.
 
         Returns:
             A Value for each result.
         """
+        if is_unknown() and not refuses_nans():
+            return self.results(operands, [math.nan] * self.outputs)
         numbers = [primal_of(operand) if isinstance(operand, Value) else operand for operand in operands]
         return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())
 

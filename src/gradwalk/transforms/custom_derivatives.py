@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from gradwalk.program.trace import Indices, Recording, named, reduced
 from gradwalk.program.trace_cache import Trace, TraceCache
 from gradwalk.trees.tree import flattened, scalars
 from gradwalk.value.convert import is_number
-from gradwalk.value.modes import RecordingError
+from gradwalk.value.modes import RecordingError, without_numbers
 from gradwalk.value.value import Value
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
@@ -42,8 +43,6 @@ class Primitive(Call):
         self.name = self.__name__
         self._f = f
         self._rule: Callable[..., Any] | None = None
-        # The operands of the latest call with each number of them: those that the rule is recorded for.
-        self._latest: dict[int, Sequence[float]] = {}
         self._rules: TraceCache[Trace] = TraceCache(self.name)  # recordings of the rule, by the number of operands
 
     def __call__(self, *operands: Any) -> Any:
@@ -98,8 +97,7 @@ class Primitive(Call):
         Raises:
             TypeError: The function does not return a real number.
         """
-        self._latest[len(operands)] = given = tuple(operands.tolist())
-        result = self._f(*given)
+        result = self._f(*operands.tolist())
         if not is_number(result):
             raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
         return numpy.array([float(result)])
@@ -157,11 +155,10 @@ class Primitive(Call):
 
     def _recorded_rule(self, count: int) -> Program:
         recording = Recording(staged=True)
-        operands = self._latest[count]
-        [result] = self.numbers(numpy.array(operands)).tolist()
-        given = [recording.add_inputs(number, "operand") for number in (result, *operands)]
+        given = [recording.add_inputs(math.nan, "operand") for _ in range(count + 1)]  # nobody may ask for the numbers
         try:
-            partials, _ = recording.run(self._apply_rule, given, {})
+            with without_numbers():
+                partials, _ = recording.run(self._apply_rule, given, {})
         except RecordingError as error:
             error.add_note(
                 f"The derivative of the primitive {named(self._f)} is recorded here, to be used in a recorded graph. "

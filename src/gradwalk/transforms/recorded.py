@@ -150,6 +150,15 @@ class Jit(Wrapper[P, R]):
         """How often it was called and recorded, and the instructions of all recordings."""
         return self._cache.statistics
 
+    def recorded(self, *args: P.args, **kwargs: P.kwargs) -> JitTrace:
+        """Return the recording for arguments like these, which is made if needed, and is not run.
+
+        Args:
+            *args: The positional arguments of the function.
+            **kwargs: Its keyword arguments.
+        """
+        return self._trace(args, kwargs)[0]
+
     def walk(self, *args: P.args, **kwargs: P.kwargs) -> Walk:
         """Return the walk through its graph for these arguments.
 

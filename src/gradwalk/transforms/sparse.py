@@ -136,6 +136,15 @@ class Sparse(Transform[P, Any]):
         matrix.data, matrix.indices, matrix.indptr = trace.entries(row), matrix.indices.copy(), matrix.indptr.copy()
         return matrix
 
+    def structure(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the matrix for arguments like these with 0 in place of its entries, for which nothing is computed.
+
+        Args:
+            *args: The positional arguments of the function, of which the structure and shapes count.
+            **kwargs: Its keyword arguments.
+        """
+        return self._trace(args, kwargs)[0].matrix.copy()
+
     @property
     def statistics(self) -> SparseStatistics:
         """The size and cost of the latest recording.

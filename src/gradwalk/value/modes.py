@@ -209,6 +209,15 @@ def debug_nans() -> Setting:
     return Setting(_refusing_nans, True, is_switch=True)
 
 
+def without_numbers() -> Setting:
+    """Suspend `debug_nans()` where numbers only stand for others, and what is computed from them says nothing.
+
+    Returns:
+        A context manager.
+    """
+    return Setting(_refusing_nans, False)
+
+
 def source_lines() -> Setting:
     """Make every new node remember the line of the program that made it, as its `source`.
 
@@ -329,6 +338,11 @@ def depth() -> int:
 def is_staging() -> bool:
     """Return whether a function is being staged here."""
     return staging != 0 and _staging_level.get() != 0
+
+
+def is_unknown() -> bool:
+    """Return whether nobody may ask for numbers here: a function is being staged that may not branch on them."""
+    return staging != 0 and _staging_level.get() != 0 and _branches.get() is None
 
 
 def is_being_recorded(node: ValueNode) -> bool:
