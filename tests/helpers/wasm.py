@@ -48,6 +48,8 @@ def refusal(error: BaseException | None, package: Path) -> str | None:
     """
     if not IS_WASM or error is None:
         return None
+    if "to have it, install SciPy" in str(error):
+        return _REFUSALS["No module named 'scipy'"]
     trace = error.__traceback__
     while trace is not None:
         if Path(trace.tb_frame.f_code.co_filename).is_relative_to(package):

@@ -157,6 +157,8 @@ def test_what_does_not_work_in_jit_works_elsewhere_and_is_refused_there(expressi
 
 @pytest.mark.parametrize("expression", claims("refused"))
 def test_what_is_refused_is_refused_everywhere(expression):
+    if "quantile" in expression and numpy.lib.NumpyVersion(numpy.__version__) < "2.3.0":
+        pytest.skip("earlier versions of NumPy sort the Values")
     with pytest.raises((TypeError, AttributeError)):
         eager(expression)
     with pytest.raises((TypeError, AttributeError)):

@@ -16,6 +16,7 @@ import pytest
 from checkout import IS_COMPILED
 from hypothesis import given
 from hypothesis import strategies as st
+from wasm import IS_WASM
 
 from gradwalk import Value, math
 
@@ -67,6 +68,7 @@ def test_finalisers_in_the_middle_of_a_graph_that_is_freed():
     assert sorted(Tracked.freed) == [f"{i} 5.0" for i in range(5)]
 
 
+@pytest.mark.skipif(IS_WASM, reason="a finaliser of its own takes the place of that which releases deep chains there")
 def test_long_chains_of_a_subclass():
     Tracked.freed.clear()
     y = Tracked(0.0)
