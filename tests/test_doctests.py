@@ -17,16 +17,18 @@ MODULES = [
     if not module.ispkg and module.name != "gradwalk.__main__"
 ]
 
-NEEDED = {"gradwalk.explain.page.notebook": "anywidget", "gradwalk.transforms.sparse": "scipy"}
-
-
 NEEDED = {
+    "gradwalk.backend.scipy_callable": "scipy",
     "gradwalk.explain.page.notebook": "anywidget",
+    "gradwalk.interop": "scipy",
     "gradwalk.interop.casadi_function": "casadi",
     "gradwalk.interop.estimators": "sklearn",
+    "gradwalk.interop.ipopt_problem": "scipy",
     "gradwalk.interop.jax_function": "jax",
     "gradwalk.interop.pytensor_function": "pytensor",
     "gradwalk.interop.torch_function": "torch",
+    "gradwalk.solvers.roots": "scipy",
+    "gradwalk.transforms.sparse": "scipy",
 }
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from wasm import IS_WASM
 
 from gradwalk.value.source_line import SourceLine, files_of, users_line
 
@@ -102,6 +103,7 @@ def test_names_of_no_program(name):
     assert files_of([line]) == {}
 
 
+@pytest.mark.skipif(IS_WASM, reason="there are no pipes in WebAssembly")
 def test_devices_and_pipes_are_not_read(tmp_path):
     """In a process of its own, which runs out of memory and of time where it does."""
     os.mkfifo(tmp_path / "pipe.py")
