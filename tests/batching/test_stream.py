@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from references import needs
+from wasm import IS_WASM
 
 import gradwalk.math as gm
 from gradwalk import Value, grad, jit, no_grad, stream, value_and_grad, vmap
@@ -156,6 +157,7 @@ def test_an_empty_batch_has_the_structure_of_its_samples():
     assert list(stream(jit(vmap(lambda x: x)), iter([]))) == []
 
 
+@pytest.mark.skipif(IS_WASM, reason="files cannot be mapped there")
 def test_a_file_takes_the_memory_of_a_chunk(tmp_path):
     count = 25_000_000 if IS_COMPILED else 1_000_000  # 200 MB, or 8 MB
     numbers = numpy.memmap(tmp_path / "numbers", numpy.float64, "w+", shape=(count,))

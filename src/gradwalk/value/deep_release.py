@@ -26,6 +26,8 @@ def release_operands(node: Any) -> None:
     if _is_releasing:  # by a node that is further up
         return
     _is_releasing = True
-    while _waiting:
-        _waiting.pop()
-    _is_releasing = False
+    try:
+        while _waiting:
+            _waiting.pop()
+    finally:
+        _is_releasing = False
