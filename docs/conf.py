@@ -27,6 +27,7 @@ myst_number_code_blocks: list[str] = []
 
 default_role = "public"
 nitpicky = True
+nitpick_ignore = [("py:obj", "typing.~P")]  # the arguments of a function, in signatures of what is made of it
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 autodoc_member_order = "bysource"
