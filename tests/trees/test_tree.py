@@ -297,7 +297,7 @@ class TestMessages:
             ({1.0}, r"x is a set \(\{1\.0\}\)"),
             (Decimal(1), "x is a Decimal"),
             (Fraction(1, 2), "x is a Fraction"),
-            (numpy.timedelta64(3), "x is a timedelta64"),
+            (numpy.timedelta64(3, "s"), "x is a timedelta64"),
             (object, "x is a type"),
             (len, "x is a builtin_function_or_method"),
             ([1.0, {"a": (2.0, "b")}], r"x\[1\]\['a'\]\[1\] is a str \('b'\)"),

@@ -5,10 +5,25 @@ from __future__ import annotations
 import contextlib
 import threading
 
+import numpy
 import pytest
 
-from gradwalk import RecordingError, Value, debug_nans, jit, math, no_grad, source_lines, threads
+from gradwalk import (
+    RecordingError,
+    Value,
+    checkpoint,
+    debug_nans,
+    jit,
+    loops,
+    math,
+    no_grad,
+    primitive,
+    source_lines,
+    threads,
+)
+from gradwalk import numpy as gnp
 from gradwalk.backend.thread_pool import available
+from gradwalk.solvers import custom_root, odeint, root_scalar
 from gradwalk.value import modes
 
 
@@ -103,6 +118,49 @@ def test_a_setting_is_entered_once():
     with setting:  # again, after it has ended
         assert not is_remembered()
     assert is_remembered()
+
+
+@primitive
+def cubed(x):
+    return x**3
+
+
+@cubed.derivative
+def _(out, x):
+    return 3 * x**2
+
+
+@custom_root(lambda x, a: x * x - a)
+def own_root(start, a):
+    return a**0.5
+
+
+# Whatever makes a Value whose rule is a function, of a Value x.
+CALLS = {
+    "a loop": lambda x: loops.fori_loop(0, 3, lambda i, y: math.sin(y * x), 1.0),
+    "a loop of jit": jit(lambda x: loops.while_loop(lambda y: y < 9.0, lambda y: y * 2.0 + x, x)),
+    "a scan": lambda x: loops.scan(lambda total, y: (total + y * x, total), 0.0, numpy.arange(3.0))[0],
+    "a branch": lambda x: loops.cond(math.less(x, 1.0), math.sin, math.cos, x),
+    "a primitive": cubed,
+    "a checkpoint": checkpoint(lambda x: math.sin(x) * x),
+    "a linear system": lambda x: gnp.linalg.solve(numpy.array([[x, 1.0], [0.0, 2.0]]), numpy.array([1.0, x]))[0],
+    "a root": lambda x: root_scalar(lambda y: y * y - x, x0=1.0),
+    "a root of the user's": lambda x: own_root(1.0, x),
+    "a differential equation": lambda x: odeint(lambda y, t: -x * y, 1.0, [0.0, 1.0])[-1],
+    "by hand": lambda x: Value(x.data**2, (x,), (2.0 * x.data,)),
+    "a neuron": lambda x: math.sumprod([x, 2.0], [x, 1.0], 3.0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_under_no_grad_results_are_leaves(name):
+    call, x = CALLS[name], Value(0.8)
+    with no_grad():
+        y = call(x)
+    assert isinstance(y, Value)
+    assert y.operands == ()
+    (y * x).backward()
+    assert x.grad == y.data == pytest.approx(call(x).data, rel=1e-15)
 
 
 def test_settings_nest():

@@ -208,8 +208,8 @@ static inline Node *new_node(PyTypeObject *type) {
 #if defined(Py_DEBUG) || defined(Py_TRACE_REFS)
     PyObject_Init((PyObject *)node, type);
 #else
-    node->ob_base.ob_refcnt = 1;
-    node->ob_base.ob_type = type; /* which is static, and counts no instances */
+    node->ob_base = (PyObject){.ob_type = type}; /* which is static, and counts no instances */
+    node->ob_base.ob_refcnt = 1; /* CPython 3.14 keeps flags beside it, which are 0 by the line above */
 #endif
     return node;
 }

@@ -1906,10 +1906,11 @@ def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) 
         rule: A function of the node, which adds to the operands' gradients in a backward sweep.
 
     Returns:
-        The node.
+        The node; under `no_grad()` a leaf, which has no use for a rule.
     """
     out: Value = Value(data, operands, symbol)
-    out._details.closure = rule
+    if out._opcode != nodes.UNCONNECTED:
+        out._details.closure = rule
     return out
 
 
