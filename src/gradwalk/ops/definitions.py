@@ -48,7 +48,8 @@ _sinc = where(equal(x, 0), 1, _sine / (math.pi * x))
 
 # In exp(-x²), an error of x² counts as many times as x² is large. What its rounding lost is known: the square of x
 # rounded to sixteenths is exact. Adding and subtracting a large number rounds: one in float64, the other in float32.
-near = unless(x, size > 40, 40 * f.sign(x))  # from there on exp(-x²/2) is 0
+# From there on exp(-x²/2) is 0. By copysign, as compilers are led to branches by the choices within sign.
+near = unless(x, size > 40, f.copysign(40, x))
 _in_float64 = (near + 1.5 * 2.0**48) - 1.5 * 2.0**48
 coarse = where(equal(_in_float64, 0), (near + 1.5 * 2.0**19) - 1.5 * 2.0**19, _in_float64)
 lost = (coarse * coarse - near * near) + (near - coarse) * (near + coarse)

@@ -362,14 +362,14 @@ def partial(
         v1 = (1000.0 if x > 1000.0 else (-1000.0 if x < -1000.0 else x)) * ieee.norm_pdf(x)
         return ieee.norm_cdf(x) + v1
     elif opcode == 36:  # erf
-        v1 = 40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x
+        v1 = ieee.copysign(40.0, x) if ieee.fabs(x) > 40.0 else x
         v2 = v1 * v1
         v3 = v1 + 422212465065984.0 - 422212465065984.0
         v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3
         v5 = ieee.exp(-v2) * (1.0 - (v4 * v4 - v2 + (v1 - v4) * (v1 + v4)))
         return ieee.div(2.0, ieee.sqrt(3.141592653589793)) * v5
     elif opcode == 37:  # erfc
-        v1 = 40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x
+        v1 = ieee.copysign(40.0, x) if ieee.fabs(x) > 40.0 else x
         v2 = v1 * v1
         v3 = v1 + 422212465065984.0 - 422212465065984.0
         v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3
@@ -393,7 +393,7 @@ def partial(
         v13 = 1.0 + 2.0 * x
         return ieee.div(ieee.div(-(v12 * v1 + 2.623063993696738), v13), v13)
     elif opcode == 39:  # norm_pdf
-        return -(40.0 * ieee.sign(x) if ieee.fabs(x) > 40.0 else x) * out
+        return -(ieee.copysign(40.0, x) if ieee.fabs(x) > 40.0 else x) * out
     elif opcode == 40:  # norm_cdf
         return ieee.norm_pdf(x)
     elif opcode == 41:  # norm_ppf

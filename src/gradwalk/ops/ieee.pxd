@@ -138,7 +138,7 @@ cdef inline double erfcx(double x) noexcept nogil:
     cdef double v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16, v17, v18, v19, v20
     if x < 0.0:
         v1 = fabs(x)
-        v2 = 40.0 * sign(x) if v1 > 40.0 else x
+        v2 = copysign(40.0, x) if v1 > 40.0 else x
         v3 = v2 * v2
         v4 = v2 + 422212465065984.0 - 422212465065984.0
         v5 = v2 + 786432.0 - 786432.0 if v4 == 0.0 else v4
@@ -341,7 +341,7 @@ cdef inline double lgamma(double x) noexcept nogil:
 
 cdef inline double norm_cdf(double x) noexcept nogil:
     cdef double v1, v2, v3, v4, v5, v6
-    v1 = 40.0 * sign(x) if fabs(x) > 40.0 else x
+    v1 = copysign(40.0, x) if fabs(x) > 40.0 else x
     v2 = v1 * 0.7071067811865476
     v3 = v1 + 422212465065984.0 - 422212465065984.0
     v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3
@@ -352,7 +352,7 @@ cdef inline double norm_cdf(double x) noexcept nogil:
 
 cdef inline double norm_pdf(double x) noexcept nogil:
     cdef double v1, v2, v3, v4, v5
-    v1 = 40.0 * sign(x) if fabs(x) > 40.0 else x
+    v1 = copysign(40.0, x) if fabs(x) > 40.0 else x
     v2 = v1 * v1
     v3 = v1 + 422212465065984.0 - 422212465065984.0
     v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3

@@ -184,7 +184,7 @@ def erfcx(x: float) -> float:
     """
     if x < 0.0:
         v1 = fabs(x)
-        v2 = 40.0 * sign(x) if v1 > 40.0 else x
+        v2 = copysign(40.0, x) if v1 > 40.0 else x
         v3 = v2 * v2
         v4 = v2 + 422212465065984.0 - 422212465065984.0
         v5 = v2 + 786432.0 - 786432.0 if v4 == 0.0 else v4
@@ -406,7 +406,7 @@ def norm_cdf(x: float) -> float:
     Returns:
         The value.
     """
-    v1 = 40.0 * sign(x) if fabs(x) > 40.0 else x
+    v1 = copysign(40.0, x) if fabs(x) > 40.0 else x
     v2 = v1 * 0.7071067811865476
     v3 = v1 + 422212465065984.0 - 422212465065984.0
     v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3
@@ -424,7 +424,7 @@ def norm_pdf(x: float) -> float:
     Returns:
         The value.
     """
-    v1 = 40.0 * sign(x) if fabs(x) > 40.0 else x
+    v1 = copysign(40.0, x) if fabs(x) > 40.0 else x
     v2 = v1 * v1
     v3 = v1 + 422212465065984.0 - 422212465065984.0
     v4 = v1 + 786432.0 - 786432.0 if v3 == 0.0 else v3

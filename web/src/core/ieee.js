@@ -110,7 +110,7 @@ export function digamma(x) {
 export function erfcx(x) {
   if (x < 0) {
     const v1 = fabs(x);
-    const v2 = v1 > 40 ? 40 * sign(x) : x;
+    const v2 = v1 > 40 ? copysign(40, x) : x;
     const v3 = v2 * v2;
     const v4 = v2 + 422212465065984 - 422212465065984;
     const v5 = v4 === 0 ? v2 + 786432 - 786432 : v4;
@@ -316,7 +316,7 @@ export function lgamma(x) {
 
 /** @param {number} x */
 export function norm_cdf(x) {
-  const v1 = fabs(x) > 40 ? 40 * sign(x) : x;
+  const v1 = fabs(x) > 40 ? copysign(40, x) : x;
   const v2 = v1 * 0.7071067811865476;
   const v3 = v1 + 422212465065984 - 422212465065984;
   const v4 = v3 === 0 ? v1 + 786432 - 786432 : v3;
@@ -327,7 +327,7 @@ export function norm_cdf(x) {
 
 /** @param {number} x */
 export function norm_pdf(x) {
-  const v1 = fabs(x) > 40 ? 40 * sign(x) : x;
+  const v1 = fabs(x) > 40 ? copysign(40, x) : x;
   const v2 = v1 * v1;
   const v3 = v1 + 422212465065984 - 422212465065984;
   const v4 = v3 === 0 ? v1 + 786432 - 786432 : v3;

@@ -573,7 +573,7 @@ export const TABLE = [
     forward: (x) => ieee.erf(x),
     partials: [
       (x) => {
-        const v1 = ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x;
+        const v1 = ieee.fabs(x) > 40 ? ieee.copysign(40, x) : x;
         const v2 = v1 * v1;
         const v3 = v1 + 422212465065984 - 422212465065984;
         const v4 = v3 === 0 ? v1 + 786432 - 786432 : v3;
@@ -595,7 +595,7 @@ export const TABLE = [
     forward: (x) => ieee.erfc(x),
     partials: [
       (x) => {
-        const v1 = ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x;
+        const v1 = ieee.fabs(x) > 40 ? ieee.copysign(40, x) : x;
         const v2 = v1 * v1;
         const v3 = v1 + 422212465065984 - 422212465065984;
         const v4 = v3 === 0 ? v1 + 786432 - 786432 : v3;
@@ -650,7 +650,7 @@ export const TABLE = [
     isExact: true,
     words: "density of the normal distribution",
     forward: (x) => ieee.norm_pdf(x),
-    partials: [(x, _y, _z, out) => -(ieee.fabs(x) > 40 ? 40 * ieee.sign(x) : x) * out],
+    partials: [(x, _y, _z, out) => -(ieee.fabs(x) > 40 ? ieee.copysign(40, x) : x) * out],
     formulas: [["*", ["negative", "x"], "out"]],
   },
   {

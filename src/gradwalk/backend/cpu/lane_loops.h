@@ -307,7 +307,7 @@ static inline REAL NAME(gradwalk_digamma)(REAL x) {
 }
 static inline REAL NAME(gradwalk_erfcx)(REAL x) {
     const REAL v1 = F(fabs)(x);
-    const REAL v2 = v1 > R(40.0) ? R(40.0) * SIGN(x) : x;
+    const REAL v2 = v1 > R(40.0) ? F(copysign)(R(40.0), x) : x;
     const REAL v3 = v2 * v2;
     const REAL v4 = v2 + R(422212465065984.0) - R(422212465065984.0);
     const REAL v5 = v4 == R(0.0) ? v2 + R(786432.0) - R(786432.0) : v4;
@@ -394,7 +394,7 @@ static inline REAL NAME(gradwalk_lgamma)(REAL x) {
     return x < R(0.0) ? (v3 > R(0.0) ? v34 : v4 / R(0.0)) : (v4 < R(1.0) ? v33 - v5 : v33);
 }
 static inline REAL NAME(gradwalk_norm_cdf)(REAL x) {
-    const REAL v1 = F(fabs)(x) > R(40.0) ? R(40.0) * SIGN(x) : x;
+    const REAL v1 = F(fabs)(x) > R(40.0) ? F(copysign)(R(40.0), x) : x;
     const REAL v2 = v1 * R(0.7071067811865476);
     const REAL v3 = v1 + R(422212465065984.0) - R(422212465065984.0);
     const REAL v4 = v3 == R(0.0) ? v1 + R(786432.0) - R(786432.0) : v3;
@@ -402,7 +402,7 @@ static inline REAL NAME(gradwalk_norm_cdf)(REAL x) {
     return R(0.5) * (F(erfc)(-v2) + v5 * R(1.1283791670955126) * V(exp)(-(v2 * v2)));
 }
 static inline REAL NAME(gradwalk_norm_pdf)(REAL x) {
-    const REAL v1 = F(fabs)(x) > R(40.0) ? R(40.0) * SIGN(x) : x;
+    const REAL v1 = F(fabs)(x) > R(40.0) ? F(copysign)(R(40.0), x) : x;
     const REAL v2 = v1 * v1;
     const REAL v3 = v1 + R(422212465065984.0) - R(422212465065984.0);
     const REAL v4 = v3 == R(0.0) ? v1 + R(786432.0) - R(786432.0) : v3;
