@@ -1,13 +1,12 @@
 """Build the documentation into build/site or another folder, and say where it is.
 
-usage: python tools/build_site.py [FOLDER]
-
 Warnings are errors, links that lead nowhere included. What was built needs no network: index.html opens from the disk,
 and its search works there. Needs `pip install ".[docs]"`.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,11 @@ ROOT = Path(__file__).parents[1]
 
 def main() -> int:
     """Run Sphinx; its exit code."""
-    site = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build/site"
+    parser = argparse.ArgumentParser(description="Build the documentation. Warnings are errors.")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "build/site", help="where to, build/site by default"
+    )
+    site = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as doctrees:  # everything is made anew
         options = ["-q", "-W", "--keep-going", "-n", "-a", "-E", "-d", doctrees]
         command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(site)]

@@ -1,16 +1,27 @@
 """Functions of real numbers: of floats they return floats, of Values Values, and of arrays and lists arrays.
 
-A drop-in for the functions of real numbers in Python's `math`, with the results of IEEE where that raises: `log(0)`
-is -inf. Beside them are the other functions of the table, activations, and what is computed from many numbers.
+A drop-in for Python's `math`, with the results of IEEE where that raises: `log(0)` is -inf. Functions of integers, and
+those that take a float apart, are Python's own, and refuse Values. Beside them are the other functions of the table,
+activations, and what is computed from many numbers.
 """
 
 from __future__ import annotations
 
+from math import comb as comb
 from math import e as e
+from math import factorial as factorial
+from math import frexp as frexp
+from math import gcd as gcd
 from math import inf as inf
+from math import isqrt as isqrt
+from math import lcm as lcm
+from math import ldexp as ldexp
 from math import nan as nan
+from math import nextafter as nextafter
+from math import perm as perm
 from math import pi as pi
 from math import tau as tau
+from math import ulp as ulp
 from typing import TypeVar
 
 from gradwalk.functions.elementary import clip as clip
