@@ -5,8 +5,9 @@ usage: python tools/wheels.py FOLDER [--targets NAME ...] [--windows-headers FOL
 All are built from the sdist alone: a pure wheel, and one for each target and each of python3.11 to python3.14 that is
 on the path. zig, which is on PyPI, compiles for other systems, and for older versions of the C library than this
 machine's; auditwheel says which systems a wheel is for. Wheels for this machine are tested where there is no compiler.
-zig's runtime tells modules of no instruction set but the baseline, so that of zig's wheels these loops alone are run.
-Wheels for musl are tested by hand: a CPython 3.11 and NumPy's wheels run with Debian's musl 1.2.5, not with 1.2.3.
+zig's runtime knows no instruction set but the baseline, so that of zig's wheels these loops alone are run; and there it
+has a log2 of its own, less exact for subnormal numbers. Wheels for musl have been tested by hand, with a CPython 3.11
+compiled for Debian's musl and run with its version 1.2.5: NumPy's wheels fail with 1.2.3.
 For macOS and Windows modules are only compiled and not linked, for Windows if there is a folder of Python's headers
 with Windows' own pyconfig.h. What is released is built by cibuildwheel, on the systems themselves (see
 pyproject.toml).
