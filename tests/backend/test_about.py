@@ -36,6 +36,12 @@ def test_the_kernel_says_what_it_was_compiled_with():
     assert (found.vectors == "libmvec") == executor.USES_LIBMVEC
 
 
+@pytest.mark.parametrize(("suffix", "is_told"), [("linux-musl", True), ("linux-gnu", False)])
+def test_musl_is_told(monkeypatch, suffix, is_told):
+    monkeypatch.setattr("sysconfig.get_config_var", {"EXT_SUFFIX": f".cpython-311-x86_64-{suffix}.so"}.get)
+    assert gradwalk.about().platform.endswith(", musl") == is_told
+
+
 def test_choices_of_now_are_told(monkeypatch):
     monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "baseline")
     with gradwalk.threads(3):

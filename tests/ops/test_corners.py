@@ -156,6 +156,15 @@ def test_the_second_derivative_of_quantiles_overflows_with_its_sign():
     assert (second[~far] < -1.78e308).all()
 
 
+def test_there_is_no_acosh_far_below_1():
+    """Where musl's has numbers."""
+    x = -numpy.geomspace(1.0, 1e9, 1000)
+    acosh = gradwalk.math.acosh
+    assert numpy.isnan([Value(number).acosh().data for number in x]).all()
+    assert numpy.isnan([jit(acosh)(number) for number in x]).all()
+    assert numpy.isnan(vmap(acosh)(x)).all()
+
+
 def test_values_are_rounded_to_values():
     v = Value(2.5)
     results = [math.floor(v), math.ceil(v), math.trunc(v), round(v)]

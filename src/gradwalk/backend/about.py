@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -41,7 +42,7 @@ class About:
     Attributes:
         version: That of gradwalk.
         python: Which Python, and its version.
-        platform: The operating system and the processor.
+        platform: The operating system, the processor, and musl where it is the C library.
         has_gil: Whether the interpreter has its lock: False in free-threaded runs.
         compiler: What gradwalk was compiled with; empty where it runs as plain Python.
         instruction_sets: Those that loops over batches are compiled for and this machine has, the smallest first.
@@ -112,7 +113,7 @@ def about() -> About:
     return About(
         version=import_module("gradwalk").__version__,  # which imports this module for those who ask
         python=f"{platform.python_implementation()} {platform.python_version()}",
-        platform=f"{platform.platform()}, {platform.machine()}",
+        platform=_platform(),
         has_gil=getattr(sys, "_is_gil_enabled", lambda: True)(),
         compiler=launch.COMPILER,
         instruction_sets=launch.INSTRUCTION_SETS,
@@ -123,6 +124,13 @@ def about() -> About:
         threads=thread_pool.available(),
         packages={name: _version(name) for name in PACKAGES},
     )
+
+
+def _platform() -> str:
+    """Python's name of the system, to which musl is added: not all versions of Python know it."""
+    names = [platform.platform(), platform.machine()]
+    is_musl = "linux-musl" in sysconfig.get_config_var("EXT_SUFFIX")
+    return ", ".join([*names, "musl"] if is_musl else names)
 
 
 def _vectors() -> str:

@@ -23,7 +23,7 @@ cdef extern from "<math.h>" nogil:
     double erf(double)
     double erfc(double)
     double asinh(double)
-    double acosh(double)
+    double libm_acosh "acosh" (double)
     double atanh(double)
     double cbrt(double)
     double exp2(double)
@@ -39,6 +39,11 @@ cdef extern from "<math.h>" nogil:
 
 cdef inline double pow(double x, double y) noexcept nogil:
     return x * x if y == 2.0 else libm_pow(x, y)
+
+
+# musl's has numbers for some that are far below 1, such as -1e5.
+cdef inline double acosh(double x) noexcept nogil:
+    return libm_acosh(x if x >= 1.0 else 0.0)
 
 
 # The quotient rounded down, as Python and NumPy compute it: the division is of a multiple of y, within its rounding.

@@ -55,6 +55,11 @@ VECTOR_2(pow) VECTOR_2(atan2) VECTOR_2(hypot)
 #define USES_OWN_FUNCTIONS 0
 #endif
 
+/* musl's has numbers for some that are far below 1: see ieee.pxd. */
+#if !defined(__GLIBC__)
+#define acosh(x) (acosh)((x) >= 1.0 ? (x) : 0.0)
+#endif
+
 /* What this has been compiled with, and the C library that it runs with where that tells its version. */
 #if defined(__clang__)
 #define COMPILER "Clang " __clang_version__
