@@ -23,7 +23,7 @@ cdef extern from "<math.h>" nogil:
     double erf(double)
     double erfc(double)
     double asinh(double)
-    double acosh(double)
+    double libm_acosh "acosh" (double)
     double atanh(double)
     double cbrt(double)
     double exp2(double)
@@ -35,10 +35,16 @@ cdef extern from "<math.h>" nogil:
     double fmod(double, double)
     double remainder(double, double)
     double copysign(double, double)
+    const double NAN
 
 
 cdef inline double pow(double x, double y) noexcept nogil:
     return x * x if y == 2.0 else libm_pow(x, y)
+
+
+# musl's, which Alpine and Pyodide have, makes numbers of some below 1, such as -100000.
+cdef inline double acosh(double x) noexcept nogil:
+    return NAN if x < 1.0 else libm_acosh(x)
 
 
 # The quotient rounded down, as Python and NumPy compute it: the division is of a multiple of y, within its rounding.
