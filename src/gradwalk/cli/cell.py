@@ -81,7 +81,9 @@ def _last_value(program: str) -> Value | None:
 
 def _no_input(prompt: object = "", /) -> str:
     """What `input` is in programs."""
-    raise EOFError(f"nobody can be asked while a program runs in the page: write the answer in place of input({prompt!r})")
+    raise EOFError(
+        f"nobody can be asked while a program runs in the page: write the answer in place of input({prompt!r})"
+    )
 
 
 def _told(error: BaseException) -> dict[str, Any]:
