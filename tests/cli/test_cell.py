@@ -95,6 +95,12 @@ def test_an_error_names_the_programs_line(program: str, line: int, told: str):
     assert cell.__file__ not in found["error"]
 
 
+def test_input_says_that_nobody_can_be_asked():
+    found = answer("print('begun')\nname = input('name? ')\n")
+    assert found["line"] == 2
+    assert "write the answer in place of input('name? ')" in found["error"]
+
+
 def test_a_program_starts_afresh():
     answer("secret = 1\n")
     assert "NameError" in answer("secret\n")["error"]

@@ -28,6 +28,7 @@ from gradwalk.ops import ieee
         ("hypot", (1e308, 1e308), math.sqrt(2) * 1e308),
         ("hypot", (1.7e308, 1.7e308), math.inf),
         ("acos", (2.0,), math.nan),
+        ("acosh", (-100_000.0,), math.nan),
         ("sign", (-3.0,), -1.0),
         ("sign", (0.0,), 0.0),
         ("sign", (math.nan,), math.nan),

@@ -50,6 +50,8 @@ def answer(program: str) -> str:
         last = None
     except BaseException as error:  # whatever it is, the visitor is told
         return as_json(_told(error))
+    finally:
+        sys.stdout.flush()  # of a line that has not ended, too
     timeline = recorder.timeline()
     if timeline is not None:
         shown = walk(timeline.graph).essence() | timeline.to_dict()
@@ -65,6 +67,7 @@ def _last_value(program: str) -> Value | None:
     main = ModuleType("__main__")
     main.__file__ = PROGRAM
     sys.modules["__main__"] = main
+    vars(main)["input"] = _no_input
     as_micrograd()
     tree = ast.parse(program, PROGRAM)
     ending = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -74,6 +77,13 @@ def _last_value(program: str) -> Value | None:
         if isinstance(ended, Value):
             return ended
     return next((value for value in reversed(vars(main).values()) if isinstance(value, Value)), None)
+
+
+def _no_input(prompt: object = "", /) -> str:
+    """What `input` is in programs."""
+    raise EOFError(
+        f"nobody can be asked while a program runs in the page: write the answer in place of input({prompt!r})"
+    )
 
 
 def _told(error: BaseException) -> dict[str, Any]:

@@ -35,15 +35,16 @@ cdef extern from "<math.h>" nogil:
     double fmod(double, double)
     double remainder(double, double)
     double copysign(double, double)
+    const double NAN
 
 
 cdef inline double pow(double x, double y) noexcept nogil:
     return x * x if y == 2.0 else libm_pow(x, y)
 
 
-# musl's has numbers for some that are far below 1, such as -1e5.
+# musl's, which Alpine and Pyodide have, makes numbers of some below 1, such as -100000.
 cdef inline double acosh(double x) noexcept nogil:
-    return libm_acosh(x if x >= 1.0 else 0.0)
+    return NAN if x < 1.0 else libm_acosh(x)
 
 
 # The quotient rounded down, as Python and NumPy compute it: the division is of a multiple of y, within its rounding.

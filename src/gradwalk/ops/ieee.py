@@ -60,7 +60,7 @@ erf = math.erf
 erfc = math.erfc
 fabs = math.fabs
 asinh = math.asinh
-acosh = _quiet(lambda x: math.acosh(x if x >= 1.0 else 0.0), lambda _: math.nan)  # see ieee.pxd
+acosh = _quiet(lambda x: math.nan if x < 1.0 else math.acosh(x), numpy.arccosh)  # musl's has numbers below 1
 atanh = _quiet(math.atanh, numpy.arctanh)
 cbrt = math.cbrt
 exp2 = _quiet(math.exp2, numpy.exp2)

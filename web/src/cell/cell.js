@@ -8,7 +8,7 @@ import { Session } from "./session.js";
 /** @typedef {import("./protocol.js").Reply} Reply */
 /** @typedef {keyof typeof EXAMPLES} Example */
 
-const LONGEST = 100_000; // letters of output that are kept
+const LONGEST = 30_000; // letters of output that are kept
 
 export class Cell {
   #isRunning = false;
@@ -103,9 +103,14 @@ export class Cell {
 
   #stop() {
     this.session.close();
+    this.#begin(say.stopped);
+  }
+
+  /** Load Python again, for the next program. @param {string} status */
+  #begin(status) {
     this.#be(false);
-    write(this.status, say.stopped);
-    this.session.start(); // for the next program
+    write(this.status, status);
+    this.session.start();
   }
 
   /** @param {boolean} isRunning */
@@ -128,7 +133,7 @@ export class Cell {
         else if (this.status.textContent === say.loading) write(this.status, say.ready);
         return;
       case "output":
-        return this.#print(`${reply.text}\n`);
+        return this.#print(reply.text);
       case "answer":
         this.#be(false);
         return this.#told(JSON.parse(reply.text));
@@ -136,6 +141,8 @@ export class Cell {
         this.loading.hidden = true;
         this.#be(false);
         return write(this.status, say.failed(reply.text));
+      case "ended":
+        return this.#begin(say.ended(reply.text));
     }
   }
 

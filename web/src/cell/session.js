@@ -41,9 +41,10 @@ export class Session {
 
   /** @param {Reply} reply */
   #hear(reply) {
+    const wasReady = this.isReady;
     if (reply.type === "failed") this.close();
     this.isReady ||= reply.type === "ready";
-    this.listener(reply);
+    this.listener(reply.type === "failed" && wasReady ? { ...reply, type: "ended" } : reply);
     const waiting = this.#waiting;
     if (reply.type !== "ready" || waiting === null) return;
     this.#waiting = null;

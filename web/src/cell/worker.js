@@ -11,7 +11,35 @@
 export function python(reply) {
   /** @type {(program: string) => string} */
   let answer;
-  const text = (/** @type {string} */ line) => reply({ type: "output", text: line });
+
+  let [unsent, writes, sentAt] = ["", 0, 0];
+
+  function send() {
+    if (unsent !== "") reply({ type: "output", text: unsent });
+    [unsent, sentAt] = ["", performance.now()];
+  }
+
+  /** Send lines as they are printed, the first hundred one by one; a page that got 100,000 a second could not be used. @param {string} text */
+  function print(text) {
+    unsent += text;
+    if (++writes <= 100 || performance.now() - sentAt > 300) send();
+  }
+
+  /** What takes the bytes that a stream of Python's is given: letters may come in parts. */
+  function output() {
+    const letters = new TextDecoder();
+    /** @param {Uint8Array} bytes */
+    const write = (bytes) => (print(letters.decode(bytes, { stream: true })), bytes.length);
+    return { write };
+  }
+
+  /** @param {string} program */
+  function run(program) {
+    writes = 0;
+    const text = answer(program);
+    send();
+    reply({ type: "answer", text });
+  }
 
   /** @param {import("./protocol.js").Python} where */
   async function start({ folder, packages }) {
@@ -19,7 +47,9 @@ export function python(reply) {
     const tell = () => reply({ type: "loading", done: done++, of: packages.length + 2 });
     tell();
     const { loadPyodide } = await import(`${folder}pyodide.mjs`);
-    const pyodide = await loadPyodide({ indexURL: folder, stdout: text, stderr: text });
+    const pyodide = await loadPyodide({ indexURL: folder, stdin: () => null });
+    pyodide.setStdout(output());
+    pyodide.setStderr(output());
     tell();
     for (const name of packages) {
       const response = await fetch(folder + name);
@@ -27,13 +57,13 @@ export function python(reply) {
       pyodide.unpackArchive(await response.arrayBuffer(), "zip", { extractDir: "/packages" });
       tell();
     }
-    pyodide.runPython('import sys; sys.path.append("/packages")');
+    pyodide.runPython('import sys; sys.path.append("/packages"); sys.stdout.reconfigure(line_buffering=True)');
     answer = pyodide.pyimport("gradwalk.cli.cell").answer;
     reply({ type: "ready" });
   }
 
   return (request) => {
     if (request.type === "start") start(request.python).catch((error) => reply({ type: "failed", text: String(error) }));
-    else reply({ type: "answer", text: answer(request.program) });
+    else run(request.program);
   };
 }

@@ -1371,4 +1371,5 @@ export const cell = {
   wrongLine: (line) => `In Zeile ${line} ist ein Fehler.`,
   wrong: "Es ist ein Fehler aufgetreten.",
   failed: (problem) => `Python ließ sich nicht laden: ${problem}`,
+  ended: (problem) => `Mit diesem Programm endete Python selbst, und wird neu geladen: ${problem}`,
 };

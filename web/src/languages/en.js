@@ -1539,4 +1539,6 @@ export const cell = {
   wrong: "There is an error.",
   /** @param {string} problem */
   failed: (problem) => `Python could not be loaded: ${problem}`,
+  /** @param {string} problem */
+  ended: (problem) => `Python itself ended with this program, and is being loaded again: ${problem}`,
 };

@@ -85,10 +85,15 @@ SHOWN = "The program ran to its end. Its graph is below."
 
 
 @pytest.fixture
-def context(browser: Browser, address: str) -> Iterator[BrowserContext]:
+def problems() -> list[str]:
+    """What the page complains of."""
+    return []
+
+
+@pytest.fixture
+def context(browser: Browser, address: str, problems: list[str]) -> Iterator[BrowserContext]:
     """A visitor. Nothing may be complained of, nor loaded from anywhere but the page's own server."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
-    problems: list[str] = []
     loaded: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
@@ -199,6 +204,26 @@ def test_an_endless_program_is_stopped(opened: Callable[[], Cell]):
     cell.stop.click()
     expect(cell.status).to_have_text("The program was stopped.")
     expect(cell.run).to_be_focused()
+    cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)
+
+
+def test_all_that_is_printed_is_shown(opened: Callable[[], Cell]):
+    cell = opened().ready()
+    nothing = "The program ran to its end and made no Value to walk: have it call backward(), or end with a Value."
+    cell.runs("print('αβγ', end='')\n", nothing)
+    expect(cell.output).to_have_text("αβγ")
+    cell.runs("for i in range(20_000):\n    print(i)\n", nothing)
+    expect(cell.output).to_contain_text("19998\n19999\n")
+    cell.runs("name = input()\n", "There is an error in line 1.")
+    expect(cell.output).to_contain_text("nobody can be asked")
+
+
+def test_a_program_that_ends_python(opened: Callable[[], Cell], problems: list[str]):
+    cell = opened().ready()
+    program = "x = []\nfor _ in range(100_000):\n    x = [x]\nrepr(x)\n"
+    ended = "Python itself ended with this program, and is being loaded again: {}"
+    cell.runs(program, ended.format("Uncaught RangeError: Maximum call stack size exceeded"))
+    problems.clear()  # what Pyodide says of it to the console
     cell.runs("from gradwalk import Value\nx = Value(2.0)\nx * x\n", SHOWN)
 
 
