@@ -132,7 +132,7 @@ class LaneKernel:
 
     @property
     def memory(self) -> int:
-        """Bytes that each thread works in: slots · lanes · 8, and as much for 32 columns more.
+        """Bytes that each thread works in: for each slot lanes · 8 and a cache line, and for 32 columns lanes · 8.
 
         Blocks have 128 lanes, and those of large batches up to 512, if that is at most 4 MB. Machine code has slots for
         inputs and outputs alone, and keeps what loops need in memory of its own. Inputs and outputs come on top, and

@@ -46,6 +46,33 @@ _float64 = numpy.dtype(numpy.float64)
 
 @cython.final
 @cython.cclass
+class Rows:
+    """A program in rows, as C runs it.
+
+    Args:
+        plan: The rows.
+
+    Attributes:
+        plan: Likewise.
+        copies: How many numbers more than the program's a run has room for.
+    """
+
+    # The types of its fields stand in interpreter.pxd.
+
+    def __init__(self, plan: RowPlan) -> None:
+        self.plan = plan
+        self.copies = len(plan.copies)
+        self._count = plan.length
+        self._segment = c_compat.integers(plan.segments)
+        self._instruction = c_compat.integers(plan.instructions)
+        self._link = c_compat.integers(plan.links)
+        self._table = c_compat.integers(plan.tables)
+        self._copied = c_compat.integers(plan.copies)
+        self._output = c_compat.integers(plan.outputs)
+
+
+@cython.final
+@cython.cclass
 class Interpreter:
     """Runs one `Code`, which has to be well formed: nothing is checked while it runs.
 
@@ -85,8 +112,8 @@ class Interpreter:
         self._executed = _hot if self.policy.backend == "llvm" else 0
         self.machine_code = None
         self._machine_run = c_compat.NO_RUN
-        self._plan: RowPlan | None = None
-        self._adopted: list[RowPlan] = []
+        self._plan: Rows | None = None
+        self._adopted: list[Rows] = []
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
@@ -175,8 +202,8 @@ class Interpreter:
         """Write the outputs for some inputs, by calls of Python functions, too."""
         i: cython.int
         few = cython.declare(scratch.few_doubles)
-        plan = self._plan
-        value: cython.p_double = scratch.taken(self._room + (0 if plan is None else len(plan.copies)), few)
+        rows: Rows | None = self._plan
+        value: cython.p_double = scratch.taken(self._room + (0 if rows is None else rows.copies), few)
         if not value:
             raise MemoryError
         try:
@@ -184,9 +211,9 @@ class Interpreter:
                 value[i] = inputs[i]
             self._write_constants(value)
             self.warm()
-            if plan is not None and not refuses_nans():
-                self._run_rows(plan, value)
-                self._write_outputs(c_compat.integers(plan.outputs), value, outputs)
+            if rows is not None and not refuses_nans():
+                self._run_rows(rows, value)
+                self._write_outputs(rows._output, value, outputs)
             else:
                 self._run_in_order(value, outputs)
         finally:
@@ -204,27 +231,22 @@ class Interpreter:
             self._refuse_nans(value)
         return None
 
-    def _run_rows(self, plan: RowPlan, value: cython.p_double) -> object:
+    def _run_rows(self, rows: Rows, value: cython.p_double) -> cython.void:
         """Run the instructions in rows."""
         self._executed += self._length
-        segment: cython.p_int = c_compat.integers(plan.segments)
-        code: cython.p_int = c_compat.integers(plan.instructions)
-        link: cython.p_int = c_compat.integers(plan.links)
-        table: cython.p_int = c_compat.integers(plan.tables)
-        count: cython.int = len(plan.segments) // row_loops.ROW_WIDTH
-        copied: cython.p_int = c_compat.integers(plan.copies)
+        segment: cython.p_int = rows._segment
+        code: cython.p_int = rows._instruction
         i: cython.int
         begin: cython.int
         end: cython.int
-        for i in range(len(plan.copies)):
-            value[self._first + self._length // 4 + i] = value[copied[i]]
-        at: cython.int = row_loops.run_rows(segment, 0, count, code, link, value)
-        while at < count:
+        for i in range(rows.copies):
+            value[self._first + self._length // 4 + i] = value[rows._copied[i]]
+        at: cython.int = row_loops.run_rows(segment, 0, rows._count, code, rows._link, value)
+        while at < rows._count:
             begin = 4 * segment[row_loops.ROW_WIDTH * at + 3]
             end = begin + 4 * segment[row_loops.ROW_WIDTH * at + 1]
-            _run_until_call(code, begin, end, value, self._first, self._start, table)
-            at = row_loops.run_rows(segment, at + 1, count, code, link, value)
-        return None
+            _run_until_call(code, begin, end, value, self._first, self._start, rows._table)
+            at = row_loops.run_rows(segment, at + 1, rows._count, code, rows._link, value)
 
     def _write_outputs(self, index: cython.p_int, value: cython.p_double, outputs: cython.p_double) -> cython.void:
         """Write the numbers at these indices to the outputs."""
@@ -271,8 +293,9 @@ class Interpreter:
         Args:
             plan: The rows.
         """
-        self._adopted.append(plan)
-        self._plan = plan
+        rows = Rows(plan)
+        self._adopted.append(rows)
+        self._plan = rows
 
     @property
     def backends(self) -> dict[str, str]:
@@ -295,7 +318,7 @@ class Interpreter:
             why = "it has not been run yet"
         if not why:
             why = f"{self._executed // 4:,} instructions run, of {_hot // 4:,} that earn machine code"
-        return f"interpreter{'' if self._plan is None else f', in {self._plan.length:,} rows'}: {why}"
+        return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to a call, or to the end, and return where that is.

@@ -528,12 +528,18 @@ static void NAME(run_products)(const REAL *scalars, char **rows, const int32_t *
 }
 #endif
 
+/* By how many bytes the rows of slots are apart: a cache line more than they have, so that they do not all stand in the
+   same few places of a cache, as they would where a row is a page. */
+static inline int64_t NAME(row_bytes)(const Batch *batch) {
+    return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
+}
+
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
 static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)batch->scalars;
     char **rows = shard->rows;
-    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * batch->lanes * (int64_t)sizeof(REAL))};
+    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * NAME(row_bytes)(batch))};
     for (int k = 0; k < TILES; k++) tiles.first[k] = -1;
     const int32_t *end = batch->code + batch->length;
     for (const int32_t *code = batch->code; code < end; code += 5) {
@@ -652,7 +658,7 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
 }
 
 static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
-    for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * batch->lanes * (int64_t)sizeof(REAL);
+    for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * NAME(row_bytes)(batch);
     for (int64_t first = shard->first; first < shard->last; first += batch->lanes) {
         const int64_t left = shard->last - first;
         NAME(run_block)(batch, shard, first, left < batch->lanes ? left : batch->lanes);
