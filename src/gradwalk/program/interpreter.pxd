@@ -22,7 +22,8 @@ cdef class Interpreter:
     cdef readonly object code
     cdef readonly int inputs
     cdef tuple _arrays  # what the pointers point into
-    cdef list _operands  # of each call, the indices of its operands
+    cdef list _operands  # of each call, stretches of the indices of its operands
+    cdef object _results  # stretches of the results of calls
     cdef int* _instruction  # four numbers an instruction
     cdef double* _constant
     cdef int* _output  # the indices of the outputs
@@ -57,7 +58,7 @@ cdef class Interpreter:
     cdef int _execute(self, int start, double* value) noexcept nogil
     cdef int _interpret(self, int start, double* value) noexcept nogil
     cdef void _write_constants(self, double* value) noexcept nogil
-    cdef object _run_calls(self, int k, double* value)
+    cdef object _run_calls(self, double* value)
     cdef object _called(self, int which, double* value)
     cdef object _refuse_nans(self, double* value)
     cdef list _apply_all(self, list results)

@@ -56,7 +56,7 @@ class Frame:
         checks: cython.bint = self._refuses_nans
         k: cython.int = interpreter._interpret(0, self.value) if checks else self.execute()
         if k < interpreter._length:
-            interpreter._run_calls(k, self.value)
+            interpreter._run_calls(self.value)
         if self._refuses_nans:
             interpreter._refuse_nans(self.value)
         return None

@@ -139,6 +139,12 @@ typedef struct {
     int next;             /* which is replaced next */
 } NAME(Tiles);
 
+/* By how many bytes the rows of slots are apart: a cache line more than they have, so that they do not all stand in the
+   same few places of a cache, as they would where a row is a page. */
+static inline int64_t NAME(row_bytes)(const Batch *batch) {
+    return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
+}
+
 /* A column's numbers for `count` samples from sample `first` on: a row, in this slot or where the column lies. */
 static const REAL *NAME(load_column)(
     const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count,
@@ -147,7 +153,7 @@ static const REAL *NAME(load_column)(
     const int64_t lanes = batch->lanes;
     const int64_t stride = batch->strides[column];
     const int64_t start = batch->tiles[column];
-    REAL *home = (REAL *)(shard->scratch + slot * lanes * (int64_t)sizeof(REAL));
+    REAL *home = (REAL *)(shard->scratch + slot * NAME(row_bytes)(batch));
     if (start < 0 || count < lanes) return NAME(load)(batch->columns[column] + first * stride, stride, home, count, lanes, ahead);
     int found = 0;
     while (found < TILES && tiles->first[found] != start) found++;
@@ -527,12 +533,6 @@ static void NAME(run_products)(const REAL *scalars, char **rows, const int32_t *
     for (; i < lanes; i += width) NAME(add_products)(scalars, rows, code, end, i, 1);
 }
 #endif
-
-/* By how many bytes the rows of slots are apart: a cache line more than they have, so that they do not all stand in the
-   same few places of a cache, as they would where a row is a page. */
-static inline int64_t NAME(row_bytes)(const Batch *batch) {
-    return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
-}
 
 /* Run the instructions on one block, of `count` samples from sample `first` on. */
 static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t first, int64_t count) {
