@@ -274,7 +274,7 @@ class LaneKernel:
             self._plans[single] = Plan(found.program.schedule, found.program.slots, self._row, found.code)
 
     def _compared(self, plans: Sequence[Plan], count: int, single: bool) -> float:
-        """Return how many times as long as the first of two plans the second takes, for numbers that are all the same."""
+        """Return how many times as long as the first plan the second takes, for numbers that are all the same."""
         outputs = 0 if self.reduced else self._outputs
         columns = Columns(single), Columns(single, is_written=True)
         kind = numpy.float32 if single else numpy.float64

@@ -452,7 +452,9 @@ def _result_stretches(code: Code) -> array[int]:
     goes_on = (numpy.diff(numbers) == [[1], [0], [1]]).all(axis=0)
     begins = numpy.flatnonzero(numpy.append(True, ~goes_on))[: len(places)]
     place, call, first = numbers[:, begins]
-    return array("i", numpy.stack([place, numpy.diff(begins, append=len(places)), call, first], axis=1).ravel().tolist())
+    return array(
+        "i", numpy.stack([place, numpy.diff(begins, append=len(places)), call, first], axis=1).ravel().tolist()
+    )
 
 
 def _used(code: Code, numbers: list[float]) -> set[int]:

@@ -7,8 +7,7 @@ cdef class Frame:
     cdef Interpreter _interpreter
     cdef object _array  # what `value` points into: after the numbers, room to hold the outputs
     cdef bint _refuses_nans
-    cdef Rows _rows
-    cdef bint _is_in_rows
+    cdef Rows _rows  # the program in rows, or None
     cdef int* _output  # where the outputs are after a run
     cdef int _held  # where the outputs are held
 

@@ -13,7 +13,7 @@ import numpy
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
-from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.interpreter import Interpreter, Rows
 from gradwalk.program.pause import pause
 from gradwalk.value.modes import refuses_nans
 
@@ -36,12 +36,11 @@ class Frame:
     # The types of its fields stand in loop_runner.pxd.
 
     def __init__(self, interpreter: Interpreter) -> None:
-        rows = interpreter._plan
         self._interpreter = interpreter
         self._refuses_nans = refuses_nans()
-        self._is_in_rows = rows is not None and not self._refuses_nans  # those do not keep every result
+        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # those do not keep every result
         self._rows = rows
-        self._output = rows._output if self._is_in_rows else interpreter._output
+        self._output = interpreter._output if rows is None else rows._output
         self._held = interpreter._room + (0 if rows is None else rows.copies)
         self._array = numpy.zeros(self._held + interpreter._outputs)
         self.value = c_compat.doubles(self._array)
@@ -67,7 +66,7 @@ class Frame:
     @cython.exceptval(check=False)
     def execute(self) -> cython.int:
         """Run the program up to a call, or to the end, and return where that is."""
-        if self._is_in_rows:
+        if self._rows is not None:
             self._interpreter._run_rows(self._rows, self.value)
             return self._interpreter._length
         return self._interpreter._execute(0, self.value)
