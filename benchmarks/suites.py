@@ -309,11 +309,11 @@ def bundle(batched: Any) -> Any:
     return found
 
 
-def bundle_in_place(many: int) -> Any:
-    """The same in gradwalk for so many observations, in arrays that are used again, as those of C++ are."""
-    batched = jit(vmap(with_slopes(OURS)))
+def bundle_in_place(of_one: Any, *shapes: Any) -> Any:
+    """The same in gradwalk, in arrays of these shapes that are used again, as those of C++ are."""
+    batched, many = jit(vmap(of_one)), shapes[0][0]
     of_cameras, of_points = numpy.empty((many, 11)), numpy.empty((many, 3))
-    out = numpy.empty((many, 2)), numpy.empty((many, 2, 15))
+    out = tuple(map(numpy.empty, shapes))
 
     def found(cameras: Any, points: Any, weights: Any, seen: Any, camera: Any, point: Any) -> Any:
         numpy.take(cameras, camera, axis=0, out=of_cameras, mode="clip")  # "raise" would copy
@@ -450,7 +450,7 @@ def with_samples(quick: bool) -> list[Problem]:
         ),
         Problem(
             f"bundle of {total:,} observations",
-            lambda: partial(bundle_in_place(total), *given),
+            lambda: partial(bundle_in_place(with_slopes(OURS), (total, 2), (total, 2, 15)), *given),
             bundles,
             0.6,
         ),

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy
 from peers import jax
-from suites import OURS, Library, of_jax, residuals
+from suites import OURS, Library, bundle, bundle_in_place, of_jax, residuals
 
 from gradbench_problems import tapes
 from gradbench_problems.base import Case, Maker, Run, in_cpp, in_jax, in_torch, of_torch, torch
-from gradwalk import jit, vmap
 
 
 def slopes_of(m: Library) -> Any:
@@ -30,29 +29,6 @@ def slopes_of(m: Library) -> Any:
         return all_slopes, m.grad(lambda w: 1.0 - w * w)(weight)
 
     return found
-
-
-def gathered(batched: Any) -> Any:
-    """The derivatives of all observations, each of one of the cameras and one of the points."""
-
-    def found(cameras: Any, points: Any, weights: Any, seen: Any, camera: Any, point: Any) -> Any:
-        return batched(cameras[camera], points[point], weights, seen)
-
-    return found
-
-
-def in_place(cameras: Any, points: Any, weights: Any, seen: Any, camera: Any, point: Any) -> Run:
-    """The same in gradwalk, in arrays that are used again, as those of C++ are."""
-    batched, many = jit(vmap(slopes_of(OURS))), len(weights)
-    of_cameras, of_points = numpy.empty((many, 11)), numpy.empty((many, 3))
-    out = numpy.empty((many, 2, 15)), numpy.empty(many)
-
-    def run() -> Any:
-        numpy.take(cameras, camera, axis=0, out=of_cameras, mode="clip")  # "raise" would copy
-        numpy.take(points, point, axis=0, out=of_points, mode="clip")
-        return batched(of_cameras, of_points, weights, seen, out=out)
-
-    return run
 
 
 def cases(quick: bool) -> Iterator[Case]:
@@ -70,10 +46,12 @@ def cases(quick: bool) -> Iterator[Case]:
             generator.integers(0, points, total),
         )
         makers: dict[str, Maker] = {
-            "gradwalk": partial(in_place, *given),
+            "gradwalk": lambda given=given, total=total: partial(
+                bundle_in_place(slopes_of(OURS), (total, 2, 15), total), *given
+            ),
             "C++": in_cpp("ba", [total, *given], [(total, 2, 15), total]),
-            "JAX": in_jax(gathered(jax().vmap(slopes_of(of_jax()))), *given),
-            "PyTorch": in_torch(gathered(torch().func.vmap(slopes_of(of_torch()))), *given),
+            "JAX": in_jax(bundle(jax().vmap(slopes_of(of_jax()))), *given),
+            "PyTorch": in_torch(bundle(torch().func.vmap(slopes_of(of_torch()))), *given),
         }
         makers |= tapes.makers(on_tape, given)
         yield Case("ba", f"{total:,} observations", makers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_double, c_void_p
 from functools import cache, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from peers import cpp, jax, pointers
@@ -47,9 +47,9 @@ def of_torch() -> Library:
     return Library(t, t, None, None, t.func.grad, None, None, t.stack, t.cat, t.func.jacrev, t.rsqrt)
 
 
-def recorded(f: Any, *given: Any, backend: Literal["lanes"] | None = None) -> Maker:
-    """A function in gradwalk, recorded when it is first called; on lanes where these beat machine code."""
-    return lambda: partial(jit(f, backend=backend), *given)
+def recorded(f: Any, *given: Any) -> Maker:
+    """A function in gradwalk, recorded when it is first called."""
+    return lambda: partial(jit(f), *given)
 
 
 def in_jax(f: Any, *given: Any) -> Maker:

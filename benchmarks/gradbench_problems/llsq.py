@@ -48,7 +48,7 @@ def cases(quick: bool) -> Iterator[Case]:
         t = -1 + 2 * numpy.arange(n) / (n - 1)
         total = vmap(grad(residual), in_axes=(None, 0), reduce="sum")
         makers = {
-            "gradwalk": recorded(total, x, t, backend="lanes"),
+            "gradwalk": recorded(total, x, t),
             "C++": in_cpp("llsq", [n, m, x], [m]),
             "JAX": in_jax(jax().grad(partial(cost_in_jax, n)), x),
             "PyTorch": slopes_in_torch(partial(cost_in_torch, n), 1, x),

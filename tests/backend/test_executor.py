@@ -543,7 +543,7 @@ class TestMemory:
 
     def test_how_much_each_thread_works_in_is_stated(self):
         made = LaneKernel(of("hypot").program, (True, True), lanes=32)
-        assert made.memory == (made.schedule.slots + 32) * 32 * 8
+        assert made.memory == made.schedule.slots * (32 * 8 + 64) + 32 * 32 * 8
 
 
 class TestOverflowIsNoWarning:
@@ -617,7 +617,8 @@ def test_large_batches_have_larger_blocks(count, lanes, kind):
     assert on_lanes(chosen, numpy.empty(0), columns, count, kind) == on_lanes(
         expected, numpy.empty(0), columns, count, kind
     )
-    assert chosen.memory <= max(1 << 22, chosen.schedule.slots * 128 * 8) + 32 * 512 * 8
+    rows = max(1 << 22, chosen.schedule.slots * 128 * 8)
+    assert chosen.memory <= rows + chosen.schedule.slots * 64 + 32 * 512 * 8
 
 
 def test_blocks_of_programs_with_many_slots_stay_small():
@@ -627,7 +628,7 @@ def test_blocks_of_programs_with_many_slots_stay_small():
     code = numpy.array(squares + sums, numpy.int32).ravel()
     made = LaneKernel(Program(count, [], code, [], list(range(count, 3 * count))), (True,) * count)
     assert made.schedule.slots > 2048
-    assert made.memory == (made.schedule.slots + 32) * 8 * 128
+    assert made.memory == made.schedule.slots * (8 * 128 + 64) + 32 * 8 * 128
 
 
 @pytest.mark.parametrize("lanes", [0, -16, 8, 20])

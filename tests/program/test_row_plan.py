@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kernels import ALL, SPECIAL, arity, opcode, same
 from programs import fewer, prepared
 
-from gradwalk import debug_nans, grad, jit, nn
+from gradwalk import debug_nans, grad, jit, loops, nn, value_and_grad, vmap
 from gradwalk import math as gm
 from gradwalk.program import interpreter, row_loops
 from gradwalk.program.interpreter import Interpreter
@@ -238,6 +238,53 @@ def test_large_programs_that_have_run_long_are_run_in_rows(monkeypatch):
     with debug_nans(), pytest.raises(FloatingPointError):
         slope(numbers)
     assert numpy.isnan(slope(numbers)).any()
+
+
+@pytest.mark.parametrize("memory", [None, "sqrt"])
+def test_large_steps_of_loops_that_have_run_long_are_run_in_rows(monkeypatch, memory):
+    monkeypatch.setattr(interpreter, "later", lambda task: task())
+
+    def last(x, rows):
+        def step(y, row):
+            moved = gm.sin(y[0]) + numpy.concatenate([x[:1] + row, x[1:] * y[:-1]])
+            return y + 0.1 * moved * moved[::-1], y[1] * moved[2]
+
+        y, seen = loops.scan(step, x, rows, checkpoint=memory)
+        return y.sum() + (seen * seen).sum()
+
+    def searched(x):
+        return loops.while_loop(lambda y: y[0] < 1.0, lambda y: 1.1 * y + 0.01 * x * y[::-1], x)[3]
+
+    generator = numpy.random.default_rng(0)
+    for f, given_numbers in (
+        (last, (generator.uniform(0.1, 0.9, 200), generator.normal(size=12))),
+        (searched, (generator.uniform(0.1, 0.9, 400),)),
+    ):
+        slope = jit(grad(f), backend="lanes")
+        expected = slope(*given_numbers)
+        for _ in range(5 if IS_COMPILED else 1):
+            found = slope(*given_numbers)
+        assert found.tolist() == expected.tolist()
+        in_rows = [name for name, text in slope.statistics.backends.items() if "rows: the backend" in text]
+        assert any("step back" in name for name in in_rows) == IS_COMPILED
+        given_numbers[0][3] = math.nan
+        with debug_nans(), pytest.raises(FloatingPointError):
+            slope(*given_numbers)
+
+
+def test_results_of_calls_are_taken_in_any_order():
+    """Operands and results of calls are copied stretch by stretch."""
+
+    def f(x, y):
+        results = vmap(lambda p, q: (gm.exp(p) * q, p + q))(numpy.concatenate([x[::-1], x]), numpy.append(y, x))
+        turned = results[0][::-2] * results[1][::2]
+        return turned.sum() + results[0][7] - results[1][0] * loops.scan(lambda c, r: (c * r, c), y[0], x)[0]
+
+    x, y = numpy.random.default_rng(0).uniform(0.5, 1.5, (2, 300))
+    found = jit(value_and_grad(f, argnums=(0, 1)))(x, y)
+    expected = value_and_grad(f, argnums=(0, 1))(x, y)
+    assert found[0] == pytest.approx(expected[0])
+    numpy.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
 
 
 def test_a_network_of_modules():

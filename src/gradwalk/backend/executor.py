@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -43,6 +44,10 @@ _LEAST_WORK = 2_000_000
 # Lanes times instructions after which a kernel has earned machine code, and lanes, which count where it is long.
 _HOT = 5_000_000
 _HOT_LANES = 30_000
+# Machine code is used unless it takes so many times as long, in the fastest of some trials for so many samples at most.
+_TIMES = 1.25
+_TRIALS = 5
+_MOST_SAMPLES = 4096
 _NOTHING = numpy.empty(0)
 _NO_TOTALS = numpy.empty((1, 0))
 
@@ -132,7 +137,7 @@ class LaneKernel:
 
     @property
     def memory(self) -> int:
-        """Bytes that each thread works in: slots · lanes · 8, and as much for 32 columns more.
+        """Bytes that each thread works in: for each slot lanes · 8 and a cache line, and for 32 columns lanes · 8.
 
         Blocks have 128 lanes, and those of large batches up to 512, if that is at most 4 MB. Machine code has slots for
         inputs and outputs alone, and keeps what loops need in memory of its own. Inputs and outputs come on top, and
@@ -202,7 +207,7 @@ class LaneKernel:
         """
         single = columns[0].single
         work = self._length * count
-        self._warm(work, single)
+        self._warm(work, count, single)
         schedule = self.schedule
         computed = self._prologue.run(uniform) if self._computed else _NOTHING
         width = self._width(count, single)
@@ -235,7 +240,7 @@ class LaneKernel:
         program, varies, contract = self.schedule.program, self.schedule.varies, self.policy.contract
         return to_ptx(program, varies, single=single, target=target, libdevice=libdevice, contract=contract)
 
-    def _warm(self, work: int, single: bool) -> None:
+    def _warm(self, work: int, count: int, single: bool) -> None:
         """Ask for machine code, once: before the first run where the policy says so, else after much has been run."""
         self._work[single] += work
         if self._is_asked[single] or self._work[single] < self._hot or not cython.compiled or self.policy.refusal:
@@ -244,7 +249,18 @@ class LaneKernel:
         if self.policy.backend == "llvm":
             machine_code.run_in_turn(lambda: self._compile(single))
         else:
-            machine_code.later(lambda: self._compile(single))
+            machine_code.later(lambda: self._compile_if_faster(count, single))
+
+    def _compile_if_faster(self, count: int, single: bool) -> None:
+        """Have machine code run from now on, where there is any and it is not slower than lanes for such a batch."""
+        on_lanes = self._plans[single]
+        self._compile(single)
+        if self._plans[single] is on_lanes:
+            return
+        times = self._compared((on_lanes, self._plans[single]), min(count, _MOST_SAMPLES), single)
+        if times > _TIMES:
+            self._plans[single] = on_lanes
+            self._refusals[single] = f"machine code took {times:.1f} times as long"
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
@@ -256,6 +272,23 @@ class LaneKernel:
             self._refusals[single] = str(error)
         else:
             self._plans[single] = Plan(found.program.schedule, found.program.slots, self._row, found.code)
+
+    def _compared(self, plans: Sequence[Plan], count: int, single: bool) -> float:
+        """Return how many times as long as the first plan the second takes, for numbers that are all the same."""
+        outputs = 0 if self.reduced else self._outputs
+        columns = Columns(single), Columns(single, is_written=True)
+        kind = numpy.float32 if single else numpy.float64
+        for table, width in zip(columns, (sum(self.schedule.varies), outputs), strict=True):
+            _add(table, numpy.full((width, count), 0.5, kind).T, count)
+        computed, totals = numpy.full(self._computed, 0.5), numpy.zeros((1, 2 * self._outputs))
+        sizes = (count, self._width(count, single), 1)
+        launches = [Launch(self.schedule, plan, sizes, computed, columns, totals, self._set) for plan in plans]
+        fastest = [math.inf, math.inf]
+        for trial in range(2 * _TRIALS):
+            begin = perf_counter()
+            launches[trial % 2].run(0, 1)
+            fastest[trial % 2] = min(fastest[trial % 2], perf_counter() - begin)
+        return fastest[1] / fastest[0]
 
     @property
     def backends(self) -> dict[str, str]:

@@ -66,7 +66,9 @@ class Plan:
         self.code = code
         self.slots = slots
         self.machine = machine
-        self.memory = (slots + column_table.TILE * lanes.TILES) * row + (0 if machine is None else machine.memory)
+        apart = row + _CACHE_LINE  # so far are rows from each other: see lane_loops.h
+        tiles = column_table.TILE * lanes.TILES * row
+        self.memory = slots * apart + tiles + (0 if machine is None else machine.memory)
         self._free: list[Scratch] = []  # memory that no thread works in: append and pop are safe between threads
 
     def _taken(self) -> Scratch:

@@ -37,11 +37,37 @@ _runs_before_rows = cython.declare(cython.int, 20)
 _least_share = cython.declare(cython.int, 3)
 _never = cython.declare(cython.Py_ssize_t, -(2**62))
 _nan = cython.declare(cython.double, numpy.nan)
-_call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 _where = cython.declare(cython.int, OPCODES["where"])
 
 _float64 = numpy.dtype(numpy.float64)
+
+
+@cython.final
+@cython.cclass
+class Rows:
+    """A program in rows, as C runs it.
+
+    Args:
+        plan: The rows.
+
+    Attributes:
+        plan: Likewise.
+        copies: How many numbers more than the program's a run has room for.
+    """
+
+    # The types of its fields stand in interpreter.pxd.
+
+    def __init__(self, plan: RowPlan) -> None:
+        self.plan = plan
+        self.copies = len(plan.copies)
+        self._count = plan.length
+        self._segment = c_compat.integers(plan.segments)
+        self._instruction = c_compat.integers(plan.instructions)
+        self._link = c_compat.integers(plan.links)
+        self._table = c_compat.integers(plan.tables)
+        self._copied = c_compat.integers(plan.copies)
+        self._output = c_compat.integers(plan.outputs)
 
 
 @cython.final
@@ -69,7 +95,8 @@ class Interpreter:
         # the number of the call and that of a result, have to lie within the scratch, too, and so has that of a table.
         results = max([call.outputs for call, _ in code.calls], default=0)
         self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results, 1 + len(code.tables))
-        self._operands = [array("i", operands) for _, operands in code.calls]
+        self._operands = [_stretches(operands) for _, operands in code.calls]
+        self._results = _result_stretches(code)
         starts = [0, *itertools.accumulate(map(len, code.tables))]
         tables = array("i", itertools.chain.from_iterable(code.tables))
         self._arrays = (
@@ -85,8 +112,8 @@ class Interpreter:
         self._executed = _hot if self.policy.backend == "llvm" else 0
         self.machine_code = None
         self._machine_run = c_compat.NO_RUN
-        self._plan: RowPlan | None = None
-        self._adopted: list[RowPlan] = []
+        self._plan: Rows | None = None
+        self._adopted: list[Rows] = []
         self._instruction = c_compat.integers(self._arrays[0])
         self._constant = c_compat.doubles(self._arrays[1])
         self._output = c_compat.integers(self._arrays[2])
@@ -175,8 +202,8 @@ class Interpreter:
         """Write the outputs for some inputs, by calls of Python functions, too."""
         i: cython.int
         few = cython.declare(scratch.few_doubles)
-        plan = self._plan
-        value: cython.p_double = scratch.taken(self._room + (0 if plan is None else len(plan.copies)), few)
+        rows: Rows | None = self._plan
+        value: cython.p_double = scratch.taken(self._room + (0 if rows is None else rows.copies), few)
         if not value:
             raise MemoryError
         try:
@@ -184,9 +211,9 @@ class Interpreter:
                 value[i] = inputs[i]
             self._write_constants(value)
             self.warm()
-            if plan is not None and not refuses_nans():
-                self._run_rows(plan, value)
-                self._write_outputs(c_compat.integers(plan.outputs), value, outputs)
+            if rows is not None and not refuses_nans():
+                self._run_rows(rows, value)
+                self._write_outputs(rows._output, value, outputs)
             else:
                 self._run_in_order(value, outputs)
         finally:
@@ -198,33 +225,28 @@ class Interpreter:
         checks: cython.bint = refuses_nans()
         k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
         if k < self._length:
-            self._run_calls(k, value)
+            self._run_calls(value)
         self._write_outputs(self._output, value, outputs)
         if checks:
             self._refuse_nans(value)
         return None
 
-    def _run_rows(self, plan: RowPlan, value: cython.p_double) -> object:
+    def _run_rows(self, rows: Rows, value: cython.p_double) -> cython.void:
         """Run the instructions in rows."""
         self._executed += self._length
-        segment: cython.p_int = c_compat.integers(plan.segments)
-        code: cython.p_int = c_compat.integers(plan.instructions)
-        link: cython.p_int = c_compat.integers(plan.links)
-        table: cython.p_int = c_compat.integers(plan.tables)
-        count: cython.int = len(plan.segments) // row_loops.ROW_WIDTH
-        copied: cython.p_int = c_compat.integers(plan.copies)
+        segment: cython.p_int = rows._segment
+        code: cython.p_int = rows._instruction
         i: cython.int
         begin: cython.int
         end: cython.int
-        for i in range(len(plan.copies)):
-            value[self._first + self._length // 4 + i] = value[copied[i]]
-        at: cython.int = row_loops.run_rows(segment, 0, count, code, link, value)
-        while at < count:
+        for i in range(rows.copies):
+            value[self._first + self._length // 4 + i] = value[rows._copied[i]]
+        at: cython.int = row_loops.run_rows(segment, 0, rows._count, code, rows._link, value)
+        while at < rows._count:
             begin = 4 * segment[row_loops.ROW_WIDTH * at + 3]
             end = begin + 4 * segment[row_loops.ROW_WIDTH * at + 1]
-            _run_until_call(code, begin, end, value, self._first, self._start, table)
-            at = row_loops.run_rows(segment, at + 1, count, code, link, value)
-        return None
+            _run_until_call(code, begin, end, value, self._first, self._start, rows._table)
+            at = row_loops.run_rows(segment, at + 1, rows._count, code, rows._link, value)
 
     def _write_outputs(self, index: cython.p_int, value: cython.p_double, outputs: cython.p_double) -> cython.void:
         """Write the numbers at these indices to the outputs."""
@@ -271,8 +293,9 @@ class Interpreter:
         Args:
             plan: The rows.
         """
-        self._adopted.append(plan)
-        self._plan = plan
+        rows = Rows(plan)
+        self._adopted.append(rows)
+        self._plan = rows
 
     @property
     def backends(self) -> dict[str, str]:
@@ -295,7 +318,7 @@ class Interpreter:
             why = "it has not been run yet"
         if not why:
             why = f"{self._executed // 4:,} instructions run, of {_hot // 4:,} that earn machine code"
-        return f"interpreter{'' if self._plan is None else f', in {self._plan.length:,} rows'}: {why}"
+        return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
         """Run the instructions from `start` up to a call, or to the end, and return where that is.
@@ -318,30 +341,40 @@ class Interpreter:
         for i in range(self._first - self.inputs):
             value[self.inputs + i] = self._constant[i]
 
-    def _run_calls(self, k: cython.int, value: cython.p_double) -> object:
-        """Run all instructions from the one at `k`, which is a call."""
-        code: cython.p_int = self._instruction
+    def _run_calls(self, value: cython.p_double) -> object:
+        """Run all instructions from the first call on."""
+        stretch: cython.p_int = c_compat.integers(self._results)
         called: dict = {}  # by the number of a call, its results
-        while k < self._length:
-            which: cython.int = code[k + 1]
-            if which not in called:
-                called[which] = self._called(which, value)
-            result: cython.p_double = c_compat.doubles(called[which])
-            while k < self._length and code[k] == _call and code[k + 1] == which:
-                value[self._first + k // 4] = result[code[k + 2]]
-                k += 4
-            k = self._execute(k, value)
+        which: cython.int = -1
+        result: cython.p_double = c_compat.NO_FLOATS
+        at: cython.int
+        i: cython.int
+        for at in range(0, len(self._results), 4):
+            if stretch[at + 2] != which:
+                which = stretch[at + 2]
+                if which not in called:
+                    called[which] = self._called(which, value)
+                result = c_compat.doubles(called[which])
+            for i in range(stretch[at + 1]):
+                value[self._first + stretch[at] + i] = result[stretch[at + 3] + i]
+            self._execute(4 * (stretch[at] + stretch[at + 1]), value)
         return None
 
     def _called(self, which: cython.int, value: cython.p_double) -> Any:
         """Return the results of a call, a row of float64."""
-        i: cython.int
-        operand: cython.p_int = c_compat.integers(self._operands[which])
-        numbers = numpy.empty(len(self._operands[which]))
+        stretches = self._operands[which]
+        stretch: cython.p_int = c_compat.integers(stretches)
+        call, operands = self.code.calls[which]
+        numbers = numpy.empty(len(operands))
         number: cython.p_double = c_compat.doubles(numbers)
-        for i in range(len(numbers)):
-            number[i] = value[operand[i]]
-        return _row(self.code.calls[which][0].numbers(numbers))
+        done: cython.int = 0
+        at: cython.int
+        i: cython.int
+        for at in range(0, len(stretches), 2):
+            for i in range(stretch[at + 1]):
+                number[done + i] = value[stretch[at] + i]
+            done += stretch[at + 1]
+        return _row(call.numbers(numbers))
 
     def _refuse_nans(self, value: cython.p_double) -> object:
         """Raise `FloatingPointError` if an instruction that the outputs depend on has given nan or inf."""
@@ -396,6 +429,32 @@ def _row(numbers: Any) -> Any:
     if row.ndim != 1:
         raise ValueError(f"a program takes a row of numbers, not an array of shape {row.shape}")
     return row
+
+
+def _stretches(indices: Sequence[int]) -> array[int]:
+    """The stretches of indices that follow one another: where each begins and how long it is."""
+    found = numpy.array(indices, numpy.int32)
+    begins = numpy.flatnonzero(numpy.diff(found, prepend=-2) != 1)
+    return array("i", numpy.stack([found[begins], numpy.diff(begins, append=len(found))], axis=1).ravel().tolist())
+
+
+def _result_stretches(code: Code) -> array[int]:
+    """The stretches of results of one call that follow one another.
+
+    Of each: the number of its first instruction, how many there are, the number of the call, and which of its results
+    is the first.
+    """
+    if not code.calls:
+        return array("i")
+    rows = numpy.array(code.instructions, numpy.int32).reshape(-1, 4)
+    places = numpy.flatnonzero(rows[:, 0] == CALL)
+    numbers = numpy.stack([places, rows[places, 1], rows[places, 2]])
+    goes_on = (numpy.diff(numbers) == [[1], [0], [1]]).all(axis=0)
+    begins = numpy.flatnonzero(numpy.append(True, ~goes_on))[: len(places)]
+    place, call, first = numbers[:, begins]
+    return array(
+        "i", numpy.stack([place, numpy.diff(begins, append=len(places)), call, first], axis=1).ravel().tolist()
+    )
 
 
 def _used(code: Code, numbers: list[float]) -> set[int]:

@@ -1,5 +1,5 @@
 from gradwalk.ops cimport c_compat
-from gradwalk.program.interpreter cimport Interpreter
+from gradwalk.program.interpreter cimport Interpreter, Rows
 
 
 cdef class Frame:
@@ -7,10 +7,14 @@ cdef class Frame:
     cdef Interpreter _interpreter
     cdef object _array  # what `value` points into: after the numbers, room to hold the outputs
     cdef bint _refuses_nans
+    cdef Rows _rows  # the program in rows, or None
+    cdef int* _output  # where the outputs are after a run
+    cdef int _held  # where the outputs are held
 
     cdef object run(self)
-    cdef double output(self, int position) noexcept
-    cdef void move(self, int position, int count, int to) noexcept
+    cdef int execute(self) noexcept nogil
+    cdef double output(self, int position) noexcept nogil
+    cdef void move(self, int position, int count, int to) noexcept nogil
 
 
 cdef class LoopRunner:
@@ -34,20 +38,20 @@ cdef class LoopRunner:
         self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t most, double* carries
     ) except? -1
     cdef Py_ssize_t _run_while(
-        self, double* value, double* asked, Py_ssize_t step, Py_ssize_t end, double* carries
+        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t end, double* carries
     ) noexcept nogil
-    cdef void _run_steps(self, double* value, double* given, Py_ssize_t step, Py_ssize_t end) noexcept nogil
+    cdef void _run_steps(self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end) noexcept nogil
     cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
     cdef bint _is_plain(self, Frame frame, Frame back) noexcept
     cdef void _run_keeping(
-        self, double* value, double* given, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped
+        self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped
     ) noexcept nogil
     cdef void _run_back(
-        self, Interpreter body, double* value, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped,
+        self, Frame back, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped,
         double* given, double* seed, double* result
     ) noexcept nogil
     cdef void _run_step_back(
-        self, Interpreter body, double* value, Py_ssize_t step, double* given, double* seed, double* result
+        self, Frame back, Py_ssize_t step, double* given, double* seed, double* result
     ) noexcept nogil
     cdef object _back_from_all(self, Frame frame, Frame back, double* given, double* seed, double* result)
     cdef object _back_from_snapshots(

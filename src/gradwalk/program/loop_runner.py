@@ -13,7 +13,7 @@ import numpy
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
-from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.interpreter import Interpreter, Rows
 from gradwalk.program.pause import pause
 from gradwalk.value.modes import refuses_nans
 
@@ -27,7 +27,7 @@ _few = cython.declare(cython.Py_ssize_t, 64)  # steps that are not worth letting
 @cython.final
 @cython.cclass
 class Frame:
-    """Memory in which a program is run again and again.
+    """Memory in which a program is run again and again; in rows, if it was ordered in rows before.
 
     Attributes:
         value: The numbers by index: the inputs are written here before a run.
@@ -37,9 +37,13 @@ class Frame:
 
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
-        self._array = numpy.zeros(interpreter._room + interpreter._outputs)
-        self.value = c_compat.doubles(self._array)
         self._refuses_nans = refuses_nans()
+        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # those do not keep every result
+        self._rows = rows
+        self._output = interpreter._output if rows is None else rows._output
+        self._held = interpreter._room + (0 if rows is None else rows.copies)
+        self._array = numpy.zeros(self._held + interpreter._outputs)
+        self.value = c_compat.doubles(self._array)
         interpreter._write_constants(self.value)
 
     @cython.cfunc
@@ -49,31 +53,45 @@ class Frame:
         interpreter: Interpreter = self._interpreter
         # Machine code writes nothing but outputs, and every result is looked at where nan is refused.
         checks: cython.bint = self._refuses_nans
-        k: cython.int = interpreter._interpret(0, self.value) if checks else interpreter._execute(0, self.value)
+        k: cython.int = interpreter._interpret(0, self.value) if checks else self.execute()
         if k < interpreter._length:
-            interpreter._run_calls(k, self.value)
+            interpreter._run_calls(self.value)
         if self._refuses_nans:
             interpreter._refuse_nans(self.value)
         return None
 
     @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def execute(self) -> cython.int:
+        """Run the program up to a call, or to the end, and return where that is."""
+        if self._rows is not None:
+            self._interpreter._run_rows(self._rows, self.value)
+            return self._interpreter._length
+        return self._interpreter._execute(0, self.value)
+
+    @cython.cfunc
+    @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
     def output(self, position: cython.int) -> cython.double:
         """Return an output of the last run."""
-        return self.value[self._interpreter._output[position]]
+        return self.value[self._output[position]]
 
     @cython.cfunc
+    @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
     def move(self, position: cython.int, count: cython.int, to: cython.int) -> cython.void:
         """Make some outputs of the last run inputs of the next; an output may be an input, so all are read first."""
-        held: cython.int = self._interpreter._room
+        value: cython.p_double = self.value
+        held: cython.int = self._held
         i: cython.int
         for i in range(count):
-            self.value[held + i] = self.value[self._interpreter._output[position + i]]
+            value[held + i] = value[self._output[position + i]]
         for i in range(count):
-            self.value[to + i] = self.value[held + i]
+            value[to + i] = value[held + i]
 
 
 @cython.final
@@ -227,10 +245,10 @@ class LoopRunner:
             if not is_plain or until - step >= _few:
                 self._pause()
             if is_plain and until - step < _few:
-                self._run_steps(frame.value, given, step, until)
+                self._run_steps(frame, given, step, until)
             elif is_plain:
                 with cython.nogil:
-                    self._run_steps(frame.value, given, step, until)
+                    self._run_steps(frame, given, step, until)
             else:
                 self._step(step, frame, given)
                 frame.move(0, self._carry, 1)
@@ -241,20 +259,17 @@ class LoopRunner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _run_steps(
-        self, value: cython.p_double, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self, frame: Frame, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.void:
         """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock."""
-        held: cython.int = self.body._room
+        value: cython.p_double = frame.value
         i: cython.int
         while step < end:
             value[0] = self._first + step
             for i in range(self._row):
                 value[1 + self._rows + i] = given[self._rows + step * self._row + i]
-            self.body._execute(0, value)
-            for i in range(self._carry):
-                value[held + i] = value[self.body._output[i]]
-            for i in range(self._carry):
-                value[1 + i] = value[held + i]
+            frame.execute()
+            frame.move(0, self._carry, 1)
             step += 1
 
     @cython.cfunc
@@ -284,7 +299,7 @@ class LoopRunner:
             if step == end:
                 break
             with cython.nogil:
-                step = self._run_while(frame.value, guard.value, step, end, carries)
+                step = self._run_while(frame, guard, step, end, carries)
             self._pause()
         return step
 
@@ -293,25 +308,25 @@ class LoopRunner:
     @cython.exceptval(check=False)
     def _run_while(
         self,
-        value: cython.p_double,
-        asked: cython.p_double,
+        frame: Frame,
+        guard: Frame,
         step: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         carries: cython.p_double,
     ) -> cython.Py_ssize_t:
         """Run the steps up to `end` for as long as the condition holds; return how many have been run."""
-        answer: cython.int = self.condition._output[0]
+        value: cython.p_double = frame.value
         i: cython.int
         while step < end:
             for i in range(self._carry):
-                asked[i] = value[1 + i]
-            self.condition._execute(0, asked)
-            if asked[answer] == 0.0:
+                guard.value[i] = value[1 + i]
+            guard.execute()
+            if guard.output(0) == 0.0:
                 return step
             if carries:
                 for i in range(self._carry):
                     carries[step * self._carry + i] = value[1 + i]
-            self._run_steps(value, c_compat.NO_FLOATS, step, step + 1)  # there are no rows
+            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1)  # there are no rows
             step += 1
         return step
 
@@ -387,7 +402,7 @@ class LoopRunner:
             elif is_plain and step < self._steps:
                 end = min(self._steps, step + _chunk)
                 with cython.nogil:
-                    self._run_keeping(frame.value, given, step, end, carries, 0)
+                    self._run_keeping(frame, given, step, end, carries, 0)
                 step = end
             if not self._goes_on(step, frame, guard):
                 break
@@ -403,7 +418,7 @@ class LoopRunner:
             end = max(step - _chunk, 0)
             if is_plain:
                 with cython.nogil:
-                    self._run_back(back._interpreter, back.value, step, end, carries, 0, given, seed, result)
+                    self._run_back(back, step, end, carries, 0, given, seed, result)
                 step = end
             while step > end:
                 step -= 1
@@ -425,7 +440,7 @@ class LoopRunner:
     @cython.exceptval(check=False)
     def _run_keeping(
         self,
-        value: cython.p_double,
+        frame: Frame,
         given: cython.p_double,
         step: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
@@ -436,8 +451,8 @@ class LoopRunner:
         i: cython.int
         while step < end:
             for i in range(self._carry):
-                carries[(step - skipped) * self._carry + i] = value[1 + i]
-            self._run_steps(value, given, step, step + 1)
+                carries[(step - skipped) * self._carry + i] = frame.value[1 + i]
+            self._run_steps(frame, given, step, step + 1)
             step += 1
 
     @cython.cfunc
@@ -445,8 +460,7 @@ class LoopRunner:
     @cython.exceptval(check=False)
     def _run_back(
         self,
-        body: Interpreter,
-        value: cython.p_double,
+        back: Frame,
         step: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         carries: cython.p_double,
@@ -460,8 +474,8 @@ class LoopRunner:
         while step > end:
             step -= 1
             for i in range(self._carry):
-                value[1 + i] = carries[(step - skipped) * self._carry + i]
-            self._run_step_back(body, value, step, given, seed, result)
+                back.value[1 + i] = carries[(step - skipped) * self._carry + i]
+            self._run_step_back(back, step, given, seed, result)
 
     @cython.cfunc
     @cython.nogil
@@ -469,8 +483,7 @@ class LoopRunner:
     @cython.exceptval(check=False)
     def _run_step_back(
         self,
-        body: Interpreter,
-        value: cython.p_double,
+        back: Frame,
         step: cython.Py_ssize_t,
         given: cython.p_double,
         seed: cython.p_double,
@@ -478,20 +491,17 @@ class LoopRunner:
     ) -> cython.void:
         """Run a step of the way back, from the carry that stands among its inputs, without the interpreter's lock."""
         i: cython.int
-        held: cython.int = body._room
+        value: cython.p_double = back.value
         inputs: cython.int = 1 + self._rows + self._row
         value[0] = self._first + step
         for i in range(self._row):
             value[1 + self._rows + i] = given[self._rows + step * self._row + i]
         for i in range(self._out):
             value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
-        body._execute(0, value)
+        back.execute()
         for i in range(self._row):
-            result[self._rows + step * self._row + i] = value[body._output[self._rows + i]]
-        for i in range(self._rows):
-            value[held + i] = value[body._output[i]]
-        for i in range(self._rows):
-            value[inputs + i] = value[held + i]
+            result[self._rows + step * self._row + i] = back.output(self._rows + i)
+        back.move(0, self._rows, inputs)
 
     @cython.cfunc
     def _back_from_snapshots(
@@ -566,11 +576,11 @@ class LoopRunner:
         """Run the steps from `first` up to `last` again, and go back to `first`. Carries are kept from `place` on."""
         i: cython.int
         skipped: cython.Py_ssize_t = first - place  # steps whose carries have no place
-        self._run_keeping(frame.value, given, first, last, carries, skipped)
+        self._run_keeping(frame, given, first, last, carries, skipped)
         for i in range(self._carry):
             back.value[1 + i] = frame.value[1 + i]
-        self._run_step_back(back._interpreter, back.value, last, given, seed, result)
-        self._run_back(back._interpreter, back.value, last, first, carries, skipped, given, seed, result)
+        self._run_step_back(back, last, given, seed, result)
+        self._run_back(back, last, first, carries, skipped, given, seed, result)
 
     @cython.cfunc
     @cython.inline

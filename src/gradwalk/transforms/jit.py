@@ -67,8 +67,8 @@ def jit(
             and so is every number of times that a `while` goes round: `gradwalk.loops` has branches and loops in one.
 
         backend: None, so that what has run long becomes machine code, in a thread beside, where the extra `native` is
-            installed; "llvm" to make it at the first call, which waits for it; "lanes" never to make it. Results have
-            the same bits.
+            installed and, of batches, unless it is measured to be slower; "llvm" to make it at the first call, which
+            waits for it; "lanes" never to make it. Results have the same bits.
         contract: Whether machine code may round a product and a sum once, as fused instructions do. Results are then
             faster, and may differ in their last bits once it is there.
 

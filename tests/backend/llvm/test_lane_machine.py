@@ -165,7 +165,9 @@ def test_no_product_is_contracted_with_a_sum_unless_asked_for():
         assert numbers[3, 0] == (once if contract and sets[-1] != "baseline" else twice)
 
 
-def test_kernels_that_have_run_long_switch_over_and_results_stay():
+def test_kernels_that_have_run_long_switch_over_and_results_stay(monkeypatch):
+    monkeypatch.setattr(executor, "_TIMES", math.inf)  # however long machine code takes
+
     def f(x):
         for _ in range(50):
             x = gm.sin(x) + x * 0.5
@@ -186,6 +188,22 @@ def test_kernels_that_have_run_long_switch_over_and_results_stay():
             assert step(numbers[: len(expected)]).tolist() == expected.tolist()
     again = pickle.loads(pickle.dumps(kernel))
     assert again._plans[0].machine is None
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("times", [1.0, 2.5])
+def test_machine_code_that_takes_longer_than_lanes_is_left(monkeypatch, times, reduced):
+    clock = itertools.accumulate(itertools.cycle([0.0, 1.0, 0.0, times]))  # a trial of lanes, and one of machine code
+    monkeypatch.setattr(executor, "perf_counter", lambda: next(clock))
+    kernel = LaneKernel(flat(5), [True], reduced=reduced)
+    column = numpy.random.default_rng(0).normal(size=300)
+    expected = on_lanes(kernel, numpy.empty(0), [column], 300)
+    if IS_COMPILED:
+        kernel._compile_if_faster(300, False)
+        runs = times == 1.0 and (kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC)
+        assert (kernel.backends["float64"] == "llvm") == runs
+        assert runs or times == 1.0 or "lanes: machine code took 2.5 times as long" in kernel.backends["float64"]
+    assert same(on_lanes(kernel, numpy.empty(0), [column], 300), expected).all()
 
 
 def refusal(program, lanes) -> str:

@@ -139,6 +139,12 @@ typedef struct {
     int next;             /* which is replaced next */
 } NAME(Tiles);
 
+/* By how many bytes the rows of slots are apart: a cache line more than they have, so that they do not all stand in the
+   same few places of a cache, as they would where a row is a page. */
+static inline int64_t NAME(row_bytes)(const Batch *batch) {
+    return batch->lanes * (int64_t)sizeof(REAL) + CACHE_LINE;
+}
+
 /* A column's numbers for `count` samples from sample `first` on: a row, in this slot or where the column lies. */
 static const REAL *NAME(load_column)(
     const Batch *batch, const Shard *shard, NAME(Tiles) *tiles, int slot, int column, int64_t first, int64_t count,
@@ -147,7 +153,7 @@ static const REAL *NAME(load_column)(
     const int64_t lanes = batch->lanes;
     const int64_t stride = batch->strides[column];
     const int64_t start = batch->tiles[column];
-    REAL *home = (REAL *)(shard->scratch + slot * lanes * (int64_t)sizeof(REAL));
+    REAL *home = (REAL *)(shard->scratch + slot * NAME(row_bytes)(batch));
     if (start < 0 || count < lanes) return NAME(load)(batch->columns[column] + first * stride, stride, home, count, lanes, ahead);
     int found = 0;
     while (found < TILES && tiles->first[found] != start) found++;
@@ -533,7 +539,7 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
     const int64_t lanes = (count + 15) & ~(int64_t)15;
     const REAL *scalars = (const REAL *)batch->scalars;
     char **rows = shard->rows;
-    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * batch->lanes * (int64_t)sizeof(REAL))};
+    NAME(Tiles) tiles = {.next = 0, .cells = (REAL *)(shard->scratch + batch->slots * NAME(row_bytes)(batch))};
     for (int k = 0; k < TILES; k++) tiles.first[k] = -1;
     const int32_t *end = batch->code + batch->length;
     for (const int32_t *code = batch->code; code < end; code += 5) {
@@ -652,7 +658,7 @@ static void NAME(run_block)(const Batch *batch, const Shard *shard, int64_t firs
 }
 
 static void NAME(run_blocks)(const Batch *batch, const Shard *shard) {
-    for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * batch->lanes * (int64_t)sizeof(REAL);
+    for (int64_t i = 0; i < batch->slots; i++) shard->rows[i] = shard->scratch + i * NAME(row_bytes)(batch);
     for (int64_t first = shard->first; first < shard->last; first += batch->lanes) {
         const int64_t left = shard->last - first;
         NAME(run_block)(batch, shard, first, left < batch->lanes ? left : batch->lanes);

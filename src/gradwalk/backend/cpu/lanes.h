@@ -109,7 +109,7 @@ enum { TAKE = 69, MULADD = 71, LOAD = 74, STORE = 75, SUM = 76, DOT = 77, SCATTE
 /* What an entry of a table is: see schedule/encoding.py. */
 enum { KINDS = 4, IN_SLOT = 0, SCALAR_ENTRY = 1 };
 
-enum { TILES = 4 /* how many tiles are kept */ };
+enum { TILES = 4 /* how many tiles are kept */, CACHE_LINE = 64 /* bytes */ };
 
 /* Machine code for the instructions of a program: see llvm/vector_ir.py. */
 typedef void (*machine_run)(const void *scalars, char **rows, void *memory, int64_t lanes);
@@ -125,7 +125,7 @@ typedef struct {
     const int32_t *targets; /* what SCATTER adds to: see schedule/scatter.py */
     int64_t length;       /* of the code */
     int64_t slots;
-    int64_t lanes;        /* by which rows are apart: a multiple of 16 */
+    int64_t lanes;        /* that a row has room for: a multiple of 16 */
     const void *scalars;
     char *const *columns; /* addresses of first numbers */
     const int64_t *strides;
