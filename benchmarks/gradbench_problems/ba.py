@@ -46,15 +46,19 @@ def cases(quick: bool) -> Iterator[Case]:
             generator.integers(0, points, total),
         )
         makers: dict[str, Maker] = {
-            "gradwalk": lambda given=given, total=total: partial(
-                bundle_in_place(slopes_of(OURS), (total, 2, 15), total), *given
-            ),
+            "gradwalk": in_gradwalk(given),
             "C++": in_cpp("ba", [total, *given], [(total, 2, 15), total]),
             "JAX": in_jax(bundle(jax().vmap(slopes_of(of_jax()))), *given),
             "PyTorch": in_torch(bundle(torch().func.vmap(slopes_of(of_torch()))), *given),
         }
         makers |= tapes.makers(on_tape, given)
         yield Case("ba", f"{total:,} observations", makers)
+
+
+def in_gradwalk(given: tuple[Any, ...]) -> Maker:
+    """The function in gradwalk, recorded when it is first called, whose results go to arrays that are there."""
+    total = len(given[2])
+    return lambda: partial(bundle_in_place(slopes_of(OURS), (total, 2, 15), total), *given)
 
 
 def on_tape(tape: tapes.Tapes, given: tuple[Any, ...]) -> Run:
