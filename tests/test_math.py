@@ -24,32 +24,6 @@ def test_has_every_function_of_the_table():
     assert {"add", "neg"}.isdisjoint(vars(gm))
 
 
-NEWER = ("fma", "fmax", "fmin", "integer", "isnormal", "issubnormal", "signbit")  # than Python 3.12
-
-
-@pytest.mark.parametrize("name", [name for name in dir(math) if not name.startswith("_") and name not in NEWER])
-def test_has_everything_of_pythons_math(name):
-    assert hasattr(gm, name)
-
-
-@pytest.mark.parametrize(
-    ("call", "given"),
-    [
-        (gm.factorial, [3]),
-        (gm.comb, [5, 2]),
-        (gm.gcd, [4, 6]),
-        (gm.ldexp, [0.5, 2]),
-        (gm.frexp, [0.75]),
-        (gm.ulp, [2.0]),
-    ],
-)
-def test_functions_without_a_derivative_are_pythons_and_refuse_values(call, given):
-    assert call is getattr(math, call.__name__)
-    call(*given)
-    with pytest.raises(TypeError, match=r"needs a number, not a Value|does not turn into a float"):
-        call(Value(given[0]), *given[1:])
-
-
 @pytest.mark.parametrize("name", [name for name in dir(math) if hasattr(gm, name) and not name.startswith("_")])
 def test_agrees_with_pythons_math(name):
     mine, pythons = getattr(gm, name), getattr(math, name)

@@ -1,4 +1,4 @@
-"""gradwalk.math in place of Python's math: its functions of real numbers, and how they are called."""
+"""gradwalk.math in place of Python's math: its functions, and how they are called."""
 
 from __future__ import annotations
 
@@ -11,15 +11,34 @@ import pytest
 import gradwalk.math as gm
 from gradwalk import Value, grad, jit
 
-# docs/decisions.md says why gradwalk.math does without them. Others have a row of the table or are composed of rows.
-OF_INTEGERS = {"comb", "factorial", "gcd", "isqrt", "lcm", "perm"}
-OF_BITS = {"fma", "frexp", "ldexp", "nextafter", "ulp"}
+# Without a derivative: functions of integers, and those that take a float apart. They are Python's own.
+PYTHONS = {
+    "comb": (5, 2),
+    "factorial": (3,),
+    "frexp": (0.75,),
+    "gcd": (4, 6),
+    "isqrt": (9,),
+    "lcm": (4, 6),
+    "ldexp": (0.5, 2),
+    "nextafter": (1.0, 2.0),
+    "perm": (5, 2),
+    "ulp": (2.0,),
+}
+NEWER = {"fma", "fmax", "fmin", "integer", "isnormal", "issubnormal", "signbit"}  # than Python 3.12
 
 
-def test_has_every_function_of_real_numbers():
+def test_has_everything_of_pythons_math():
     names = {name for name in dir(math) if not name.startswith("_")}
-    assert names - {*dir(gm)} <= OF_INTEGERS | OF_BITS
-    assert (OF_INTEGERS | OF_BITS).isdisjoint(dir(gm))
+    assert names - {*dir(gm)} <= NEWER
+
+
+@pytest.mark.parametrize("name", PYTHONS)
+def test_functions_without_a_derivative_are_pythons_and_refuse_values(name):
+    call, given = getattr(gm, name), PYTHONS[name]
+    assert call is getattr(math, name)
+    call(*given)
+    with pytest.raises(TypeError, match=r"needs a number, not a Value|does not turn into a float"):
+        call(Value(given[0]), *given[1:])
 
 
 def test_sequences_may_be_iterators():
