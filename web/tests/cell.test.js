@@ -13,11 +13,14 @@ function played(fails = "") {
   /** @type {string[]} */
   const unpacked = [];
   const folder = `data:text/javascript,${encodeURIComponent(`
-    export async function loadPyodide({ stdout }) {
+    export async function loadPyodide() {
+      let out;
       return {
+        setStdout: (taker) => { out = taker; },
+        setStderr() {},
         unpackArchive: (buffer) => globalThis.unpacked.push(new TextDecoder().decode(buffer)),
         runPython() {},
-        pyimport: () => ({ answer: (program) => { stdout("ran"); return String(program.length); } }),
+        pyimport: () => ({ answer: (program) => { out.write(new TextEncoder().encode("é\\n")); return String(program.length); } }),
       };
     }
   //`)}`;
@@ -47,7 +50,7 @@ test("the worker unpacks all archives in order, says how far it is, and answers"
   assert.deepEqual(unpacked, ["numpy.whl", "gradwalk.zip"]);
   assert.deepEqual(replies, [...[0, 1, 2, 3].map((done) => ({ type: "loading", done, of: 4 })), { type: "ready" }]);
   take({ type: "run", program: "x = 1" });
-  assert.deepEqual(replies.slice(-2), [{ type: "output", text: "ran" }, { type: "answer", text: "5" }]);
+  assert.deepEqual(replies.slice(-2), [{ type: "output", text: "é\n" }, { type: "answer", text: "5" }]);
 });
 
 test("what is missing in the folder is told", async () => {

@@ -1384,5 +1384,5 @@ export const cell = {
   wrongLine: (line) => `Il y a une erreur à la ligne ${line}.`,
   wrong: "Il y a une erreur.",
   failed: (problem) => `Python n’a pas pu être chargé : ${problem}`,
-  ended: (problem) => `Python lui-même s’est arrêté avec ce programme, et est rechargé : ${problem}`,
+  ended: (problem) => `Python lui-même s’est arrêté avec ce programme, et est rechargé : ${problem}`,
 };
