@@ -257,10 +257,11 @@ class LaneKernel:
         self._compile(single)
         if self._plans[single] is on_lanes:
             return
-        times = self._compared((on_lanes, self._plans[single]), min(count, _MOST_SAMPLES), single)
-        if times > _TIMES:
+        plans = on_lanes, self._plans[single]
+        before, after = self._fastest(plans, min(count, _MOST_SAMPLES), single)
+        if 0.0 < before < after / _TIMES:  # a clock too coarse for lanes has nothing to say
             self._plans[single] = on_lanes
-            self._refusals[single] = f"machine code took {times:.1f} times as long"
+            self._refusals[single] = f"machine code took {after / before:.1f} times as long"
 
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
@@ -273,8 +274,8 @@ class LaneKernel:
         else:
             self._plans[single] = Plan(found.program.schedule, found.program.slots, self._row, found.code)
 
-    def _compared(self, plans: Sequence[Plan], count: int, single: bool) -> float:
-        """Return how many times as long as the first plan the second takes, for numbers that are all the same."""
+    def _fastest(self, plans: Sequence[Plan], count: int, single: bool) -> list[float]:
+        """Return the seconds that each plan takes at its fastest, for numbers that are all the same."""
         outputs = 0 if self.reduced else self._outputs
         columns = Columns(single), Columns(single, is_written=True)
         kind = numpy.float32 if single else numpy.float64
@@ -283,12 +284,13 @@ class LaneKernel:
         computed, totals = numpy.full(self._computed, 0.5), numpy.zeros((1, 2 * self._outputs))
         sizes = (count, self._width(count, single), 1)
         launches = [Launch(self.schedule, plan, sizes, computed, columns, totals, self._set) for plan in plans]
-        fastest = [math.inf, math.inf]
-        for trial in range(2 * _TRIALS):
-            begin = perf_counter()
-            launches[trial % 2].run(0, 1)
-            fastest[trial % 2] = min(fastest[trial % 2], perf_counter() - begin)
-        return fastest[1] / fastest[0]
+        fastest = [math.inf for _ in plans]
+        for _ in range(_TRIALS):
+            for index, launch in enumerate(launches):
+                begin = perf_counter()
+                launch.run(0, 1)
+                fastest[index] = min(fastest[index], perf_counter() - begin)
+        return fastest
 
     @property
     def backends(self) -> dict[str, str]:

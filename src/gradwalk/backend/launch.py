@@ -16,7 +16,6 @@ from gradwalk.ops import c_compat
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_CACHE_LINE = 64  # bytes
 # Functions that the kernel has itself, for where the C library has none for vectors: see vector_functions.h.
 ROW_FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tanh")
 # What the kernel has been compiled with: whether functions are those of libmvec, whether they are these, and by which
@@ -66,7 +65,7 @@ class Plan:
         self.code = code
         self.slots = slots
         self.machine = machine
-        apart = row + _CACHE_LINE  # so far are rows from each other: see lane_loops.h
+        apart = row + lanes.CACHE_LINE  # so far are rows from each other: see lane_loops.h
         tiles = column_table.TILE * lanes.TILES * row
         self.memory = slots * apart + tiles + (0 if machine is None else machine.memory)
         self._free: list[Scratch] = []  # memory that no thread works in: append and pop are safe between threads
@@ -92,8 +91,8 @@ class Scratch:
 
     def __init__(self, slots: int, size: int) -> None:
         addresses = numpy.empty(max(1, slots), numpy.intp)
-        cells = numpy.empty(size + _CACHE_LINE, numpy.uint8)
-        aligned = cells[-cells.__array_interface__["data"][0] % _CACHE_LINE :]
+        cells = numpy.empty(size + lanes.CACHE_LINE, numpy.uint8)
+        aligned = cells[-cells.__array_interface__["data"][0] % lanes.CACHE_LINE :]
         self._arrays = (addresses, aligned)
         self.rows = c_compat.cells(addresses)
         self.cells = c_compat.cells(aligned)

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 # Pointers to arrays of pointers are declared as void* here: the executor has the arrays as NumPy's.
 cdef extern from "lanes.h":
     int TILES
+    int CACHE_LINE
     bint USES_LIBMVEC
     bint USES_OWN_FUNCTIONS
     const char* COMPILER

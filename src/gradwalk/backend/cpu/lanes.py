@@ -16,6 +16,7 @@ from gradwalk.ops.evaluate import ARITIES, FUSED, fused
 from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4
+CACHE_LINE = 64
 USES_LIBMVEC = False
 USES_OWN_FUNCTIONS = False
 COMPILER = b""
