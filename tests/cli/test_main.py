@@ -36,6 +36,24 @@ def sections(output: str) -> dict[str, list[str]]:
     return {lines[0]: lines[1:] for lines in parts}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["lesson", "--quick"], "unrecognized arguments: --quick"),
+        (["lesson", "a.html", "b.html"], "unrecognized arguments: b.html"),
+        (["walk", "--quick", "x", "x=1"], "unrecognized arguments: --quick"),
+        (["walk"], "the following arguments are required: expression|script.py"),
+        (["run"], "run takes the path of a script, or -m and the name of a module"),
+    ],
+)
+def test_wrong_arguments_are_answered_with_the_usage_of_their_command(capsys, arguments, problem):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    told = capsys.readouterr().err
+    assert told.startswith(f"usage: gradwalk {arguments[0]} ")
+    assert told.endswith(f"gradwalk {arguments[0]}: error: {problem}\n")
+
+
 def test_walk_prints_graph_values_steps_gradients_and_check():
     result = gradwalk("walk", *NEURON)
     assert (result.returncode, result.stderr) == (0, "")

@@ -32,15 +32,18 @@ def parsed(arguments: Sequence[str], version: str) -> argparse.Namespace:
     _add_lesson(commands)
     _add_run(commands)
     _add_about(commands)
-    options = parser.parse_args(_options_first(arguments))
+    options, unknown = parser.parse_known_args(_options_first(arguments))
+    command = commands.choices[options.command]  # its usage is what helps
+    if unknown:
+        command.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command == "run" and options.replace is not None and not (options.script or options.module):
-        parser.error("--replace takes the name of a class, and behind that comes the path of the script")
+        command.error("--replace takes the name of a class, and behind that comes the path of the script")
     if options.command == "run" and not (options.script or options.module):
-        parser.error("run takes the path of a script, or -m and the name of a module")
+        command.error("run takes the path of a script, or -m and the name of a module")
     if options.command == "run" and options.replace is not None and options.module:
-        parser.error("--replace names a class of a script, and -m runs a module: give the path of the script")
+        command.error("--replace names a class of a script, and -m runs a module: give the path of the script")
     if options.command == "lesson" and options.microgpt and options.with_pyodide is not None:
-        parser.error("--with-pyodide adds a cell to the lesson, and --microgpt writes another page")
+        command.error("--with-pyodide adds a cell to the lesson, and --microgpt writes another page")
     return options
 
 
@@ -58,7 +61,7 @@ def _add_walk(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="such as 'tanh(x*w + b)' or 'e = a + b; f = e*c', which is never run as Python; or a script, which is run",
     )
     walk.add_argument(
-        "values", nargs="*", metavar="name=value", help="a number for each name; or the script's arguments"
+        "values", nargs="*", default=(), metavar="name=value", help="a number for each name; or the script's arguments"
     )
     walk.add_argument("--opened", action="store_true", help="show sumprod as the products and sums that it is made of")
     walk.add_argument(
