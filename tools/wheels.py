@@ -5,9 +5,9 @@ usage: python tools/wheels.py FOLDER [--targets NAME ...] [--windows-headers FOL
 All are built from the sdist alone: a pure wheel, and one for each target and each of python3.11 to python3.14 that is
 on the path. zig, which is on PyPI, compiles for other systems, and for older versions of the C library than this
 machine's; auditwheel says which systems a wheel is for. Wheels for this machine are tested where there is no compiler.
-zig's runtime knows no instruction set but the baseline, so that of zig's wheels these loops alone are run; and there it
-has a log2 of its own, less exact for subnormal numbers. Wheels for musl have been tested by hand, with a CPython 3.11
-compiled for Debian's musl and run with its version 1.2.5: NumPy's wheels fail with 1.2.3.
+zig's runtime knows no instruction set but the baseline, so that GCC's, where there is one, is linked first; and for
+musl it has a log2 of its own, less exact for subnormal numbers. Wheels for musl have been tested by hand, with a
+CPython 3.11 compiled for Debian's musl and run with its version 1.2.5: NumPy's wheels fail with 1.2.3.
 For macOS and Windows modules are only compiled and not linked, for Windows if there is a folder of Python's headers
 with Windows' own pyconfig.h. What is released is built by cibuildwheel, on the systems themselves (see
 pyproject.toml).
@@ -73,6 +73,15 @@ def succeeds(log: Path, *command: str | Path, cwd: Path, **environment: str) -> 
         return result.returncode == 0
 
 
+def gcc_runtime() -> str:
+    """The archive in which GCC says what this processor has, or nothing without GCC."""
+    if shutil.which("gcc") is None:
+        return ""
+    return subprocess.run(
+        ["gcc", "-print-libgcc-file-name"], capture_output=True, text=True, check=True
+    ).stdout.rstrip()
+
+
 def last_line(log: Path) -> str:
     """What a program said at its end."""
     return log.read_text(encoding="utf-8").rstrip().rpartition("\n")[2]
@@ -114,7 +123,9 @@ class Builder:
         """The environment in which setuptools compiles for a target. Python's own headers come after those in CC."""
         if not target.zig:
             return {}
+        runtime = gcc_runtime() if target.zig.startswith("x86_64-linux") else ""
         return {
+            "LDFLAGS": runtime,
             "CC": f"{self.tools} -m ziglang cc -target {target.zig}" + (f" -DMS_WIN64 -I{headers}" if headers else ""),
             "_PYTHON_HOST_PLATFORM": target.platform,
             "SETUPTOOLS_EXT_SUFFIX": target.module.format(version.replace(".", "")),
