@@ -113,7 +113,7 @@ def warmed_up(run: Callable[[], object]) -> None:
 
 
 def fastest(turns: int, runs: dict[str, Callable[[], object]], calls: int = CALLS) -> dict[str, float]:
-    """Seconds a call of each, as `best_of` has them, made many times in a row when all are warm."""
+    """Seconds a call of each, as `best_of` has them, made many times in a row; for several turns, when all are warm."""
 
     def repeated(run: Callable[[], object]) -> Callable[[], None]:
         def many() -> None:
@@ -122,7 +122,7 @@ def fastest(turns: int, runs: dict[str, Callable[[], object]], calls: int = CALL
 
         return many
 
-    for run in runs.values():
+    for run in runs.values() if turns > 1 else ():
         warmed_up(run)
     times = best_of(turns, {name: repeated(run) for name, run in runs.items()})
     return {name: time / calls for name, time in times.items()}
