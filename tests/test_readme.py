@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
+from checkout import IS_COMPILED, ROOT
 from documentation import PAGES
 
 from gradwalk import Value, draw
@@ -55,6 +55,8 @@ def test_run_and_test_are_one_command_line_each(heading):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_python_runs_and_prints_what_its_comments_say(document, tmp_path, monkeypatch):
     """The blocks of a document run one after the other, as the cells of a notebook do."""
+    if not IS_COMPILED and "100_000" in document.read_text(encoding="utf-8"):
+        pytest.skip("batches so large take minutes in plain Python")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Value, "ln", Value.log, raising=False)  # what documents assign to the class goes with these
     monkeypatch.setattr(Value, "zero_grad", None, raising=False)
