@@ -20,7 +20,10 @@ function played(fails = "") {
         setStderr() {},
         unpackArchive: (buffer) => globalThis.unpacked.push(new TextDecoder().decode(buffer)),
         runPython() {},
-        pyimport: () => ({ answer: (program) => { out.write(new TextEncoder().encode("é\\n")); return String(program.length); } }),
+        pyimport: () => ({ answer: (program) => {
+          for (const _ of program.split("\\n")) out.write(new TextEncoder().encode("é\\n"));
+          return String(program.length);
+        } }),
       };
     }
   //`)}`;
@@ -51,6 +54,23 @@ test("the worker unpacks all archives in order, says how far it is, and answers"
   assert.deepEqual(replies, [...[0, 1, 2, 3].map((done) => ({ type: "loading", done, of: 4 })), { type: "ready" }]);
   take({ type: "run", program: "x = 1" });
   assert.deepEqual(replies.slice(-2), [{ type: "output", text: "é\n" }, { type: "answer", text: "5" }]);
+});
+
+test("a hundred lines come one by one in 300 ms, further ones together", async (context) => {
+  let now = 1000;
+  context.mock.method(performance, "now", () => now);
+  const { replies, folder, take, answered } = played();
+  const ready = answered("ready");
+  take({ type: "start", python: { folder, packages: [] } });
+  await ready;
+  const printed = (/** @type {number} */ count) => {
+    const before = replies.length;
+    take({ type: "run", program: "\n".repeat(count - 1) });
+    return replies.slice(before, -1).map((reply) => /** @type {any} */ (reply).text.split("\n").length - 1);
+  };
+  assert.deepEqual(printed(250), [...Array(100).fill(1), 150]);
+  now += 301;
+  assert.deepEqual(printed(3), [1, 1, 1]);
 });
 
 test("what is missing in the folder is told", async () => {

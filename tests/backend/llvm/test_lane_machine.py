@@ -184,8 +184,7 @@ def test_kernels_that_have_run_long_switch_over_and_results_stay(monkeypatch):
     while IS_COMPILED and kernel._plans[0].machine is None and time.monotonic() < end:
         step(numbers)
         time.sleep(0.001)
-    runs = kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC
-    assert (kernel._plans[0].machine is not None) == (IS_COMPILED and runs)
+    assert (kernel._plans[0].machine is not None) == runs_machine_code(kernel)
     for count in (1, 2):
         with threads(count):
             assert step(numbers[: len(expected)]).tolist() == expected.tolist()
@@ -193,32 +192,40 @@ def test_kernels_that_have_run_long_switch_over_and_results_stay(monkeypatch):
     assert again._plans[0].machine is None
 
 
-@pytest.mark.parametrize("reduced", [False, True])
-@pytest.mark.parametrize("times", [1.0, 2.5])
-def test_machine_code_that_takes_longer_than_lanes_is_left(monkeypatch, times, reduced):
-    clock = itertools.accumulate(itertools.cycle([0.0, 1.0, 0.0, times]))  # a trial of lanes, and one of machine code
-    here = threading.get_ident()  # what other tests left to compile has its trials by the true clock
+def set_clock(monkeypatch, lanes: float, machine: float) -> None:
+    """Have trials take so long in this thread. What other tests left to compile has its trials by the true clock."""
+    clock, here = itertools.accumulate(itertools.cycle([0.0, lanes, 0.0, machine])), threading.get_ident()
     monkeypatch.setattr(
         executor, "perf_counter", lambda: next(clock) if threading.get_ident() == here else time.perf_counter()
     )
+
+
+def runs_machine_code(kernel: LaneKernel) -> bool:
+    """Whether there is machine code for what the kernel computes with."""
+    return IS_COMPILED and (kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC)
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+@pytest.mark.parametrize("times", [1.0, 2.5])
+def test_machine_code_that_takes_longer_than_lanes_is_left(monkeypatch, times, reduced):
+    set_clock(monkeypatch, 1.0, times)
     kernel = LaneKernel(flat(5), [True], reduced=reduced)
     column = numpy.random.default_rng(0).normal(size=300)
     expected = on_lanes(kernel, numpy.empty(0), [column], 300)
     if IS_COMPILED:
         kernel._compile_if_faster(300, False)
-        runs = times == 1.0 and (kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC)
+        runs = times == 1.0 and runs_machine_code(kernel)
         assert (kernel.backends["float64"] == "llvm") == runs
         assert runs or times == 1.0 or "lanes: machine code took 2.5 times as long" in kernel.backends["float64"]
     assert same(on_lanes(kernel, numpy.empty(0), [column], 300), expected).all()
 
 
 def test_a_clock_too_coarse_for_lanes_keeps_machine_code(monkeypatch):
-    clock = itertools.accumulate(itertools.cycle([0.0, 0.0, 0.0, 1.0]))
-    monkeypatch.setattr(executor, "perf_counter", lambda: next(clock))
+    set_clock(monkeypatch, 0.0, 1.0)
     kernel = LaneKernel(flat(5), [True])
     if IS_COMPILED:
         kernel._compile_if_faster(300, False)
-    assert "took" not in kernel.backends["float64"]
+    assert (kernel.backends["float64"] == "llvm") == runs_machine_code(kernel)
 
 
 def refusal(program, lanes) -> str:
