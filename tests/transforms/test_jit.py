@@ -701,7 +701,7 @@ async def summed(x, y):
 
 # What looks like asking and is not.
 FINE = {
-    "format": lambda x, y: (f"{x:.3f} {x} {x!r} {y:>10}", x)[1],
+    "format": lambda x, y: (f"{x} {x!r} {y!s:>10}", x)[1],
     "print": lambda x, y: (str(x), repr(y), x * y)[-1],
     "label": lambda x, y: (setattr(x, "label", "velocity"), x * y)[1],
     "comparisons": lambda x, y: (x > 1) + 2 * (y <= x) + 4 * (x >= y) + 8 * (x < 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import operator
 from decimal import Decimal
 from fractions import Fraction
@@ -110,8 +111,61 @@ def test_each_element_of_an_array_is_compared():
         with pytest.raises(RecordingError, match="branches on `x == 1`"):
             f(lambda x: numpy.sum(numpy.where(x == a, 10 * x, x)))(2.0)
     v = Value(2.0)
-    assert (v == a).tolist() == [False] * 4  # `==` of Values that are not recorded is identity
-    assert (v == numpy.array([v, 2.0], dtype=object)).tolist() == [True, False]
+    assert (v == a).tolist() == [False, True, False, False]
+    assert (v == numpy.array([v, Value(2.0), 2.0], dtype=object)).tolist() == [True, False, True]
+
+
+NUMBERS = [0.0, -0.0, 1.0, 0.1, math.nan, math.inf, 1, 0, True, False, 2**53 + 1, 10**400, -(10**400)]
+NUMPYS = [numpy.float64(0.1), numpy.float32(0.1), numpy.int64(2**53 + 1), numpy.uint8(1), numpy.bool_(True), numpy.longdouble(0.1)]
+
+
+class TestAPlainNumber:
+    """Solvers test `if f(x) == 0.0`."""
+
+    @pytest.mark.parametrize("number", [*NUMBERS, *NUMPYS], ids=repr)
+    @pytest.mark.parametrize("x", [0.0, 1.0, 0.1, 2.0**53, math.nan, math.inf])
+    def test_is_compared_by_number(self, x, number):
+        """NumPy's numbers are compared as float64."""
+        expected = x == (float(number) if isinstance(number, numpy.generic) else number)
+        v = Value(x)
+        assert [v == number, number == v] == [expected, expected]
+        assert [v != number, number != v] == [not expected, not expected]
+        assert type(v == number) is bool
+        assert type(v != number) is bool
+
+    def test_two_values_are_equal_by_identity(self):
+        a, b = Value(1.0), Value(1.0)
+        assert (a == a, a == b, a != b, a in [b], a in [b, a], len({a, b, a})) == (True, False, True, False, True, 2)
+        assert {a: "a", b: "b"}[b] == "b"
+        assert 1.0 in [a]
+        assert a in [1.0]
+
+    def test_is_another_key_of_a_dict(self):
+        assert 1.0 not in {Value(1.0)}
+        assert hash(Value(1.0)) != hash(1.0)
+
+    @pytest.mark.parametrize("x", [1.0, Value(1.0)], ids=["float", "Value"])
+    def test_is_the_same_question_in_a_solver(self, x):
+        """A secant returned nan: its difference quotient was 0 / 0."""
+
+        def secant(f, a, b):
+            for _ in range(100):
+                fa, fb = f(a), f(b)
+                if fb == 0.0 or fa == fb:
+                    return b
+                a, b = b, b - fb * (b - a) / (fb - fa)
+            return b
+
+        root = secant(lambda r: r * r - 4.0 * x, 1.0 * x, 3.0 * x)
+        assert float(getattr(root, "data", root)) == pytest.approx(2.0)
+
+    def test_is_the_same_question_inside_transforms(self):
+        f = lambda x: x * 5.0 if x == 2.0 else x * x  # noqa: E731
+        v = Value(2.0)
+        f(v).backward()
+        assert v.grad == grad(f)(2.0) == jit(grad(f), branches="record")(2.0) == 5.0
+        assert grad(grad(f))(2.0) == 0.0
+        assert grad(grad(f))(3.0) == 2.0
 
 
 def test_what_does_not_know_values_is_refused_while_recording():

@@ -248,11 +248,11 @@ class TestOrderAndHash:
         assert sorted([b, a]) == [a, b]
         assert max(a, b) is b
 
-    def test_equality_and_hash_are_identity(self):
+    def test_equality_and_hash_of_two_values_are_identity(self):
         a, b = Value(1.0), Value(1.0)
         assert a != b
         assert a == a
-        assert a != 1.0
+        assert a == 1.0
         assert len({a, b, a}) == 2
         assert {a: "a", b: "b"}[b] == "b"
 

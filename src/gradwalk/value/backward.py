@@ -30,10 +30,10 @@ def backward(root: ValueNode) -> None:
         root: The Value to differentiate.
 
     Raises:
-        RecordingError: In a function that is being recorded.
+        RecordingError: In a function that is being recorded or differentiated.
         RuntimeError: If root is connected to nothing, or a sweep over the same nodes goes on.
     """
-    modes.refuse_if_staging(root, "calls backward() on")
+    modes.refuse_if_recorded(root, "calls backward() on")
     if root._opcode == nodes.UNCONNECTED or (modes.is_without_gradient() and not root.operands):
         raise RuntimeError(
             "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "

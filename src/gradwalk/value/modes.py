@@ -44,7 +44,7 @@ open_scopes: ContextVar[tuple[Any, ...]] = ContextVar("open_scopes", default=())
 
 # A function is staged when its recording will serve other numbers too, so that it may not ask for any.
 _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of the staging that goes on here, or 0
-_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors raised in it
+_refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors that it has to raise, caught or not
 _branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
@@ -203,8 +203,8 @@ def debug_nans() -> Setting:
         FloatingPointError: log(0) gave -inf, at ...
     """
     if _staging_level.get():
-        raise RecordingError(
-            f"{users_line()}: debug_nans() belongs around the call of a recorded function, not into it"
+        raise refused(
+            f"{users_line()}: debug_nans() must be entered around the call of a recorded function, not inside the function"
         )
     return Setting(_refusing_nans, True, is_switch=True)
 
@@ -261,7 +261,10 @@ def scope_path() -> str:
 
 
 class RecordingError(TypeError):
-    """A function that is being recorded asks for a number, which would be frozen in the recording."""
+    """A function that is being recorded or differentiated asks a Value for a number.
+
+    The recording would keep the number for other arguments, too, or its derivative would be lost.
+    """
 
 
 def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
@@ -285,13 +288,17 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[A
 
 
 def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: list[Any] | None) -> Any:
-    refusals: list[RecordingError] = []
+    # A recording that is not staged shares the list of the one around it, whose result depends on the same refusals.
+    refusals: list[RecordingError] | None = None if staged else _refusals.get()
+    if refusals is None:
+        refusals = []
+        _refusals.set(refusals)
+    earlier = len(refusals)
     _depth.set(level)
     if open_switches != 0:
         _without_gradient.set(())
     if staged:
         _staging_level.set(level)
-        _refusals.set(refusals)
         _branches.set(branches)
     here = object()
     _begin(here, level if staged else 0)  # an interrupt may leave the counts too high, which costs time alone
@@ -299,8 +306,8 @@ def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: lis
         result = f()
     finally:
         _end(here, level if staged else 0)
-    if refusals:  # the function has caught it, and gone on as for a number that there is not
-        raise refusals[0]
+    if len(refusals) > earlier:  # the function caught the error, and continued without the number
+        raise refusals[earlier]
     return result
 
 
@@ -385,12 +392,45 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
                 )
             followed.append(node)
             return
-        error = RecordingError(
+        raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
             f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
         )
-        _refusals.get().append(error)
-        raise error
+
+
+def refuse_if_recorded(node: ValueNode, what: str) -> None:
+    """Raise `RecordingError` if a Value belongs to a recording or is inside `grad`, `jvp` or another transform.
+
+    Args:
+        node: The Value.
+        what: What the function does with it: see `refuse_if_staging`.
+
+    Raises:
+        RecordingError: With the user's line, the expression that the node stands for, and the cure.
+    """
+    refuse_if_staging(node, what)
+    if is_being_recorded(node):
+        raise refused(
+            f"{users_line()}\n  {what} `{spelled(node)}` inside a function that is being differentiated: the answer "
+            f"would be a constant, without its own derivative.\n  {_cure(what)}"
+        )
+
+
+def refused(message: str) -> TypeError:
+    """Return the error for a number that a Value does not give. A recording that is open raises it at its end, too.
+
+    Args:
+        message: The message.
+
+    Returns:
+        `RecordingError` inside a function that is being recorded or differentiated, else `TypeError`.
+    """
+    refusals = _refusals.get()
+    if refusals is None:
+        return TypeError(message)
+    error = RecordingError(message)
+    refusals.append(error)
+    return error
 
 
 def _branch_again(what: str) -> str:
@@ -404,9 +444,9 @@ def _branch_again(what: str) -> str:
 
 
 def _cure(what: str) -> str:
-    if "backward" in what or ".grad" in what:
-        return "Inside a recorded function derivatives come from gradwalk.grad and value_and_grad."
-    if "graph" in what or "partials" in what:
+    if "backward" in what or ".grad" in what or "partials" in what:
+        return "Inside a recorded or differentiated function, compute derivatives with gradwalk.grad or value_and_grad."
+    if "graph" in what:
         return "Return what is to be looked at, and look at it outside; a jitted function has .graph and .walk(...)."
     if "no_grad" in what:
         return "Use gradwalk.stop_gradient(x), which can be recorded."
@@ -414,6 +454,11 @@ def _cure(what: str) -> str:
         return (
             "Use gradwalk.take(values, index), which is recorded: an index that is data. A count, as in range(n), is a "
             "static argument: jit(f, static_argnums=...), for each of which the function is recorded anew."
+        )
+    if "formats" in what:
+        return (
+            "Format the number outside: return it. To round, use round(x), gradwalk.math.floor or rint. str(x) without a "
+            "format specification shows the expression."
         )
     if "float" in what:
         return (
@@ -475,8 +520,16 @@ def refuse_nans_from(node: Any) -> None:
 
 def _made(node: ValueNode) -> str:
     """The operation of a node and its operands, for a message."""
-    operands = ", ".join([f"{getattr(x, 'label', '')}={x:g}".removeprefix("=") for x in node.arguments])
+    operands = ", ".join([_with_label(x) for x in node.arguments])
     return f"{NAMES[node._opcode] if node._opcode > 0 else node.op}({operands})"
+
+
+def _with_label(operand: Any) -> str:
+    """Format an operand, which is a Value or a float, as `label=number`."""
+    if not isinstance(operand, ValueNode):
+        return f"{operand:g}"
+    number = f"{nodes.primal_of(operand):g}"
+    return f"{operand.label}={number}" if operand.label else number
 
 
 def _where(node: ValueNode) -> str:

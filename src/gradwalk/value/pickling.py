@@ -11,7 +11,6 @@ from gradwalk.ops import _cython as cython
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
-from gradwalk.value.modes import RecordingError
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import users_line
@@ -93,7 +92,7 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
         TypeError: If a hand-made rule is set for the node, because closures cannot be pickled.
     """
     if modes.is_being_recorded(node):
-        raise RecordingError(f"{users_line()}: a Value cannot be pickled while the function is being recorded")
+        raise modes.refused(f"{users_line()}: a Value cannot be pickled while the function is being recorded")
     if node._special and node._details.closure is not None:
         raise TypeError(
             f"cannot pickle the hand-made node {node!r} (operation {node.op!r}): its _backward is a closure"

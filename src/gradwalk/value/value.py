@@ -19,6 +19,7 @@ from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
 from gradwalk.value import arrays, convert, equality, modes, node_memory, pickling, variadic
 from gradwalk.value import backward as sweep
 from gradwalk.value import node as nodes
+from gradwalk.value.expr_repr import spelled
 from gradwalk.value.hand_made import Closure
 from gradwalk.value.node import ValueNode, as_text
 from gradwalk.value.source_line import named_line, users_line
@@ -106,8 +107,8 @@ class Value(ValueNode):
     @property
     def grad(self) -> float:
         """d root / d self, summed over all calls of `backward` since it was last zero."""
-        if modes.staging != 0:
-            modes.refuse_if_staging(self, "reads .grad of")
+        if modes.recordings != 0:
+            modes.refuse_if_recorded(self, "reads .grad of")
         return self._grad
 
     @grad.setter
@@ -127,17 +128,23 @@ class Value(ValueNode):
             >>> (Value(2.0) * Value(3.0)).partials
             (3.0, 2.0)
         """
-        if modes.staging != 0:
-            modes.refuse_if_staging(self, "reads .partials of")
+        if modes.recordings != 0:
+            modes.refuse_if_recorded(self, "reads .partials of")
         partials: tuple[float, ...] = sweep.partials_of(self)
         return partials
 
     def __repr__(self) -> str:
+        if modes.staging != 0 and modes.is_staging():  # which must not show a number: a branch on the text would freeze
+            return f"Value({spelled(self)})"
         label = f", label={self.label!r}" if self.label else ""
         return f"Value(data={self._primal}, grad={self._grad}{label})"
 
     def __format__(self, specification: str) -> str:
-        return format(self._primal, specification) if specification else repr(self)
+        if not specification:
+            return repr(self)
+        if modes.staging != 0:
+            modes.refuse_if_staging(self, "formats")
+        return format(self._primal, specification)
 
     def __bool__(self) -> bool:
         if modes.staging != 0:
@@ -158,14 +165,9 @@ class Value(ValueNode):
 
     def __float__(self) -> float:
         modes.refuse_if_staging(self, "turns into a float")
-        if modes.recordings != 0:
-            raise TypeError(
-                f"{users_line()}: a Value does not turn into a float, for its gradient would be lost: use "
-                "gradwalk.math.sin and its kin for math.sin, and arrays of dtype=object to hold Values"
-            )
-        raise TypeError(
-            "a Value does not turn into a float by itself, for its gradient would be lost without a word: "
-            "use v.data for the number, v.tanh() or gradwalk.math.tanh(v) for a function of it"
+        raise modes.refused(
+            f"{users_line()}: a Value cannot be converted to float implicitly, because its gradient would be lost. Use "
+            "v.data for the number, gradwalk.math.sin for math.sin, and arrays of dtype=object to hold Values"
         )
 
     # micrograd's names
@@ -223,8 +225,8 @@ class Value(ValueNode):
     def __rdivmod__(self, other: Value | float) -> tuple[Value, Value]:
         return (other // self, other % self) if _is_operand(other) else NotImplemented
 
-    # Order is that of the numbers. Equality is identity, so that Values live in sets and dicts; but what is computed
-    # from the arguments of a function that is being recorded stands for a number, and is compared as one.
+    # Values are ordered by their numbers. A Value equals a plain number by its number. Two Values are equal by identity,
+    # so that Values can be in sets and dicts, except in a function that is being recorded, where they stand for numbers.
 
     def __lt__(self, other: Value | float) -> Any:
         return _compared(_less, self, other) if _is_operand(other) else NotImplemented
@@ -242,14 +244,16 @@ class Value(ValueNode):
         is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
         if not _is_operand(other):
             return equality.asked_of_other(self, other, "__eq__", is_recorded)
-        return _compared(_equal, self, other) if is_recorded else self is other
+        if is_recorded:
+            return _compared(_equal, self, other)
+        return self is other if isinstance(other, ValueNode) else _equals(self._primal, other)
 
     def __ne__(self, other: object) -> Any:
         is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
         if not _is_operand(other):
             return equality.asked_of_other(self, other, "__ne__", is_recorded)
         if not is_recorded:
-            return self is not other
+            return self is not other if isinstance(other, ValueNode) else not _equals(self._primal, other)
         same = _compared(_equal, self, other)
         return 1.0 - same if isinstance(same, Value) else not same
 
@@ -1915,9 +1919,16 @@ def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) 
 
 
 def _number_refused(node: Value, what: str) -> TypeError:
-    """The error for a Value where Python wants a number."""
+    """Build the error for a Value where Python needs a plain number."""
     modes.refuse_if_staging(node, f"takes for {what} the number of")
-    return TypeError(f"{what} needs a number, not a Value: use v.data, whose gradient ends there")
+    return modes.refused(f"{users_line()}: {what} needs a plain number, got a Value. Use v.data, which has no gradient")
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _equals(primal: cython.double, number: Any) -> cython.bint:
+    """Whether a Value's number equals a plain one. Python compares integers of any size; NumPy's numbers are floats."""
+    return primal == number if isinstance(number, (float, int)) else primal == convert.to_double(number)
 
 
 @cython.cfunc

@@ -1,0 +1,399 @@
+"""A recorded Value never gives its number away: the recording would keep the number for all other arguments."""
+
+from __future__ import annotations
+
+import array
+import bisect
+import copy
+import decimal
+import fractions
+import json
+import math
+import operator
+import pickle
+import statistics
+import string
+import struct
+from typing import Any
+
+import numpy
+import pytest
+from references import needs
+
+import gradwalk
+import gradwalk.loops as gl
+import gradwalk.math as gm
+from gradwalk import (
+    RecordingError,
+    Value,
+    grad,
+    hessian,
+    jacfwd,
+    jacobian,
+    jit,
+    jvp,
+    value_and_grad,
+    vectorize,
+    vjp,
+    vmap,
+    zero_grad,
+)
+from gradwalk.solvers import fixed_point, odeint, root, root_scalar
+
+
+def branch(x: Any) -> int:
+    return 1 if x else 0
+
+
+def matched(x: Any) -> int:
+    match x:
+        case 0.5 | 1.5:
+            return 1
+        case _:
+            return 0
+
+
+CONVERSIONS = {
+    "float": float,
+    "complex": complex,
+    "int": int,
+    "bool": bool,
+    "index": operator.index,
+    "range": lambda x: len(range(x)),
+    "list index": lambda x: [1.0, 2.0, 3.0][x],
+    "slice": lambda x: [1.0, 2.0, 3.0][:x],
+    "repetition": lambda x: "ab" * x,
+    "round to digits": lambda x: round(x, 1),
+    "math.sin": math.sin,
+    "math.isclose": lambda x: math.isclose(x, 0.5),
+    "math.frexp": math.frexp,
+    "math.comb": lambda x: math.comb(x, 2),
+    "decimal": decimal.Decimal,
+    "fraction": fractions.Fraction,
+    "struct": lambda x: struct.pack("d", x),
+    "array.array": lambda x: array.array("d", [x]).tolist(),
+    "statistics": lambda x: statistics.pstdev([x, 1.0]),
+    "chr": chr,
+    "bytes": lambda x: bytes([x]),
+    "hex": hex,
+    "json": json.dumps,
+}
+FORMATS = {
+    "format .2f": lambda x: f"{x:.2f}",
+    "format g": lambda x: f"{x:g}",
+    "format e": lambda x: f"{x:e}",
+    "format %": lambda x: f"{x:%}",
+    "format width": lambda x: f"{x:10}",
+    "format()": lambda x: format(x, ".3f"),
+    "format() of nothing": format,
+    "str.format": lambda x: "{:.1f}".format(x),  # noqa: UP032
+    "str.format_map": lambda x: "{v:.1f}".format_map({"v": x}),
+    "string.Formatter": lambda x: string.Formatter().format("{0:.1f}", x),
+    "f-string": lambda x: f"{x}",
+    "f-string !r": lambda x: f"{x!r}",
+    "f-string !s": lambda x: f"{x!s:>60}",
+    "%s": lambda x: "%s" % x,  # noqa: UP031
+    "%r": lambda x: "%r" % x,  # noqa: UP031
+    "%f": lambda x: "%f" % x,  # noqa: UP031
+    "%g": lambda x: "%g" % x,  # noqa: UP031
+    "%d": lambda x: "%d" % x,  # noqa: UP031
+    "str": str,
+    "repr": repr,
+    "ascii": ascii,
+    "str of a list": lambda x: str([x]),
+    "numpy.array2string": lambda x: numpy.array2string(numpy.array([x], object)),
+    "str of a result": lambda x: str(x * x + 1.0),
+}
+COMPARISONS = {
+    "if": branch,
+    "if x < 1": lambda x: branch(x < 1.0),
+    "if x == 0.5": lambda x: branch(x == 0.5),
+    "if x != 0.5": lambda x: branch(x != 0.5),
+    "in a list": lambda x: x in [0.5, 2.0],
+    "list.index": lambda x: [0.5, 1.5].index(x),
+    "list.count": lambda x: [0.5, 1.5].count(x),
+    "match": matched,
+    "max": lambda x: [0.5, 1.0].index(max(x, 1.0)),
+    "sorted": lambda x: len(sorted([x, 1.0], key=bool)),
+    "bisect": lambda x: bisect.bisect([0.0, 1.0, 2.0], x),
+    "and": lambda x: x < 1.0 and 1,
+    "not": operator.not_,
+    "truth": operator.truth,
+    "all": lambda x: all([x - 0.5]),
+    "filter": lambda x: len(list(filter(None, [x - 0.5]))),
+    "numpy.sign of a float array": lambda x: numpy.sign(numpy.array([x], float)),
+    "numpy.isclose": lambda x: numpy.isclose(x, 0.5),
+    "numpy.array_equal": lambda x: numpy.array_equal([x], [0.5]),
+}
+LOOK_UPS = {
+    "hash": hash,
+    "dict": lambda x: {0.5: 1.0}.get(x, 2.0),
+    "set": lambda x: x in {0.5},
+    "key of a dict": lambda x: len({x: 1.0, 0.5: 2.0}),
+    "hash of a copy": lambda x: hash(copy.copy(x)),
+    "hash of a deep copy": lambda x: hash(copy.deepcopy(x)),
+    "hash of a tuple": lambda x: hash((x,)),
+}
+ATTRIBUTES = {
+    "data": lambda x: x.data,
+    "data of a result": lambda x: (x * x).data,
+    "data of a copy": lambda x: copy.copy(x).data,
+    "data of a deep copy": lambda x: copy.deepcopy(x * x).data,
+    "data of detach()": lambda x: x.detach().data,
+    "grad": lambda x: x.grad,
+    "partials": lambda x: (x * x).partials,
+    "_local_grads": lambda x: (x * x)._local_grads,
+    "_op": lambda x: (x**2.0)._op,
+    "op": lambda x: (x * x).op,
+    "attributes": lambda x: vars(x) if hasattr(x, "__dict__") else {},
+    "pickle": pickle.dumps,
+    "__reduce_ex__": lambda x: x.__reduce_ex__(4)[1],
+    "backward": lambda x: ((x * x).backward(), x.grad),
+    "_backward": lambda x: ((x * x)._backward(), x.grad),
+    "zero_grad": lambda x: (zero_grad(x * x), x.grad),
+    "as_integer_ratio": lambda x: x.as_integer_ratio(),
+    "is_integer": lambda x: x.is_integer(),
+    "hex()": lambda x: x.hex(),
+    "numpy.float64": numpy.float64,
+    "numpy.float32": numpy.float32,
+    "numpy.array": lambda x: numpy.array([x], dtype=float),
+    "numpy.asarray": lambda x: numpy.asarray(x, dtype=float),
+    "numpy.zeros": lambda x: numpy.zeros(x),
+    "assignment to an array": lambda x: numpy.zeros(1).__setitem__(0, x),
+    "item": lambda x: float(numpy.array([x], object).item()),
+    "graph": lambda x: gradwalk.Graph.record(x * x).data.tolist(),
+    "walk": lambda x: gradwalk.walk(x * x).to_json(),
+    "draw": lambda x: gradwalk.draw(x * x).svg,
+    "check": lambda x: gradwalk.check(x * x).ok and gradwalk.check(x * x).rows[0].backprop,
+}
+ALL = {**CONVERSIONS, **FORMATS, **COMPARISONS, **LOOK_UPS, **ATTRIBUTES}
+
+RECORDED = {
+    "jit": lambda f, a: jit(f)(a),
+    "jit(grad)": lambda f, a: jit(grad(f))(a),
+    "jit of hessian": lambda f, a: jit(hessian(f))(a),
+    "grad of jit": lambda f, a: grad(jit(f))(a),
+    "vmap": lambda f, a: vmap(f)(numpy.array([a, a + 1.0])),
+    "vmap(grad)": lambda f, a: vmap(grad(f))(numpy.array([a, a + 1.0])),
+    "vectorize": lambda f, a: vectorize(f)(numpy.array([a, a + 1.0])),
+    "fori_loop": lambda f, a: jit(lambda x: gl.fori_loop(0, 3, lambda i, v: f(v), x))(a),
+    "scan": lambda f, a: jit(lambda x: gl.scan(lambda v, _: (f(v), v), x, None, 3)[0])(a),
+    "while_loop": lambda f, a: jit(lambda x: gl.while_loop(lambda v: v < 4.0, lambda v: f(v) + 1.0, x))(a),
+    "cond": lambda f, a: jit(lambda x: gl.cond(x > 0.0, f, lambda v: v, x))(a),
+}
+SOLVERS = {
+    "odeint": lambda f, a: odeint(lambda y, t: -f(y), a, numpy.array([0.0, 0.1])),
+    "root_scalar": lambda f, a: root_scalar(lambda x: f(x) - 3.0 - a, bracket=[-20.0, 20.0]),
+    "root": lambda f, a: root(lambda x: [f(x[0]) - 3.0 - a], [1.0]),
+    "fixed_point": lambda f, a: fixed_point(lambda x: f(x) * 0.1 + a, 0.5),
+    "sparse_jacobian": lambda f, a: gradwalk.sparse_jacobian(lambda x: [f(x[0])])(numpy.array([a])),
+}
+
+
+def answers(transform: Any, ask: Any, a: float) -> list[str] | None:
+    """Return the answers to a question that a function asks, as text; None if the recording is refused."""
+    found: list[str] = []
+
+    def f(x: Any) -> Any:
+        try:
+            found.append(str(ask(x)))
+        except RecordingError:  # which is remembered: the recording may not succeed
+            pass
+        except (TypeError, AttributeError, ValueError, IndexError, struct.error) as error:
+            found.append(type(error).__name__)
+        return 2.0 * x + 1.0
+
+    try:
+        transform(f, a)
+    except RecordingError:
+        return None
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", ALL)
+@pytest.mark.parametrize("transform", RECORDED)
+def test_an_answer_does_not_depend_on_the_number(transform, way):
+    ask, run = ALL[way], RECORDED[transform]
+    assert answers(run, ask, 0.5) == answers(run, ask, 1.5)
+
+
+@needs("scipy")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", FORMATS)
+@pytest.mark.parametrize("transform", SOLVERS)
+def test_an_answer_inside_a_solver_does_not_depend_on_the_number(transform, way):
+    ask, run = ALL[way], SOLVERS[transform]
+    assert answers(run, ask, 0.5) == answers(run, ask, 1.5)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", [way for way in ALL if way not in COMPARISONS and way != "bool"])
+def test_an_answer_does_not_depend_on_the_number_where_branches_are_recorded(way):
+    def run(f, a):
+        return jit(f, branches="record")(a)
+
+    assert answers(run, ALL[way], 0.5) == answers(run, ALL[way], 1.5)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", FORMATS)
+def test_a_value_from_outside_does_not_show_its_number_either(way):
+    """The recording reads its number anew at every call."""
+    parameter = Value(0.5)
+    before = answers(lambda f, _: jit(lambda x: f(parameter) * x)(2.0), FORMATS[way], 0.0)
+    parameter.data = 1.5
+    assert before == answers(lambda f, _: jit(lambda x: f(parameter) * x)(2.0), FORMATS[way], 0.0)
+
+
+class TestFormats:
+    @pytest.mark.parametrize("specification", [".2f", "g", "e", "%", "10", ">60", "n"])
+    def test_with_a_specification_are_refused(self, specification):
+        with pytest.raises(RecordingError, match=r"formats `x \* 2` while the function is being recorded"):
+            jit(lambda x: float(format(x * 2, specification)) * x)(2.0)
+
+    def test_a_number_that_was_formatted_is_not_kept(self):
+        """It gave 1 2 3."""
+        for f in (lambda x: float(f"{x:.2f}") * x, lambda x: float("{:g}".format(x)) * x):  # noqa: UP032
+            with pytest.raises(RecordingError):
+                vmap(f)(numpy.array([1.0, 2.0, 3.0]))
+
+    def test_shows_the_expression(self):
+        shown = []
+        jit(lambda x, y: (shown.extend([str(x), repr(x * y + 1.0), f"{gm.sin(y)}"]), x)[1])(2.0, 3.0)
+        assert shown == ["Value(x)", "Value((x * y) + 1)", "Value(sin(y))"]
+
+    def test_inside_grad_are_those_of_the_number(self):
+        assert grad(lambda x: float(f"{x:.1f}") * x)(2.04) == 2.0
+        assert hessian(lambda x: float(f"{x:.1f}") * x * x)(2.04) == 4.0
+        assert str(Value(2.0)) == "Value(data=2.0, grad=0.0)"
+
+    def test_a_loop_inside_grad_runs_step_by_step(self):
+        def f(x):
+            return gl.fori_loop(0, 3, lambda i, v: v * float(f"{v:.0f}"), x)
+
+        assert f(2.0) == 2.0 * 2.0 * 4.0 * 16.0
+        assert grad(f)(2.0) == 2.0 * 4.0 * 16.0
+
+
+INSIDE = {
+    "grad": grad,
+    "value_and_grad": value_and_grad,
+    "jacobian": jacobian,
+    "jacfwd": jacfwd,
+    "hessian": hessian,
+    "grad of grad": lambda f: grad(grad(f)),
+    "jvp": lambda f: lambda x: jvp(f, (x,), (1.0,)),
+    "vjp": lambda f: lambda x: vjp(f, x)[1](1.0),
+    "jit": jit,
+    "jit(grad)": lambda f: jit(grad(f)),
+    "vmap(grad)": lambda f: lambda x: vmap(grad(f))(numpy.array([x])),
+}
+
+
+class TestGradientsInsideOfTransforms:
+    """They were numbers, whose own derivative is 0."""
+
+    @pytest.mark.parametrize("transform", INSIDE)
+    @pytest.mark.parametrize(
+        "slope",
+        [
+            lambda x: ((y := x * x * x).backward(), x.grad)[1] + 0.0 * y,
+            lambda x: ((x * x * x)._backward(), x.grad)[1] * x,
+            lambda x: (x * x).partials[0] * x,
+            lambda x: (x * x)._local_grads[0] * x,
+            lambda x: ((x * x).backward(), x)[1],
+        ],
+        ids=["backward", "_backward", "partials", "_local_grads", "backward alone"],
+    )
+    def test_are_refused(self, transform, slope):
+        with pytest.raises(RecordingError, match=r"compute derivatives with gradwalk\.grad or value_and_grad"):
+            INSIDE[transform](slope)(2.0)
+
+    @pytest.mark.parametrize("transform", INSIDE)
+    def test_are_refused_where_the_function_catches_it(self, transform):
+        def slope(x):
+            y = x * x * x
+            try:
+                y.backward()
+            except TypeError:
+                return 0.0 * x
+            return x.grad
+
+        with pytest.raises(RecordingError):
+            INSIDE[transform](slope)(2.0)
+
+    def test_of_values_from_outside_are_plain_numbers(self):
+        w = Value(3.0)
+
+        def f(x):
+            (w * w).backward()
+            return x * w.grad
+
+        assert grad(f)(2.0) == 6.0
+        assert grad(lambda x: x * w.grad)(2.0) == 6.0
+
+    def test_by_nested_transforms_are_right(self):
+        cube = lambda x: x * x * x  # noqa: E731
+        assert grad(lambda x: grad(cube)(x))(2.0) == 12.0
+
+
+def as_number(x: Any) -> Any:
+    """Convert to a float as many libraries do: with a default for objects of other types."""
+    try:
+        return float(x)
+    except TypeError:
+        return 0.0
+
+
+REFUSALS = {
+    "float": as_number,
+    "math.sqrt": lambda x: swallowed(lambda: math.sqrt(x)),
+    "int": lambda x: swallowed(lambda: int(x)),
+    "index": lambda x: swallowed(lambda: [1.0, 2.0, 3.0][x]),
+    "round": lambda x: swallowed(lambda: round(x, 2)),
+    "numpy": lambda x: swallowed(lambda: numpy.array([x], dtype=float)[0]),
+    "pickle": lambda x: swallowed(lambda: float(len(pickle.dumps(x)))),
+}
+
+
+def swallowed(f: Any) -> Any:
+    try:
+        return f()
+    except (TypeError, ValueError):
+        return 0.0
+
+
+class TestRefusalsThatAreSwallowed:
+    """A function that catches the refusal continues without the number: its derivative would be wrong."""
+
+    @pytest.mark.parametrize("transform", INSIDE)
+    @pytest.mark.parametrize("way", REFUSALS)
+    def test_end_the_transform(self, transform, way):
+        with pytest.raises(RecordingError):
+            INSIDE[transform](lambda x: REFUSALS[way](x) * x)(2.0)
+
+    def test_of_an_outer_value(self):
+        """The function depends on the outer argument, and the inner transform does not."""
+        with pytest.raises(RecordingError):
+            grad(lambda x: grad(lambda y: y * as_number(x))(3.0))(2.0)
+
+    def test_of_an_inner_transform_that_is_caught(self):
+        def f(x):
+            try:
+                return grad(lambda y: y * as_number(y))(x)
+            except RecordingError:
+                return 0.0 * x
+
+        with pytest.raises(RecordingError):
+            grad(f)(2.0)
+
+    def test_are_type_errors_outside_of_transforms(self):
+        with pytest.raises(TypeError, match="cannot be converted to float") as error:
+            math.sqrt(Value(2.0))
+        assert type(error.value) is TypeError
+
+    def test_do_not_outlive_the_transform(self):
+        with pytest.raises(RecordingError):
+            grad(lambda x: as_number(x) * x)(2.0)
+        assert grad(lambda x: x * x)(2.0) == 4.0
