@@ -1,4 +1,4 @@
-"""What `==` and `!=` are between a Value and what is no operand of an operation, such as an array or a Fraction."""
+"""`==` and `!=` between a Value and an object that operations do not take, such as an array or a Fraction."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy
 
+from gradwalk.value import modes
 from gradwalk.value.source_line import users_line
 
 
 def asked_of_other(node: object, other: Any, method: str, is_recorded: bool) -> Any:
-    """Return what the other one answers, as Python would ask it next: an array, for each of its elements.
+    """Return the answer of the other operand, which Python would ask next; an array answers for each element.
 
-    Where a function is being recorded, what is like a number or an array has to know an answer. Two numbers would else
-    be taken to differ because they are two objects.
+    In a function that is being recorded, a number or an array without an answer is refused: Python would compare the
+    two objects by identity and continue as if their numbers differed.
 
     Args:
         node: The Value.
@@ -23,15 +24,17 @@ def asked_of_other(node: object, other: Any, method: str, is_recorded: bool) -> 
         is_recorded: Whether the Value stands for a number in a function that is being recorded.
 
     Returns:
-        The answer, or NotImplemented, which Python takes to mean that they are not equal.
+        The answer, or NotImplemented, after which Python compares by identity.
 
     Raises:
-        TypeError: Such a Value is compared with what does not know Values.
+        RecordingError: A recorded Value is compared with a number of a class that does not know Values.
     """
     if not isinstance(other, (numpy.ndarray, numbers.Number)) and not hasattr(type(other), "__array__"):
         return NotImplemented
     answer = getattr(type(other), method)(other, node)
     if answer is NotImplemented and is_recorded:
         kind = type(other).__name__
-        raise TypeError(f"{users_line()}: a Value is compared with a {kind}: give float(...) of it, or an array")
+        raise modes.refused(
+            f"{users_line()}: a recorded Value cannot be compared with a {kind}. Compare with float(...) or an array"
+        )
     return answer

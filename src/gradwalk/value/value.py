@@ -1928,7 +1928,7 @@ def _number_refused(node: Value, what: str) -> TypeError:
 @cython.exceptval(-1)
 def _equals(primal: cython.double, number: Any) -> cython.bint:
     """Whether a Value's number equals a plain one. Python compares integers of any size; NumPy's numbers are floats."""
-    return primal == number if isinstance(number, (float, int)) else primal == convert.to_double(number)
+    return bool(primal == number) if isinstance(number, (float, int)) else primal == convert.to_double(number)
 
 
 @cython.cfunc
