@@ -143,8 +143,9 @@ def _computed(template: Template, references: dict[int, Value | float]) -> Value
     """Compute a template's instructions."""
     for k, (opcode, operands, number) in enumerate(template.instructions):
         given = [references[operand] for operand in operands]
-        if opcode == OPCODES["add"] and 0.0 in [x for x in given if isinstance(x, float)]:
-            references[k] = given[1] if given[0] == 0.0 else given[0]
+        are_zero = [isinstance(x, float) and x == 0.0 for x in given]
+        if opcode == OPCODES["add"] and any(are_zero):
+            references[k] = given[1] if are_zero[0] else given[0]
         else:
             references[k] = apply(opcode, *given) if opcode else number
     return references[template.result]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 _DEEPEST = 4  # levels of operations that are spelled out; what lies below is "…"
 _OPERATORS = {**{symbol: symbol for symbol in ("+", "-", "*", "/", "//", "%", "**", "<", "<=")}, "=": "=="}
-_LONGEST = 8  # table that is spelled out
+_LONGEST = 8  # table, or list of arguments, that is spelled out
 
 
 def spelled(node: Any, depth: int = _DEEPEST) -> str:
@@ -25,16 +26,22 @@ def spelled(node: Any, depth: int = _DEEPEST) -> str:
         return node.label or "a Value"
     if depth == 0:
         return "…"
-    parts = [spelled(argument, depth - 1) for argument in node.arguments]
-    if node.op == "-" and len(parts) == 1:
-        return f"-{_bracketed(parts[0])}"
-    if node.op in _OPERATORS and len(parts) == 2:
-        return f"{_bracketed(parts[0])} {_OPERATORS[node.op]} {_bracketed(parts[1])}"
-    if node.op == "take" and len(parts) > 1:
-        index, *table = parts
-        shown = table if len(table) <= _LONGEST else [*table[:3], "…", table[-1]]
-        return f"take([{', '.join(shown)}], {index})"
-    return f"{node.op}({', '.join(parts)})"
+    arguments = node.arguments
+    if node.op == "-" and len(arguments) == 1:
+        return f"-{_bracketed(spelled(arguments[0], depth - 1))}"
+    if node.op in _OPERATORS and len(arguments) == 2:
+        left, right = [_bracketed(spelled(argument, depth - 1)) for argument in arguments]
+        return f"{left} {_OPERATORS[node.op]} {right}"
+    if node.op == "take" and len(arguments) > 1:
+        return f"take([{_listed(arguments[1:], depth - 1)}], {spelled(arguments[0], depth - 1)})"
+    return f"{node.op}({_listed(arguments, depth - 1)})"
+
+
+def _listed(arguments: Sequence[Any], depth: int) -> str:
+    """Return the expressions of a node's arguments: of many, the first three and the last one."""
+    if len(arguments) <= _LONGEST:
+        return ", ".join([spelled(argument, depth) for argument in arguments])
+    return f"{_listed(arguments[:3], depth)}, …, {spelled(arguments[-1], depth)}"
 
 
 def _bracketed(part: str) -> str:
