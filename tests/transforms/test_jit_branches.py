@@ -20,10 +20,14 @@ from gradwalk import (
     Value,
     grad,
     hessian,
+    hvp,
+    jacfwd,
     jit,
+    jvp,
     loops,
     math,
     value_and_grad,
+    vjp,
     vmap,
 )
 
@@ -239,3 +243,68 @@ def test_threads_that_meet_many_ways():
     finally:
         sys.setswitchinterval(switching)
     assert failures == []
+
+
+# Derivatives inside a function whose branches are recorded
+
+
+def bent(x: Any) -> Any:
+    return x * x if x > 0 else x * x * x
+
+
+def bent_by(y: Any) -> Any:
+    """A function of x that branches on y, which it captures."""
+    return lambda x: x * x if y > 1 else x * y
+
+
+def slope_and_more(x: Any) -> Any:
+    """Branches inside the function that is differentiated, and outside."""
+    slope = grad(bent)(x)
+    return slope * bent(x - 1.0) if slope > 3 else grad(lambda y: slope * bent(y))(x + 0.5)
+
+
+INSIDE = {
+    "first order": lambda x: grad(bent)(x),
+    "second order": lambda x: grad(grad(bent))(x),
+    "one in another": lambda x: grad(lambda y: y * grad(bent)(y) if y < 2 else grad(bent)(y))(x),
+    "value": lambda x: value_and_grad(bent)(x)[0] + value_and_grad(bent)(x)[1],
+    "forward": lambda x: jvp(bent, (x,), (2.0,))[1],
+    "pulled": lambda x: vjp(bent, x)[1](3.0)[0],
+    "Jacobian": lambda x: jacfwd(lambda y: [bent(y), bent(-y)])(x)[1],
+    "Hessian": lambda x: hessian(bent)(x),
+    "product with the Hessian": lambda x: hvp(bent, (x,), (2.0,)),
+    "captured": lambda x: grad(bent_by(x))(3.0),
+    "captured twice": lambda x: grad(lambda y: grad(bent_by(x))(y) * y * y)(3.0),
+    "a condition from outside": lambda x: (lambda above: grad(lambda y: y * x if above else y)(2.0))(x > 1),
+    "inside and outside": slope_and_more,
+    "a batch": lambda x: grad(lambda y: vmap(lambda a: a * y * y, reduce="sum")(ROW) if y > 0 else y)(x),
+}
+ROW = numpy.array([1.0, 2.0])
+POINTS = (2.0, 0.5, -2.0, 3.0, -0.5, 1.5, 2.0, -2.0)
+
+
+@pytest.mark.parametrize("f", INSIDE.values(), ids=INSIDE.keys())
+def test_derivatives_inside_follow_branches(f):
+    recorded = jit(f, branches="record")
+    for x in POINTS:
+        assert recorded(x) == pytest.approx(f(x), rel=1e-15)
+    assert 1 < recorded.statistics.recordings <= 4
+    slope = jit(grad(f), branches="record")
+    for x in POINTS:
+        assert slope(x) == grad(recorded)(x) == pytest.approx(grad(f)(x), rel=1e-14)
+
+
+def test_a_refusal_in_a_derivative_inside_is_remembered():
+    def careless(x: Any) -> Any:
+        try:
+            return grad(lambda y: y * float(y))(x)
+        except TypeError:
+            return 0.0 * x
+
+    with pytest.raises(RecordingError, match="turns into a float"):
+        jit(careless, branches="record")(2.0)
+
+
+def test_a_staged_function_inside_still_refuses_branches():
+    with pytest.raises(RecordingError, match="branches on"):
+        jit(lambda x: grad(jit(bent))(x), branches="record")(2.0)

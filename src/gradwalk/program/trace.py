@@ -13,7 +13,7 @@ from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import RecordingError, depth, recorded
+from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, recorded
 from gradwalk.value.node import ENDED, close_inputs, level_of, open_inputs, primal_of, rule_of
 from gradwalk.value.value import Value
 
@@ -25,7 +25,8 @@ class Recording:
 
     Args:
         staged: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
-        follows_branches: Whether it may branch on Values all the same: the recording is of the way that it goes then.
+        follows_branches: Whether the function may branch on Values all the same. A recording inside a function that may,
+            such as the recording of a gradient, follows branches as well.
 
     Attributes:
         tape: What the function computes.
@@ -38,7 +39,7 @@ class Recording:
         self.operands: list[Any] = []
         self.branches: tuple[Indices, list[bool]] = ([], [])
         self._staged = staged
-        self._follows_branches = follows_branches
+        self._follows_branches = follows_branches or (not staged and is_staging() and not is_unknown())
         self._level = depth() + 1
         self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
         self._inputs: list[Value] = []  # the Values that stand for inputs
@@ -154,13 +155,19 @@ class Recording:
     def evaluate(self, outputs: Indices) -> Any:
         """Compute the numbers of some instructions of the tape.
 
+        The function around this recording branches on the conditions of this one, so that they guard its recording.
+
         Args:
             outputs: The indices of the instructions.
 
         Returns:
             Their numbers.
         """
-        return evaluate(self.tape.program(outputs), self.operands)
+        conditions, _ = self.branches
+        numbers = evaluate(self.tape.program([*outputs, *conditions]), self.operands)
+        for condition in numbers[len(outputs) :]:
+            bool(condition)
+        return numbers[: len(outputs)]
 
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
         """Return a new leaf for each number, which stands for a new input; a Value that stands for one is kept."""

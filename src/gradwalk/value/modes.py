@@ -276,7 +276,8 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[A
         f: The function.
         level: How many recordings go on here, this one included.
         staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
-        branches: A list, to which what the function branches on is appended; None where it may not branch.
+        branches: A list to which the function's conditions are appended, or None if it may not branch. One that is not
+            staged needs a list of its own where the function around it has one.
 
     Returns:
         What the function returns.
@@ -299,6 +300,7 @@ def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: lis
         _without_gradient.set(())
     if staged:
         _staging_level.set(level)
+    if staged or branches is not None:
         _branches.set(branches)
     here = object()
     _begin(here, level if staged else 0)  # an interrupt may leave the counts too high, which costs time alone
@@ -384,7 +386,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
     """
     if _staging_level.get():
         followed = _branches.get()
-        if followed is not None and what == "branches on" and node._level == _staging_level.get():
+        if followed is not None and what == "branches on" and node._level >= _staging_level.get():
             if len(followed) >= _MOST_BRANCHES:
                 raise RecordingError(
                     f"{users_line()}\n  branches after {_MOST_BRANCHES:,} other branches of one recording: write them "
