@@ -99,9 +99,8 @@ class BatchCall(Call):
     def _summing(self) -> Kernel:
         return self._kernel(range(self._sizes.summed), reduced=True)
 
-    @property
-    def backends(self) -> dict[str, str]:
-        """What runs it: see `Call.backends`."""
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs it: see `Call.backends`."""
         made = [(name, vars(self).get(f"_{name}")) for name in ("summing", "stacking")]
         return {name: text for part, kernel in made if kernel for name, text in under(part, kernel.backends).items()}
 

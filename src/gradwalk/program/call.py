@@ -40,6 +40,7 @@ class Call:
         outputs: How many results it has.
         name: What displays call it.
         kind: What files call it; "" for a function of Python, which they cannot hold.
+        remedy: For a function of Python, a sentence for messages that says what to do where it cannot be used.
         parts: The programs that it consists of.
         settings: What else files hold of it.
         described: What it is, in words: of one that consists of programs.
@@ -55,15 +56,21 @@ class Call:
     expansion: Expansion | None = None
 
     kind = ""
+    remedy = (
+        "Write it with gradwalk.math and not as a primitive or checkpoint, so that it is recorded with the rest"
+    )
     parts: Sequence[Program] = ()
     described = ""
     shown_parts: Sequence[tuple[str, Program]] = ()
     inputs: int | None = None
     weight: float = math.inf
 
-    @property
-    def backends(self) -> dict[str, str]:
-        """What runs its parts, by their names: see `Interpreter.backends`."""
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its parts, by their names: see `Interpreter.backends`.
+
+        Args:
+            known: The calls that have been looked at, by their `id`.
+        """
         return {}
 
     @property

@@ -1,63 +1,58 @@
-"""The kinds of calls that are programs themselves, such as loops: what files hold of them, and how they are made again.
+"""Find the code that reads and writes calls in files by name, so that nothing depends on what has been imported.
 
-Each kind is entered by the module that defines it. So programs can be written and read whose calls know more than
-programs do.
+Programs contain loops and branches, whose modules import the module of programs. So files look these modules up here
+and import them when a file has such a call.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from gradwalk.program.code import Code
 
 Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
-M = TypeVar("M", bound=Make)
 
-KINDS: dict[str, Make] = {}
-_PASSES: list[Callable[[Code], Code]] = []
+# For each kind of call in a file, the function that makes a call from the programs that it consists of, which are well
+# formed, and from its settings, which may be anything. It raises `ProgramError` for settings that make no sense.
+KINDS = {
+    "loop": "gradwalk.program.loop:loop_from_file",
+    "loop_back": "gradwalk.program.loop:loop_back_from_file",
+    "switch": "gradwalk.program.choice:choice_from_file",
+}
+_PORTABLE = "gradwalk.program.derived:portable"
 
 
-def before_writing(change: Callable[[Code], Code]) -> Callable[[Code], Code]:
-    """Enter a pass that replaces calls which files do not know by others.
+def maker(kind: str) -> Make:
+    """Return the function that makes calls of a kind from what a file holds.
 
     Args:
-        change: From a program to one that computes the same.
+        kind: One of `KINDS`.
 
     Returns:
-        The pass.
+        The function.
     """
-    _PASSES.append(change)
-    return change
+    make: Make = _found(KINDS[kind])
+    return make
 
 
 def for_files(code: Code) -> Code:
-    """Return a program as files hold it.
+    """Return a program whose calls are all of kinds that files know, as far as there is one.
 
     Args:
         code: The program.
 
     Returns:
-        One that computes the same.
+        A program that computes the same.
     """
-    for change in _PASSES:
-        code = change(code)
-    return code
+    if not code.calls:
+        return code
+    replaced: Code = _found(_PORTABLE)(code)
+    return replaced
 
 
-def made_by(kind: str) -> Callable[[M], M]:
-    """Enter a kind of call.
-
-    Args:
-        kind: What files call it.
-
-    Returns:
-        A decorator of the function that makes such a call from the programs that it consists of, which are well formed,
-        and its settings, which may be anything. It raises `ProgramError` where these make no sense.
-    """
-
-    def entered(make: M) -> M:
-        KINDS[kind] = make
-        return make
-
-    return entered
+def _found(place: str) -> Any:
+    """Import the module and return the function of "module:function"."""
+    module, name = place.split(":")
+    return getattr(importlib.import_module(module), name)

@@ -11,7 +11,6 @@ import numpy
 from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.call import Call, appended, given
-from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import pulled, pushed, weight
 from gradwalk.program.machine_code import under
@@ -39,12 +38,12 @@ class Choice(Call):
         self.inputs = 1 + self.branches[0].inputs
         self.outputs = len(self.branches[0].outputs)
 
-    @property
-    def backends(self) -> dict[str, str]:
-        """What runs its programs: see `Call.backends`."""
-        return {
-            name: backend for part, branch in self.shown_parts for name, backend in under(part, branch.backends).items()
-        }
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its programs: see `Call.backends`."""
+        found: dict[str, str] = {}
+        for part, branch in self.shown_parts:
+            found |= under(part, branch.interpreter.backends_beside(known))
+        return found
 
     def __repr__(self) -> str:
         return f"<choice between {len(self.branches)} programs>"
@@ -96,9 +95,8 @@ class Choice(Call):
         return tape.program([tape.take(within, list(numbers)) for numbers in zip(*results, strict=True)])
 
 
-@made_by("switch")
-def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
-    """Make a choice from what a file holds."""
+def choice_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
+    """Make a choice from what a file holds: see `gradwalk.program.call_kinds`."""
     if settings:
         raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
     if not parts:

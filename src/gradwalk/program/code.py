@@ -124,15 +124,18 @@ class Code:
         Args:
             reason: What is wrong with that, as a relative clause for the message.
         """
-        for function, _ in self.calls:
-            if function.weight < math.inf or function.kind:
-                for part in function.parts:
-                    part.code.refuse_calls(reason)
-                continue
-            raise ProgramError(
-                f"the program calls {function.name}, a function of Python, {reason}. Write it with gradwalk.math and "
-                "not as a primitive or checkpoint, so that it is recorded with the rest"
-            )
+        waiting = [self]
+        known: set[int] = set()  # the calls that have been looked at, by their `id`
+        while waiting:
+            for function, _ in waiting.pop().calls:
+                if id(function) in known:
+                    continue
+                known.add(id(function))
+                if not function.kind and function.weight == math.inf:
+                    raise ProgramError(
+                        f"the program calls {function.name}, a function of Python, {reason}. {function.remedy}"
+                    )
+                waiting += [part.code for part in function.parts]
 
 
 def _read_only(array: Any) -> Any:

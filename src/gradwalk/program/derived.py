@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradwalk.program.call_kinds import KINDS, before_writing
+from gradwalk.program.call_kinds import maker
 from gradwalk.program.code import Code
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape
@@ -71,31 +71,58 @@ def flattened(program: Program) -> Program:
     return tape.program(outputs).named(list(program.input_names), list(program.output_names))
 
 
-@before_writing
-def _portable(code: Code) -> Code:
-    """Replace calls that files do not know by programs that they do."""
-    replaced = {id(call): program for call, _ in code.calls if (program := _of_known_calls(call)) is not None}
-    if not replaced:
-        return code
-    tape = Tape()
-    inputs = [tape.input() for _ in range(code.inputs)]
-    program = tape.program(tape.inline(trusted(code), inputs, lambda call: replaced.get(id(call))))
-    return program.named(list(code.input_names), list(code.output_names)).code
+def portable(code: Code) -> Code:
+    """Return a program whose calls are all of kinds that files know, as far as there is one.
+
+    Args:
+        code: The program.
+
+    Returns:
+        A program that computes the same; the same one if its calls are of such kinds.
+    """
+    return _Portable().program(code)
 
 
-def _of_known_calls(call: Any) -> Program | None:
-    """Return what takes the place of a call in files; None where they know it, and all that it consists of."""
-    program = call.portable
-    if program is not None:
-        return trusted(_portable(program.code))
-    codes = [part.code for part in call.parts]
-    written = [_portable(code) for code in codes]
-    if all(one is other for one, other in zip(written, codes, strict=True)):
-        return None
-    made = KINDS[call.kind](written, call.settings)
-    tape = Tape()
-    base = tape.call(made, [tape.input() for _ in range(made.inputs)])
-    return tape.program(list(range(base, base + made.outputs)))
+class _Portable:
+    """Replaces calls that files do not know. A program or call that is shared is replaced once."""
+
+    def __init__(self) -> None:
+        self._programs: dict[int, tuple[Code, Code]] = {}  # by its id, each program and what replaces it
+        self._calls: dict[int, Program | None] = {}  # by its id, what replaces each call of these programs
+
+    def program(self, code: Code) -> Code:
+        """Return what replaces a program."""
+        if id(code) not in self._programs:
+            self._programs[id(code)] = code, self._replaced(code)
+        return self._programs[id(code)][1]
+
+    def _replaced(self, code: Code) -> Code:
+        replaced = {id(call): program for call, _ in code.calls if (program := self._call(call)) is not None}
+        if not replaced:
+            return code
+        tape = Tape()
+        inputs = [tape.input() for _ in range(code.inputs)]
+        program = tape.program(tape.inline(trusted(code), inputs, lambda call: replaced.get(id(call))))
+        return program.named(list(code.input_names), list(code.output_names)).code
+
+    def _call(self, call: Any) -> Program | None:
+        """Return what replaces a call; None if files know it and all programs that it consists of."""
+        if id(call) not in self._calls:
+            self._calls[id(call)] = self._of_known_calls(call)
+        return self._calls[id(call)]
+
+    def _of_known_calls(self, call: Any) -> Program | None:
+        program = call.portable
+        if program is not None:
+            return trusted(self.program(program.code))
+        codes = [part.code for part in call.parts]
+        written = [self.program(code) for code in codes]
+        if all(one is other for one, other in zip(written, codes, strict=True)):
+            return None
+        made = maker(call.kind)(written, call.settings)
+        tape = Tape()
+        base = tape.call(made, [tape.input() for _ in range(made.inputs)])
+        return tape.program(list(range(base, base + made.outputs)))
 
 
 def unrolled(program: Program) -> tuple[Tape, Indices, Indices]:

@@ -299,10 +299,23 @@ class Interpreter:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs the program, by "", and what runs the parts of its calls, by their names."""
+        """What runs the program, by "", and what runs the parts of its calls, by their names.
+
+        A call that is shared by several programs is listed once.
+        """
+        return self.backends_beside(set())
+
+    def backends_beside(self, known: set[int]) -> dict[str, str]:
+        """Return the same without the calls that are known.
+
+        Args:
+            known: The calls that have been looked at, by their `id`. The calls of this program are added.
+        """
         found = {"": self._backend()}
         for number, (call, _) in enumerate(self.code.calls):
-            found |= under(f"{call.name} {number}", call.backends)
+            if id(call) not in known:
+                known.add(id(call))
+                found |= under(f"{call.name} {number}", call.backends(known))
         return found
 
     def _backend(self) -> str:

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.call import Call, appended, given
-from gradwalk.program.call_kinds import made_by
 from gradwalk.program.code import Code
 from gradwalk.program.derived import flattened, pulled, weight
 from gradwalk.program.interpreter import Interpreter
@@ -107,11 +106,12 @@ class Loop(Call):
     def __reduce__(self) -> Any:
         return Loop, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
 
-    @property
-    def backends(self) -> dict[str, str]:
-        """What runs its parts: see `Call.backends`."""
-        found = under("step", self.runner.body.backends)
-        return found if self.runner.condition is None else found | under("condition", self.runner.condition.backends)
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its parts: see `Call.backends`."""
+        found = under("step", self.runner.body.backends_beside(known))
+        if self.runner.condition is None:
+            return found
+        return found | under("condition", self.runner.condition.backends_beside(known))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -194,7 +194,8 @@ class Loop(Call):
         if self.steps is None:
             return math.inf
         chosen = 2 * self.sizes.carry if self.condition else 0
-        return self.steps * (weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0))
+        step = weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0)
+        return self.steps * max(step, 1.0)  # steps without instructions take time, too
 
     def flat(self) -> Program:
         """Return the loop as one program: all steps that there may be, of which those after the end are left out."""
@@ -339,10 +340,9 @@ class LoopBack(Call):
         """Return the way back as one program: reverse mode of all steps."""
         return pulled(flattened(self.loop.flat()))
 
-    @property
-    def backends(self) -> dict[str, str]:
-        """What runs its parts: see `Call.backends`."""
-        return self.loop.backends | under("step back", self._interpreter.backends)
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its parts: see `Call.backends`."""
+        return self.loop.backends(known) | under("step back", self._interpreter.backends_beside(known))
 
     @cached_property
     def _interpreter(self) -> Interpreter:
@@ -398,9 +398,8 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
         active[:carry] = reached
 
 
-@made_by("loop")
-def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
-    """Make a loop from what a file holds."""
+def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
+    """Make a loop from what a file holds: see `gradwalk.program.call_kinds`."""
     known = [*Sizes._fields, "first", "steps", "checkpoint"]
     if sorted(settings) != sorted(known):
         raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
@@ -422,11 +421,10 @@ def _made(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     return Loop(trusted(body), sizes, first, steps, trusted(condition[0]) if condition else None, memory)
 
 
-@made_by("loop_back")
-def _made_back(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
-    """Make the way back through a loop from what a file holds."""
+def loop_back_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
+    """Make the reverse pass of a loop from what a file holds: see `gradwalk.program.call_kinds`."""
     wanted = settings.get("wanted")
-    loop = _made(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
+    loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
     count = len(loop.all_inputs)
     if not isinstance(wanted, list) or not all(type(i) is int and 0 <= i < count for i in wanted):
         raise ProgramError(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.plain_json import to_number
-from gradwalk.program.call_kinds import KINDS
+from gradwalk.program.call_kinds import KINDS, maker
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import CALL, INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
 from gradwalk.program.validate import validate
@@ -27,6 +27,7 @@ _KEYS = {  # by version: what may be there besides
     2: (*_REQUIRED, "tables", "calls", "programs"),
 }
 _DEEPEST = 50  # loops within loops
+_MOST_REPEATED = 10_000_000  # inputs, constants and outputs of programs that different calls share, once for each call
 _SPECIAL = ("nan", "inf", "-inf")
 _LARGEST = 2**31 - 1  # indices are int32
 
@@ -44,28 +45,47 @@ def written(code: Code) -> str:
         ProgramError: If the program calls a function of Python.
     """
     code.refuse_calls("which JSON cannot hold; a pickle can")
-    inner: dict[int, Code] = {}
-    _collect(code, inner)
-    places = {which: place for place, which in enumerate(inner)}
+    inner = _Inner()
+    parts = _parts(code, inner)
     head: dict[str, Any] = {"gradwalk": "program", "version": VERSION if code.calls else 1}
-    if inner:
-        head["programs"] = [_parts(part, places, "instructions") for part in inner.values()]
-    head.update(_parts(code, places))
+    if inner.programs:
+        head["programs"] = inner.programs
+    head.update(parts)
     lines = [json.dumps(row) for row in _rows(code)]
     return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
 
 
-def _collect(code: Code, inner: dict[int, Code]) -> None:
-    """Add the programs that a program's loops and choices consist of, each behind those that it needs itself."""
-    for function, _ in code.calls:
-        for part in function.parts:
-            if id(part.code) not in inner:
-                _collect(part.code, inner)
-                inner[id(part.code)] = part.code
+class _Inner:
+    """The programs that the calls of a program consist of. Equal programs are written once.
+
+    Attributes:
+        programs: The programs as a document has them, each after the programs that it needs itself.
+    """
+
+    def __init__(self) -> None:
+        self.programs: list[dict[str, Any]] = []
+        self._by_text: dict[str, int] = {}  # the place of each program in the list
+        self._by_code: dict[int, int] = {}  # the same, by the `id` of its code
+        self._by_call: dict[int, list[int]] = {}  # the places of a call's programs, by the `id` of the call
+
+    def places(self, function: Any) -> list[int]:
+        """Return the places of the programs of a call, which are added unless they are there."""
+        if id(function) not in self._by_call:
+            self._by_call[id(function)] = [self._place(part.code) for part in function.parts]
+        return self._by_call[id(function)]
+
+    def _place(self, code: Code) -> int:
+        if id(code) not in self._by_code:
+            parts = {**_parts(code, self), "instructions": _rows(code)}
+            place = self._by_text.setdefault(json.dumps(parts), len(self.programs))
+            if place == len(self.programs):
+                self.programs.append(parts)
+            self._by_code[id(code)] = place
+        return self._by_code[id(code)]
 
 
-def _parts(code: Code, places: dict[int, int], *more: str) -> dict[str, Any]:
-    """Return what a program consists of; its instructions only where they are asked for."""
+def _parts(code: Code, inner: _Inner) -> dict[str, Any]:
+    """Return the parts of a program except its instructions."""
     names = code.output_names or [""] * len(code.outputs)
     parts: dict[str, Any] = {
         "inputs": code.input_names or [""] * code.inputs,
@@ -78,13 +98,13 @@ def _parts(code: Code, places: dict[int, int], *more: str) -> dict[str, Any]:
         parts["calls"] = [
             {
                 "kind": function.kind,
-                "programs": [places[id(part.code)] for part in function.parts],
+                "programs": inner.places(function),
                 "settings": function.settings,
                 "operands": operands,
             }
             for function, operands in code.calls
         ]
-    return {**parts, "instructions": _rows(code)} if more else parts
+    return parts
 
 
 def _rows(code: Code) -> list[list[Any]]:
@@ -105,17 +125,64 @@ def read(text: str) -> Code:
         ProgramError: If the text is anything else, saying where it stops making sense.
     """
     document = _document(text)
-    programs: list[tuple[Code, int]] = []  # each with how deep the loops in it go
+    programs = _Programs()
     for i, part in enumerate(document.get("programs", [])):
         if not isinstance(part, dict):
             raise ProgramError(f"program {i} is {shown(part)}, not an object")
         _check_lists(part, (*_REQUIRED[2:], "tables", "calls"), f"program {i}")
-        programs.append(_code(part, programs))
+        code, depth = _code(part, programs)
+        validate(code)
+        programs.add(code, depth)
     return _code(document, programs)[0]
 
 
-def _code(document: dict[str, Any], programs: list[tuple[Code, int]]) -> tuple[Code, int]:
-    """Return a program, which may use those before it, and how deep the loops in it go."""
+class _Programs:
+    """The programs of a document that have been read. Equal calls of them are made once.
+
+    Attributes:
+        depths: For each program, how many loops and choices are nested in it.
+    """
+
+    def __init__(self) -> None:
+        self.depths: list[int] = []
+        self._codes: list[Code] = []
+        self._calls: dict[str, Any] = {}
+        self._is_used: list[bool] = []
+        self._repeated = 0
+
+    def add(self, code: Code, depth: int) -> None:
+        """Add a program that is well formed."""
+        self._codes.append(code)
+        self.depths.append(depth)
+        self._is_used.append(False)
+
+    def call(self, kind: str, which: list[int], settings: dict[str, Any]) -> Any:
+        """Return the call of a kind that consists of some of the programs."""
+        try:
+            key = json.dumps([kind, which, settings], sort_keys=True)
+        except RecursionError:
+            raise ProgramError(f"the settings of a {kind} must not be nested, got {shown(settings)}") from None
+        if key not in self._calls:
+            self._count(which)
+            self._calls[key] = maker(kind)([self._codes[place] for place in which], settings)
+        return self._calls[key]
+
+    def _count(self, which: list[int]) -> None:
+        """Bound the memory of calls, each of which has copies of some parts of its programs."""
+        for place in which:
+            code = self._codes[place]
+            if self._is_used[place]:
+                self._repeated += code.first + len(code.outputs) + sum(len(operands) for _, operands in code.calls)
+            self._is_used[place] = True
+        if self._repeated > _MOST_REPEATED:
+            raise ProgramError(
+                f"different calls of shared programs must have at most {_MOST_REPEATED:,} inputs, constants and outputs "
+                f"in all, got {self._repeated:,}"
+            )
+
+
+def _code(document: dict[str, Any], programs: _Programs) -> tuple[Code, int]:
+    """Return a program, which may use those before it, and how many loops and choices are nested in it."""
     depths = [0]
     calls = [_call(given, i, programs, depths) for i, given in enumerate(document.get("calls", []))]
     inputs = document["inputs"]
@@ -141,23 +208,21 @@ def _code(document: dict[str, Any], programs: list[tuple[Code, int]]) -> tuple[C
     return code, max(depths)
 
 
-def _call(given: Any, i: int, programs: list[tuple[Code, int]], depths: list[int]) -> tuple[Any, list[int]]:
-    """Return a call and the indices of its operands; add to `depths` how deep the loops in it go."""
+def _call(given: Any, i: int, programs: _Programs, depths: list[int]) -> tuple[Any, list[int]]:
+    """Return a call and the indices of its operands; add to `depths` how many loops and choices are nested in it."""
     if not isinstance(given, dict) or given.keys() != {"kind", "programs", "settings", "operands"}:
         raise ProgramError(f"call {i} is {shown(given)}, not an object with kind, programs, settings and operands")
     kind, which, settings, operands = (given[key] for key in ("kind", "programs", "settings", "operands"))
     if not isinstance(kind, str) or kind not in KINDS:
         raise ProgramError(f"call {i} is of the kind {shown(kind)}; known: {', '.join(sorted(KINDS))}")
-    if not isinstance(which, list) or not all(_is_index(place) and place < len(programs) for place in which):
+    if not isinstance(which, list) or not all(_is_index(place) and place < len(programs.depths) for place in which):
         raise ProgramError(f"call {i} has the programs {shown(which)}, not a list of numbers of earlier ones")
     if not isinstance(settings, dict) or not isinstance(operands, list) or not all(map(_is_index, operands)):
         raise ProgramError(f"call {i} has the operands {shown(operands)}, not a list of indices, or no settings")
-    depths.append(1 + max((programs[place][1] for place in which), default=0))
+    depths.append(1 + max((programs.depths[place] for place in which), default=0))
     if depths[-1] > _DEEPEST:
         raise ProgramError(f"call {i} is a loop in loops, more than {_DEEPEST} deep")
-    for place in which:
-        validate(programs[place][0])
-    return KINDS[kind]([programs[place][0] for place in which], settings), operands
+    return programs.call(kind, which, settings), operands
 
 
 def replace_file(path: str, text: str) -> None:

@@ -69,6 +69,11 @@ class Implicit(Call):
         search: What solves it: a function of the equation, these numbers, and p.
     """
 
+    remedy = (
+        "The equation is solved outside of the program. Inside a function that jit records, root_scalar becomes part of "
+        'the program for method="newton" and "brentq"; other searches can be written with gradwalk.loops.while_loop'
+    )
+
     def __init__(self, name: str, equation: Equation, starts: int, search: Search) -> None:
         self.name = name
         self.outputs = equation.size

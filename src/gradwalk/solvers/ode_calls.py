@@ -26,6 +26,11 @@ from gradwalk.program.trace import Indices
 from gradwalk.solvers.ode_steps import Field, Steps
 
 
+_REMEDY = (
+    "odeint takes its steps outside of the program. Write steps of fixed length with gradwalk.loops, which are recorded"
+)
+
+
 class Ode(Call):
     """y at some times, from y at the first of them, the times, and p.
 
@@ -36,6 +41,7 @@ class Ode(Call):
     """
 
     name = "odeint"
+    remedy = _REMEDY
 
     def __init__(self, field: Program, times: int, steps: Steps) -> None:
         self.field = Field(field)
@@ -168,6 +174,7 @@ class OdeBack(Call):
     """
 
     name = "odeint'"
+    remedy = _REMEDY
 
     def __init__(self, ode: Ode, wanted: tuple[bool, ...]) -> None:
         self.ode = ode
