@@ -31,6 +31,7 @@ class ArrayFunction:
         rebuilt: Makes the arguments of `f` from a list of arrays.
         transposed: Of a derivative, how to make that of the other mode.
         points: Of a derivative, how many of its first arguments it is not linear in.
+        derived: Of a derivative, the function, "pushed" or "pulled", and the arguments that it was asked for with.
 
     Attributes:
         transposed: See above; None for a function that is no derivative.
@@ -43,6 +44,7 @@ class ArrayFunction:
         rebuilt: Callable[[Sequence[Any]], Sequence[Any]] = list,
         transposed: Callable[[], ArrayFunction] | None = None,
         points: int = 0,
+        derived: tuple[ArrayFunction, str, int, Argnums] | None = None,
     ) -> None:
         self.__name__ = getattr(f, "__name__", "function")
         self.transposed = transposed
@@ -53,6 +55,12 @@ class ArrayFunction:
         self._many: dict[str, Vectorized[...]] = {}
         self._results: dict[tuple[tuple[int, ...], ...], TreeDef] = {}
         self._derivatives: dict[Any, ArrayFunction] = {}
+        self._derived = derived
+
+    def __reduce__(self) -> Any:
+        if self._derived is None:
+            return ArrayFunction, (self._f, self._rebuilt)
+        return _derivative, self._derived
 
     def __call__(self, arrays: Sequence[Any], batch: int = 0) -> list[Any]:
         """Return the leaves of the result.
@@ -130,7 +138,7 @@ class ArrayFunction:
             part, chosen = self._of_chosen(arrays[:count], argnums)
             return jvp(part, chosen, arrays[count:])[1]
 
-        return self._derivative(("forward", count, argnums), push, lambda: self.pulled(count, argnums))
+        return self._derivative(("pushed", count, argnums), push, lambda: self.pulled(count, argnums))
 
     def pulled(self, count: int, argnums: Argnums) -> ArrayFunction:
         """Return the derivative in reverse mode.
@@ -148,11 +156,16 @@ class ArrayFunction:
             part, chosen = self._of_chosen(arrays[:count], argnums)
             return vjp(part, *chosen)[1](arrays[count:])
 
-        return self._derivative(("reverse", count, argnums), pull, lambda: self.pushed(count, argnums))
+        return self._derivative(("pulled", count, argnums), pull, lambda: self.pushed(count, argnums))
 
-    def _derivative(self, key: Any, f: Callable[..., Any], transposed: Callable[[], ArrayFunction]) -> ArrayFunction:
-        f.__name__ = f"{key[0]} derivative of {self.__name__}"
-        return self._derivatives.setdefault(key, ArrayFunction(f, transposed=transposed, points=key[1]))
+    def _derivative(
+        self, key: tuple[str, int, Argnums], f: Callable[..., Any], transposed: Callable[[], ArrayFunction]
+    ) -> ArrayFunction:
+        if key not in self._derivatives:
+            f.__name__ = f"{'forward' if key[0] == 'pushed' else 'reverse'} derivative of {self.__name__}"
+            derivative = ArrayFunction(f, transposed=transposed, points=key[1], derived=(self, *key))
+            self._derivatives.setdefault(key, derivative)
+        return self._derivatives[key]
 
     def _of_chosen(self, arrays: Sequence[Any], argnums: Argnums) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function of some of the arrays, and these."""
@@ -172,6 +185,12 @@ class ArrayFunction:
             self._many[signature] = vectorize(self.leaves, signature=signature)
         found = self._many[signature](*arrays)
         return list(found) if isinstance(found, tuple) else [found]
+
+
+def _derivative(function: ArrayFunction, mode: str, count: int, argnums: Argnums) -> ArrayFunction:
+    """Return a derivative of a function: its method `mode`, "pushed" or "pulled", is called."""
+    found: ArrayFunction = getattr(function, mode)(count, argnums)
+    return found
 
 
 def structure(f: Jit[..., Any], args: Sequence[Any], name: str) -> TreeDef:

@@ -27,6 +27,8 @@ class IpoptProblem:
     functions are recorded as by `jit`; IPOPT is given the entries that can differ from 0: those of the constraints'
     Jacobian, and of the lower triangle of the Lagrangian's Hessian.
 
+    It can be pickled if the functions can be.
+
     Args:
         objective: A function of a vector that returns one number.
         x: A vector like those that the functions take, such as where IPOPT starts.
@@ -73,6 +75,7 @@ class IpoptProblem:
             total = factor * objective(x)
             return total + multipliers @ constrained(x) if constraints else total
 
+        self._made_from = (objective, start, constraints)
         self._objective = jit(objective)
         _check_result(objective, self._objective, start, "one number, such as x @ x", _is_number)
         if constraints:
@@ -90,6 +93,9 @@ class IpoptProblem:
             (jacobian.row, jacobian.col),
             (hessian.row[self._is_lower], hessian.col[self._is_lower]),
         )
+
+    def __reduce__(self) -> Any:
+        return type(self), self._made_from
 
     def objective(self, x: Array) -> float:
         """Return the objective.

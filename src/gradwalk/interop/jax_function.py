@@ -17,6 +17,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from gradwalk.interop.array_function import ArrayFunction
+from gradwalk.program.wrapper import Wrapper
 
 P = ParamSpec("P")
 
@@ -39,7 +40,8 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
 
     Returns:
         A function of JAX arrays, and of pytrees of them, that returns what `f` returns, with JAX arrays. It raises
-        `TypeError` where an argument holds something else than real numbers, and what `gradwalk.jit` raises.
+        `TypeError` where an argument holds something else than real numbers, and what `gradwalk.jit` raises. It can be
+        pickled if `f` can be.
 
     Raises:
         TypeError: `f` is no function.
@@ -52,21 +54,32 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
         >>> jax.jit(jax.vmap(jax.hessian(energy)))(jax.numpy.zeros((5, 2))).shape
         (5, 2, 2)
     """
-    if not callable(f):
-        raise TypeError(f"to_jax() takes a function, not {type(f).__name__}: {f!r:.60}")
-    functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+    return JaxFunction(f)
 
-    @functools.wraps(f)
-    def called(*args: P.args, **kwargs: P.kwargs) -> Any:
+
+class JaxFunction(Wrapper[P, Any]):
+    """A function of JAX's arrays, as `to_jax` makes it.
+
+    Args:
+        f: The function that gradwalk records.
+    """
+
+    def __init__(self, f: Callable[P, Any]) -> None:
+        super().__init__(f, "to_jax")
+        self._functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the result for arrays."""
         paths, structure = jax.tree.flatten_with_path((args, kwargs))
-        leaves = [_array(leaf, f, path) for path, leaf in paths]
-        if structure not in functions:
-            functions[structure] = _of_leaves(f, structure)
-        function = functions[structure]
+        leaves = [_array(leaf, self._f, path) for path, leaf in paths]
+        if structure not in self._functions:
+            self._functions[structure] = _of_leaves(self._f, structure)
+        function = self._functions[structure]
         results = _call.bind(*leaves, function=function, batch=0)
         return function.result([leaf.shape for leaf in leaves]).with_leaves(results)
 
-    return called
+    def _made_from(self) -> tuple[Any, ...]:
+        return (self._f,)
 
 
 def _of_leaves(f: Callable[..., Any], structure: Any) -> ArrayFunction:

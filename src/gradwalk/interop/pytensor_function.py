@@ -5,7 +5,6 @@ Only this module imports PyTensor.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
@@ -16,6 +15,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor import as_tensor_variable, specify_shape, tensor
 
 from gradwalk.interop.array_function import ArrayFunction
+from gradwalk.program.wrapper import Wrapper
 
 P = ParamSpec("P")
 
@@ -32,7 +32,8 @@ def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
 
     Returns:
         A function of PyTensor's variables that returns what `f` returns, with variables. It raises `TypeError` where an
-        argument is no real tensor, and `ValueError` where the length of an axis is not known beforehand.
+        argument is no real tensor, and `ValueError` where the length of an axis is not known beforehand. It can be
+        pickled if `f` can be, and so can graphs of PyTensor with its results.
 
     Raises:
         TypeError: `f` is no function.
@@ -46,19 +47,30 @@ def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
         >>> gradient([0.0, 1.0]).round(6).tolist()
         [-0.0, -0.735759]
     """
-    if not callable(f):
-        raise TypeError(f"to_pytensor() takes a function, not {type(f).__name__}: {f!r:.60}")
-    call = _Call(ArrayFunction(f))
+    return PytensorFunction(f)
 
-    @functools.wraps(f)
-    def called(*args: P.args, **kwargs: P.kwargs) -> Any:
+
+class PytensorFunction(Wrapper[P, Any]):
+    """A function of PyTensor's variables, as `to_pytensor` makes it.
+
+    Args:
+        f: The function that gradwalk records.
+    """
+
+    def __init__(self, f: Callable[P, Any]) -> None:
+        super().__init__(f, "to_pytensor")
+        self._call = _Call(ArrayFunction(f))
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the result for variables."""
         if kwargs:
-            raise TypeError(f"{call} takes its arguments by position, not {', '.join(kwargs)} by keyword")
+            raise TypeError(f"{self._call} takes its arguments by position, not {', '.join(kwargs)} by keyword")
         inputs = [as_tensor_variable(arg) for arg in args]
-        results = call(*inputs, return_list=True)
-        return call.function.result([variable.type.shape for variable in inputs]).with_leaves(results)
+        results = self._call(*inputs, return_list=True)
+        return self._call.function.result([variable.type.shape for variable in inputs]).with_leaves(results)
 
-    return called
+    def _made_from(self) -> tuple[Any, ...]:
+        return (self._f,)
 
 
 class _Call(Op):  # type: ignore[misc]  # PyTensor is Any

@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 import torch
 
 from gradwalk.interop.array_function import ArrayFunction
+from gradwalk.program.wrapper import Wrapper
 from gradwalk.trees.tree import opened
 
 P = ParamSpec("P")
@@ -29,7 +30,8 @@ def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
     Returns:
         A function of tensors, and of lists, tuples, dicts and dataclasses of them, that returns what `f` returns, with
         tensors. It raises `TypeError` where an argument holds something else than tensors of real numbers and numbers,
-        `ValueError` where a tensor is not on the processor, and what `gradwalk.jit` raises.
+        `ValueError` where a tensor is not on the processor, and what `gradwalk.jit` raises. It can be pickled if `f`
+        can be.
 
     Raises:
         TypeError: `f` is no function.
@@ -42,21 +44,32 @@ def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
         >>> x.grad
         tensor([-0.0000, -0.7358])
     """
-    if not callable(f):
-        raise TypeError(f"to_torch() takes a function, not {type(f).__name__}: {f!r:.60}")
-    functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+    return TorchFunction(f)
 
-    @functools.wraps(f)
-    def called(*args: P.args, **kwargs: P.kwargs) -> Any:
+
+class TorchFunction(Wrapper[P, Any]):
+    """A function of PyTorch's tensors, as `to_torch` makes it.
+
+    Args:
+        f: The function that gradwalk records.
+    """
+
+    def __init__(self, f: Callable[P, Any]) -> None:
+        super().__init__(f, "to_torch")
+        self._functions: dict[Any, ArrayFunction] = {}  # by the structure of the arguments
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the result for tensors."""
         leaves, structure = _parted(args, kwargs)
-        tensors = [_tensor(leaf, i, f) for i, leaf in enumerate(leaves)]
-        if structure not in functions:
-            functions[structure] = _of_leaves(f, structure)
-        function = functions[structure]
+        tensors = [_tensor(leaf, i, self._f) for i, leaf in enumerate(leaves)]
+        if structure not in self._functions:
+            self._functions[structure] = _of_leaves(self._f, structure)
+        function = self._functions[structure]
         results = _Call.apply(function, 0, *tensors)
         return function.result([tensor.shape for tensor in tensors]).with_leaves(results)
 
-    return called
+    def _made_from(self) -> tuple[Any, ...]:
+        return (self._f,)
 
 
 def _parted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gradwalk import math
@@ -21,7 +22,7 @@ def constant_schedule(value: Number) -> Schedule:
     Returns:
         The schedule.
     """
-    return lambda count: value
+    return partial(_constant, value)
 
 
 def linear_schedule(
@@ -62,13 +63,7 @@ def polynomial_schedule(
     """
     if transition_steps <= 0:
         return constant_schedule(init_value)
-
-    def at(count: Number) -> Number:
-        steps = _between(count - max(transition_begin, 0), 0.0, float(transition_steps))
-        left: Number = 1.0 - steps / transition_steps
-        return (init_value - end_value) * left**power + end_value
-
-    return at
+    return partial(_polynomial, init_value, end_value, power, transition_steps, max(transition_begin, 0))
 
 
 def exponential_decay(
@@ -94,16 +89,8 @@ def exponential_decay(
     """
     if transition_steps <= 0 or (not isinstance(decay_rate, Value) and decay_rate == 0):
         return constant_schedule(init_value)
-
-    def at(count: Number) -> Number:
-        steps = count - max(transition_begin, 0)
-        times = steps / transition_steps
-        value = _chosen(steps <= 0, init_value, init_value * decay_rate ** (math.floor(times) if staircase else times))
-        if end_value is None:
-            return value
-        return _chosen(decay_rate < 1.0, math.maximum(value, end_value), math.minimum(value, end_value))
-
-    return at
+    span = transition_steps, max(transition_begin, 0)
+    return partial(_exponential, init_value, decay_rate, span, staircase, end_value)
 
 
 def cosine_decay_schedule(
@@ -125,12 +112,7 @@ def cosine_decay_schedule(
     """
     if decay_steps <= 0:
         raise ValueError(f"decay_steps is {decay_steps}: going down takes at least one step")
-
-    def at(count: Number) -> Number:
-        wave = 0.5 * (1.0 + math.cos(math.pi * (math.minimum(count, float(decay_steps)) / decay_steps)))
-        return init_value * ((1.0 - alpha) * wave**exponent + alpha)
-
-    return at
+    return partial(_cosine, init_value, decay_steps, alpha, exponent)
 
 
 def warmup_cosine_decay_schedule(
@@ -178,14 +160,7 @@ def piecewise_constant_schedule(
     for boundary, scale in scales:
         if scale < 0.0:
             raise ValueError(f"the scale at step {boundary} is {scale}: it may not be negative")
-
-    def at(count: Number) -> Number:
-        value = init_value
-        for boundary, scale in scales:
-            value = value * _chosen(count >= boundary, scale, 1.0)
-        return value
-
-    return at
+    return partial(_piecewise, init_value, scales)
 
 
 def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
@@ -203,14 +178,59 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
     """
     if len(boundaries) != len(schedules) - 1:
         raise ValueError(f"{len(schedules)} schedules need a boundary between any two, and not {len(boundaries)}")
+    return partial(_joined, schedules, boundaries)
 
-    def at(count: Number) -> Number:
-        value = schedules[0](count)
-        for boundary, schedule in zip(boundaries, schedules[1:], strict=True):
-            value = _chosen(count < boundary, value, schedule(count - boundary))
+
+# The functions of schedules, with their settings first. `functools.partial` of them can be pickled; closures could not.
+
+
+def _constant(value: Number, count: Number) -> Number:
+    del count
+    return value
+
+
+def _polynomial(
+    init_value: Number, end_value: Number, power: Number, transition_steps: int, begin: int, count: Number
+) -> Number:
+    steps = _between(count - begin, 0.0, float(transition_steps))
+    left: Number = 1.0 - steps / transition_steps
+    return (init_value - end_value) * left**power + end_value
+
+
+def _exponential(
+    init_value: Number,
+    decay_rate: Number,
+    span: tuple[int, int],
+    staircase: bool,
+    end_value: Number | None,
+    count: Number,
+) -> Number:
+    transition_steps, begin = span
+    steps = count - begin
+    times = steps / transition_steps
+    value = _chosen(steps <= 0, init_value, init_value * decay_rate ** (math.floor(times) if staircase else times))
+    if end_value is None:
         return value
+    return _chosen(decay_rate < 1.0, math.maximum(value, end_value), math.minimum(value, end_value))
 
-    return at
+
+def _cosine(init_value: Number, decay_steps: int, alpha: Number, exponent: Number, count: Number) -> Number:
+    wave = 0.5 * (1.0 + math.cos(math.pi * (math.minimum(count, float(decay_steps)) / decay_steps)))
+    return init_value * ((1.0 - alpha) * wave**exponent + alpha)
+
+
+def _piecewise(init_value: Number, scales: Sequence[tuple[int, Number]], count: Number) -> Number:
+    value = init_value
+    for boundary, scale in scales:
+        value = value * _chosen(count >= boundary, scale, 1.0)
+    return value
+
+
+def _joined(schedules: Sequence[Schedule], boundaries: Sequence[int], count: Number) -> Number:
+    value = schedules[0](count)
+    for boundary, schedule in zip(boundaries, schedules[1:], strict=True):
+        value = _chosen(count < boundary, value, schedule(count - boundary))
+    return value
 
 
 def _between(x: Number, least: Number, most: Number) -> Number:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy
@@ -117,25 +118,12 @@ def chain(*transformations: GradientTransformation) -> GradientTransformation:
     Returns:
         One transformation, whose state is the tuple of theirs.
     """
-
-    def init(params: Tree) -> Any:
-        return tuple([one.init(params) for one in transformations])
-
-    def update(updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
-        if len(state) != len(transformations):
-            raise ValueError(f"a state of {len(state)} parts, and not {len(transformations)}: another optimiser's")
-        states = []
-        for one, of_one in zip(transformations, state, strict=True):
-            updates, after = one.update(updates, of_one, params)
-            states.append(after)
-        return updates, tuple(states)
-
-    return GradientTransformation(init, update)
+    return GradientTransformation(partial(_init_chain, transformations), partial(_update_chain, transformations))
 
 
 def identity() -> GradientTransformation:
     """Leave gradients as they are."""
-    return _stateless(lambda updates, params: updates)
+    return _stateless(_unchanged)
 
 
 def scale(step_size: Number) -> GradientTransformation:
@@ -147,7 +135,7 @@ def scale(step_size: Number) -> GradientTransformation:
     Returns:
         The transformation.
     """
-    return _stateless(lambda updates, params: _mapped(lambda g: step_size * g, updates))
+    return _stateless(partial(_scaled, step_size))
 
 
 def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool = True) -> GradientTransformation:
@@ -162,7 +150,7 @@ def scale_by_learning_rate(learning_rate: Number | Schedule, *, flip_sign: bool 
     """
     sign = -1.0 if flip_sign else 1.0
     if callable(learning_rate):
-        return scale_by_schedule(lambda count: sign * learning_rate(count))
+        return scale_by_schedule(partial(_times, sign, learning_rate))
     return scale(sign * learning_rate)
 
 
@@ -175,13 +163,7 @@ def scale_by_schedule(step_size_fn: Schedule) -> GradientTransformation:
     Returns:
         The transformation.
     """
-
-    def update(updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
-        del params
-        factor = step_size_fn(state.count)
-        return _mapped(lambda g: factor * g, updates), ScaleByScheduleState(state.count + 1)
-
-    return GradientTransformation(lambda params: ScaleByScheduleState(0), update)
+    return GradientTransformation(_init_schedule, partial(_update_schedule, step_size_fn))
 
 
 def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
@@ -194,37 +176,14 @@ def trace(decay: Number, nesterov: bool = False) -> GradientTransformation:
     Returns:
         The transformation.
     """
-
-    def update(updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
-        del params
-        after = _mapped(lambda g, t: g + decay * t, updates, state.trace)
-        moved = _mapped(lambda g, t: g + decay * t, updates, after) if nesterov else after
-        return moved, TraceState(after)
-
-    return GradientTransformation(lambda params: TraceState(_zeros(params)), update)
+    return GradientTransformation(_init_trace, partial(_update_trace, decay, nesterov))
 
 
 def scale_by_adam(
     b1: Number = 0.9, b2: Number = 0.999, eps: Number = 1e-8, eps_root: Number = 0.0, *, nesterov: bool = False
 ) -> GradientTransformation:
-    """Divide the mean of gradients by the root of that of their squares: see `adam`, which has the same arguments."""
-
-    def update(updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
-        del params
-        mu = _mapped(lambda g, m: (1.0 - b1) * g + b1 * m, updates, state.mu)
-        nu = _mapped(lambda g, n: (1.0 - b2) * (g * g) + b2 * n, updates, state.nu)
-        count = state.count + 1
-        # Means that begin with zeros are too small in the first steps.
-        first, second = 1.0 - b1**count, 1.0 - b2**count
-        if nesterov:  # Dozat, 2016
-            ahead = 1.0 - b1 ** (count + 1)
-            mean = _mapped(lambda g, m: b1 * (m / ahead) + (1.0 - b1) * (g / first), updates, mu)
-        else:
-            mean = _mapped(lambda m: m / first, mu)
-        scaled = _mapped(lambda m, n: m / (_sqrt(n / second + eps_root) + eps), mean, nu)
-        return scaled, ScaleByAdamState(count, mu, nu)
-
-    return GradientTransformation(lambda params: ScaleByAdamState(0, _zeros(params), _zeros(params)), update)
+    """Divide the mean of gradients by the root of the mean of their squares: see `adam`, with the same arguments."""
+    return GradientTransformation(_init_adam, partial(_update_adam, (b1, b2, eps, eps_root), nesterov))
 
 
 def add_decayed_weights(
@@ -240,17 +199,7 @@ def add_decayed_weights(
     Returns:
         The transformation, whose update needs the parameters.
     """
-
-    def changed(updates: Tree, params: Tree) -> Tree:
-        if params is None:
-            raise ValueError("weights that decay need the parameters: call update(gradients, state, params)")
-        if mask is None:
-            return _mapped(lambda g, p: g + weight_decay * p, updates, params)
-        chosen, _ = flattened(mask(params) if callable(mask) else mask, "mask")
-        decaying = iter(chosen)
-        return _mapped(lambda g, p: g + weight_decay * p if next(decaying) else g, updates, params)
-
-    return _stateless(changed)
+    return _stateless(partial(_decayed, weight_decay, mask))
 
 
 def clip(max_delta: Number) -> GradientTransformation:
@@ -262,7 +211,7 @@ def clip(max_delta: Number) -> GradientTransformation:
     Returns:
         The transformation.
     """
-    return _stateless(lambda updates, params: _mapped(lambda g: _clipped(g, max_delta), updates))
+    return _stateless(partial(_all_clipped, max_delta))
 
 
 def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
@@ -274,25 +223,132 @@ def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
     Returns:
         The transformation.
     """
+    return _stateless(partial(_shortened, max_norm))
 
-    def changed(updates: Tree, params: Tree) -> Tree:
-        del params
-        length = global_norm(updates)
-        is_short = length < max_norm
-        if isinstance(length, Value) or isinstance(max_norm, Value):
-            factor = math.where(is_short, 1.0, max_norm / math.where(is_short, 1.0, length))
-        else:
-            factor = 1.0 if is_short else max_norm / length
-        return _mapped(lambda g: g * factor, updates)
 
-    return _stateless(changed)
+# The functions of transformations, with their settings first. `functools.partial` of them can be pickled; closures could
+# not.
 
 
 def _stateless(changed: Callable[[Tree, Tree], Tree]) -> GradientTransformation:
     """Return a transformation that remembers nothing."""
-    return GradientTransformation(
-        lambda params: (), lambda updates, state, params=None: (changed(updates, params), state)
-    )
+    return GradientTransformation(_init_nothing, partial(_update_nothing, changed))
+
+
+def _init_nothing(params: Tree) -> Any:
+    del params
+    return ()
+
+
+def _update_nothing(
+    changed: Callable[[Tree, Tree], Tree], updates: Tree, state: Any, params: Tree = None
+) -> tuple[Tree, Any]:
+    return changed(updates, params), state
+
+
+def _init_chain(transformations: Sequence[GradientTransformation], params: Tree) -> Any:
+    return tuple([one.init(params) for one in transformations])
+
+
+def _update_chain(
+    transformations: Sequence[GradientTransformation], updates: Tree, state: Any, params: Tree = None
+) -> tuple[Tree, Any]:
+    if len(state) != len(transformations):
+        raise ValueError(f"a state of {len(state)} parts, and not {len(transformations)}: another optimiser's")
+    states = []
+    for one, of_one in zip(transformations, state, strict=True):
+        updates, after = one.update(updates, of_one, params)
+        states.append(after)
+    return updates, tuple(states)
+
+
+def _unchanged(updates: Tree, params: Tree) -> Tree:
+    del params
+    return updates
+
+
+def _scaled(step_size: Number, updates: Tree, params: Tree) -> Tree:
+    del params
+    return _mapped(lambda g: step_size * g, updates)
+
+
+def _times(factor: float, schedule: Schedule, count: Number) -> Number:
+    """Multiply a schedule by a number."""
+    return factor * schedule(count)
+
+
+def _init_schedule(params: Tree) -> Any:
+    del params
+    return ScaleByScheduleState(0)
+
+
+def _update_schedule(step_size_fn: Schedule, updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
+    del params
+    factor = step_size_fn(state.count)
+    return _mapped(lambda g: factor * g, updates), ScaleByScheduleState(state.count + 1)
+
+
+def _init_trace(params: Tree) -> Any:
+    return TraceState(_zeros(params))
+
+
+def _update_trace(decay: Number, nesterov: bool, updates: Tree, state: Any, params: Tree = None) -> tuple[Tree, Any]:
+    del params
+    after = _mapped(lambda g, t: g + decay * t, updates, state.trace)
+    moved = _mapped(lambda g, t: g + decay * t, updates, after) if nesterov else after
+    return moved, TraceState(after)
+
+
+def _init_adam(params: Tree) -> Any:
+    return ScaleByAdamState(0, _zeros(params), _zeros(params))
+
+
+def _update_adam(
+    settings: Sequence[Number], nesterov: bool, updates: Tree, state: Any, params: Tree = None
+) -> tuple[Tree, Any]:
+    del params
+    b1, b2, eps, eps_root = settings
+    mu = _mapped(lambda g, m: (1.0 - b1) * g + b1 * m, updates, state.mu)
+    nu = _mapped(lambda g, n: (1.0 - b2) * (g * g) + b2 * n, updates, state.nu)
+    count = state.count + 1
+    # Means that begin with zeros are too small in the first steps.
+    first, second = 1.0 - b1**count, 1.0 - b2**count
+    if nesterov:  # Dozat, 2016
+        ahead = 1.0 - b1 ** (count + 1)
+        mean = _mapped(lambda g, m: b1 * (m / ahead) + (1.0 - b1) * (g / first), updates, mu)
+    else:
+        mean = _mapped(lambda m: m / first, mu)
+    scaled = _mapped(lambda m, n: m / (_sqrt(n / second + eps_root) + eps), mean, nu)
+    return scaled, ScaleByAdamState(count, mu, nu)
+
+
+def _decayed(weight_decay: Number, mask: Tree | Callable[[Tree], Tree] | None, updates: Tree, params: Tree) -> Tree:
+    if params is None:
+        raise ValueError("weights that decay need the parameters: call update(gradients, state, params)")
+    if mask is None:
+        return _mapped(lambda g, p: g + weight_decay * p, updates, params)
+    chosen, _ = flattened(mask(params) if callable(mask) else mask, "mask")
+    decaying = iter(chosen)
+    return _mapped(lambda g, p: g + weight_decay * p if next(decaying) else g, updates, params)
+
+
+def _all_clipped(max_delta: Number, updates: Tree, params: Tree) -> Tree:
+    del params
+    return _mapped(lambda g: _clipped(g, max_delta), updates)
+
+
+def _shortened(max_norm: Number, updates: Tree, params: Tree) -> Tree:
+    del params
+    length = global_norm(updates)
+    is_short = length < max_norm
+    if isinstance(length, Value) or isinstance(max_norm, Value):
+        factor = math.where(is_short, 1.0, max_norm / math.where(is_short, 1.0, length))
+    else:
+        factor = 1.0 if is_short else max_norm / length
+    return _mapped(lambda g: g * factor, updates)
+
+
+# Trees
 
 
 def _mapped(f: Callable[..., Any], first: Tree, *others: Tree) -> Tree:

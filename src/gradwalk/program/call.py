@@ -56,9 +56,7 @@ class Call:
     expansion: Expansion | None = None
 
     kind = ""
-    remedy = (
-        "Write it with gradwalk.math and not as a primitive or checkpoint, so that it is recorded with the rest"
-    )
+    remedy = "Write it with gradwalk.math and not as a primitive or checkpoint, so that it is recorded with the rest"
     parts: Sequence[Program] = ()
     described = ""
     shown_parts: Sequence[tuple[str, Program]] = ()
