@@ -181,7 +181,7 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
     return partial(_joined, schedules, boundaries)
 
 
-# The functions of schedules, with their settings first. `functools.partial` of them can be pickled; closures could not.
+# The functions of schedules, with their settings first. `functools.partial` of these can be pickled.
 
 
 def _constant(value: Number, count: Number) -> Number:

@@ -226,8 +226,7 @@ def clip_by_global_norm(max_norm: Number) -> GradientTransformation:
     return _stateless(partial(_shortened, max_norm))
 
 
-# The functions of transformations, with their settings first. `functools.partial` of them can be pickled; closures could
-# not.
+# The functions of transformations, with their settings first. `functools.partial` of these can be pickled.
 
 
 def _stateless(changed: Callable[[Tree, Tree], Tree]) -> GradientTransformation:

@@ -176,8 +176,8 @@ class _Programs:
             self._is_used[place] = True
         if self._repeated > _MOST_REPEATED:
             raise ProgramError(
-                f"different calls of shared programs must have at most {_MOST_REPEATED:,} inputs, constants and outputs "
-                f"in all, got {self._repeated:,}"
+                f"different calls of the same programs must have at most {_MOST_REPEATED:,} inputs, constants and "
+                f"outputs in all, got {self._repeated:,}"
             )
 
 

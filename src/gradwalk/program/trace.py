@@ -25,8 +25,8 @@ class Recording:
 
     Args:
         staged: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
-        follows_branches: Whether the function may branch on Values all the same. A recording inside a function that may,
-            such as the recording of a gradient, follows branches as well.
+        follows_branches: Whether the function may branch on Values all the same. Recordings that are not staged, such
+            as the recording of a gradient, also follow branches if the function around them may.
 
     Attributes:
         tape: What the function computes.

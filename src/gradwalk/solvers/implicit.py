@@ -70,8 +70,8 @@ class Implicit(Call):
     """
 
     remedy = (
-        "The equation is solved outside of the program. Inside a function that jit records, root_scalar becomes part of "
-        'the program for method="newton" and "brentq"; other searches can be written with gradwalk.loops.while_loop'
+        "The equation is solved outside of the program. Inside a function that jit records, root_scalar becomes part "
+        'of the program for method="newton" and "brentq"; other searches can be written with gradwalk.loops'
     )
 
     def __init__(self, name: str, equation: Equation, starts: int, search: Search) -> None:

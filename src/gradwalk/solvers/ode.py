@@ -36,7 +36,8 @@ def odeint(
         func: Called with y, the time and `args`; returns the derivative of y in the structure of y, in which a list or
             tuple may stand for an array of one dimension. It is recorded once a call, as by `jit`.
         y0: y at the first time: a number, or a list, tuple, dict, dataclass or array of numbers.
-        t: The times, a list or array of numbers that go up, or down, all the way.
+        t: The times, a list or array of numbers in ascending or descending order. y is the same at times that are
+            equal, and nan from a time on that is nan.
         *args: Further arguments of `func`.
         rtol: The error of a step relative to y.
         atol: The error of a step besides.
@@ -49,8 +50,8 @@ def odeint(
 
     Raises:
         RuntimeError: The steps become too small; in a batch, for one of the samples.
-        ValueError: Times repeat, turn back or are not finite; `func` returns another number of numbers than `y0` has;
-            `y0` or `t` has none; a tolerance is negative, or `hmax` not positive; or SciPy knows no such method.
+        ValueError: Times are not in order, or infinite; `func` returns another number of numbers than `y0` has; `y0`
+            or `t` has none; a tolerance is negative, or `hmax` not positive; or SciPy knows no such method.
         TypeError: `func` returns another structure than that of `y0`, or is no function.
         RecordingError: `func` asks for a number that is not known: see `jit`.
         ImportError: The method is SciPy's, which is not installed.

@@ -25,7 +25,6 @@ from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.trace import Indices
 from gradwalk.solvers.ode_steps import Field, Steps
 
-
 _REMEDY = (
     "odeint takes its steps outside of the program. Write steps of fixed length with gradwalk.loops, which are recorded"
 )

@@ -192,29 +192,42 @@ class Steps:
         Args:
             flow: How it changes.
             start: The state at the first of the times.
-            times: The times.
+            times: The times. Steps are taken between times that differ; equal times have equal states.
 
         Returns:
-            A row for each time.
+            A row for each time, of nan from the first time on that is nan.
+
+        Raises:
+            ValueError: A time is infinite, or the times turn back.
         """
-        if not numpy.isfinite(times).all():
-            raise ValueError(f"t of odeint has to be finite: it is {times.tolist()!s:.100}")
+        if numpy.isinf(times).any():
+            raise ValueError(f"t of odeint must be finite, got {times.tolist()!s:.100}")
+        found = numpy.full((len(times), len(start)), numpy.nan)
+        known = times[: _known(times)]
+        if not len(known):
+            return found
+        steps = numpy.diff(known)
+        if not ((steps >= 0.0).all() or (steps <= 0.0).all()):
+            raise ValueError(f"t of odeint must be in ascending or descending order, got {times.tolist()!s:.100}")
+        is_new = numpy.append(True, steps != 0.0)
+        found[: len(known)] = self._distinct(flow, start, known[is_new])[numpy.cumsum(is_new) - 1]
+        return found
+
+    def _distinct(self, flow: Flow, start: Floats, times: Floats) -> Any:
+        """Return the state at times of which no two are equal."""
         if len(times) == 1:
-            return start[numpy.newaxis].copy()
-        steps = numpy.diff(times)
-        if not ((steps > 0.0).all() or (steps < 0.0).all()):
-            raise ValueError(f"t of odeint has to go up, or down, all the way: it is {times.tolist()!s:.100}")
+            return start[numpy.newaxis]
         if self.method == _OWN:
             return self._own(flow, start, times, None)
         return self._by_scipy(flow, start, times, t_eval=times).y.T
 
     def path(self, flow: Flow, start: Floats, times: Floats) -> Any:
-        """Return the state between the first and the last of some times: a `Path`, or a function of the time.
+        """Return the state between two times: a `Path`, or a function of the time.
 
         Args:
             flow: How it changes.
-            start: The state at the first of the times.
-            times: The times.
+            start: The state at the first time.
+            times: The two times, which differ.
         """
         if self.method == _OWN:
             path = Path(len(start))
@@ -242,12 +255,16 @@ class Steps:
         scale = numpy.max(numpy.abs(seeds))
         if not scale or not numpy.isfinite(scale):
             return adjoints + scale
+        if seeds[_known(times) :].any():
+            return adjoints + numpy.nan
         stops = [i for i in range(len(times)) if i == 0 or seeds[i].any()]
-        if stops[-1]:
-            path = self.path(field.forward(params), start, times[[0, stops[-1]]])
+        last = times[stops[-1]]
+        if last != times[0]:
+            path = self.path(field.forward(params), start, numpy.array([times[0], last]))
             flow = field.backward(wanted, params, path)
-            for i, before in itertools.pairwise(reversed(stops)):
-                adjoints[: field.size] += seeds[i] / scale
+        for i, before in itertools.pairwise(reversed(stops)):
+            adjoints[: field.size] += seeds[i] / scale
+            if times[i] != times[before]:
                 adjoints = self.rows(flow, adjoints, times[[i, before]])[-1]
         adjoints[: field.size] += seeds[0] / scale
         return adjoints * scale
@@ -275,3 +292,9 @@ class Steps:
             f"odeint stops at t = {t:.6g} of {times[-1]:.6g} by {self.method}: {why}. y may grow without bound there, "
             'or be nan; where the equation is stiff, method="BDF", "Radau" or "LSODA" goes on'
         )
+
+
+def _known(times: Floats) -> int:
+    """Return how many times there are before the first one that is nan."""
+    is_nan = numpy.isnan(times)
+    return int(is_nan.argmax()) if is_nan.any() else len(times)
