@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import random
 
 import numpy
@@ -148,6 +150,47 @@ def test_schedules_beside_optax(name):
         assert ours(count) == expected
         assert recorded(count) == expected
         assert (ours(Value(float(count))) * Value(1.0)).data == expected
+
+
+def steps_of(optimiser):
+    params = start()
+    state = optimiser.init(params)
+    for _ in range(3):
+        updates, state = optimiser.update(grad(loss)(params), state, params)
+        params = optim.apply_updates(params, updates)
+    return row(params)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("name", sorted(OPTIMISERS.keys() - {"decay, schedule"}))  # which has functions without a name
+def test_optimisers_are_pickled(name, copied):
+    optimiser = OPTIMISERS[name](optim)
+    assert steps_of(copied(optimiser)) == steps_of(optimiser)
+    assert steps_of(copied(optim.chain(optimiser, optim.identity()))) == steps_of(optimiser)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_are_pickled(name):
+    ours = SCHEDULES[name](optim)
+    copied = pickle.loads(pickle.dumps(ours))
+    assert [copied(count) for count in range(15)] == [ours(count) for count in range(15)]
+
+
+def test_functions_of_the_users_are_pickled_by_name():
+    decayed = optim.chain(
+        optim.add_decayed_weights(0.2, start_mask), optim.scale_by_schedule(falling), optim.scale(-1.0)
+    )
+    assert steps_of(pickle.loads(pickle.dumps(decayed))) == steps_of(decayed)
+    learned = optim.adam(Value(0.1))
+    assert pickle.loads(pickle.dumps(learned)).update(1.0, learned.init(1.0))[0].data == pytest.approx(-0.1)
+
+
+def start_mask(params):
+    return {"b": True, "w": False}
+
+
+def falling(count):
+    return 0.1 / (1 + count)
 
 
 @fewer(2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy
 import pytest
 
@@ -181,3 +183,16 @@ def test_constraints_return_a_vector(constraints, message):
 def test_constraints_in_other_forms(constraints):
     x = numpy.array([1.0, 2.0])
     assert IpoptProblem(lambda x: x @ x, x, constraints).constraints(x).tolist() == [*constraints(x)]
+
+
+def test_problems_are_pickled():
+    start = numpy.array([1.0, 5.0, 5.0, 1.0])
+    for problem in (IpoptProblem(objective, start, constraints), IpoptProblem(objective, start)):
+        copy = pickle.loads(pickle.dumps(problem))
+        multipliers = numpy.ones(problem.m)
+        assert (copy.n, copy.m) == (problem.n, problem.m)
+        assert copy.objective(start) == problem.objective(start)
+        assert copy.gradient(start).tolist() == problem.gradient(start).tolist()
+        assert copy.hessian(start, multipliers, 1.0).tolist() == problem.hessian(start, multipliers, 1.0).tolist()
+        for structure in ("jacobianstructure", "hessianstructure"):
+            numpy.testing.assert_array_equal(getattr(copy, structure)(), getattr(problem, structure)())

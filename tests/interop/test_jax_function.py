@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -246,3 +248,23 @@ def test_the_function_keeps_its_name():
 
     assert to_jax(named).__name__ == "named"
     assert to_jax(named).__doc__ == "What it does."
+
+
+def energy(x):
+    return math.exp(-(x @ x))
+
+
+@to_jax
+def decorated(x):
+    return x @ x
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+def test_functions_are_pickled_and_copied(copied):
+    function = copied(to_jax(energy))
+    x = jax.numpy.array([0.0, 1.0])
+    gradient = jax.jit(jax.grad(function))(x)
+    again = copied(function)  # which has been called
+    close(jax.jit(jax.grad(again))(x), gradient)
+    close(jax.vmap(again)(jax.numpy.ones((3, 2))), jax.numpy.exp(-2.0 * jax.numpy.ones(3)))
+    assert copied(decorated)(jax.numpy.ones(2)) == 2.0

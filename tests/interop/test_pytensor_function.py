@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy
 import pytest
 
@@ -89,6 +91,19 @@ def test_one_call_is_merged_with_the_same_one():
 def test_functions_go_to_other_processes():
     op = cloudpickle.loads(cloudpickle.dumps(OURS(X).owner.op))
     numpy.testing.assert_allclose(number(op(X)), number(THEIRS(X)))
+
+
+def energy(x):
+    return math.exp(-(x @ x))
+
+
+def test_functions_and_graphs_are_pickled():
+    function = pickle.loads(pickle.dumps(to_pytensor(energy)))
+    x = pytensor.tensor.vector("x", shape=(2,))
+    gradient = pytensor.grad(function(x), x)
+    x, gradient = pickle.loads(pickle.dumps((x, gradient)))
+    found = gradient.eval({x: numpy.array([0.0, 1.0])})
+    numpy.testing.assert_allclose(found, [0.0, -2.0 * numpy.exp(-1.0)], atol=1e-12)
 
 
 def test_lengths_have_to_be_known():

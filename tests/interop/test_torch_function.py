@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from typing import Any
 
 import pytest
@@ -233,3 +235,35 @@ def test_functions_that_have_no_value_at_one():
     assert a.grad.item() == pytest.approx(1 / 6)
     times = torch.tensor([0.0, 1.0], dtype=torch.float64)
     torch.testing.assert_close(to_torch(lambda ts: odeint(lambda y, t: -y, 1.0, ts))(times), torch.exp(-times))
+
+
+def energy(x):
+    return math.exp(-(x @ x))
+
+
+@to_torch
+def decorated(x):
+    return x @ x
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+def test_functions_are_pickled_and_copied(copied):
+    function = copied(to_torch(energy))
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    function(x).backward()
+    again = copied(function)  # which has been called
+    assert torch.equal(torch.func.grad(again)(x.detach()), x.grad)
+    assert torch.equal(torch.func.vmap(again)(torch.ones(3, 2)), torch.full((3,), 2.0).neg().exp())
+    assert copied(decorated)(torch.ones(2)) == 2.0
+    assert function.__name__ == "energy"
+
+
+def test_a_module_with_a_function_is_pickled():
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.function = to_torch(energy)
+
+    layer = copy.deepcopy(Layer())
+    assert layer.function(torch.zeros(2)) == 1.0
+    assert pickle.loads(pickle.dumps(layer.function))(torch.zeros(2)) == 1.0

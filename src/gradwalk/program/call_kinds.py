@@ -1,4 +1,4 @@
-"""Find the code that reads and writes calls in files by name, so that nothing depends on what has been imported.
+"""Find the code that reads and writes calls in files by name, so that no file depends on earlier imports.
 
 Programs contain loops and branches, whose modules import the module of programs. So files look these modules up here
 and import them when a file has such a call.
@@ -25,7 +25,7 @@ _PORTABLE = "gradwalk.program.derived:portable"
 
 
 def maker(kind: str) -> Make:
-    """Return the function that makes calls of a kind from what a file holds.
+    """Return the function that reads calls of a kind from files.
 
     Args:
         kind: One of `KINDS`.

@@ -96,7 +96,7 @@ class Choice(Call):
 
 
 def choice_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
-    """Make a choice from what a file holds: see `gradwalk.program.call_kinds`."""
+    """Read a choice from a file: see `gradwalk.program.call_kinds`."""
     if settings:
         raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
     if not parts:

@@ -87,8 +87,8 @@ class _Portable:
     """Replaces calls that files do not know. A program or call that is shared is replaced once."""
 
     def __init__(self) -> None:
-        self._programs: dict[int, tuple[Code, Code]] = {}  # by its id, each program and what replaces it
-        self._calls: dict[int, Program | None] = {}  # by its id, what replaces each call of these programs
+        self._programs: dict[int, tuple[Code, Code]] = {}  # by its id, each program and its replacement
+        self._calls: dict[int, Program | None] = {}  # by its id, the replacement of each call
 
     def program(self, code: Code) -> Code:
         """Return what replaces a program."""

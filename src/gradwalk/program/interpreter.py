@@ -299,7 +299,7 @@ class Interpreter:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs the program, by "", and what runs the parts of its calls, by their names.
+        """The backend of the program, by "", and the backends of the parts of its calls, by their names.
 
         A call that is shared by several programs is listed once.
         """

@@ -399,7 +399,7 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
 
 
 def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
-    """Make a loop from what a file holds: see `gradwalk.program.call_kinds`."""
+    """Read a loop from a file: see `gradwalk.program.call_kinds`."""
     known = [*Sizes._fields, "first", "steps", "checkpoint"]
     if sorted(settings) != sorted(known):
         raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
@@ -422,7 +422,7 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
 
 
 def loop_back_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
-    """Make the reverse pass of a loop from what a file holds: see `gradwalk.program.call_kinds`."""
+    """Read the reverse pass of a loop from a file: see `gradwalk.program.call_kinds`."""
     wanted = settings.get("wanted")
     loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
     count = len(loop.all_inputs)

@@ -190,7 +190,7 @@ class Steps:
         """Return the state at some times.
 
         Args:
-            flow: How it changes.
+            flow: The derivative of the state.
             start: The state at the first of the times.
             times: The times. Steps are taken between times that differ; equal times have equal states.
 
