@@ -86,7 +86,7 @@ FORMATS = {
     "format width": lambda x: f"{x:10}",
     "format()": lambda x: format(x, ".3f"),
     "format() of nothing": format,
-    "str.format": lambda x: "{:.1f}".format(x),  # noqa: UP032
+    "str.format": "{:.1f}".format,
     "str.format_map": lambda x: "{v:.1f}".format_map({"v": x}),
     "string.Formatter": lambda x: string.Formatter().format("{0:.1f}", x),
     "f-string": lambda x: f"{x}",
@@ -110,8 +110,8 @@ COMPARISONS = {
     "if x == 0.5": lambda x: branch(x == 0.5),
     "if x != 0.5": lambda x: branch(x != 0.5),
     "in a list": lambda x: x in [0.5, 2.0],
-    "list.index": lambda x: [0.5, 1.5].index(x),
-    "list.count": lambda x: [0.5, 1.5].count(x),
+    "list.index": [0.5, 1.5].index,
+    "list.count": [0.5, 1.5].count,
     "match": matched,
     "max": lambda x: [0.5, 1.0].index(max(x, 1.0)),
     "sorted": lambda x: len(sorted([x, 1.0], key=bool)),
@@ -158,7 +158,7 @@ ATTRIBUTES = {
     "numpy.float32": numpy.float32,
     "numpy.array": lambda x: numpy.array([x], dtype=float),
     "numpy.asarray": lambda x: numpy.asarray(x, dtype=float),
-    "numpy.zeros": lambda x: numpy.zeros(x),
+    "numpy.zeros": numpy.zeros,
     "assignment to an array": lambda x: numpy.zeros(1).__setitem__(0, x),
     "item": lambda x: float(numpy.array([x], object).item()),
     "graph": lambda x: gradwalk.Graph.record(x * x).data.tolist(),
@@ -335,7 +335,7 @@ class TestGradientsInsideOfTransforms:
 
     def test_by_nested_transforms_are_right(self):
         cube = lambda x: x * x * x  # noqa: E731
-        assert grad(lambda x: grad(cube)(x))(2.0) == 12.0
+        assert grad(grad(cube))(2.0) == 12.0
 
 
 def as_number(x: Any) -> Any:

@@ -116,7 +116,14 @@ def test_each_element_of_an_array_is_compared():
 
 
 NUMBERS = [0.0, -0.0, 1.0, 0.1, math.nan, math.inf, 1, 0, True, False, 2**53 + 1, 10**400, -(10**400)]
-NUMPYS = [numpy.float64(0.1), numpy.float32(0.1), numpy.int64(2**53 + 1), numpy.uint8(1), numpy.bool_(True), numpy.longdouble(0.1)]
+NUMPYS = [
+    numpy.float64(0.1),
+    numpy.float32(0.1),
+    numpy.int64(2**53 + 1),
+    numpy.uint8(1),
+    numpy.bool_(True),
+    numpy.longdouble(0.1),
+]
 
 
 class TestAPlainNumber:

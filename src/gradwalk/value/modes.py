@@ -204,7 +204,7 @@ def debug_nans() -> Setting:
     """
     if _staging_level.get():
         raise refused(
-            f"{users_line()}: debug_nans() must be entered around the call of a recorded function, not inside the function"
+            f"{users_line()}: debug_nans() must be entered around the call of a recorded function, not inside it"
         )
     return Setting(_refusing_nans, True, is_switch=True)
 
@@ -459,8 +459,8 @@ def _cure(what: str) -> str:
         )
     if "formats" in what:
         return (
-            "Format the number outside: return it. To round, use round(x), gradwalk.math.floor or rint. str(x) without a "
-            "format specification shows the expression."
+            "Return the number and format it outside. To round, use round(x), gradwalk.math.floor or rint. str(x) shows "
+            "the expression."
         )
     if "float" in what:
         return (

@@ -225,8 +225,8 @@ class Value(ValueNode):
     def __rdivmod__(self, other: Value | float) -> tuple[Value, Value]:
         return (other // self, other % self) if _is_operand(other) else NotImplemented
 
-    # Values are ordered by their numbers. A Value equals a plain number by its number. Two Values are equal by identity,
-    # so that Values can be in sets and dicts, except in a function that is being recorded, where they stand for numbers.
+    # Values are ordered by their numbers, and compared with a plain number by number. Two Values are equal by identity,
+    # so that Values can be in sets and dicts, except in a function that is being recorded, which compares numbers.
 
     def __lt__(self, other: Value | float) -> Any:
         return _compared(_less, self, other) if _is_operand(other) else NotImplemented
