@@ -459,8 +459,8 @@ def _cure(what: str) -> str:
         )
     if "formats" in what:
         return (
-            "Return the number and format it outside. To round, use round(x), gradwalk.math.floor or rint. str(x) shows "
-            "the expression."
+            "Return the number and format it outside. To round, use round(x), gradwalk.math.floor or rint. "
+            "str(x) shows the expression."
         )
     if "float" in what:
         return (
