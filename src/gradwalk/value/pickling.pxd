@@ -1,2 +1,3 @@
+from gradwalk.value cimport modes
 from gradwalk.value cimport node as nodes
 from gradwalk.value.node cimport ValueNode

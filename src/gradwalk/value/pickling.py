@@ -36,8 +36,18 @@ def attributes_of(node: ValueNode) -> dict[str, Any]:
     return (details.attributes if details is not None else None) or {}
 
 
+@cython.cfunc
+def _is_recorded(node: ValueNode) -> cython.bint:
+    """Return whether a function is being recorded that the node depends on.
+
+    The depth of a recording is known to its own thread alone. In other threads, which functions may use as well, a
+    node's level shows that it was made in a recording.
+    """
+    return modes.recordings != 0 and (node._level > 0 or modes.is_being_recorded(node))
+
+
 def copied(node: ValueNode) -> Any:
-    """Return another node made the same way, with the same operands. While it is recorded, the node itself.
+    """Return another node made the same way, with the same operands. While it is recorded, return the node itself.
 
     Args:
         node: The node.
@@ -45,7 +55,7 @@ def copied(node: ValueNode) -> Any:
     Returns:
         The copy.
     """
-    if modes.is_being_recorded(node):
+    if _is_recorded(node):
         return node
     copy: ValueNode = _restored(_state(node), node.arguments)
     _set_attributes(copy, attributes_of(node))
@@ -55,16 +65,16 @@ def copied(node: ValueNode) -> Any:
 
 
 def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
-    """Return a copy of the whole graph. Nodes that the memo holds already are shared, and those being recorded.
+    """Return a copy of the whole graph, leaves included. While it is recorded, return the root itself.
 
     Args:
         root: The root of the graph.
-        memo: The copies made so far, by `id`.
+        memo: The copies made so far, by `id`; nodes in it are not copied again.
 
     Returns:
         The copy of the root.
     """
-    if modes.is_being_recorded(root):
+    if _is_recorded(root):
         return root
     node: ValueNode
     copy: ValueNode
@@ -79,7 +89,7 @@ def deep_copied(root: ValueNode, memo: dict[int, Any]) -> Any:
 
 
 def reduced(node: ValueNode) -> tuple[Any, ...]:
-    """Return the state that a pickler writes: the node, after all that it was made from.
+    """Return the state that a pickler writes: all ancestors of the node, then the node.
 
     Args:
         node: The node.
@@ -88,11 +98,14 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
         A function, its arguments, and the attributes.
 
     Raises:
-        RecordingError: If the node belongs to a recording that goes on.
+        RecordingError: If the node depends on a function that is being recorded.
         TypeError: If a hand-made rule is set for the node, because closures cannot be pickled.
     """
-    if modes.is_being_recorded(node):
-        raise modes.refused(f"{users_line()}: a Value cannot be pickled while the function is being recorded")
+    if _is_recorded(node):
+        raise modes.refused(
+            f"{users_line()}: a Value cannot be pickled while the function that computes it is being recorded. Inside "
+            "the function, use copy.copy or copy.deepcopy, which keep the Value connected"
+        )
     if node._special and node._details.closure is not None:
         raise TypeError(
             f"cannot pickle the hand-made node {node!r} (operation {node.op!r}): its _backward is a closure"
@@ -127,7 +140,7 @@ def unpickled(ancestors: list[Any] | None, *state: Any) -> Any:
 
     Args:
         ancestors: Only had to be there before the operands.
-        state: What `_state` gave, then the node's arguments.
+        state: The result of `_state`, then the node's arguments.
 
     Returns:
         A node of the class that was pickled.
@@ -150,7 +163,7 @@ def _state(node: ValueNode) -> tuple[Any, ...]:
 
 @cython.cfunc
 def _restored(state: tuple, arguments: tuple) -> ValueNode:
-    """A node from its `_state` and what it is to be made from."""
+    """Make a node from its `_state` and its arguments."""
     cls, name, data, grad, label, symbol, kind, _, *partials = state
     out: ValueNode = cls.__new__(cls)  # past what a subclass does with its arguments
     nodes.set_leaf(out, data, modes.depth())
