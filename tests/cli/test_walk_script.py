@@ -123,12 +123,91 @@ def test_expressions_have_no_passes() -> None:
     assert "--pass chooses a backward() of a script" in result.stderr
 
 
-def test_an_exception_after_a_backward(tmp_path: Path) -> None:
-    result = walked(tmp_path, LOOP.format(passes=3, zero=ZERO) + "raise KeyError('later')", "--page", "out.html")
-    assert result.returncode == 1
-    assert "KeyError: 'later'" in result.stderr
+ENDINGS = {
+    "an exception": ("raise KeyError('later')", 1, "KeyError: 'later'"),
+    "Ctrl-C": (
+        "import os, signal; os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(60)",
+        130,
+        "KeyboardInterrupt",
+    ),
+    "an exit code": ("import sys; sys.exit(3)", 3, ""),
+    "an exit message": ("import sys; sys.exit('given up')", 1, "given up"),
+    "an exit without a code": ("import sys; sys.exit()", 0, ""),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_script_that_ends_early_is_shown_up_to_there(tmp_path: Path, ending: str) -> None:
+    text, code, said = ENDINGS[ending]
+    whole = walked(tmp_path, LOOP.format(passes=3, zero=ZERO))
+    result = walked(tmp_path, LOOP.format(passes=3, zero=ZERO) + text, "--page", "out.html")
+    assert (result.returncode, result.stdout) == (code, whole.stdout)
+    assert said in result.stderr
+    assert ("Traceback" in result.stderr) == (ending in ("an exception", "Ctrl-C"))
     assert "gradwalk/cli/" not in result.stderr
-    assert not (tmp_path / "out.html").exists()
+    assert (tmp_path / "out.html").exists()
+
+
+def test_the_walk_comes_before_the_traceback(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LOOP.format(passes=1, zero=ZERO) + "raise KeyError('later')", encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "gradwalk", "walk", "train.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)},
+    )
+    assert 0 < result.stdout.index("loss = err ** 2") < result.stdout.index("Traceback")
+
+
+@pytest.mark.parametrize("text", ["raise KeyError('early')", "import sys; sys.exit(3)"])
+def test_a_script_that_ends_before_a_backward(tmp_path: Path, text: str) -> None:
+    result = walked(tmp_path, text)
+    assert (result.returncode, result.stdout) == ((1, "") if "KeyError" in text else (3, ""))
+    assert "backward" not in result.stderr
+
+
+def test_threads_are_waited_for_after_an_exit(tmp_path: Path) -> None:
+    text = """
+import sys, threading, time
+from gradwalk import Value
+def later():
+    time.sleep(0.3)
+    (Value(2.0) * 3.0).backward()
+threading.Thread(target=later).start()
+sys.exit(4)
+"""
+    result = walked(tmp_path, text)
+    assert result.returncode == 4
+    assert "* 3 = 6" in result.stdout
+
+
+OWN = """
+class Value:
+    def __init__(self, data, children=(), grads=()):
+        self.data, self.grad, self.children, self.grads = data, 0.0, children, grads
+    def __add__(self, other): return Value(self.data + other.data, (self, other), (1.0, 1.0))
+    def __mul__(self, other): return Value(self.data * other.data, (self, other), (other.data, self.data))
+    def backward(self): {own}
+Value(2.0).backward()
+"""
+
+
+def test_a_backward_of_a_class_of_its_own_is_not_denied(tmp_path: Path) -> None:
+    said = (
+        "gradwalk: train.py did not call backward() of a gradwalk Value, and calls of its own Value.backward() cannot "
+        "be walked through. To replace this class by gradwalk's Value: gradwalk walk --replace Value train.py\n"
+    )
+    result = walked(tmp_path, OWN.format(own="pass"))
+    assert (result.returncode, result.stderr.endswith(said)) == (2, True)
+    other = "class Engine:\n    def backward(self): pass\nEngine().backward()\n"
+    result = walked(tmp_path, other)
+    assert (result.returncode, result.stderr) == (
+        2,
+        "gradwalk: train.py did not call backward() of a gradwalk Value\n",
+    )
 
 
 def schema() -> jsonschema.Draft202012Validator:

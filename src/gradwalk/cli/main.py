@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import gradwalk
-from gradwalk.cli import arguments, expression, micrograd, output, script, served
+from gradwalk.cli import arguments, expression, micrograd, output, replacement, script, served
 from gradwalk.cli.expression import ExpressionError
+from gradwalk.cli.micrograd import NothingToRunError
 from gradwalk.cli.own_class import ReplacementError
 from gradwalk.cli.served import PyodideError
 from gradwalk.explain.draw.raster import PictureError
@@ -30,10 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        argv: The arguments behind the name of the program; by default those of this process.
+        argv: The arguments behind the name of the program; by default `sys.argv[1:]`.
 
     Returns:
-        The exit code: 0, or 2 for bad input, or that of the script that was run.
+        The exit code: 0, 2 for bad input, or the exit code of the script that was run.
     """
     sys.stdout = sys.stdout or io.StringIO()  # None if the caller has closed it
     sys.stdin = sys.stdin or io.StringIO()
@@ -52,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         return _failed(f"{error.filename}: {error.strerror}" if error.filename else error)
-    except (ExpressionError, OrderError, PictureError, ReplacementError, PyodideError, ModuleNotFoundError) as error:
+    except (ExpressionError, OrderError, PictureError, ReplacementError, PyodideError, NothingToRunError) as error:
         return _failed(error)
     return code
 
@@ -79,19 +80,37 @@ def _walk(options: Namespace) -> int:
 
 
 def _walk_script(options: Namespace) -> int:
-    """Run a script, and show one of its passes and where that is among the others."""
+    """Run a script, and show one of its passes and the timeline of all passes.
+
+    A script that ends with an error is shown up to there, before the error is reported.
+    """
     # With --json, what the script prints is kept out of the JSON.
     printed = sys.stderr if options.json else sys.stdout
-    code, recorder = script.recorded(options.what, options.values, printed, options.number, options.replace)
-    if code:
-        return code
+    ending, recorder = script.recorded(options.what, options.values, printed, options.number, options.replace)
     timeline = recorder.timeline()
-    if timeline is None and recorder.count:
-        return _failed(f"{options.what} called backward() {recorder.count:,} times: there is no pass {options.number}")
-    if timeline is None:
-        return _failed(f"{options.what} did not call backward()")
-    timeline = timeline.mapped(opened) if options.opened else timeline
-    return _show(options, timeline.graph, timeline)
+    code = 0
+    if timeline is not None:
+        timeline = timeline.mapped(opened) if options.opened else timeline
+        code = _show(options, timeline.graph, timeline)
+    elif recorder.count:
+        code = _failed(f"{options.what} called backward() {recorder.count:,} times: there is no pass {options.number}")
+    elif ending.error is None or (isinstance(ending.error, SystemExit) and not ending.error.code):
+        return _failed(_nothing_to_walk(options))
+    if not sys.stdout.closed:
+        sys.stdout.flush()
+    return ending.report() or code
+
+
+def _nothing_to_walk(options: Namespace) -> str:
+    """Return the message for a script that did not call `backward()` of gradwalk."""
+    name = options.what
+    own = None if options.replace else replacement.own_class_name(Path(name).read_bytes(), name)
+    if own is None:
+        return f"{name} did not call backward() of a gradwalk Value"
+    return (
+        f"{name} did not call backward() of a gradwalk Value, and calls of its own {own}.backward() cannot be walked "
+        f"through. To replace this class by gradwalk's Value: gradwalk walk --replace {own} {name}"
+    )
 
 
 def _show(options: Namespace, graph: Graph, timeline: Timeline | None) -> int:
@@ -132,8 +151,8 @@ def _served_lesson(file: str, distribution: Path) -> int:
 def _run(options: Namespace) -> int:
     """Run a script or module that was written for micrograd."""
     if options.module:
-        return micrograd.run_module(options.module[0], options.module[1:])
-    return micrograd.run(options.script, options.arguments, options.replace)
+        return micrograd.run_module(options.module[0], options.module[1:]).report()
+    return micrograd.run(options.script, options.arguments, options.replace).report()
 
 
 def _about(options: Namespace) -> int:

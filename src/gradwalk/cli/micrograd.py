@@ -3,22 +3,61 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib.util
-import runpy
+import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gradwalk.cli import downloads, own_class, replacement
+from gradwalk.cli import downloads, own_class, replacement, shim_imports
 from gradwalk.cli.notice import say
 from gradwalk.cli.own_class import ReplacementError
 
-_HERE = Path(__file__).parent
-_OURS = {__file__, replacement.__file__, own_class.__file__, ast.__file__}  # the frames above those of a script
-# A folder on the path, and not modules made on the fly, because processes that a program spawns inherit the path.
-_SHIMS = str(_HERE / "shims")
+_OURS = {__file__, replacement.__file__, own_class.__file__, ast.__file__}  # files whose frames tracebacks leave out
+
+
+class NothingToRunError(ImportError):
+    """The module to run is missing, or has no Python code."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of a program that was run.
+
+    Attributes:
+        error: The exception that ended it; None if it reached its end.
+    """
+
+    error: BaseException | None = None
+
+    def report(self) -> int:
+        """Print the exception as Python does, with a traceback that begins in the program.
+
+        Returns:
+            The exit code.
+
+        Raises:
+            SystemExit: The program raised it. Python prints its message.
+        """
+        error = self.error
+        if error is None:
+            return 0
+        if isinstance(error, SystemExit):
+            raise error
+        if downloads.cure(error):
+            say(downloads.cure(error))
+            return 1
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
+            traceback = traceback.tb_next
+        error.__traceback__ = traceback
+        sys.excepthook(type(error), error, traceback)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
 def as_micrograd() -> None:
@@ -33,45 +72,38 @@ def as_micrograd() -> None:
         >>> Value.__module__
         'gradwalk.value.value'
     """
-    for name in [name for name in sys.modules if name.partition(".")[0] == "micrograd"]:
-        del sys.modules[name]
-    if sys.path[:1] != [_SHIMS]:
-        sys.path.insert(0, _SHIMS)
+    shim_imports.install()
 
 
-def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> int:
+def run(script: str, arguments: list[str], replace: str | None = None, *, command: str = "run") -> Ending:
     """Run a script as `python script arguments...` would, with micrograd's names meaning gradwalk's.
-
-    An exception of the script is reported as Python would report it, by a traceback that begins in the script.
 
     Args:
         script: The path of the script.
         arguments: The script's own arguments.
-        replace: The class of the script that gradwalk's Value takes the place of. Without it, a script that defines
-            such a class is told what it could be; `run` asks where there is a terminal.
+        replace: The class of the script that gradwalk's Value replaces. Without it, a script that defines such a class
+            is told about this option; `run` asks where there is a terminal.
         command: The command that was given.
 
     Returns:
-        The exit code.
+        The end of the script.
 
     Raises:
         OSError: The script cannot be read.
         ReplacementError: The class cannot be replaced.
-        SystemExit: The script raised it.
     """
     source = Path(script).read_bytes()
     name = replace or replacement.offer(source, script, command, ask=command == "run")
-    main = ModuleType("__main__")
-    main.__file__ = str(Path(script).absolute())
-    sys.modules["__main__"] = main
+    path = script if Path(script).is_absolute() else f"{Path.cwd()}{os.sep}{script}"  # with "./" and "..", as Python's
+    main = _new_main(path, loader=SourceFileLoader("__main__", path))
     sys.argv[:] = [script, *arguments]
-    sys.path[0] = str(Path(script).parent.resolve())
+    _begin_path(str(Path(script).resolve().parent))
     as_micrograd()
     downloads.look_beside(script, source)
-    return _exit_code(lambda: _execute(source, script, name, vars(main)))
+    return _ending(lambda: _execute(source, script, name, vars(main)))
 
 
-def run_module(module: str, arguments: list[str]) -> int:
+def run_module(module: str, arguments: list[str]) -> Ending:
     """Run a module as `python -m module arguments...` would, with micrograd's names meaning gradwalk's.
 
     Args:
@@ -79,18 +111,62 @@ def run_module(module: str, arguments: list[str]) -> int:
         arguments: Its arguments.
 
     Returns:
-        The exit code.
+        The end of the module.
 
     Raises:
-        ModuleNotFoundError: There is no such module.
-        SystemExit: The module raised it.
+        NothingToRunError: The module is missing, or has no Python code.
     """
-    sys.argv[:] = [module, *arguments]
-    sys.path[0] = str(Path.cwd())
+    sys.argv[:] = ["-m", *arguments]
+    _begin_path(str(Path.cwd()))
     as_micrograd()
-    if importlib.util.find_spec(module) is None:
-        raise ModuleNotFoundError(f"there is no module {module!r} to run")
-    return _exit_code(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
+    return _ending(lambda: _execute_module(module))
+
+
+def _execute_module(module: str) -> None:
+    """Find and execute a module, or the `__main__` of a package, as Python's main module."""
+    spec = _spec(module)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = _spec(f"{module}.__main__")
+        if spec is None:
+            raise NothingToRunError(f"the package {module!r} has no module __main__ to run")
+    if spec is None:
+        raise NothingToRunError(f"there is no module {module!r} to run")
+    loader: Any = spec.loader
+    code = loader.get_code(spec.name) if hasattr(loader, "get_code") else None
+    if code is None:
+        raise NothingToRunError(f"the module {module!r} has no Python code to run")
+    main = _new_main(str(spec.origin), loader=loader, spec=spec)
+    sys.argv[0] = str(spec.origin)
+    exec(code, vars(main))
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Find a module. The packages that contain it are imported; return None if one of them is missing."""
+    try:
+        return importlib.util.find_spec(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            return None
+        raise
+
+
+def _new_main(path: str, *, loader: Any, spec: ModuleSpec | None = None) -> ModuleType:
+    """Make a new module `__main__`, with the globals that Python gives it."""
+    main = ModuleType("__main__")
+    main.__file__ = path
+    main.__loader__ = loader
+    main.__spec__ = spec
+    if spec is not None:
+        main.__package__ = spec.parent
+    vars(main).update(__cached__=spec and spec.cached, __annotations__={}, __builtins__=builtins)
+    sys.modules["__main__"] = main
+    return main
+
+
+def _begin_path(folder: str) -> None:
+    """Make a folder the first on Python's path, unless Python was told to add none (`-P`)."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
 
 
 def _execute(source: bytes, script: str, name: str | None, namespace: dict[str, Any]) -> None:
@@ -101,21 +177,12 @@ def _execute(source: bytes, script: str, name: str | None, namespace: dict[str, 
         replacement.execute(source, script, name, namespace)
 
 
-def _exit_code(program: Callable[[], object]) -> int:
-    """Run a program, and report its exceptions as Python does."""
+def _ending(program: Callable[[], object]) -> Ending:
+    """Run a program and return how it ended."""
     try:
         program()
-    except (SystemExit, ReplacementError):
+    except (ReplacementError, NothingToRunError):
         raise
     except BaseException as error:
-        if downloads.cure(error):
-            say(downloads.cure(error))
-            return 1
-        # The traceback begins in the program, without the frames above it.
-        traceback = error.__traceback__
-        while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
-            traceback = traceback.tb_next
-        error.__traceback__ = traceback
-        sys.excepthook(type(error), error, traceback)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
-    return 0
+        return Ending(error)
+    return Ending()

@@ -57,13 +57,9 @@ def offer(source: bytes, script: str, command: str, *, ask: bool) -> str | None:
     Returns:
         The name of the class to replace; None to run the script as it is.
     """
-    try:
-        names = Script(source, script).like_micrograds() if b"def backward" in source else []
-    except SyntaxError:  # which running it reports
+    name = own_class_name(source, script)
+    if name is None:
         return None
-    if not names:
-        return None
-    name = names[0]
     if ask and can_ask():
         return name if agreed(f"{script} defines its own {name}. Put gradwalk's in its place?") else None
     say(
@@ -71,6 +67,24 @@ def offer(source: bytes, script: str, command: str, *, ask: bool) -> str | None:
         f"gradwalk {command} --replace {name} {script}"
     )
     return None
+
+
+def own_class_name(source: bytes, script: str) -> str | None:
+    """Return the name of the first class of a script that is like micrograd's Value.
+
+    Args:
+        source: The text of the script.
+        script: Its path.
+
+    Returns:
+        The name; None if there is no such class, or the text is not Python, which running it reports.
+    """
+    if b"def backward" not in source:
+        return None
+    try:
+        return next(iter(Script(source, script).like_micrograds()), None)
+    except SyntaxError:
+        return None
 
 
 def execute(source: bytes, script: str, name: str, namespace: dict[str, Any]) -> None:

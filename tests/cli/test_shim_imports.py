@@ -1,0 +1,194 @@
+"""Programs under `gradwalk run` get the path, arguments and names that Python gives them, and gradwalk as micrograd."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from checkout import PACKAGE
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+WORLD = """
+names = {name: value for name, value in globals().items() if name.startswith("__")}
+import sys
+for name, value in sorted(names.items()):
+    print(name, type(value).__name__, value if type(value).__name__ in ("str", "dict", "NoneType") else "")
+print(__loader__.name, __loader__.path, __spec__ and (__spec__.name, __spec__.origin))
+print(sys.argv, sys.path[0], sys.modules["__main__"].__dict__ is globals())
+"""
+# A folder of the name of the shims, which the script's own folder on the path would come before.
+FOLDER = {
+    "real/show.py": WORLD,
+    "real/neighbour.py": "",
+    "package/__init__.py": "",
+    "package/__main__.py": WORLD,
+    "package/module.py": WORLD,
+    "micrograd/__init__.py": "raise ImportError('the wrong micrograd')",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FOLDER.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def output(folder: Path, *command: str) -> str:
+    result = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("safely", [[], ["-P"]], ids=["", "safe path"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["real/show.py"],
+        ["./real/show.py"],
+        ["real/../real/show.py"],
+        ["real/show.py", "-m", "--steps", "3"],
+        ["links/show.py"],
+        ["links/twice.py"],
+        ["linked/show.py"],
+        ["ABSOLUTE/show.py"],
+        ["-m", "package", "x", "-m", "3"],
+        ["-m", "package.module"],
+        ["-m", "package.__main__"],
+    ],
+    ids=" ".join,
+)
+def test_the_world_of_a_program_is_what_python_makes(folder: Path, given: list[str], safely: list[str]) -> None:
+    if "link" in given[0]:
+        if sys.platform == "win32":
+            pytest.skip("links take rights there")
+        (folder / "links").mkdir()
+        (folder / "links/show.py").symlink_to("../real/show.py")
+        (folder / "links/twice.py").symlink_to("show.py")
+        (folder / "linked").symlink_to("real")
+    given = [part.replace("ABSOLUTE", str(folder / "real")) for part in given]
+    if safely and given[0] == "-m":
+        pytest.skip("Python finds no module of the folder then")
+    expected = output(folder, *safely, *given)
+    assert output(folder, *safely, "-m", "gradwalk", "run", *given) == expected
+
+
+def test_walking_through_a_script_gives_it_the_same_world(folder: Path) -> None:
+    program = WORLD + "from micrograd.engine import Value\nValue(1.0).backward()\n"
+    (folder / "script.py").write_text(WORLD, encoding="utf-8")
+    expected = output(folder, "script.py", "x=1")
+    (folder / "script.py").write_text(program, encoding="utf-8")
+    assert output(folder, "-m", "gradwalk", "walk", "script.py", "x=1").startswith(expected)
+
+
+CHILDREN = """
+import multiprocessing, os, sys
+from concurrent.futures import ProcessPoolExecutor
+from micrograd.engine import Value
+
+def world(_):
+    with open(os.path.join(sys.path[0], {neighbour!r})):
+        return Value.__module__, sys.path[0], os.path.basename(__file__), sys.argv[1:]
+
+def in_child(method):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(method)) as pool:
+        return pool.submit(world, 1).result()
+
+class Child(multiprocessing.get_context("spawn").Process):
+    def run(self):
+        assert in_child("spawn") == world(1)  # a grandchild
+        print("grandchild", flush=True)
+
+if __name__ == "__main__":
+    for method in multiprocessing.get_all_start_methods():
+        assert in_child(method) == world(1), method
+    child = Child()
+    child.start()
+    child.join()
+    print(world(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "neighbour"),
+    [
+        (["real/show.py", "x"], "real", "neighbour.py"),
+        (["-m", "package.module", "x"], "", "real/neighbour.py"),
+    ],
+)
+def test_child_processes_have_the_shims_and_the_same_path(
+    folder: Path, given: list[str], first: str, neighbour: str
+) -> None:
+    """A folder `micrograd` beside the script is not imported in place of the shims."""
+    (folder / first / "micrograd").mkdir(exist_ok=True)
+    (folder / first / "micrograd" / "__init__.py").write_text(FOLDER["micrograd/__init__.py"], encoding="utf-8")
+    for name in ("real/show.py", "package/module.py"):
+        (folder / name).write_text(CHILDREN.format(neighbour=neighbour), encoding="utf-8")
+    expected = ("gradwalk.value.value", str((folder / first).resolve()), Path(given[-2]).name, ["x"])
+    if given[0] == "-m":
+        expected = (*expected[:2], "module.py", ["x"])
+    assert output(folder, "-m", "gradwalk", "run", *given) == f"grandchild\n{expected}\n"
+
+
+def test_children_of_a_package_do_not_run_its_main_module_again(folder: Path) -> None:
+    (folder / "package/work.py").write_text("from micrograd.engine import Value\ndef f(x): return Value.__module__\n")
+    (folder / "package/__main__.py").write_text(
+        "import multiprocessing\nfrom . import work\nprint('main', flush=True)\n"
+        "with multiprocessing.get_context('spawn').Pool(1) as pool:\n    print(pool.map(work.f, [1]))\n"
+    )
+    assert output(folder, "-m", "gradwalk", "run", "-m", "package") == "main\n['gradwalk.value.value']\n"
+
+
+def test_threads_that_outlive_the_main_module_still_find_it(folder: Path) -> None:
+    """Also where a module is run, whose `__main__` stays in `sys.modules`, as Python's does."""
+    program = """
+        import sys, threading
+        def later():
+            threading.main_thread().join()
+            print(sys.modules["__main__"].__dict__ is globals())
+        threading.Thread(target=later).start()
+        """
+    (folder / "package/module.py").write_text(textwrap.dedent(program), encoding="utf-8")
+    assert output(folder, "-m", "gradwalk", "run", "-m", "package.module") == "True\n"
+    assert output(folder, "-m", "gradwalk", "run", "package/module.py") == "True\n"
+
+
+def test_a_notebook_keeps_its_path(folder: Path) -> None:
+    program = (
+        "import sys; before = sys.path[0]; import gradwalk; gradwalk.as_micrograd(); gradwalk.as_micrograd();"
+        "from micrograd.engine import Value; print(Value is gradwalk.Value, sys.path[0] == before)"
+    )
+    assert output(folder, "-c", program) == "True True\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("no_such_module", "gradwalk: there is no module 'no_such_module' to run\n"),
+        ("package.missing", "gradwalk: there is no module 'package.missing' to run\n"),
+        ("package.module.missing", "gradwalk: there is no module 'package.module.missing' to run\n"),
+        ("json", "gradwalk: the package 'json' has no module __main__ to run\n"),
+        ("sys", "gradwalk: the module 'sys' has no Python code to run\n"),
+    ],
+)
+def test_modules_that_cannot_be_run(folder: Path, module: str, said: str) -> None:
+    command = [sys.executable, "-m", "gradwalk", "run", "-m", module]
+    result = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (2, said)
+
+
+@pytest.mark.parametrize("text", ["import no_such_module_at_all", "x = ("])
+def test_errors_in_the_package_of_a_module_are_the_programs_own(folder: Path, text: str) -> None:
+    (folder / "package/__init__.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "gradwalk", "run", "-m", "package.module"]
+    result = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Traceback")
+    assert "gradwalk" not in result.stderr.replace(str(folder), "")
