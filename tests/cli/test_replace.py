@@ -186,7 +186,7 @@ def test_a_gpt_trains_to_the_same_weights(tmp_path):
     assert replaced.stdout == plain.stdout
     assert plain.stdout.count("\n") == 56
     assert replaced.stderr.endswith(
-        "Scalar of " + arguments[0] + " is gradwalk's; as the script has them: __pow__, __truediv__\n"
+        "Scalar of " + arguments[0] + " is gradwalk's; as the script has them: __pow__, relu, __truediv__\n"
     )
 
 
@@ -352,8 +352,10 @@ def test_attributes_under_other_names_and_arguments_by_name(tmp_path):
 
 
 def test_operands_in_a_set(tmp_path):
+    """Their order is the order of addresses, so that the script itself prints other last digits in each run."""
     program = CLOSURES.replace("tuple(_children)", "set(_children)") + TRAINING
     result = run(tmp_path, program)
+    assert "; its backward() goes through sets of nodes, in an order that changes from run to run" in result.stderr
     printed = [re.findall(r"-?\d[\d.e-]*", text) for text in (result.stdout, as_it_is(tmp_path, program))]
     ours, theirs = [list(map(float, numbers)) for numbers in printed]
     assert ours == pytest.approx(theirs, rel=1e-9)
@@ -422,7 +424,7 @@ def test_methods_that_call_numpy(tmp_path):
     program += "print([Value(0.25 + i / 977).log().data for i in range(1000)])\n"
     result = run(tmp_path, program)
     assert result.stdout == as_it_is(tmp_path, program)
-    assert "as the script has them: __pow__, __truediv__, log" in result.stderr
+    assert "as the script has them: __pow__, relu, __truediv__, log" in result.stderr
 
 
 def test_an_equality_that_takes_nothing_but_values(tmp_path):
@@ -462,6 +464,283 @@ def test_a_second_pass_over_the_same_results_is_said(tmp_path):
     line = "script.py:53: (y * k).backward(): backward() goes through results that have a gradient from an earlier pass"
     assert result.stderr.count("earlier pass") == 1
     assert line in result.stderr
+
+
+# The order of contributions
+
+BACKWARD = LOCAL[LOCAL.index("    def backward") :]
+ORDERS = {
+    "reversed": BACKWARD.replace(
+        "in v._children:\n                    build", "in v._children[::-1]:\n                    build"
+    ),
+    "stack": """\
+    def backward(self):
+        topo, visited, stack = [], set(), [(self, False)]
+        while stack:
+            v, is_done = stack.pop()
+            if is_done:
+                topo.append(v)
+            elif v not in visited:
+                visited.add(v)
+                stack.append((v, True))
+                stack.extend((child, False) for child in v._children if child not in visited)
+        self.grad = 1
+        for v in reversed(topo):
+            for child, local in zip(v._children, v._local_grads):
+                child.grad += local * v.grad
+""",
+    "queue": """\
+    def backward(self):
+        counts, seen, stack = {}, {self}, [self]
+        while stack:
+            for child in stack.pop()._children:
+                counts[child] = counts.get(child, 0) + 1
+                if child not in seen:
+                    seen.add(child)
+                    stack.append(child)
+        self.grad, queue = 1, [self]
+        while queue:
+            v = queue.pop(0)
+            for child, local in zip(v._children, v._local_grads):
+                child.grad += local * v.grad
+                counts[child] -= 1
+                if counts[child] == 0:
+                    queue.append(child)
+""",
+    "paths": """\
+    def backward(self):
+        def push(v, grad):
+            v.grad += grad
+            for child, local in zip(v._children, v._local_grads):
+                push(child, local * grad)
+        push(self, 1.0)
+""",
+    "helper": """\
+    def order(self):
+        order = []
+        def build(v):
+            if v not in order:
+                for child in reversed(v._children):
+                    build(child)
+                order.append(v)
+        build(self)
+        return order[::-1]
+
+    def backward(self):
+        self.grad = 1
+        for v in self.order():
+            for child, local in zip(v._children, v._local_grads):
+                child.grad += local * v.grad
+""",
+}
+assert ORDERS["reversed"] != BACKWARD
+CLOSURES_REVERSED = CLOSURES.replace("for child in v._prev", "for child in reversed(v._prev)")
+assert CLOSURES_REVERSED != CLOSURES
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_backward_in_another_order_stays_the_scripts(tmp_path, order):
+    program = LOCAL.replace(BACKWARD, ORDERS[order]).replace("    # METHODS\n", TANH) + TRAINING
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert "as the script has them: backward, " in result.stderr
+    gradients = re.findall(r"-?\d[\d.e-]*", as_it_is(tmp_path, LOCAL.replace("    # METHODS\n", TANH) + TRAINING))
+    is_the_same = re.findall(r"-?\d[\d.e-]*", result.stdout) == gradients
+    assert is_the_same == (order == "queue")  # which only some graphs show: see samples.py
+
+
+def test_a_backward_in_another_order_over_closures(tmp_path):
+    """Whose operands are in a tuple named `_prev`, which is a set in gradwalk."""
+    program = CLOSURES_REVERSED + TRAINING + "print([v.data for v in (x * w)._prev], (x * w)._prev[0] is x)\n"
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert "as the script has them: backward, " in result.stderr
+
+
+def test_a_backward_in_another_order_can_be_walked_through(tmp_path):
+    program = (
+        LOCAL.replace(BACKWARD, ORDERS["stack"])
+        + "x = Value(2.0)\nfor k in range(2):\n    loss = x * 3\n    loss.backward()\n"
+    )
+    result = run(tmp_path, program, "--replace", "Value", "script.py", command="walk")
+    assert result.returncode == 0, result.stderr
+    assert "loss = x * 3 = 6" in result.stdout
+    assert "Pass 2 of 2" in result.stdout
+    assert "earlier pass" not in result.stderr
+
+
+def test_an_order_that_cannot_be_kept_is_said(tmp_path):
+    """The script's backward() needs an attribute that gradwalk's nodes do not have."""
+    backward = ORDERS["reversed"].replace("topo, visited", "_ = self.__dict__; topo, visited")
+    program = LOCAL.replace(BACKWARD, backward).replace(
+        '    __slots__ = ("data", "grad", "_children", "_local_grads")\n', ""
+    )
+    result = run(tmp_path, program.replace("    # METHODS\n", TANH) + TRAINING)
+    assert (
+        "its backward() adds contributions in another order, so the last digits of gradients may differ"
+        in result.stderr
+    )
+    assert "backward," not in result.stderr
+    theirs = as_it_is(tmp_path, program.replace("    # METHODS\n", TANH) + TRAINING)
+    printed = [[*map(float, re.findall(r"-?\d[\d.e-]*", text))] for text in (result.stdout, theirs)]
+    assert printed[0] == pytest.approx(printed[1], rel=1e-9)
+
+
+# Numbers on which methods differ that are alike otherwise
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("relu", "def relu(self): return Value(max(0, self.data), (self,), (float(self.data > 0),))"),
+        ("relu", "def relu(self): return Value(self.data if self.data > 0 else 0.0, (self,), (float(self.data > 0),))"),
+        ("relu", "def relu(self): return Value(0 if self.data < 0 else self.data, (self,), (float(self.data > 0),))"),
+        ("relu", "def relu(self): return Value(self.data * (self.data > 0), (self,), (float(self.data > 0),))"),
+        ("__neg__", "def __neg__(self): return Value(0 - self.data, (self,), (-1.0,))"),
+        ("__abs__", "def __abs__(self): return self if self.data >= 0 else -self"),
+        ("log", "def log(self): return Value(math.log(self.data + 1e-300), (self,), (1 / (self.data + 1e-300),))"),
+        ("exp", "def exp(self): e = math.exp(min(self.data, 709.0)); return Value(e, (self,), (e,))"),
+    ],
+)
+def test_methods_that_differ_at_special_numbers_stay_the_scripts(tmp_path, name, method):
+    program = re.sub(rf"    def {name}\(.*?(?=\n    def|\n    #)", "", LOCAL, count=1, flags=re.S)
+    program = with_methods(program, method) + textwrap.dedent(
+        f"""
+        for number in (1.5, -1.5, 0.0, -0.0, 5e-324, math.inf, -math.inf, math.nan):
+            x = Value(number)
+            try:
+                out = x.{name}()
+                out.backward()
+                print(number, float(out.data), float(x.grad))
+            except ValueError:
+                print(number, "raises")
+        """
+    )
+    result = run(tmp_path, program)
+    kept = result.stderr.partition("as the script has them: ")[2].strip().split(", ")
+    assert name in kept
+    assert "raises" in as_it_is(tmp_path, program) or result.stdout == as_it_is(tmp_path, program)
+
+
+@pytest.mark.parametrize(
+    ("method", "slope"),
+    [
+        ("self.grad += 1 / x * out.grad", True),
+        ("self.grad += 1 / x", False),
+        ("self.grad = 1 / x * out.grad", False),
+    ],
+    ids=["right", "forgets the chain rule", "overwrites"],
+)
+def test_rules_that_are_wrong_stay_wrong(tmp_path, method, slope):
+    rule = f"""
+    def log(self):
+        x = self.data
+        out = Value(math.log(x), (self,), "log")
+        def _backward():
+            {method}
+        out._backward = _backward
+        return out
+    """
+    program = (
+        with_methods(CLOSURES, rule) + "x = Value(0.7)\ny = x.log() * 3.0 + x * 2.0\ny.backward()\nprint(x.grad)\n"
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    assert (", log" not in result.stderr) == slope
+
+
+def test_the_comparison_shows_no_warnings(tmp_path):
+    method = "def log(self): return Value(np.log(np.float64(self.data)), (self,), (np.float64(1.0) / self.data,))"
+    program = "import numpy as np, warnings\nwarnings.simplefilter('always')\n" + with_methods(LOCAL, method)
+    program += "print(Value(0.0).log().data)\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "-inf\n"
+    assert result.stderr.count("RuntimeWarning") == 2  # for the script's own logarithm of 0, and its derivative
+
+
+# Classes of one name, and constructors
+
+
+def test_only_the_class_like_micrograds_is_replaced(tmp_path):
+    first = (
+        "class Value:\n    def __init__(self, data): self.data = data\n    def __add__(self, other): return 'first'\n"
+    )
+    program = first + "print(Value(1) + Value(2))\n" + LOCAL + "print(Value.__module__)\n"
+    result = run(tmp_path, program)
+    assert result.stdout == "first\ngradwalk.value.value\n", result.stderr
+    assert result.stderr.startswith(f"gradwalk: Value of script.py, line {first.count(chr(10)) + 4}, is gradwalk's")
+
+
+def test_two_classes_of_one_name(tmp_path):
+    """As in a notebook that was exported. What the first keeps is not left in the second."""
+    second = with_methods(LOCAL, "def cube(self): return self * self * self").replace(
+        "self.data + other.data, (", "other.data + self.data, ("
+    )
+    program = with_methods(LOCAL, "def double(self): return self * 2") + "print(Value(2.0).double().data)\n"
+    program += (
+        second + "print(Value(2.0).cube().data, hasattr(Value, 'double'))\n" + TRAINING.replace(".tanh()", ".exp()")
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
+    lines = [line for line in result.stderr.splitlines() if "is gradwalk's" in line]
+    numbers = [i + 1 for i, line in enumerate(program.splitlines()) if line == "class Value:"]
+    assert [line.split(", ")[1] for line in lines] == [f"line {number}" for number in numbers]
+    assert ("double" in lines[0], "double" in lines[1]) == (True, False)
+
+
+def test_messages_name_the_class_of_several_that_they_are_about(tmp_path):
+    second = LOCAL.replace("    def exp(self):\n", "    def exp(self):\n        print('exp')\n")
+    line = (LOCAL + second).splitlines().index("        print('exp')") + 1
+    replaced, said = refused(tmp_path, LOCAL + second + "\n").split("\n")
+    assert replaced == "Value of script.py, line 3, is gradwalk's; as the script has them: __pow__, relu, __truediv__"
+    assert said.startswith(
+        f"gradwalk: Value of script.py, line {LOCAL.count(chr(10)) + 3}, cannot be replaced faithfully: its exp"
+    )
+    assert f"in line {line}." in said
+    neither = "class Value:\n    def backward(self): pass\n" * 2
+    said = refused(tmp_path, neither)
+    assert said.startswith(
+        "Value of script.py, line 3, is not a class like micrograd's Value, for it has no + and no *"
+    )
+    assert said.endswith("and there is none")
+
+
+def test_a_class_that_derives_from_the_one_of_its_name(tmp_path):
+    program = LOCAL + "class Value(Value):\n    def cube(self): return self * self * self\n"
+    assert f"line {LOCAL.count(chr(10)) + 1} defines another Value, which derives from it" in refused(tmp_path, program)
+
+
+@pytest.mark.parametrize(
+    ("constructor", "call", "said"),
+    [
+        ("data, label='', children=(), local_grads=()", "Value(2.0, 'x')", "a label as argument 2"),
+        ("data, name='', children=(), local_grads=()", "Value(2.0, name='x')", "a name as argument 2"),
+        ("data, children=(), label='', local_grads=()", "Value(2.0, (), 'x')", "a label as argument 3"),
+        ("data, children=(), local_grads=(), name=''", "Value(2.0, (), (), 'x')", "a name as argument 4"),
+        (
+            "data, children=(), local_grads=(), label='', fixed=False",
+            "Value(2.0, (), (), '', True)",
+            "a fixed as argument 5",
+        ),
+        ("data, children=(), local_grads=(), fixed=False", "Value(2.0, fixed=True)", "a fixed as argument 4"),
+        ("data, label='', children=(), local_grads=()", "Value(*[2.0, 'x'])", "a label as argument 2"),
+    ],
+)
+def test_constructors_that_take_other_arguments(tmp_path, constructor, call, said):
+    """They are refused before the script runs on; what gradwalk's Value takes, too, is given by name."""
+    program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
+    program = program.replace("data, children=(), local_grads=()", constructor)
+    program = re.sub(
+        r"return Value\((.*), (\(self.*?\)), (\(.*\))\)\n", r"return Value(\1, children=\2, local_grads=\3)\n", program
+    )
+    kept = "        self.label = label\n" if "label=" in constructor else ""
+    program = program.replace("        self.data = data\n", "        self.data = data\n" + kept)
+    said = f"line {program.count(chr(10)) + 2} gives its constructor {said}, and gradwalk's Value takes data, children"
+    error = refused(tmp_path, f"{program}print('has run')\nv = {call}\n")
+    assert said in error or "gives its constructor a local_grads as argument 4" in error
+    if "label=''" in constructor and constructor.index("label") > constructor.index("local_grads"):
+        result = run(tmp_path, f"{program}v = Value(2.0, label='x')\nprint(v.label, (v * 3).data)\n")
+        assert result.stdout == "x 6.0\n", result.stderr
 
 
 # What is refused
@@ -577,7 +856,8 @@ def test_labels_that_the_script_makes_up(tmp_path, old, new, said):
 
 def test_a_constructor_with_its_arguments_in_another_order(tmp_path):
     program = LOCAL.replace("data, children=()", "data, name='', children=()").replace(", (self,", ", '', (self,")
-    assert "raises (gradwalk's Value takes data, children, and op or local" in refused(tmp_path, program)
+    said = "line 14 gives its constructor a name as argument 2, and gradwalk's Value takes data, children, op or local"
+    assert said in refused(tmp_path, program)
 
 
 def test_a_subclass_with_operations_of_its_own(tmp_path):
@@ -606,10 +886,10 @@ def test_options_that_do_not_go_together(tmp_path):
 
 
 def test_walking_through_such_a_script(tmp_path):
-    program = LOCAL + "x = Value(2.0)\nloss = (x * 3).relu()\nloss.backward()\n"
+    program = LOCAL + "x = Value(2.0)\nloss = (x * 3).exp()\nloss.backward()\n"
     result = run(tmp_path, program, "--replace", "Value", "script.py", command="walk")
     assert result.returncode == 0, result.stderr
-    assert "loss = relu(v2) = 6\n  └─ v2 = x * 3 = 6" in result.stdout
+    assert "loss = exp(v2) = 403.429\n  └─ v2 = x * 3 = 6" in result.stdout
     result = run(tmp_path, program, "script.py", command="walk")
     assert result.returncode == 2
     assert "gradwalk walk --replace Value script.py" in result.stderr

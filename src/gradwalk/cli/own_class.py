@@ -50,30 +50,65 @@ class Script:
         ]
         return list(dict.fromkeys(found))
 
-    def own_class(self, name: str) -> OwnClass:
-        """Return the class of a name.
+    def named(self, name: str) -> list[ast.ClassDef]:
+        """Return all classes of a name, in the order of the script.
 
         Args:
             name: The name.
+        """
+        return [node for node in self._classes if node.name == name]
+
+    def own_classes(self, name: str) -> list[OwnClass]:
+        """Return the classes of a name that are micrograd's Value written again.
+
+        Args:
+            name: The name. Classes of this name that are not like micrograd's are left out.
 
         Returns:
-            What is known of it.
+            The classes in the order of the script, at least one.
 
         Raises:
-            ReplacementError: If the script defines no such class, or it is not like micrograd's.
+            ReplacementError: If there is none.
         """
-        nodes = [node for node in self._classes if node.name == name]
+        nodes = self.named(name)
         if not nodes:
             raise ReplacementError(
                 f"{self.path} defines no class {name}{self._where_from(name) or f': {self._choice()}'}"
             )
-        missing = self._missing(nodes[0])
-        if missing:
+        found = [node for node in nodes if not self._missing(node)]
+        if not found:
+            lines = "" if len(nodes) == 1 else f", line {nodes[-1].lineno},"
             raise ReplacementError(
-                f"{name} of {self.path} is not a class like micrograd's Value, for it has no "
-                f"{' and no '.join(missing)}: {self._choice()}"
+                f"{name} of {self.path}{lines} is not a class like micrograd's Value, for it has no "
+                f"{' and no '.join(self._missing(nodes[-1]))}: {self._choice()}"
             )
-        return OwnClass(self, nodes)
+        return [OwnClass(self, node, is_only=len(nodes) == 1) for node in found]
+
+    def replaced(self, classes: Sequence[OwnClass], call: str) -> ast.Module:
+        """Return the script with two calls behind each statement that defines one of the classes, and its helpers.
+
+        For a class `Value`, the first of the classes, they are `Value = CALL.placed(Value, 0)` and `CALL.check()`, on
+        the line of the class, so that no line of the script moves.
+
+        Args:
+            classes: The classes, all of one name.
+            call: The global name of the object that is called.
+
+        Returns:
+            The tree. The script's own is left as it was.
+        """
+        tree = ast.parse(self.source, self.path)  # a copy of a deep tree takes more frames than there are
+        indices = {one.line: index for index, one in enumerate(classes)}
+        name = classes[0].name
+        for body in _bodies(tree):
+            for place, node in reversed(list(enumerate(body))):
+                if isinstance(node, ast.ClassDef) and node.name == name and node.lineno in indices:
+                    index = indices[node.lineno]
+                    calls = ast.parse(f"{name} = {call}.placed({name}, {index})\n{call}.check()").body
+                    end = place + _length_with_helpers(body[place:], name)
+                    body[end:end] = [_on_the_line_of(node, statement) for statement in calls]
+        _Positions(name, {one.line: one.arguments for one in classes}).visit(tree)
+        return ast.fix_missing_locations(tree)
 
     def family(self, node: ast.ClassDef) -> list[ast.ClassDef]:
         """Return a class and those of the script that it derives from.
@@ -90,16 +125,16 @@ class Script:
             family.extend(other for other in self._classes if other.name in bases and other not in family)
         return family
 
-    def heirs(self, nodes: Sequence[ast.ClassDef]) -> list[ast.ClassDef]:
-        """Return the classes of the script that derive from some.
+    def heirs(self, node: ast.ClassDef) -> list[ast.ClassDef]:
+        """Return the classes of the script that derive from a class.
 
         Args:
-            nodes: Those.
+            node: The class.
 
         Returns:
-            The others, in the order of the script.
+            The classes, in the order of the script.
         """
-        return [c for c in self._classes if c not in nodes and any(member in nodes for member in self.family(c))]
+        return [other for other in self._classes if other is not node and node in self.family(other)]
 
     def _missing(self, node: ast.ClassDef) -> list[str]:
         """What a class lacks of micrograd's Value, in words."""
@@ -138,23 +173,28 @@ class OwnClass:
 
     Attributes:
         name: Its name.
-        path: The path of the script.
+        line: The line of its definition.
+        title: The name and the script, and the line where the script has several classes of this name.
+        arguments: The arguments of its constructor behind self, each with its default.
         of_powers: The methods that take powers or call NumPy: samples cannot show that gradwalk's are the same.
         effects: The methods that do more than compute, each with a line that does.
         used: The names of all attributes that the script reads.
-        used_outside: Those that it reads outside of the class, each with the first line that does.
+        used_outside: The names of attributes that it reads outside of classes of this name, each with its first line.
     """
 
-    def __init__(self, script: Script, nodes: Sequence[ast.ClassDef]) -> None:
+    def __init__(self, script: Script, node: ast.ClassDef, *, is_only: bool) -> None:
         self._script = script
-        self._nodes = nodes
-        self._methods = [method for node in nodes for part in script.family(node) for method in _methods(part)]
-        self.name = nodes[0].name
-        self.path = script.path
+        self._node = node
+        self._family = script.family(node)
+        self._methods = [method for part in self._family for method in _methods(part)]
+        self.name = node.name
+        self.line = node.lineno
+        self.title = f"{node.name} of {script.path}" + ("" if is_only else f", line {node.lineno},")
+        self.arguments = _arguments(self._methods)
         self.of_powers = {method.name for method in self._methods if _takes_powers(method)}
         self.effects = {method.name: line for method in self._methods if (line := _line_of_effect(method))}
         loads = _loads(script.tree)
-        inside = {id(load) for node in nodes for load in _loads(node)}
+        inside = {id(load) for one in script.named(node.name) for load in _loads(one)}
         self.used = {load.attr for load in loads}
         self.used_outside = {load.attr: load.lineno for load in reversed(loads) if id(load) not in inside}
 
@@ -169,7 +209,9 @@ class OwnClass:
         for line in self._lines_that_set_the_class():
             raise self.refusal(f"line {line} changes an attribute of the class itself")
         names = {method.name for method in self._methods} - {"__init__", "__repr__", "__str__"}
-        for heir in self._script.heirs(self._nodes):
+        for heir in self._script.heirs(self._node):
+            if heir.name == self.name:
+                raise self.refusal(f"line {heir.lineno} defines another {heir.name}, which derives from it")
             for method in _methods(heir):
                 if method.name in names:
                     raise self.refusal(f"line {method.lineno} overrides its {method.name} in {heir.name}")
@@ -189,45 +231,35 @@ class OwnClass:
             The error.
         """
         return ReplacementError(
-            f"{self.name} of {self.path} cannot be replaced faithfully: {why}. Without --replace {self.name} "
-            "the script runs as it is"
+            f"{self.title} cannot be replaced faithfully: {why}. Without --replace {self.name} the script runs as it is"
         )
 
-    def replaced(self, call: str) -> ast.Module:
-        """Return the script with two calls behind each statement that defines the class, and its helpers.
+    def lines_that_give(self) -> dict[int, int]:
+        """Return which arguments the script gives to the constructor by position, each with the first line that does.
 
-        For a class `Value` they are `Value = CALL.placed(Value)` and `CALL.check()`, on the line of the class, so that
-        no line of the script moves.
-
-        Args:
-            call: The global name of the object that is called.
+        Arguments by a name that gradwalk's Value does not have count, because `replaced` gives them by position.
 
         Returns:
-            The tree. The script's own is left as it was.
+            Lines by the index of the argument, self not counted.
         """
-        tree = ast.parse(self._script.source, self.path)  # a copy of a deep tree takes more frames than there are
-        for body in _bodies(tree):
-            for place, node in reversed(list(enumerate(body))):
-                if isinstance(node, ast.ClassDef) and node.name == self.name:
-                    calls = ast.parse(f"{self.name} = {call}.placed({self.name})\n{call}.check()").body
-                    end = place + _length_with_helpers(body[place:], self.name)
-                    body[end:end] = [_on_the_line_of(node, statement) for statement in calls]
-        positions = _Positions(self.name, self._arguments())
-        positions.visit(tree)
-        return ast.fix_missing_locations(tree)
-
-    def _arguments(self) -> list[tuple[str, ast.expr | None]]:
-        """The arguments of its constructor behind self, each with its default."""
-        for method in self._methods:
-            if method.name == "__init__":
-                names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
-                defaults = [None] * (len(names) - len(method.args.defaults)) + list(method.args.defaults)
-                return list(zip(names, defaults, strict=True))[1:]
-        return []
+        heirs = [heir for heir in self._script.heirs(self._node) if not _has_constructor(heir)]
+        classes = {self.name, *(heir.name for heir in heirs)}
+        names = [name for name, _ in self.arguments]
+        lines: dict[int, int] = {}
+        for node in ast.walk(self._script.tree):
+            if not isinstance(node, ast.Call):
+                continue
+            if (isinstance(node.func, ast.Name) and node.func.id in classes) or _is_super_constructor(node.func):
+                is_starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+                given = {*range(len(names) if is_starred else len(node.args))}
+                given |= {names.index(k.arg) for k in node.keywords if k.arg in names and k.arg not in _OURS}
+                for index in given:
+                    lines[index] = min(node.lineno, lines.get(index, node.lineno))
+        return lines
 
     def _lines_that_set_the_class(self) -> Iterator[int]:
         """Lines such as `Value.count += 1`, `cls.count = 0` and `global tape` in a method."""
-        declared = {name for node in self._nodes for name in _class_variables(node)}
+        declared = _class_variables(self._node)
         inside = {id(part) for method in self._methods for part in ast.walk(method)}
         for node in ast.walk(self._script.tree):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
@@ -241,26 +273,59 @@ class OwnClass:
 
 
 class _Positions(ast.NodeTransformer):
-    """Gives by position what a script gives by a name that gradwalk's Value has not: `Value(y, children=(a, b))`."""
+    """Gives by position the arguments whose names gradwalk's Value does not have: `Value(y, children=(a, b))`.
 
-    def __init__(self, name: str, arguments: list[tuple[str, ast.expr | None]]) -> None:
+    Args:
+        name: The name of the class.
+        arguments: By the line of each class of this name, the arguments of its constructor.
+    """
+
+    def __init__(self, name: str, arguments: dict[int, list[tuple[str, ast.expr | None]]]) -> None:
         self._name = name
         self._arguments = arguments
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        names = [name for name, _ in self._arguments]
+        arguments = self._arguments[
+            max([line for line in self._arguments if line <= node.lineno], default=min(self._arguments))
+        ]
+        names = [name for name, _ in arguments]
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         foreign = [names.index(name) for name in given if name in names and name not in _OURS]
         if not (isinstance(node.func, ast.Name) and node.func.id == self._name and foreign):
             return node
-        for name, default in self._arguments[len(node.args) : max(foreign) + 1]:
+        for name, default in arguments[len(node.args) : max(foreign) + 1]:
             value = given.pop(name, default)
             if value is None:
                 return node
             node.args.append(copy.deepcopy(value))
         node.keywords = [keyword for keyword in node.keywords if keyword.arg in given]
         return node
+
+
+def _arguments(methods: list[ast.FunctionDef]) -> list[tuple[str, ast.expr | None]]:
+    """Return the arguments of the constructor among methods behind self, each with its default."""
+    for method in methods:
+        if method.name == "__init__":
+            names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
+            defaults = [None] * (len(names) - len(method.args.defaults)) + list(method.args.defaults)
+            return list(zip(names, defaults, strict=True))[1:]
+    return []
+
+
+def _has_constructor(node: ast.ClassDef) -> bool:
+    return any(method.name == "__init__" for method in _methods(node))
+
+
+def _is_super_constructor(function: ast.expr) -> bool:
+    """Whether a function that is called is `super().__init__`."""
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == "__init__"
+        and isinstance(function.value, ast.Call)
+        and isinstance(function.value.func, ast.Name)
+        and function.value.func.id == "super"
+    )
 
 
 def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
@@ -335,7 +400,7 @@ def _length_with_helpers(body: list[ast.stmt], name: str) -> int:
     used = _names(body[0])
     length = 1
     for place, statement in enumerate(body[1:], start=2):
-        if not _only_defines(statement, name):
+        if not _only_defines(statement, name) or (isinstance(statement, ast.ClassDef) and statement.name == name):
             break
         if used & _defined(statement):
             length = place

@@ -1,15 +1,16 @@
-"""Puts gradwalk's Value in the place of a class that a script defines for itself, where the two compute the same.
+"""Replaces a class that a script defines for itself by gradwalk's Value, where both compute the same numbers.
 
-The name of the class comes to mean `Value` itself, and not a subclass, because what operations return is a plain Value.
-A method of the script's class is gradwalk's own where that gives the same numbers to the last bit, in value and in
-gradients; every other method of the script goes on as it is written, on gradwalk's nodes. What comes out is compared
-with what the script's class gave, and a class whose numbers change is refused.
+The name of the class comes to mean `Value` itself, and not a subclass, because operations return a plain Value. A
+method of the script's class is replaced by gradwalk's own if that gives the same value and the same gradients to the
+last bit; every other method of the script stays as it is written, and works on gradwalk's nodes. So does `backward()`
+if it adds contributions in another order than gradwalk's. The results are compared with those of the
+script's class, and a class whose numbers would change is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
 from math import isclose
 from types import FunctionType, MemberDescriptorType
 from typing import Any
@@ -18,19 +19,22 @@ from gradwalk.cli import samples
 from gradwalk.cli.notice import agreed, can_ask, say
 from gradwalk.cli.own_class import OwnClass, Script
 from gradwalk.cli.samples import Outcome
-from gradwalk.value.backward import observed
+from gradwalk.value.backward import observed, started
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import users_line
 from gradwalk.value.value import Value
 
 _CALL = "__gradwalk_replacement__"
-_RAISES = "raises (gradwalk's Value takes data, children, and op or local gradients, in this order)"
+_TAKES = "gradwalk's Value takes data, children, op or local gradients, and label, in this order"
+_RAISES = f"raises ({_TAKES})"
 _WATCHED = 20  # passes that are looked at before they begin: a loop that does it does it at once
 _COLLECTIONS = (tuple, list, set, frozenset)  # that operands are kept in
 _REFUSED = {
     *("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__", "__del__"),
     *("__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__"),  # which no type in C takes afterwards
 }
+_PREV: Any = Value.__dict__["_prev"]
+_BACKWARD: Any = Value.__dict__["backward"]
 _TOGETHER = (  # what Python makes of one another
     {"__eq__", "__ne__"},
     {"__lt__", "__le__", "__gt__", "__ge__"},
@@ -102,43 +106,52 @@ def execute(source: bytes, script: str, name: str, namespace: dict[str, Any]) ->
             script has been run.
         Exception: Whatever the script raises.
     """
-    own = Script(source, script).own_class(name)
-    own.refuse_what_would_be_lost()
-    namespace[_CALL] = Replacement(own)
+    text = Script(source, script)
+    classes = text.own_classes(name)
+    for own in classes:
+        own.refuse_what_would_be_lost()
+    namespace[_CALL] = Replacement(classes)
     with observed(namespace[_CALL].watch):
-        exec(compile(own.replaced(_CALL), script, "exec", dont_inherit=True), namespace)
+        exec(compile(text.replaced(classes, _CALL), script, "exec", dont_inherit=True), namespace)
 
 
 class Replacement:
-    """The replacement of one class, which its script calls as soon as it has defined it.
+    """The replacement of a script's class, which the script calls as soon as it has defined the class.
 
     Args:
-        own: The class, as the script has it.
+        classes: All classes of this name that are replaced, one after the other.
     """
 
-    def __init__(self, own: OwnClass) -> None:
-        self._own = own
+    def __init__(self, classes: Sequence[OwnClass]) -> None:
+        self._classes = classes
+        self._own = classes[0]
         self._expected: dict[str, tuple[int, list[Outcome | None]]] = {}
         self._native: list[str] = []
         self._kept: list[str] = []
         self._operands: list[str] = []
+        self._added: dict[str, Any] = {}  # the script's members in gradwalk's Value, with what they replaced, if any
+        self._order: _Order | None = None
         self._left_to_watch = 0
 
-    def placed(self, cls: type) -> type[Value]:
-        """Take in the script's class, while its name still means it, and return what the name is to mean.
+    def placed(self, cls: type, index: int) -> type[Value]:
+        """Put the methods of the script's class that have to stay into gradwalk's Value.
 
         Args:
-            cls: The class.
+            cls: The class, while its name still means it.
+            index: The index of the class among those of this name.
 
         Returns:
-            gradwalk's Value, with those methods of the script that it has not, or has otherwise.
+            gradwalk's Value, which the name means from now on.
 
         Raises:
-            ReplacementError: If this class keeps other things than gradwalk's.
+            ReplacementError: If instances of this class keep other things than gradwalk's.
         """
+        self._own = self._classes[index]
+        self._restore()
         self._refuse_other_values(cls)
-        self._expected, self._native, self._kept, self._left_to_watch = {}, [], [], 0
+        self._expected, self._native, self._kept, self._operands, self._left_to_watch = {}, [], [], [], 0
         added = self._other_names(cls)
+        self._refuse_other_arguments(cls)
         members = _members(cls)
         for name, member in members.items():
             if self._has_to_be_kept(cls, name, member):
@@ -147,8 +160,8 @@ class Replacement:
         for group in _TOGETHER:
             if group & added.keys():
                 added |= {name: getattr(object, name) for name in group - members.keys()}
-        for name, member in added.items():
-            setattr(Value, name, member)
+        self._order = _Order(cls, {name: members[name] for name in self._native})
+        self._add(added)
         return Value
 
     def check(self) -> None:
@@ -157,8 +170,9 @@ class Replacement:
         Raises:
             ReplacementError: If a method gives other numbers, or none of gradwalk's gives the same.
         """
+        said = self._keep_order()
         for name, (count, expected) in self._expected.items():
-            different = samples.difference(expected, samples.outcomes(Value, name, count))
+            different = samples.difference(expected, samples.outcomes(Value, name, count), exactly=not said)
             if different is not None:
                 theirs, ours = different
                 raise self._own.refusal(
@@ -167,9 +181,44 @@ class Replacement:
                 )
         if not self._native:
             raise self._own.refusal("all of its methods give other numbers than gradwalk's")
-        self._left_to_watch = _WATCHED
+        self._left_to_watch = 0 if "backward" in self._kept else _WATCHED
         kept = f"; as the script has them: {', '.join(self._kept)}" if self._kept else ""
-        say(f"{self._own.name} of {self._own.path} is gradwalk's{kept}{self._said_of_graph()}")
+        say(f"{self._own.title} is gradwalk's{kept}{said}{self._said_of_graph()}")
+
+    def _keep_order(self) -> str:
+        """Keep the script's `backward()` if it adds contributions in another order; return a warning if that fails."""
+        order = self._order
+        assert order is not None
+        self._order = None
+        if order.is_same():
+            return ""
+        if not order.is_fixed:
+            return (
+                "; its backward() goes through sets of nodes, in an order that changes from run to run, and gradwalk's "
+                "order does not change, so the last digits of gradients may differ"
+            )
+        for kept in order.kept_members():
+            self._add(kept)
+            if order.is_same():
+                self._kept = [*kept, *self._kept]
+                return ""
+            self._restore(*kept)
+        return "; its backward() adds contributions in another order, so the last digits of gradients may differ"
+
+    def _add(self, members: Mapping[str, Any]) -> None:
+        """Set attributes of gradwalk's Value, and remember what they were."""
+        for name, member in members.items():
+            self._added[name] = vars(Value).get(name)
+            setattr(Value, name, member)
+
+    def _restore(self, *names: str) -> None:
+        """Take members that were added out of gradwalk's Value again, all of them if no name is given."""
+        for name in names or list(self._added):
+            earlier = self._added.pop(name)
+            if earlier is None:
+                delattr(Value, name)
+            else:
+                setattr(Value, name, earlier)
 
     def watch(self, root: Value) -> Callable[[], None]:
         """Look, before one of the first passes, for gradients that are left of an earlier one.
@@ -218,6 +267,7 @@ class Replacement:
         self._expected[name] = count, theirs
         is_same = samples.difference(theirs, samples.outcomes(Value, name, count)) is None
         shows_labels = name in ("__repr__", "__str__")  # as gradwalk's does, to which any Value may get one
+        is_same = is_same and not samples.overwrites(cls, name, count)
         if code in self._own.of_powers or not is_same or not any(theirs) or shows_labels:
             return True
         self._native.append(name)
@@ -240,6 +290,16 @@ class Replacement:
                 f"in a graph of sums and products its backward() gives the gradients {gradients}, and gradwalk's {ours}"
             )
 
+    def _refuse_other_arguments(self, cls: type) -> None:
+        """Refuse a class whose constructor the script gives arguments in another order than gradwalk's."""
+        for index, line in sorted(self._own.lines_that_give().items()):
+            if index > 0 and not _is_same_argument(cls, index):
+                names = [name for name, _ in self._own.arguments]
+                name = names[index] if index < len(names) else "argument"
+                raise self._own.refusal(
+                    f"line {line} gives its constructor a {name} as argument {index + 1}, and {_TAKES}"
+                )
+
     def _other_names(self, cls: type) -> dict[str, object]:
         """Properties for attributes that the script's class has under other names than gradwalk's."""
         a, b, leaf = cls(3.0), cls(-2.0), Value(3.0)
@@ -251,9 +311,9 @@ class Replacement:
                 if theirs is not None and theirs != ours:
                     raise self._own.refusal(f"the script uses .{name}, which of a {what} is {theirs!r}, not {ours!r}")
         for name in _attributes(out):
-            if hasattr(Value, name) or name in vars(cls).keys() & _members(cls).keys():
-                continue
             held = getattr(out, name)
+            if name in vars(cls).keys() & _members(cls).keys() or _has_such(leaf * -2.0, name, held):
+                continue
             role = _role(held, (a, b))
             if role is not None:
                 found[name] = role
@@ -265,6 +325,108 @@ class Replacement:
 
 def _nothing() -> None:
     """What is to be done after a pass."""
+
+
+def _has_such(node: Value, name: str, held: object) -> bool:
+    """Whether gradwalk's nodes have an attribute of this name, as a collection of the same kind if it is one."""
+    return hasattr(Value, name) and not (isinstance(held, _COLLECTIONS) and type(held) is not type(getattr(node, name)))
+
+
+class _Order:
+    """The order in which the script's class adds contributions to gradients, as the last bits of gradients show it.
+
+    Args:
+        cls: The class, while its name still means it.
+        native: The methods of the class that gradwalk's replace.
+
+    Attributes:
+        is_fixed: Whether the class gives the same gradients twice. It does not if it goes through sets of nodes.
+    """
+
+    def __init__(self, cls: type, native: Mapping[str, Any]) -> None:
+        self._cls: Any = cls
+        self._composed = {name: member for name, member in native.items() if _is_composed(cls, name)}
+        self._graphs = samples.Graphs(_members(cls).keys() & dir(Value))
+        self._theirs = self._graphs.gradients(cls)
+        self.is_fixed = samples.same_gradients(self._theirs, self._graphs.gradients(cls))
+
+    def is_same(self) -> bool:
+        """Return whether gradwalk's Value, as it is now, gives the same gradients."""
+        return samples.same_gradients(self._theirs, self._graphs.gradients(Value))
+
+    def kept_members(self) -> list[dict[str, Any]]:
+        """Return the members of the script's class that may keep its order, to be tried one after the other.
+
+        Returns:
+            The script's `backward()` alone; and with methods that make several nodes, where gradwalk makes one. Nothing
+            if `backward()` needs its own class.
+        """
+        theirs = self._cls.backward
+        if not isinstance(theirs, FunctionType) or "__class__" in theirs.__code__.co_freevars:
+            return []
+        alone = {"backward": self._backward()}
+        return [alone, alone | self._composed] if self._composed else [alone]
+
+    def _backward(self) -> Callable[[Value], object]:
+        """Return the script's `backward()`, which tells the observers of gradwalk's."""
+        theirs: Any = self._cls.backward
+
+        @wraps(theirs)
+        def backward(root: Value) -> object:
+            ends = started(root)
+            result = theirs(root)
+            for end in ends:
+                end()
+            return result
+
+        return backward
+
+
+def _is_composed(cls: Any, name: str) -> bool:
+    """Whether a method of a script's class makes several nodes, as `a - b` is `a + (-b)`."""
+    a, b = cls(3.0), cls(2.0)
+    count = samples.operand_count(getattr(cls, name))
+    try:
+        result = getattr(a, name)(*[b][:count])
+    except Exception:  # the script's class does not support this
+        return False
+    children = _operands(result, a * b, (a, b))
+    return any(child is not a and child is not b and _operands(child, a * b, (a, b)) for child in children)
+
+
+def _operands(node: Any, product: Any, factors: tuple[Any, Any]) -> list[Any]:
+    """Return the operands of a node of a script's class, which are where a product has its factors."""
+    names = [name for name in _attributes(product) if _holds(getattr(product, name), factors)]
+    return [*getattr(node, names[0], ())] if names else []
+
+
+def _is_same_argument(cls: Any, index: int) -> bool:
+    """Whether an argument of the constructor of a script's class means the same as for gradwalk's Value.
+
+    Args:
+        cls: The class.
+        index: The index of the argument, self not counted: 1 for children, 2 for op or local gradients, 3 for label.
+    """
+    a, b = cls(3.0), cls(-2.0)
+    product = a * b
+    probes: list[Any] = {1: [(a, b)], 2: ["*", (b.data, a.data)], 3: ["label"]}.get(index, [])
+    for probe in probes:
+        try:
+            node = cls(1.5, *[(), ""][: index - 1], probe)
+        except Exception:  # the class expects another kind of argument
+            continue
+        for name in _attributes(node):
+            is_set_by_operations = repr(getattr(product, name, None)) != repr(getattr(a, name, None))
+            if _holds(getattr(node, name), probe) and (name == "label" if index == 3 else is_set_by_operations):
+                return index != 1 or _holds(getattr(product, name), probe)
+    return False
+
+
+def _holds(held: object, given: Any) -> bool:
+    """Whether an attribute holds the objects that the constructor was given, in a collection of any kind."""
+    if isinstance(held, _COLLECTIONS):
+        return {*map(id, held)} == {*map(id, given)}
+    return held is given
 
 
 def _members(cls: type) -> dict[str, Any]:
@@ -292,11 +454,11 @@ def _role(held: object, operands: tuple[Any, Any]) -> property | None:
         return None
     kind, ids = type(held), [*map(id, held)]  # ids, because == of the script's class may be anything
     if isinstance(held, (set, frozenset)) and set(ids) == {*map(id, operands)}:
-        return property(lambda node: node._prev, lambda node, children: setattr(node, "_prev", children))
+        return property(_PREV.__get__, _PREV.__set__)
     if ids == [*map(id, operands)]:
-        return property(lambda node: kind(node._children), lambda node, children: setattr(node, "_prev", children))
+        return property(lambda node: kind(node.operands), _PREV.__set__)
     if _are_numbers(*held) and tuple(held) == (operands[1].data, operands[0].data):
-        return property(lambda node: kind(node._local_grads))
+        return property(lambda node: kind(node.partials))
     return None
 
 

@@ -1,14 +1,18 @@
-"""What the methods of a class like micrograd's compute, on some numbers: values and gradients, to the last bit."""
+"""Values and gradients that a class like micrograd's computes on sample numbers and graphs, to the last bit."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
+
+import numpy
 
 _RANDOM = random.Random(5)  # of its own: the script's numbers stay what they are
 _PLAIN = [0.0, 1.0, -1.0, 2.0, -3.0, 0.5]
@@ -21,7 +25,28 @@ _NUMBERS = (
     + [sign * number for number in _FAR for sign in (1, -1)]
     + _PLAIN[::-1]  # so that there are pairs of equal numbers
 )
-_CONSTANTS = (2, -1, 3.0, 0.5, -2.5, 0)
+_COUNT = len(_NUMBERS)
+# Where methods that agree on ordinary numbers may differ: max(0, x) at nan, and 0 - x at 0.
+_NUMBERS += [-0.0, math.nan, math.inf, -math.inf, 5e-324, -5e-324, 1e-300, 1e308, -1e308]
+_CONSTANTS = (2, -1, 3.0, 0.5, -2.5, 0, -0.0, math.nan, math.inf)
+
+_GRAPHS = 30  # for each operation
+_STEPS = 14  # in a graph: few, for a backward() that goes along every path
+_LARGEST = 3.0  # numbers in a graph; others are scaled down
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "__add__": lambda a, b: a + b,
+    "__mul__": lambda a, b: a * b,
+    "__sub__": lambda a, b: a - b,
+    "__neg__": lambda a, b: -a,
+    "__radd__": lambda a, b: 0.7 + a,
+    "__rsub__": lambda a, b: 1.5 - a,
+    "__rmul__": lambda a, b: 0.6 * a,
+    "__truediv__": lambda a, b: a / 1.3,
+    "__pow__": lambda a, b: a**3,
+    "tanh": lambda a, b: a.tanh(),
+    "relu": lambda a, b: a.relu(),
+    "exp": lambda a, b: a.exp(),
+}
 
 
 class Outcome(NamedTuple):
@@ -87,20 +112,52 @@ def outcomes(cls: type, name: str, count: int) -> list[Outcome | None]:
         return [_outcome(cls, name, leaves, constants) for leaves, constants in _samples(count)]
 
 
-def difference(theirs: list[Outcome | None], ours: list[Outcome | None]) -> tuple[Outcome, Outcome | None] | None:
-    """Return the first sample on which two methods differ, the first of them having given a number.
+def difference(
+    theirs: list[Outcome | None], ours: list[Outcome | None], *, exactly: bool = True
+) -> tuple[Outcome, Outcome | None] | None:
+    """Return the first sample on which two methods differ and the first method gave a number.
 
     Args:
-        theirs: What one gave.
-        ours: What the other gave.
+        theirs: The outcomes of the first method.
+        ours: The outcomes of the second method.
+        exactly: Whether all bits have to agree.
 
     Returns:
         Both outcomes; None if there is no such sample.
     """
+    same = _same if exactly else _nearly_same
     for their, our in zip(theirs, ours, strict=True):
-        if their is not None and (our is None or not _same(their.numbers, our.numbers)):
+        if their is not None and (our is None or not same(their.numbers, our.numbers)):
             return their, our
     return None
+
+
+def overwrites(cls: type, name: str, count: int) -> bool:
+    """Return whether a method's rule sets the gradient of an operand, where it should add to it.
+
+    Args:
+        cls: The class.
+        name: The method.
+        count: How many operands it takes behind self.
+    """
+    with _going_on():
+        for leaves, constants in itertools.islice(_samples(count), len(_PLAIN)):
+            operand: Any = cls(_NUMBERS[leaves[0]])
+            others = [cls(_NUMBERS[i]) for i in leaves[1:]]
+            try:
+                result: Any = getattr(cls, name)(operand, *others, *constants)
+                if not isinstance(result, cls):
+                    return False
+                result.backward()
+                alone, operand.grad = float(operand.grad), 0.0
+                again: Any = getattr(cls, name)(operand, *others, *constants)
+                (again + operand * cls(2.0)).backward()
+                both = float(operand.grad)
+            except Exception:  # the script's class does not support this
+                continue
+            if math.isfinite(alone) and not math.isclose(both, alone + 2.0, rel_tol=1e-9):
+                return True
+    return False
 
 
 def gradients(cls: type) -> list[float]:
@@ -110,8 +167,8 @@ def gradients(cls: type) -> list[float]:
         cls: The class.
 
     Returns:
-        The gradients of the leaves, of what is between and of the root, after a backward pass and after one more, of
-        another root.
+        The gradients of the leaves, of the results between, and of the root, after a backward pass and after one more
+        pass from another root.
     """
     x, y = cls(3.0), cls(-2.0)
     a = x * y + x
@@ -124,24 +181,86 @@ def gradients(cls: type) -> list[float]:
     return [*once, x.grad, y.grad]
 
 
+class Graphs:
+    """Sample graphs whose gradients show in their last bits in which order contributions were added.
+
+    Each graph has sums, products and one more operation: with more, few operands would be used often enough.
+
+    Args:
+        names: The names of the methods that the graphs may use.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        known = [name for name in _OPERATIONS if name in names]
+        self._kinds = [list(dict.fromkeys((*known[:2], name))) for name in known[1:]]
+        self._alive: list[Any] = []  # all nodes: new graphs get other addresses, and sets of nodes another order
+
+    def gradients(self, cls: type) -> list[tuple[float, ...] | None]:
+        """Return the gradients of the leaves of each graph, and its value.
+
+        Args:
+            cls: The class to build the graphs of.
+
+        Returns:
+            One a graph; None where the class raises.
+        """
+        with _going_on():
+            draws = [(names, random.Random(seed)) for names in self._kinds for seed in range(_GRAPHS)]
+            return [self._gradients_of_one(cls, names, draw) for names, draw in draws]
+
+    def _gradients_of_one(self, cls: type, names: list[str], draw: random.Random) -> tuple[float, ...] | None:
+        leaves: list[Any] = [cls(draw.uniform(-1.0, 1.0)) for _ in range(2)]
+        nodes = list(leaves)
+        try:
+            for _ in range(_STEPS):
+                node = _OPERATIONS[draw.choice(names)](draw.choice(nodes[-4:]), draw.choice(nodes))
+                nodes.append(node if abs(node.data) < _LARGEST else node * cls(0.1))
+            root = nodes[-1]
+            for node in nodes[-6:-1]:
+                root = root + node
+            root.backward()
+        except Exception:  # the script's class does not support this graph
+            return None
+        self._alive += [*nodes, root]
+        return (root.data, *[leaf.grad for leaf in leaves])
+
+
+def same_gradients(these: list[tuple[float, ...] | None], those: list[tuple[float, ...] | None]) -> bool:
+    """Return whether the gradients of all graphs are the same to the last bit.
+
+    Args:
+        these: The gradients that one class gave. Graphs where it raised are left out.
+        those: The gradients that another class gave.
+    """
+    pairs = zip(these, those, strict=True)
+    return all(this is None or (that is not None and _same(this, that)) for this, that in pairs)
+
+
 @contextmanager
 def _going_on() -> Iterator[None]:
-    """Keep observers of the script's passes from those over samples."""
+    """Keep observers of the script's passes from those over samples, and warnings from the user."""
     token = _ARE_GOING_ON.set(True)
     try:
-        yield
+        with numpy.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         _ARE_GOING_ON.reset(token)
 
 
 def _samples(count: int) -> Iterator[tuple[list[int], tuple[float, ...]]]:
-    """Operands, as the numbers of Values (the same one twice where it is the same Value) and of constants."""
+    """Yield operands: indices of the numbers of Values (an index twice for the same Value twice), and constants."""
+    special = range(_COUNT, len(_NUMBERS))
     if count == 0:
         yield from (([i], ()) for i in range(len(_NUMBERS)))
         return
-    yield from (([i, len(_NUMBERS) - 1 - i], ()) for i in range(len(_NUMBERS)))
-    yield from (([i, i], ()) for i in range(12))
+    yield from (([i, _COUNT - 1 - i], ()) for i in range(_COUNT))
+    yield from (([i, i], ()) for i in (*range(12), *special))
+    yield from (([i, j], ()) for i in special for j in (*range(len(_PLAIN)), *special) if i != j)
+    yield from (([j, i], ()) for i in special for j in range(len(_PLAIN)))
     yield from (([i], (constant,)) for i in range(20) for constant in _CONSTANTS)
+    # Without 0: -0.0 - 0 is 0.0 if it is computed as -0.0 + (-0). For that sign, a - b would stay the script's.
+    yield from (([i], (constant,)) for i in special for constant in _CONSTANTS if constant)
 
 
 def _outcome(cls: type, name: str, leaves: list[int], constants: tuple[float, ...]) -> Outcome | None:
@@ -155,16 +274,30 @@ def _outcome(cls: type, name: str, leaves: list[int], constants: tuple[float, ..
         is_node = isinstance(result, cls)
         if not is_node:
             return Outcome(said, (result,))
-        result.backward()
-    except Exception:  # whatever: the script's class does not do this
+        (result * cls(0.75)).backward()  # so that a rule that forgets the gradient of its result shows
+    except Exception:  # the script's class does not support this
         return None
     numbers = (result.data, *[node.grad for node in nodes.values()])
     return Outcome(said, numbers) if all(isinstance(number, (int, float)) for number in numbers) else None
 
 
 def _same(these: tuple[Any, ...], those: tuple[Any, ...]) -> bool:
-    return len(these) == len(those) and all(a == b or _both_nan(a, b) for a, b in zip(these, those, strict=True))
+    return len(these) == len(those) and all(map(_are_same, these, those))
 
 
-def _both_nan(a: object, b: object) -> bool:
-    return isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b)
+def _nearly_same(these: tuple[Any, ...], those: tuple[Any, ...]) -> bool:
+    """Whether results are the same but for the rounding of sums."""
+    pairs = zip(these, those, strict=False)
+    return len(these) == len(those) and all(
+        _are_same(a, b) or (isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-9))
+        for a, b in pairs
+    )
+
+
+def _are_same(a: object, b: object) -> bool:
+    """Whether two results are equal, with nan equal to nan, and 0.0 different from -0.0."""
+    if not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
+        return bool(a == b)
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    return a == b and math.copysign(1.0, a) == math.copysign(1.0, b)

@@ -1,9 +1,9 @@
 """Makes `import micrograd` find gradwalk, in this process and in the processes that it spawns.
 
 A finder is the first of Python's finders, so that a folder named `micrograd` beside the script is not imported and
-`sys.path[0]` can be the script's folder, as in Python. Child processes of `multiprocessing` get the finder before they run the main
-module: see `spawned.py`. Child processes of loky inherit `sys.path` alone, whose second entry is the folder of the
-shims.
+`sys.path[0]` can be the script's folder, as in Python. Child processes of `multiprocessing` get the finder before they
+run the main module: see `spawned.py`. Child processes of loky inherit `sys.path` alone, whose second entry is the
+folder of the shims.
 """
 
 from __future__ import annotations

@@ -39,11 +39,23 @@ def backward(root: ValueNode) -> None:
             "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
             "compute it outside of no_grad() to differentiate it"
         )
-    ends = [observer(root) for observer in _observers]
+    ends = started(root)
     if not _swept_natively(root):
         _sweep_with_rules(root)
     for end in ends:
         end()
+
+
+def started(root: Any) -> list[Callable[[], object]]:
+    """Tell the observers that a sweep begins.
+
+    Args:
+        root: The root of the sweep.
+
+    Returns:
+        The functions to call after the sweep, if it ends without an error.
+    """
+    return [observer(root) for observer in _observers]
 
 
 @contextmanager
