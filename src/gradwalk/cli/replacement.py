@@ -409,8 +409,8 @@ def _is_same_argument(cls: Any, index: int) -> bool:
     """
     a, b = cls(3.0), cls(-2.0)
     product = a * b
-    probes: list[Any] = {1: [(a, b)], 2: ["*", (b.data, a.data)], 3: ["label"]}.get(index, [])
-    for probe in probes:
+    probes: dict[int, list[Any]] = {1: [(a, b)], 2: ["*", (b.data, a.data)], 3: ["label"]}
+    for probe in probes.get(index, []):
         try:
             node = cls(1.5, *[(), ""][: index - 1], probe)
         except Exception:  # the class expects another kind of argument

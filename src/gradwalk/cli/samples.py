@@ -146,7 +146,8 @@ def overwrites(cls: type, name: str, count: int) -> bool:
             others = [cls(_NUMBERS[i]) for i in leaves[1:]]
             try:
                 result: Any = getattr(cls, name)(operand, *others, *constants)
-                if not isinstance(result, cls):
+                is_node = isinstance(result, cls)
+                if not is_node:
                     return False
                 result.backward()
                 alone, operand.grad = float(operand.grad), 0.0
