@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+import dataclasses
+import pickle
 import random
+import types
+from typing import Any
 
 import numpy as np
 import pytest
 from references import micrograd
 
-from gradwalk import Value, draw, grad, nn
+from gradwalk import Value, draw, grad, jacrev, jit, nn, vmap
+from gradwalk.nn import Module
 
 
 def both(*arguments, seed=1337):
@@ -169,3 +176,223 @@ def test_a_module_of_numbers_can_be_called():
     numbers = grad(lambda model: model([0.5, -1.0]) * 2.0)(model)
     assert isinstance(numbers([0.5, -1.0]), Value)
     assert numbers.layers[0].neurons[0]([1.0, 2.0]).data >= 0.0
+
+
+# Attributes in slots, and collections that are not containers of parameters
+
+
+class Slotted(Module):
+    __slots__ = ("w", "b", "__scale", "unset")  # noqa: RUF023  their order is that of the parameters
+
+    def __init__(self) -> None:
+        self.b = Value(3.0)
+        self.w = [Value(1.0), Value(2.0)]
+        self.__scale = Value(0.5)
+
+    def __call__(self, x: Any) -> Any:
+        return (self.w[0] * x + self.w[1] * x * x + self.b) * self.__scale
+
+
+class Derived(Slotted):
+    """With slots of its own, and attributes in a dict."""
+
+    __slots__ = ("c",)
+
+    def __init__(self) -> None:
+        self.first = Value(5.0)
+        super().__init__()
+        self.c = Value(4.0)
+
+    def __call__(self, x: Any) -> Any:
+        return super().__call__(x) + self.c * self.c + self.first * x
+
+
+class Mixed(Derived):
+    """Without slots of its own, and with a part that has slots."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = Slotted()
+
+    def __call__(self, x: Any) -> Any:
+        return super().__call__(x) * self.part(x)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen(Module):
+    w: Any
+    name: str = "frozen"
+
+    def __call__(self, x: Any) -> Any:
+        return self.w * self.w * x
+
+
+PATHS = {
+    Slotted: ["w.0", "w.1", "b", "_Slotted__scale"],
+    Derived: ["w.0", "w.1", "b", "_Slotted__scale", "c", "first"],
+    Mixed: [
+        *["w.0", "w.1", "b", "_Slotted__scale", "c", "first"],
+        *["part.w.0", "part.w.1", "part.b", "part._Slotted__scale"],
+    ],
+    Frozen: ["w"],
+}
+
+
+def made(cls: Any) -> Any:
+    return Frozen(Value(2.0)) if cls is Frozen else cls()
+
+
+@pytest.mark.parametrize("cls", PATHS)
+class TestSlots:
+    def test_parameters(self, cls):
+        model = made(cls)
+        assert [path for path, _ in model.named_parameters()] == PATHS[cls]
+        model(2.0).backward()
+        assert all(p.grad != 0.0 for p in model.parameters())
+        model.zero_grad()
+        assert all(p.grad == 0.0 for p in model.parameters())
+        model.label_parameters()
+        assert [p.label for p in model.parameters()] == PATHS[cls]
+
+    @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+    def test_copies(self, cls, copied):
+        model = made(cls)
+        twin = copied(model)
+        assert [path for path, _ in twin.named_parameters()] == PATHS[cls]
+        assert [p.data for p in twin.parameters()] == [p.data for p in model.parameters()]
+        assert grad(lambda m: m(2.0))(twin).parameters() == grad(lambda m: m(2.0))(model).parameters()
+
+    def test_transforms(self, cls):
+        model = made(cls)
+        model(2.0).backward()
+        expected = [p.grad for p in model.parameters()]
+        f = lambda m: m(2.0)  # noqa: E731
+        for transform in (grad(f), jit(grad(f)), grad(jit(f)), jit(grad(f), branches="record"), jacrev(f)):
+            for _ in range(3):  # recorded, then replayed
+                gradient = transform(model)
+                assert type(gradient) is cls
+                assert gradient.parameters() == pytest.approx(expected, rel=1e-12)
+                assert [path for path, _ in gradient.named_parameters()] == PATHS[cls]
+        batched = vmap(grad(lambda m, x: m(x)), in_axes=(None, 0))(model, np.array([2.0, 2.0]))
+        assert [p.tolist() for p in batched.parameters()] == [pytest.approx([e, e], rel=1e-12) for e in expected]
+        assert jit(lambda m: m)(model).parameters() == [p.data for p in model.parameters()]
+        in_a_dict = grad(lambda tree: tree["model"](tree["x"]))({"model": model, "x": 2.0})
+        assert in_a_dict["model"].parameters() == pytest.approx(expected, rel=1e-12)
+
+    def test_second_order(self, cls):
+        model = made(cls)
+        direction = [float(i + 1) for i in range(len(model.parameters()))]
+        slope = lambda m: sum(  # noqa: E731
+            d * g for d, g in zip(direction, grad(lambda m: m(2.0) * m(2.0))(m).parameters(), strict=True)
+        )
+        products = grad(slope)(model).parameters()
+        for i, parameter in enumerate(model.parameters()):
+            before = parameter.data
+            ends = []
+            for step in (1e-5, -1e-5):
+                parameter.data = before + step
+                ends.append(float(slope(model)))
+            parameter.data = before
+            assert products[i] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6, abs=1e-6)
+
+    def test_other_attributes_are_structure(self, cls):
+        calls = []
+        f = jit(lambda m: (calls.append(1), m(2.0))[1])
+        f(made(cls))
+        f(made(cls))
+        assert len(calls) == 1
+        other = made(cls)
+        if cls is Frozen:
+            other = Frozen(Value(2.0), "another")
+        else:
+            other.unset = "now set"
+        f(other)
+        assert len(calls) == 2
+
+
+def test_a_gradient_inside_a_recorded_function_has_parameters():
+    """They are computed Values there. Results that the model itself keeps are still not among its parameters."""
+    model = Slotted()
+    model.b = model.w[0] * 2.0  # a result
+    f = lambda m: m.w[0] * m.w[0] * m.w[1]  # noqa: E731
+    slope = lambda m: sum(grad(f)(m).parameters(), 0.0)  # noqa: E731
+    for transform in (grad, lambda f: jit(grad(f)), lambda f: grad(jit(f))):
+        assert transform(slope)(model).parameters() == [2.0 * 2.0 + 2.0 * 1.0, 2.0 * 1.0, 0.0]
+    x = Value(3.0)
+    outer = grad(lambda m: m(x))(Holder(None))
+    assert [p.data for p in outer.parameters()] == [3.0]
+    outer.parameters()[0].backward()
+    assert x.grad == 1.0
+    assert len(model.parameters()) == 3
+
+
+@dataclasses.dataclass
+class Pair:
+    left: Any
+    right: Any = None
+
+
+class Holder(Module):
+    def __init__(self, collection: Any, w: Any = None) -> None:
+        self.w = Value(2.0) if w is None else w
+        self.others = collection
+
+    def __call__(self, x: Any) -> Any:
+        return self.w * x
+
+
+COLLECTIONS: dict[str, Any] = {
+    "set": lambda v: {v},
+    "frozenset": lambda v: frozenset([v]),
+    "deque": lambda v: collections.deque([v]),
+    "UserList": lambda v: collections.UserList([v]),
+    "UserDict": lambda v: collections.UserDict(a=v),
+    "ChainMap": lambda v: collections.ChainMap({"a": v}),
+    "mappingproxy": lambda v: types.MappingProxyType({"a": v}),
+    "dict_values": lambda v: {"a": v}.values(),
+    "SimpleNamespace": lambda v: types.SimpleNamespace(a=v),
+    "Pair": Pair,
+    "set in a list": lambda v: [1.0, {v}],
+    "list in a deque": lambda v: collections.deque([[v]]),
+    "tuple in a set": lambda v: {(1.0, v)},
+    "array in a deque": lambda v: collections.deque([np.array([v])]),
+    "Module in a deque": lambda v: collections.deque([Holder(None, v)]),
+    "dict in a Pair": lambda v: Pair(None, {"a": v}),
+}
+
+
+@pytest.mark.parametrize("kind", COLLECTIONS)
+class TestOtherCollections:
+    def test_values_that_would_be_lost_are_refused(self, kind):
+        model = Holder(COLLECTIONS[kind](Value(1.0)))
+        path = r"Holder\.others" + (r"\.1" if kind == "set in a list" else "")
+        said = rf"the Values in {path} cannot be parameters, because it is a \w+: keep them in a list, tuple, dict"
+        for f in (
+            model.parameters,
+            model.zero_grad,
+            lambda: grad(lambda m: m(2.0))(model),
+            lambda: jit(lambda m: m(2.0))(model),
+            lambda: jit(grad(lambda m: m(2.0)))([model]),
+            lambda: vmap(lambda x, m: m(x), in_axes=(0, None))(np.ones(2), model),
+            lambda: grad(lambda x: grad(lambda m: m(x))(Holder(COLLECTIONS[kind](x))).w)(1.0),
+        ):
+            with pytest.raises(TypeError, match=said):
+                f()
+
+    def test_references_to_parameters_may_be_kept(self, kind):
+        """By programs that train the model in place; a transform would leave them out."""
+        model = Holder(None)
+        model.others = COLLECTIONS[kind](model.w)
+        assert model.parameters() == [model.w]
+        with pytest.raises(TypeError, match="cannot be parameters"):
+            grad(lambda m: m(2.0))(model)
+
+    def test_without_values_they_are_structure(self, kind):
+        model = Holder(COLLECTIONS[kind]("relu"))
+        assert model.parameters() == [model.w]
+        assert grad(lambda m: m(2.0))(model).parameters() == [2.0]
+
+    def test_results_are_no_parameters(self, kind):
+        model = Holder(COLLECTIONS[kind](Value(1.0) * 2.0))
+        assert model.parameters() == [model.w]
+        assert grad(lambda m: m(2.0))(model).parameters() == [2.0]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set, ValuesView
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
@@ -50,10 +52,11 @@ _looking = process_lock()  # held while one is filled, which another thread may 
 class Module(Generic[Parameter]):
     """A part of a network with parameters: attributes that are Values, Modules, or containers of them.
 
-    Containers are lists, tuples, dicts and arrays. Given to a function that is differentiated, recorded or batched, a
-    Module is a tree of the numbers of its parameters; a result that is like it is a Module with numbers in their
-    places. All other attributes belong to its structure: where they differ, such as in another activation, `jit`
-    records anew.
+    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values in other collections, such
+    as sets, which have no order, cannot be parameters: `parameters()` and the transforms refuse them. Given to a
+    function that is differentiated, recorded or batched, a Module is a tree of the numbers of its parameters; a result
+    that is like it is a Module with numbers in their places. All other attributes belong to its structure: where they
+    differ, such as in another activation, `jit` records anew.
 
     For type checkers a Module has a type of parameters. `Module`, and each subclass that does not say otherwise, has
     Values: that is what one makes, trains and sets to zero. A gradient has the class of its Module at run time, but
@@ -88,7 +91,11 @@ class Module(Generic[Parameter]):
             parameter.grad = 0.0
 
     def parameters(self) -> list[Parameter]:
-        """Return all parameters, in the order of `named_parameters`."""
+        """Return all parameters, in the order of `named_parameters`.
+
+        Raises:
+            TypeError: A set or another collection holds Values that are not parameters elsewhere in the Module.
+        """
         pending = attributes_of(self).get(PENDING)
         return pending.parameters() if pending else [parameter for _, parameter in self.named_parameters()]
 
@@ -104,25 +111,137 @@ class Module(Generic[Parameter]):
         """Iterate over all parameters with their paths, in the order of the attributes, each parameter once.
 
         Leaf Values count as parameters; Values that were computed do not. In a Module that is the gradient of another
-        one, or otherwise the result of a transform, the numbers that stand in their places count.
+        one, or otherwise the result of a transform, the numbers and computed Values in their places count.
+
+        Attributes in `__slots__` come before all others, those of base classes first.
 
         Yields:
             A path such as `"layers.0.neurons.2.w.1"`, and the parameter.
+
+        Raises:
+            TypeError: A set or another collection holds Values that are not parameters elsewhere in the Module.
         """
         seen: set[int] = set()
-        pending: list[tuple[str, object]] = [("", self)]
-        while pending:
-            path, item = pending.pop()
+        collections: list[tuple[str, object]] = []
+        for path, item in _parts(self):
             if isinstance(item, (Value, Number, Numbers)):
-                if id(item) not in seen and not (isinstance(item, Value) and item.operands):
+                if id(item) not in seen and not (isinstance(item, Value) and item.operands and not is_marked(item)):
                     seen.add(id(item))
                     yield path, item  # type: ignore[misc]  # what stands in a Module decides its type of parameters
-            elif id(item) not in seen:
-                children = _children(item)
-                if children:
-                    seen.add(id(item))
-                prefix = f"{path}." if path else ""
-                pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
+            elif is_other_collection(type(item)):
+                collections.append((path, item))
+        for path, item in collections:
+            if any(id(value) not in seen and not value.operands for value in values_within(item)):
+                raise refusal(type(self), path, item)
+
+
+_MARK = "_gradwalk_parameter"
+
+
+def mark(value: Any) -> None:
+    """Mark a computed Value as the parameter of a Module that a transform returns.
+
+    Args:
+        value: The Value.
+    """
+    setattr(value, _MARK, True)
+
+
+def is_marked(value: Value) -> bool:
+    """Return whether a Value is the parameter of a Module that a transform returned.
+
+    Args:
+        value: The Value.
+    """
+    return getattr(value, _MARK, False) is True
+
+
+def refusal(cls: type, path: str, collection: object) -> TypeError:
+    """Return the error for Values in a collection that cannot hold parameters.
+
+    Args:
+        cls: The class of the Module.
+        path: The path from the Module to the collection.
+        collection: The collection.
+    """
+    return TypeError(
+        f"the Values in {cls.__name__}.{path} cannot be parameters, because it is a {type(collection).__name__}: "
+        "keep them in a list, tuple, dict or array, or in a Module"
+    )
+
+
+def other_collections(module: Module[Any]) -> Iterator[tuple[str, object]]:
+    """Iterate over the collections in a Module that cannot hold parameters, with their paths.
+
+    Args:
+        module: The Module.
+    """
+    return ((path, item) for path, item in _parts(module) if is_other_collection(type(item)))
+
+
+def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
+    """Iterate over all parts of a Module and its containers that are not containers themselves, with their paths."""
+    seen: set[int] = set()
+    pending: list[tuple[str, object]] = [("", module)]
+    while pending:
+        path, item = pending.pop()
+        children = () if id(item) in seen or isinstance(item, Value) else _children(item)
+        if children:
+            seen.add(id(item))
+            prefix = f"{path}." if path else ""
+            pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
+        elif id(item) not in seen:
+            yield path, item
+
+
+_PLAIN = (str, bytes, bytearray, memoryview, range, array, list, tuple, dict)
+_COMMON = frozenset([type(None), bool, int, float, str, FunctionType, type])  # classes that need no closer look
+_COLLECTIONS = (Set, Mapping, Sequence, ValuesView, SimpleNamespace)
+
+
+def is_other_collection(cls: Any) -> bool:
+    """Return whether instances of a class may hold Values, which then cannot be parameters of a Module.
+
+    Args:
+        cls: The class, other than a Module or a container of parameters.
+    """
+    if cls in _COMMON or issubclass(cls, _PLAIN):
+        return False
+    return issubclass(cls, _COLLECTIONS) or hasattr(cls, "__dataclass_fields__")
+
+
+def values_within(collection: object) -> Iterator[Value]:
+    """Iterate over all Values in a collection, at any depth.
+
+    Args:
+        collection: A collection of any kind, a dataclass or a Module.
+    """
+    seen: dict[int, object] = {}  # with the objects themselves, so that no id is used again
+    pending: list[object] = [collection]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Value):
+            yield item
+        elif id(item) not in seen and type(item) not in _COMMON:
+            seen[id(item)] = item
+            pending.extend(_contents(item))
+
+
+def _contents(item: Any) -> list[Any]:
+    """Return what a collection of any kind holds."""
+    if isinstance(item, Module):
+        return [child for _, child in _children(item)]
+    if isinstance(item, Mapping):
+        return [*item.values()]
+    if isinstance(item, numpy.ndarray):
+        return item.ravel().tolist() if item.dtype == object else []
+    if isinstance(item, SimpleNamespace):
+        return [*vars(item).values()]
+    if hasattr(type(item), "__dataclass_fields__"):
+        return [getattr(item, name, None) for name in type(item).__dataclass_fields__]
+    if isinstance(item, (list, tuple)) or is_other_collection(type(item)):
+        return [*item]
+    return []
 
 
 def attributes_of(module: Any) -> dict[str, Any]:
@@ -153,10 +272,66 @@ def looked_at(module: Module[Any]) -> dict[str, Any]:
     return attributes
 
 
+_module_size = cython.declare(cython.Py_ssize_t, Module.__basicsize__)
+
+
+def slots_of(cls: Any) -> dict[str, Any]:
+    """Return the descriptors of the slots of a class of Modules by their names, those of base classes first.
+
+    Args:
+        cls: The class.
+    """
+    slots: dict[str, Any] = {}
+    if cls.__basicsize__ == _module_size:  # as for most classes
+        return slots
+    for base in reversed(cls.__mro__):
+        declared = vars(base).get("__slots__", ())
+        names = [declared] if isinstance(declared, str) else [*declared]
+        private = f"_{base.__name__.lstrip('_')}"
+        names = [f"{private}{name}" if name[:2] == "__" and name[-2:] != "__" else name for name in names]
+        descriptors = {name: vars(base).get(name) for name in names}
+        slots.update((name, slot) for name, slot in descriptors.items() if isinstance(slot, MemberDescriptorType))
+    return slots
+
+
+def with_slots(module: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return all attributes of a Module: those in slots, if they are set, and then the others.
+
+    Args:
+        module: The Module.
+        attributes: Its dict.
+    """
+    slots = slots_of(type(module))
+    if not slots:
+        return attributes
+    unset = object()
+    found = {name: getattr(module, name, unset) for name in slots}
+    return {name: item for name, item in found.items() if item is not unset} | attributes
+
+
+def set_attributes(module: Any, attributes: dict[str, Any]) -> None:
+    """Set attributes of a new Module, past what its class does when attributes are set.
+
+    Args:
+        module: The Module.
+        attributes: The attributes, of which some may be in slots.
+    """
+    slots = slots_of(type(module))
+    named = attributes_of(module)
+    if not slots:
+        named.update(attributes)
+        return
+    for name, item in attributes.items():
+        if name in slots:
+            slots[name].__set__(module, item)
+        else:
+            named[name] = item
+
+
 def _children(item: object) -> list[tuple[object, object]]:
     """The parts of a Module or container, with their names."""
     if isinstance(item, Module):
-        return list(vars(item).items())
+        return list(with_slots(item, vars(item)).items())
     if isinstance(item, dict):
         return list(item.items())
     if isinstance(item, numpy.ndarray) and item.dtype == object:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.nn import PENDING, Module, Number, looked_at
+from gradwalk.nn import PENDING, Module, Number, looked_at, slots_of
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.trees import attributes, form, object_codes
@@ -339,4 +339,4 @@ def _may_wait(cls: Any, names: Any) -> bool:
 
 def _is_usual(cls: Any) -> bool:
     """Whether nodes of a class can be read by what they hold: a subclass may show something else."""
-    return issubclass(cls, (Module, tuple)) or cls in (dict, list)
+    return issubclass(cls, tuple) or cls in (dict, list) or (issubclass(cls, Module) and not slots_of(cls))

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.nn import PENDING, Module, Number, Numbers, looked_at
+from gradwalk.nn import (
+    PENDING,
+    Module,
+    Number,
+    Numbers,
+    is_other_collection,
+    looked_at,
+    mark,
+    other_collections,
+    refusal,
+    set_attributes,
+    values_within,
+    with_slots,
+)
 from gradwalk.ops import _cython as cython
 from gradwalk.trees import attributes
 from gradwalk.value.modes import depth
@@ -26,6 +39,8 @@ _LIST = cython.declare(cython.int, 4)
 _TUPLE = cython.declare(cython.int, 5)
 _ARRAY = cython.declare(cython.int, 6)
 _FLOAT = cython.declare(cython.int, 7)
+_OTHER = cython.declare(cython.int, 8)
+_COLLECTION = cython.declare(cython.int, 9)  # that may hold Values, which then cannot be parameters
 _BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
 _kinds = cython.declare(dict, {})  # The kinds of the classes that have been met.
 
@@ -130,6 +145,9 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
 
     Returns:
         Its parameters, each once, in the order of `named_parameters`; and its treedef.
+
+    Raises:
+        TypeError: A set or another collection holds Values, which would be constants.
     """
     as_numbers: cython.bint = depth() == 0
     kind: cython.int
@@ -161,6 +179,8 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
                 nodes.append((type(part), keys, inner_codes))
                 pending.append((iter(inner), inner_codes))
                 break
+            elif kind == _COLLECTION and _hides_parameters(part, as_numbers):
+                raise refusal(type(module), _path_of(module, part), part)
             else:
                 codes.append(_static(kind, part))
         else:
@@ -227,7 +247,8 @@ def forget_kinds(most: int) -> None:
 def _kind(cls: Any) -> cython.int:
     if cls is not Value and cls not in _kinds:
         forget_kinds(1000)
-        _kinds[cls] = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
+        found: int = next(i for i, base in enumerate(_BASES) if issubclass(cls, base))
+        _kinds[cls] = _COLLECTION if found == _OTHER and is_other_collection(cls) else found
     kind: int = _VALUE if cls is Value else _kinds[cls]  # most parts are Values
     return kind
 
@@ -242,7 +263,19 @@ def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
     items: Any = attributes.get_attributes(part) if kind == _MODULE else part
     if PENDING in items:
         items = looked_at(part)
+    if kind == _MODULE:
+        items = with_slots(part, items)
     return tuple(items), items.values()
+
+
+def _hides_parameters(collection: Any, as_numbers: bool) -> bool:
+    """Whether a collection holds Values that a list would make parameters of."""
+    return any(not as_numbers or parameter_of(value) is not None for value in values_within(collection))
+
+
+def _path_of(module: Module, collection: Any) -> str:
+    """Return the path from a Module to a collection in it."""
+    return next((path for path, item in other_collections(module) if item is collection), "")
 
 
 @cython.cfunc
@@ -264,6 +297,8 @@ def _placed(leaf: object) -> object:
     """Return what stands for a parameter in a new Module."""
     if isinstance(leaf, float):
         return Number(leaf)
+    if isinstance(leaf, Value) and leaf.operands:
+        mark(leaf)
     return leaf.view(Numbers) if isinstance(leaf, numpy.ndarray) else leaf
 
 
@@ -297,9 +332,10 @@ def _filled(shell: Any, cls: Any, keys: Any, parts: list[Any]) -> object:
     elif kind == _ARRAY:
         for at, part in zip(numpy.ndindex(keys), parts, strict=True):
             shell[at] = part
+    elif kind == _MODULE:
+        set_attributes(shell, dict(zip(keys, parts, strict=True)))
     else:
-        items: Any = shell.__dict__ if kind == _MODULE else shell
-        items.update(zip(keys, parts, strict=True))
+        shell.update(zip(keys, parts, strict=True))
     return shell
 
 
