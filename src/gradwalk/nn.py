@@ -185,13 +185,16 @@ def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
     pending: list[tuple[str, object]] = [("", module)]
     while pending:
         path, item = pending.pop()
-        children = () if id(item) in seen or isinstance(item, Value) else _children(item)
-        if children:
-            seen.add(id(item))
-            prefix = f"{path}." if path else ""
-            pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
-        elif id(item) not in seen:
+        if isinstance(item, Value):
             yield path, item
+        elif id(item) not in seen:
+            children = _children(item)
+            if children:
+                seen.add(id(item))
+                prefix = f"{path}." if path else ""
+                pending.extend((f"{prefix}{name}", child) for name, child in reversed(children))
+            else:
+                yield path, item
 
 
 _PLAIN = (str, bytes, bytearray, memoryview, range, array, list, tuple, dict)
