@@ -11,6 +11,7 @@ from gradwalk.ops import _cython as cython
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
+from gradwalk.value.modes import RecordingError
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import users_line
@@ -102,10 +103,11 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
         TypeError: If a hand-made rule is set for the node, because closures cannot be pickled.
     """
     if _is_recorded(node):
-        raise modes.refused(
+        message = (
             f"{users_line()}: a Value cannot be pickled while the function that computes it is being recorded. Inside "
             "the function, use copy.copy or copy.deepcopy, which keep the Value connected"
         )
+        raise modes.refused(message) if modes.is_being_recorded(node) else RecordingError(message)
     if node._special and node._details.closure is not None:
         raise TypeError(
             f"cannot pickle the hand-made node {node!r} (operation {node.op!r}): its _backward is a closure"
