@@ -188,7 +188,7 @@ class TestModes:
         def eager() -> None:
             x = Value(2.0)
             assert bool(x > 1.0) is True
-            assert (x == 2.0) is False
+            assert (x == Value(2.0)) is False
 
         at_once(record, eager, record, eager, rounds=ROUNDS // 4)
 

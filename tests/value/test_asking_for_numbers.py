@@ -14,6 +14,7 @@ import pickle
 import statistics
 import string
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy
@@ -244,6 +245,35 @@ def test_a_value_from_outside_does_not_show_its_number_either(way):
     before = answers(lambda f, _: jit(lambda x: f(parameter) * x)(2.0), FORMATS[way], 0.0)
     parameter.data = 1.5
     assert before == answers(lambda f, _: jit(lambda x: f(parameter) * x)(2.0), FORMATS[way], 0.0)
+
+
+class TestOtherThreads:
+    """A function may use other threads, which do not know the recording."""
+
+    @pytest.mark.filterwarnings("ignore")
+    @pytest.mark.parametrize("way", [way for way in ALL if way not in ("attributes", "op", "_op")])
+    @pytest.mark.parametrize("transform", ["jit", "jit(grad)", "vmap"])
+    def test_do_not_see_the_number_of_a_recorded_value(self, transform, way):
+        with ThreadPoolExecutor(1) as pool:
+
+            def ask(x):
+                return pool.submit(ALL[way], x).result()
+
+            assert answers(RECORDED[transform], ask, 0.5) == answers(RECORDED[transform], ask, 1.5)
+
+    def test_see_the_numbers_of_their_own_values_and_of_those_that_were_left_over(self):
+        left_over = []
+        grad(lambda x: left_over.append(x * x) or x * 2.0)(3.0)
+
+        def own():
+            v = Value(2.0)
+            (v * v).backward()
+            return v.grad, f"{v:.1f}", grad(lambda x: x * 3.0 if x > 1.0 else x)(2.0), left_over[0].data
+
+        with ThreadPoolExecutor(1) as pool:
+            found = []
+            jit(lambda x: (found.append(pool.submit(own).result()), x)[1])(1.0)
+        assert found == [(4.0, "2.0", 3.0, 9.0)]
 
 
 class TestFormats:

@@ -7,4 +7,5 @@ cdef int staging
 cdef int recordings
 
 cdef object inspect(ValueNode out)
+cdef bint is_recorded_elsewhere(ValueNode node) except? -1
 cdef bint stands_for_a_number(ValueNode node, object other) except? -1

@@ -367,6 +367,32 @@ def is_being_recorded(node: ValueNode) -> bool:
 
 
 @cython.cfunc
+def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
+    """Return whether a node may belong to a function that another thread is staging now.
+
+    Recordings are known to their own threads alone, so a function that uses other threads is found out by the levels.
+    """
+    level: cython.int = node._level
+    if staging == 0 or level == 0 or level == nodes.ENDED or _staging_level.get() or level <= _depth.get():
+        return False
+    return not _has_ended(node)
+
+
+def _has_ended(node: ValueNode) -> bool:
+    """Return whether a node depends on an input of a recording that has ended."""
+    waiting = [node]
+    known = {id(node)}
+    while waiting:
+        for operand in waiting.pop().operands:
+            if cython.cast(ValueNode, operand)._level == nodes.ENDED:
+                return True
+            if id(operand) not in known:
+                known.add(id(operand))
+                waiting.append(operand)
+    return False
+
+
+@cython.cfunc
 def stands_for_a_number(node: ValueNode, other: object) -> cython.bint:
     """Whether one of two is computed from the arguments of a function that is being recorded, or all is staged."""
     if node._level > 0 or (isinstance(other, ValueNode) and cython.cast(ValueNode, other)._level > 0):
@@ -397,6 +423,11 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` while the function is being recorded: the answer would be "
             f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
+        )
+    if is_recorded_elsewhere(node):
+        raise refused(
+            f"{users_line()}\n  {what} `{spelled(node)}` in another thread than the one that records the function: the "
+            f"answer would be that for these arguments, frozen for all others.\n  {_cure(what)}"
         )
 
 

@@ -134,7 +134,8 @@ class Value(ValueNode):
         return partials
 
     def __repr__(self) -> str:
-        if modes.staging != 0 and modes.is_staging():  # which must not show a number: a branch on the text would freeze
+        # A recorded Value shows no number, because a branch on the text would freeze it.
+        if modes.staging != 0 and (modes.is_staging() or modes.is_recorded_elsewhere(self)):
             return f"Value({spelled(self)})"
         label = f", label={self.label!r}" if self.label else ""
         return f"Value(data={self._primal}, grad={self._grad}{label})"
@@ -1943,6 +1944,10 @@ def _is_condition(x: object) -> cython.int:
 @cython.cfunc
 def _compared(opcode: cython.int, left: object, right: object) -> object:
     """Whether a comparison holds; while a function is staged, that as a Value."""
-    if modes.staging != 0 and modes.is_staging():
-        return _binary(opcode, left, right)
+    if modes.staging != 0:
+        if modes.is_staging():
+            return _binary(opcode, left, right)
+        for operand in (left, right):
+            if isinstance(operand, Value):
+                modes.refuse_if_staging(operand, "branches on")
     return evaluate.value(opcode, _number(left), _number(right), 0.0) != 0.0
