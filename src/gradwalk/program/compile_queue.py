@@ -6,7 +6,6 @@ The thread is a daemon: a process that exits does not wait for it. It ends when 
 from __future__ import annotations
 
 import _thread
-import contextlib
 import os
 import sys
 from collections import deque
@@ -70,19 +69,16 @@ class _Queue:
         self.hire()
 
     def hire(self) -> None:
-        """Start the thread, unless it runs."""
+        """Start the thread, unless it runs. Where threads cannot be started, the tasks are dropped."""
         try:
             self._vacancy.pop()
         except IndexError:
             return
-        is_started = False
         try:
-            with contextlib.suppress(RuntimeError):  # there can be no more threads, as when Python is about to exit
-                _thread.start_new_thread(self._work, ())  # `threading` would wait until the thread has begun
-                is_started = True
-        finally:
-            if not is_started:
-                self._vacancy.append(True)
+            _thread.start_new_thread(self._work, ())  # `threading` would wait until the thread has begun
+        except RuntimeError:  # there can be no more threads, as in WebAssembly or when Python is about to exit
+            self._tasks.clear()
+            self.renew()
 
     def _work(self) -> None:
         """Run tasks until there have been none for a while. An error ends the thread, and is reported thereby."""

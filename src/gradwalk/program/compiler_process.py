@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -23,8 +24,8 @@ from gradwalk.program import compiler_main
 if TYPE_CHECKING:
     import subprocess
 
-# Held while LLVM, the dynamic loader or an import that only the compiler needs runs in this process. `os.fork` waits for
-# it, so no child is made in the middle of that. It is never held while a program is being compiled.
+# Held while LLVM, the dynamic loader or an import that only the compiler needs runs in this process. `os.fork` waits
+# for it, so no child is made in the middle of that. It is never held while a program is being compiled.
 native_lock = process_lock()
 
 
@@ -40,8 +41,7 @@ class CompilerProcess:
     """
 
     def __init__(self) -> None:
-        import subprocess  # takes milliseconds, and nothing else needs it
-
+        subprocess = importlib.import_module("subprocess")  # takes milliseconds, and nothing else needs it
         if os.name == "nt":
             apart: dict[str, Any] = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
         else:

@@ -15,7 +15,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -288,7 +288,7 @@ def run_now(task: Callable[[], object]) -> None:
     try:
         task()
     except CompileError as error:
-        compile_queue.submit(lambda: _raise(error))
+        compile_queue.submit(partial(_raise, error))
     compile_queue.close_idle_later()
 
 

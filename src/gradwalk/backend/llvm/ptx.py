@@ -15,8 +15,8 @@ from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.encoding import WIDTH
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.program.code import Code
-from gradwalk.program.fold import fold
 from gradwalk.program.compiler_process import is_installed
+from gradwalk.program.fold import fold
 from gradwalk.program.llvm_body import PREFIX, VARIABLES, Body, Type, declaration, printed_functions, signature, symbol
 from gradwalk.program.machine_code import native
 from gradwalk.program.program import Program
