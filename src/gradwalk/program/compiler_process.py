@@ -16,13 +16,13 @@ import sys
 from collections import deque
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gradwalk.ops.locks import process_lock
 from gradwalk.program import compiler_main
 
 if TYPE_CHECKING:
-    import subprocess
+    from subprocess import Popen
 
 # Held while LLVM, the dynamic loader or an import that only the compiler needs runs in this process. `os.fork` waits
 # for it, so no child is made in the middle of that. It is never held while a program is being compiled.
@@ -47,7 +47,7 @@ class CompilerProcess:
         else:
             apart = {"start_new_session": True}  # Ctrl-C reaches this process alone
         script = Path(compiler_main.__file__)
-        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+        started = subprocess.Popen(
             [sys.executable, "-I", "-S", str(script), _folder_of_llvmlite()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -56,6 +56,9 @@ class CompilerProcess:
             cwd=script.parent,
             **apart,
         )
+        self._process: Popen[bytes] = started
+        self._requests: BinaryIO = started.stdin
+        self._replies: BinaryIO = started.stdout
 
     def ask(self, request: bytes) -> bytes:
         """Send a request and wait for the reply.
@@ -69,13 +72,12 @@ class CompilerProcess:
         Raises:
             CompileError: The process ended.
         """
-        process = self._process
         reply = None
         with contextlib.suppress(BrokenPipeError):
-            compiler_main.write_frame(process.stdin, request)  # type: ignore[arg-type]  # a pipe
-            reply = compiler_main.read_frame(process.stdout)  # type: ignore[arg-type]
+            compiler_main.write_frame(self._requests, request)
+            reply = compiler_main.read_frame(self._replies)
         if reply is None:
-            raise CompileError(f"the process that compiles ended with exit code {process.wait()}")
+            raise CompileError(f"the process that compiles ended with exit code {self._process.wait()}")
         return reply
 
     @property
@@ -95,9 +97,8 @@ class CompilerProcess:
         self._close()
 
     def _close(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._requests.close()
+        self._replies.close()
 
 
 _idle: deque[CompilerProcess] = deque()
