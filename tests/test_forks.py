@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from checkout import IS_COMPILED
+from while_compiling import forking
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -169,74 +169,6 @@ def test_a_child_can_work_wherever_another_thread_was():
     run(PAUSED)
 
 
-COMPILING = """
-import multiprocessing, os, random, signal, sys, tempfile, threading, time, warnings
-import numpy
-from gradwalk import jit, math, vmap
-from gradwalk.program import machine_code
-from gradwalk.program.interpreter import Interpreter
-
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # what is found there is not compiled
-warnings.simplefilter("ignore", DeprecationWarning)
-chance = random.Random(0)
-numbers = numpy.linspace(0.0, 1.0, 300)
-
-
-def function(factor, length):
-    def f(x):
-        for i in range(length):
-            x = math.sin(x * (1 + i % 7)) + x * factor
-        return x
-
-    return f
-
-
-def child():
-    signal.alarm(120)  # ends a child that waits for ever
-    f = function(1.0 / os.getpid(), 20)
-    on_lanes, at_once = jit(vmap(f), backend="lanes"), jit(vmap(f), backend="llvm")
-    scalar = jit(f, backend="llvm")
-    right = scalar(0.3) == jit(f, backend="lanes")(0.3) and (at_once(numbers) == on_lanes(numbers)).all()
-    used = {*scalar.statistics.backends.values(), *at_once.statistics.backends.values()}
-    same = all(f(0.3) == expected for f, expected in compiling)
-    sys.exit(0 if right and same and (used == {"llvm"} or not IS_COMPILED) else 1)
-
-
-def compile_beside(number):
-    f = jit(function(0.5 + 1e-3 * number, chance.choice([5, 50, 300])), backend=chance.choice([None, "llvm"]))
-    expected = jit(f, backend="lanes")(0.3)
-    if f._policy.backend == "llvm":
-        threading.Thread(target=f, args=(0.3,), daemon=True).start()
-    else:
-        f(0.3)
-        machine_code.compile_for(Interpreter(f.program.code))
-    compiling[:] = [*compiling[-2:], (f, expected)]
-    time.sleep(chance.random() * chance.choice([0.001, 0.02, 0.3]))
-
-
-def exit_code(number):
-    if number % 2:
-        process = multiprocessing.get_context("fork").Process(target=child)
-        process.start()
-        process.join()
-        return process.exitcode
-    child_id = os.fork()
-    if child_id == 0:
-        try:
-            child()
-        except SystemExit as end:
-            os._exit(end.code)
-    return os.waitstatus_to_exitcode(os.waitpid(child_id, 0)[1])
-
-
-compiling = []
-for number in range(FORKS):
-    compile_beside(number)
-    code = exit_code(number)
-    assert code == 0, (number, code)
-"""
-
-
 def test_children_can_compile_whenever_they_are_forked():
     pytest.importorskip("llvmlite")
-    run(f"IS_COMPILED, FORKS = {IS_COMPILED}, 12\n{COMPILING}")
+    run(forking(12))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import _thread
 import gc
+import subprocess
 import sys
 import threading
 import time
 
 import pytest
+from while_compiling import exiting
 
 from gradwalk.program import compile_queue
 from gradwalk.program.compile_queue import _Queue, submit
@@ -136,3 +138,33 @@ def test_the_queue_of_the_process():
     ran = []
     submit(lambda: ran.append(threading.current_thread().daemon))
     assert waited_for(lambda: ran == [True])
+
+
+def test_an_exit_is_silent(tmp_path):
+    pytest.importorskip("llvmlite")
+    for seed in range(5):
+        command = [sys.executable, "-c", exiting(seed, str(tmp_path))]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+MANY = """
+import _thread
+from gradwalk import jit, math
+from gradwalk.program import machine_code
+from gradwalk.program.interpreter import Interpreter
+
+f = jit(lambda x: math.sin(x) * x)
+f(0.5)
+interpreters = [Interpreter(f.program.code) for _ in range(400)]
+begun = _thread._count()
+for interpreter in interpreters:
+    machine_code.compile_for(interpreter)
+assert _thread._count() <= begun + 1
+assert interpreters[-1].machine_code is None  # the exit does not wait for it
+"""
+
+
+def test_many_functions_wait_in_one_thread():
+    pytest.importorskip("llvmlite")
+    subprocess.run([sys.executable, "-c", MANY], check=True, timeout=120)
