@@ -73,7 +73,7 @@ for number in range(FORKS):
 
 
 def forking(count: int) -> str:
-    """Return a program that forks so many times. Each child calls, compiles and exits; an error names one that fails."""
+    """Return a program that forks so many times. Children call, compile and exit; an error names one that fails."""
     return f"IS_COMPILED, FORKS = {IS_COMPILED}, {count}\n{_FORKING}"
 
 
