@@ -23,7 +23,7 @@ _TURN = 0.0005
 class _ShortTurns:
     """The interval after which a thread of Python gives way to another one, made short while there is a task.
 
-    The interval is one for all threads. Where other code sets another interval meanwhile, that is left alone.
+    All threads share the interval. If other code sets another interval meanwhile, that interval stays.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class _Queue:
         self.hire()
 
     def hire(self) -> None:
-        """Start the thread, unless it runs. Where threads cannot be started, the tasks are dropped."""
+        """Start the thread, unless it runs. The tasks are dropped if threads cannot be started."""
         try:
             self._vacancy.pop()
         except IndexError:

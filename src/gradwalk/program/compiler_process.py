@@ -1,4 +1,4 @@
-"""The processes that compile: LLVM runs in a process of its own, and this one gets object code through a pipe.
+"""The processes that compile: LLVM runs in a second process, and this one gets object code through a pipe.
 
 LLVM takes up to some seconds. In a thread of this process it would hold locks that a forked child waits for without
 end, and it could crash while Python exits. Importing llvmlite takes the interpreter's lock for tens of milliseconds.

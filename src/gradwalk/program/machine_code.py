@@ -1,8 +1,8 @@
 """Machine code for programs that have run long, such as the steps of loops, where llvmlite is installed.
 
-The interpreter serves from the first call on. Programs that have run often are compiled by a thread
-(`compile_queue.py`) and a process (`compiler_process.py`) of their own while the calls go on. Results are the same to
-the last bit (`llvm_ir.py`).
+The interpreter runs a program from the first call on. After many calls, a thread (`compile_queue.py`) and a second
+process (`compiler_process.py`) compile the program while calls continue. Results are the same to the last bit
+(`llvm_ir.py`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from gradwalk.program.compiler_process import CompileError, native_lock
 from gradwalk.program.llvm_body import PREFIX
 from gradwalk.program.llvm_ir import called_by_address, ir_source
 
-# Instructions of a program, and entries of its tables, which stand on the stack. Larger ones do not fit the caches, and
-# take long to compile.
+# The most instructions of a program and entries of its tables, which are on the stack. Larger programs do not fit the
+# caches, and take long to compile.
 MOST = 3000
 
 
@@ -73,8 +73,8 @@ class Policy(NamedTuple):
     """When machine code is made, and how.
 
     Attributes:
-        backend: "llvm" to make it before the first run, "lanes" never to make it; None to make it of what has run long,
-            unless the environment variable GRADWALK_BACKEND is "lanes".
+        backend: "llvm" to compile before the first run, "lanes" never to compile; None to compile programs that have run
+            long, unless the environment variable GRADWALK_BACKEND is "lanes".
         contract: Whether machine code may round a product and a sum once.
     """
 
@@ -83,7 +83,7 @@ class Policy(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Why no machine code is made of anything, or ""."""
+        """Why nothing is compiled, or ""."""
         if self.backend == "lanes":
             return 'the backend is "lanes"'
         if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
@@ -93,7 +93,7 @@ class Policy(NamedTuple):
 
 DEFAULT = Policy()
 _policy: ContextVar[Policy] = ContextVar("policy", default=DEFAULT)
-current_policy = _policy.get  # that of programs and kernels which are made now
+current_policy = _policy.get  # the policy of programs and kernels that are made now
 
 
 def checked_policy(backend: str | None, contract: bool) -> Policy:
@@ -107,7 +107,7 @@ def checked_policy(backend: str | None, contract: bool) -> Policy:
         The policy.
 
     Raises:
-        ValueError: There is no such backend.
+        ValueError: The backend is unknown.
         ImportError: It is "llvm", and llvmlite is not installed.
     """
     if backend not in (None, "lanes", "llvm"):
@@ -153,7 +153,7 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 
 def refusal(code: Code, policy: Policy) -> str:
-    """Return why no machine code is made of a program.
+    """Return why a program is not compiled.
 
     Args:
         code: The parts of the program.
@@ -204,7 +204,7 @@ def address_in(library: str | None, function: str) -> int:
         The address.
 
     Raises:
-        MissingFunctionError: The library has no such function.
+        MissingFunctionError: The library lacks the function.
     """
     with native_lock:
         found = getattr(ctypes.CDLL(library), function, None)

@@ -1,7 +1,7 @@
 """Machine code on disk, so that a program which was compiled once need not be compiled again.
 
-The folder belongs to the user alone. What stands in it is run, so nothing is read from a folder or a file that another
-user could have written to, and a file has to be whole: it begins with the digest of the rest.
+The folder belongs to the user alone. The process runs the code that it finds there, so it reads no folder or file that
+another user could have written to, and a file must be whole: it begins with the digest of the rest.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-# Bytes of all files together. Beyond that, those that were written first are removed.
+# The most bytes of all files together. The files that were written first are removed when there are more.
 _MOST_BYTES = 64 << 20
 _SUFFIX = ".o"
 _DIGEST = hashlib.sha256().digest_size
-# What the names of files begin with while they are written, and the seconds after which such a file was left behind by
-# a process that was killed.
+# Files have a name that begins so while they are written. A file that is older than this number of seconds was left
+# behind by a process that was killed.
 _UNFINISHED = "tmp"
 _MOST_SECONDS = 3600.0
 
 
 def key_of(*parts: str) -> str:
-    """Return the name of what is made of some texts.
+    """Return a name for the machine code that some texts determine.
 
     Args:
         *parts: The texts.
@@ -119,7 +119,7 @@ def _folder() -> Path | None:
 
 
 def _parent() -> Path:
-    """Where this system keeps what programs may compute again. Relative paths in the environment are ignored."""
+    """Find the folder for the caches of this user. Relative paths in the environment are ignored."""
     name = {"nt": "LOCALAPPDATA", "posix": "XDG_CACHE_HOME"}.get(os.name, "")
     given = os.environ.get(name, "")
     if sys.platform != "darwin" and Path(given).is_absolute():
@@ -132,10 +132,10 @@ def _parent() -> Path:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Whether a file or folder is the user's own, and nobody else may write to it."""
+    """Whether a file or folder belongs to the user, and no other user may read it or write to it."""
     if stat.S_ISLNK(status.st_mode):
         return False
-    if os.name == "nt":  # the folder of a user's local data has no others
+    if os.name == "nt":  # other users cannot write to the folder of local data
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o077
 
