@@ -95,7 +95,7 @@ def test_where_there_can_be_no_process(monkeypatch):
 
 def test_a_process_that_cannot_be_started(monkeypatch, tmp_path):
     close_idle()
-    monkeypatch.setattr(compiler_process, "_start_errors", [])
+    monkeypatch.setattr(compiler_process, "_refusals", [])
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", str(tmp_path / "python"))
         with pytest.raises(CompileError, match="the process that compiles could not be started: "):

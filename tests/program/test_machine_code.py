@@ -151,7 +151,8 @@ def test_what_is_not_compiled(monkeypatch):
     assert machine_code.refusal(f.program.code, policy) == ""
     assert machine_code.refusal(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
     with monkeypatch.context() as patch:
-        patch.setattr(compiler_process, "why_not", lambda: "llvmlite is not installed: pip install 'gradwalk[native]'")
+        patch.setattr(compiler_process, "why_not", lambda: compiler_process.NOT_INSTALLED)
+        patch.setattr(compiler_process, "is_installed", lambda: False)
         assert "pip install 'gradwalk[native]'" in machine_code.refusal(f.program.code, policy)
         with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
             jit(f, backend="llvm")
@@ -215,6 +216,18 @@ class TestFailures:
         assert waited_for(lambda: len(reported) == 1)
         assert reported[0].startswith("LLVM refused the module: ")
         assert (interpreter.failure, interpreter.machine_code) == ("compiling it failed", None)
+
+    def test_an_llvmlite_that_cannot_be_imported_is_asked_for_once(self, backend, reported, monkeypatch):
+        def refuse():
+            raise ImportError("no library")
+
+        monkeypatch.setattr(compiler_process, "_refusals", [])
+        monkeypatch.setattr(machine_code, "_llvm_binding", refuse)
+        for _ in range(3):
+            machine_code.compile_for(StandIn(backend))
+            assert waited_for(lambda: reported and not compile_queue._queue._tasks)
+        assert reported == ["llvmlite cannot be imported: no library"]
+        assert StandIn(backend).policy.refusal == "llvmlite cannot be imported: no library"
 
     def test_an_error_of_the_library_is_not_lost(self, backend, reported, monkeypatch):
         def broken(code, contract):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # for it, so no child is made in the middle of that. It is never held while a program is being compiled.
 native_lock = process_lock()
 
+NOT_INSTALLED = "llvmlite is not installed: pip install 'gradwalk[native]'"
+
 
 class CompileError(Exception):
     """LLVM or its process failed; the message says how."""
@@ -103,7 +105,7 @@ class CompilerProcess:
 
 _idle: deque[CompilerProcess] = deque()
 _all: set[CompilerProcess] = set()
-_start_errors: list[str] = []
+_refusals: list[str] = []
 
 
 def object_code(source: str, features: str | None) -> bytes:
@@ -142,13 +144,26 @@ def is_installed() -> bool:
 
 def why_not() -> str:
     """Return why this process cannot have programs compiled, or ""."""
-    return _start_errors[0] if _start_errors else _why_never()
+    return _refusals[0] if _refusals else _why_never()
+
+
+def refuse(why: str) -> str:
+    """Have nothing compiled any more.
+
+    Args:
+        why: The reason, which `why_not` gives from now on.
+
+    Returns:
+        The reason.
+    """
+    _refusals.append(why)
+    return why
 
 
 @cache
 def _why_never() -> str:
     if not is_installed():
-        return "llvmlite is not installed: pip install 'gradwalk[native]'"
+        return NOT_INSTALLED
     name = Path(sys.executable).name.lower()
     if getattr(sys, "frozen", False) or not name.startswith(("python", "pypy")):
         return f"compiling needs a Python interpreter to run, and sys.executable is {sys.executable!r}"
@@ -176,8 +191,7 @@ def _taken() -> CompilerProcess:
         except TimeoutError:  # of a signal handler
             raise
         except OSError as error:
-            _start_errors.append(f"the process that compiles could not be started: {error}")
-            raise CompileError(_start_errors[0]) from error
+            raise CompileError(refuse(f"the process that compiles could not be started: {error}")) from error
         _all.add(process)
     return process
 

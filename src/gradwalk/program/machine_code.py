@@ -73,8 +73,8 @@ class Policy(NamedTuple):
     """When machine code is made, and how.
 
     Attributes:
-        backend: "llvm" to compile before the first run, "lanes" never to compile; None to compile programs that have run
-            long, unless the environment variable GRADWALK_BACKEND is "lanes".
+        backend: "llvm" to compile before the first run, "lanes" never to compile; None to compile programs that have
+            run long, unless the environment variable GRADWALK_BACKEND is "lanes".
         contract: Whether machine code may round a product and a sum once.
     """
 
@@ -113,8 +113,8 @@ def checked_policy(backend: str | None, contract: bool) -> Policy:
     if backend not in (None, "lanes", "llvm"):
         raise ValueError(f'backend is {backend!r}: it is "lanes", "llvm", or None for machine code of what runs long')
     policy = Policy(backend, bool(contract)) if backend or contract else DEFAULT
-    if backend == "llvm" and policy.refusal:
-        raise ImportError(policy.refusal)
+    if backend == "llvm" and not compiler_process.is_installed():
+        raise ImportError(compiler_process.NOT_INSTALLED)
     return policy
 
 
@@ -312,7 +312,7 @@ def native() -> Iterator[Any]:
         except TimeoutError:  # of a signal handler
             raise
         except (ImportError, OSError) as error:
-            raise CompileError(f"llvmlite cannot be imported: {error}") from error
+            raise CompileError(compiler_process.refuse(f"llvmlite cannot be imported: {error}")) from error
         yield llvm
 
 
