@@ -23,6 +23,7 @@ BENCHMARKS = (
     "see",
     "transforms",
     "calls",
+    "compiling",
     "loops",
     "solvers",
     "folding",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from while_compiling import forking
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -168,28 +169,6 @@ def test_a_child_can_work_wherever_another_thread_was():
     run(PAUSED)
 
 
-COMPILING = """
-import os, signal, time
-from gradwalk import jit
-from gradwalk.program import machine_code
-from gradwalk.program.interpreter import Interpreter
-
-f = jit(lambda x: x * x + 1.0)
-f(2.0)
-machine_code.compiled(f.program.code)
-with machine_code._turn.lock:  # as if a thread were compiling
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)
-        interpreter = Interpreter(f.program.code)
-        machine_code.compile_for(interpreter)
-        while interpreter.machine_code is None:
-            time.sleep(0.01)
-        os._exit(0)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-"""
-
-
-def test_children_can_compile():
+def test_children_can_compile_whenever_they_are_forked():
     pytest.importorskip("llvmlite")
-    run(COMPILING)
+    run(forking(12))

@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import math
 import pickle
-import threading
+import sys
 import time
 
 import numpy
@@ -21,7 +21,7 @@ from gradwalk import debug_nans, grad, jit, loops, low_level_callable, vmap
 from gradwalk import math as gm
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
-from gradwalk.program import machine_code
+from gradwalk.program import compile_queue, compiler_process, machine_code, object_cache
 from gradwalk.program.interpreter import Interpreter
 from gradwalk.program.llvm_ir import called_by_address, ir_source
 from gradwalk.program.program import Program
@@ -123,7 +123,7 @@ def test_steps_that_have_run_long_are_compiled_and_results_stay():
         slope(0.5, few)
     # Uncompiled, runs have no memory that machine code could work on.
     assert waited_for(lambda: compiled_parts(value.program) == (2 if IS_COMPILED else 0))
-    assert waited_for(lambda: not any(thread.name == "gradwalk-compiler" for thread in threading.enumerate()))
+    assert waited_for(lambda: not compile_queue._queue._tasks)
     assert [(value(x, few), slope(x, few)) for x in (0.5, 2.0)] == expected
     with debug_nans(), pytest.raises(FloatingPointError):
         value(math.nan, 10.0)
@@ -151,7 +151,8 @@ def test_what_is_not_compiled(monkeypatch):
     assert machine_code.refusal(f.program.code, policy) == ""
     assert machine_code.refusal(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
     with monkeypatch.context() as patch:
-        patch.setattr(machine_code, "llvm_binding", lambda: None)
+        patch.setattr(compiler_process, "why_not", lambda: compiler_process.NOT_INSTALLED)
+        patch.setattr(compiler_process, "is_installed", lambda: False)
         assert "pip install 'gradwalk[native]'" in machine_code.refusal(f.program.code, policy)
         with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
             jit(f, backend="llvm")
@@ -168,6 +169,79 @@ def test_what_is_not_compiled(monkeypatch):
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
     assert machine_code.refusal(looping.program.code, policy).startswith("it calls loops, batches or functions")
+
+
+class StandIn:
+    """What `compile_for` needs of an interpreter, for a program that calls functions of the C library."""
+
+    def __init__(self, backend: str | None) -> None:
+        f = jit(lambda x: gm.exp(x) * gm.sin(x))
+        f(1.0)
+        self.code = f.program.code
+        self.policy = machine_code.Policy(backend)
+        self.failure = ""
+        self.machine_code = None
+
+    def adopt(self, code) -> None:
+        self.machine_code = code
+
+
+@pytest.mark.parametrize("backend", [None, "llvm"])
+class TestFailures:
+    @pytest.fixture
+    def reported(self, monkeypatch):
+        errors: list[str] = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda arguments: errors.append(str(arguments.exc_value)))
+        return errors
+
+    def test_none(self, backend, reported):
+        interpreter = StandIn(backend)
+        machine_code.compile_for(interpreter)
+        assert waited_for(lambda: interpreter.machine_code is not None and not compile_queue._queue._tasks)
+        assert (interpreter.failure, reported) == ("", [])
+
+    def test_a_function_that_the_c_library_lacks_is_forgiven_and_named(self, backend, reported, monkeypatch):
+        monkeypatch.setattr(machine_code, "called_by_address", lambda source: ["exp", "gradwalk_has_no_such_function"])
+        interpreter = StandIn(backend)
+        machine_code.compile_for(interpreter)
+        assert waited_for(lambda: interpreter.failure and not compile_queue._queue._tasks)
+        assert interpreter.failure == "the C library lacks a function: gradwalk_has_no_such_function"
+        assert reported == []
+
+    def test_a_failure_of_llvm_is_reported_and_the_interpreter_goes_on(self, backend, reported, monkeypatch):
+        monkeypatch.setattr(object_cache, "read", lambda key: None)
+        monkeypatch.setattr(machine_code, "ir_source", lambda code, contract: "nonsense")
+        interpreter = StandIn(backend)
+        machine_code.compile_for(interpreter)
+        assert waited_for(lambda: len(reported) == 1)
+        assert reported[0].startswith("LLVM refused the module: ")
+        assert (interpreter.failure, interpreter.machine_code) == ("compiling it failed", None)
+
+    def test_an_llvmlite_that_cannot_be_imported_is_asked_for_once(self, backend, reported, monkeypatch):
+        def refuse():
+            raise ImportError("no library")
+
+        monkeypatch.setattr(compiler_process, "_refusals", [])
+        monkeypatch.setattr(machine_code, "_llvm_binding", refuse)
+        for _ in range(3):
+            machine_code.compile_for(StandIn(backend))
+            assert waited_for(lambda: reported and not compile_queue._queue._tasks)
+        assert reported == ["llvmlite cannot be imported: no library"]
+        assert StandIn(backend).policy.refusal == "llvmlite cannot be imported: no library"
+
+    def test_an_error_of_the_library_is_not_lost(self, backend, reported, monkeypatch):
+        def broken(code, contract):
+            raise AttributeError("'NoneType' object has no attribute 'rows'")
+
+        monkeypatch.setattr(machine_code, "ir_source", broken)
+        interpreter = StandIn(backend)
+        if backend == "llvm":  # it is raised where it can be
+            with pytest.raises(AttributeError, match="has no attribute 'rows'"):
+                machine_code.compile_for(interpreter)
+        else:
+            machine_code.compile_for(interpreter)
+            assert waited_for(lambda: reported == ["'NoneType' object has no attribute 'rows'"])
+        assert interpreter.failure == "compiling it failed"
 
 
 def swing(x):

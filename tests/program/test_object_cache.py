@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from checkout import PACKAGE
@@ -90,6 +93,110 @@ def test_many_write_at_once(folder):
         thread.join()
     assert object_cache.read(key) == b"code" * 1000
     assert len(list(folder.iterdir())) == 1
+
+
+def test_a_write_that_fails_leaves_nothing(folder, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    object_cache.write(object_cache.key_of("first"), b"code")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse)
+        object_cache.write(object_cache.key_of("second"), b"code")
+    blocked = object_cache.key_of("third")
+    (folder / f"{blocked}.o").mkdir()
+    object_cache.write(blocked, b"code")
+    assert object_cache.read(blocked) is None
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == sorted([f"{object_cache.key_of('first')}.o", f"{blocked}.o"])
+
+
+def test_an_error_of_a_signal_handler_is_not_swallowed(folder, monkeypatch):
+    def interrupt(*_):
+        raise TimeoutError("of a handler")
+
+    key = object_cache.key_of("source")
+    object_cache.write(key, b"code")
+    monkeypatch.setattr(object_cache, "_opened", interrupt)
+    with pytest.raises(TimeoutError):
+        object_cache.read(key)
+    monkeypatch.setattr(Path, "replace", interrupt)
+    with pytest.raises(TimeoutError):
+        object_cache.write(key, b"code")
+    assert [path.name for path in folder.iterdir()] == [f"{key}.o"]
+
+
+def test_unfinished_files_count_and_stale_ones_are_removed(folder, monkeypatch):
+    monkeypatch.setattr(object_cache, "_MOST_BYTES", 400)
+    object_cache.write(object_cache.key_of("0"), b"x" * 100)
+    now = time.time()
+    for name, age in (("tmpkilled", 7200), ("tmpgoes_on", 60)):
+        (folder / name).write_bytes(b"x" * 200)
+        os.utime(folder / name, (now - age, now - age))
+    os.utime(folder / f"{object_cache.key_of('0')}.o", (now - 120, now - 120))
+    (folder / "folder.o").mkdir()
+    object_cache.write(object_cache.key_of("1"), b"x" * 100)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"tmpgoes_on", "folder.o", f"{object_cache.key_of('1')}.o"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_not_a_file_is_not_read(folder, tmp_path):
+    key = object_cache.key_of("source")
+    path = folder / f"{key}.o"
+    object_cache.write(key, b"code")
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert object_cache.read(key) is None
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    assert object_cache.read(key) is None  # and nobody is waited for
+    object_cache.write(key, b"code")
+    assert object_cache.read(key) == b"code"
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert object_cache.read(key) is None
+
+
+def test_files_that_are_too_large_are_not_read(monkeypatch):
+    key = object_cache.key_of("source")
+    object_cache.write(key, b"code" * 100)
+    monkeypatch.setattr(object_cache, "_MOST_BYTES", 300)
+    assert object_cache.read(key) is None
+
+
+class TestParent:
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path, monkeypatch):
+        monkeypatch.undo()  # of the folder that other tests are given
+        for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(Path, "home", lambda: tmp_path)
+        return tmp_path
+
+    def test_an_absolute_path_is_taken_and_a_relative_one_ignored(self, home, tmp_path, monkeypatch):
+        if sys.platform == "darwin":
+            pytest.skip("macOS has one folder for all")
+        default = object_cache._parent()
+        assert default.is_relative_to(home)
+        name = "LOCALAPPDATA" if ON_WINDOWS else "XDG_CACHE_HOME"
+        for relative in ("cache", "./cache", "~/cache", ""):
+            monkeypatch.setenv(name, relative)
+            assert object_cache._parent() == default
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+        assert object_cache._parent() == tmp_path / "elsewhere"
+
+    @pytest.mark.parametrize("home_folder", [Path("relative"), None])
+    def test_without_a_home_nothing_is_kept(self, home_folder, monkeypatch):
+        def home() -> Path:
+            if home_folder is None:
+                raise RuntimeError("Could not determine home directory.")
+            return home_folder
+
+        monkeypatch.setattr(Path, "home", home)
+        assert object_cache._folder() is None
+        object_cache.write("key", b"code")
+        assert object_cache.read("key") is None
 
 
 PROGRAM = """

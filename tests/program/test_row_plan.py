@@ -225,7 +225,7 @@ def network(x):
 
 
 def test_large_programs_that_have_run_long_are_run_in_rows(monkeypatch):
-    monkeypatch.setattr(interpreter, "later", lambda task: task())
+    monkeypatch.setattr(interpreter, "submit", lambda task: task())
     slope = jit(grad(network), backend="lanes")
     numbers = numpy.random.default_rng(1).normal(size=420)
     expected = slope(numbers)
@@ -242,7 +242,7 @@ def test_large_programs_that_have_run_long_are_run_in_rows(monkeypatch):
 
 @pytest.mark.parametrize("memory", [None, "sqrt"])
 def test_large_steps_of_loops_that_have_run_long_are_run_in_rows(monkeypatch, memory):
-    monkeypatch.setattr(interpreter, "later", lambda task: task())
+    monkeypatch.setattr(interpreter, "submit", lambda task: task())
 
     def last(x, rows):
         def step(y, row):

@@ -20,7 +20,7 @@ from gradwalk.backend.llvm.ptx import to_ptx
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops import _cython as cython
 from gradwalk.ops.cached import cached_property
-from gradwalk.program import machine_code
+from gradwalk.program import compile_queue, machine_code
 from gradwalk.program.program import Program
 
 if not TYPE_CHECKING and cython.compiled:
@@ -247,9 +247,9 @@ class LaneKernel:
             return
         self._is_asked[single] = True
         if self.policy.backend == "llvm":
-            machine_code.run_in_turn(lambda: self._compile(single))
+            machine_code.run_now(lambda: self._compile(single))
         else:
-            machine_code.later(lambda: self._compile_if_faster(count, single))
+            compile_queue.submit(lambda: self._compile_if_faster(count, single))
 
     def _compile_if_faster(self, count: int, single: bool) -> None:
         """Have machine code run from now on, where there is any and it is not slower than lanes for such a batch."""
@@ -267,12 +267,15 @@ class LaneKernel:
         """Have machine code run from now on, where there is any for the program."""
         functions = row_functions(self._set, single) if USES_OWN_FUNCTIONS else {}
         lanes = Lanes(self.instruction_set, USES_LIBMVEC, functions, self.lanes or LANES)
+        refusal = "compiling it failed"
         try:
             found = compiled_schedule(self.schedule, lanes, single=single, contract=self.policy.contract)
-        except RefusedError as error:
-            self._refusals[single] = str(error)
-        else:
             self._plans[single] = Plan(found.program.schedule, found.program.slots, self._row, found.code)
+            refusal = ""
+        except RefusedError as error:
+            refusal = str(error)
+        finally:
+            self._refusals[single] = refusal
 
     def _fastest(self, plans: Sequence[Plan], count: int, single: bool) -> list[float]:
         """Return the seconds that each plan takes at its fastest, for numbers that are all the same."""

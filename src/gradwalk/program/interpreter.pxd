@@ -39,6 +39,7 @@ cdef class Interpreter:
     cdef Py_ssize_t _executed  # by the interpreter: four times the instructions that have been run
     cdef readonly object policy
     cdef readonly object machine_code  # it keeps the code in memory
+    cdef public str failure
     cdef Rows _plan  # the program in rows, or None
     cdef list _adopted  # the same, for threads that still use it when it is replaced
     cdef c_compat.run_pointer _machine_run  # NULL where there is none

@@ -20,7 +20,8 @@ from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import fused
 from gradwalk.program import listing, row_loops, scratch
 from gradwalk.program.code import Code
-from gradwalk.program.machine_code import compile_for, current_policy, later, refusal, under
+from gradwalk.program.compile_queue import submit
+from gradwalk.program.machine_code import compile_for, current_policy, refusal, under
 from gradwalk.program.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.row_plan import RowPlan, row_plan
 from gradwalk.value.modes import refuses_nans
@@ -79,7 +80,8 @@ class Interpreter:
         code: What it runs.
         inputs: How many numbers it takes.
         policy: When it is compiled, and how.
-        machine_code: What is run in its place, or None.
+        machine_code: The `MachineCode` that runs in its place, or None.
+        failure: Why compiling has failed, or "".
     """
 
     # The types of its fields stand in interpreter.pxd.
@@ -111,6 +113,7 @@ class Interpreter:
         self._due = min(_hot, _runs_before_rows * self._length) if self._may_have_rows else _hot
         self._executed = _hot if self.policy.backend == "llvm" else 0
         self.machine_code = None
+        self.failure = ""
         self._machine_run = c_compat.NO_RUN
         self._plan: Rows | None = None
         self._adopted: list[Rows] = []
@@ -273,7 +276,7 @@ class Interpreter:
         if self._may_have_rows and self.policy.backend != "llvm":
             self._may_have_rows = False
             self._executed, self._due = self._due, _hot
-            later(self._order_in_rows)
+            submit(self._order_in_rows)
         elif is_wanted:
             compile_for(self)
         elif self._may_have_rows:
@@ -326,7 +329,7 @@ class Interpreter:
         if not why and not cython.compiled:
             why = "gradwalk is not compiled itself"
         if not why and self._executed < 0:
-            why = "it is being compiled, or calls a function that the C library lacks"
+            why = self.failure or "it is being compiled"
         if not why and self.policy.backend == "llvm":
             why = "it has not been run yet"
         if not why:

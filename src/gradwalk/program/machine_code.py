@@ -1,7 +1,8 @@
-"""Machine code for programs that have run long, such as the steps of loops: by LLVM, where llvmlite is installed.
+"""Machine code for programs that have run long, such as the steps of loops, where llvmlite is installed.
 
-The interpreter serves from the first call on. What it has run often is compiled beside it, in a thread of its own, and
-no call waits for that. Results are the same to the last bit (`llvm_ir.py`).
+The interpreter runs a program from the first call on. After many calls, a thread (`compile_queue.py`) and a second
+process (`compiler_process.py`) compile the program while calls continue. Results are the same to the last bit
+(`llvm_ir.py`).
 """
 
 from __future__ import annotations
@@ -9,20 +10,24 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import importlib.util
 import os
-import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradwalk.program import object_cache
+from gradwalk.program import compile_queue, compiler_process, object_cache
 from gradwalk.program.code import Code
+from gradwalk.program.compiler_main import native_llvm
+from gradwalk.program.compiler_process import CompileError, native_lock
 from gradwalk.program.llvm_body import PREFIX
 from gradwalk.program.llvm_ir import called_by_address, ir_source
 
-# Instructions of a program, and entries of its tables, which stand on the stack. Larger ones do not fit the caches, and
-# take long to compile.
+# The most instructions of a program and entries of its tables, which are on the stack. Larger programs do not fit the
+# caches, and take long to compile.
 MOST = 3000
 
 
@@ -30,20 +35,46 @@ class MachineCode(NamedTuple):
     """A function `void run(double *values)`: see `llvm_ir.ir_source`.
 
     Attributes:
-        address: Where it is.
-        owner: What keeps it in memory.
+        address: The address of the function.
+        owner: The object that keeps the function in memory.
     """
 
     address: int
     owner: Any
 
 
+class MissingFunctionError(Exception):
+    """The C library of this system lacks a function; the message is the function's name."""
+
+
+_engines: dict[int, Any] = {}
+_discarded: deque[int] = deque()  # keys of the engines that no owner keeps
+
+
+class _Owner:
+    """Keeps an engine of LLVM in memory while it lives.
+
+    An engine is disposed of by LLVM, which may run under `native_lock` alone. So the next compilation does that, and
+    owners do not refer to their engines, which the garbage collector would finalise together with them.
+
+    Args:
+        engine: The engine.
+    """
+
+    def __init__(self, engine: Any) -> None:
+        self._key = id(engine)
+        _engines[self._key] = engine
+
+    def __del__(self, discard: Callable[[int], None] = _discarded.append) -> None:  # globals are gone when Python exits
+        discard(self._key)
+
+
 class Policy(NamedTuple):
     """When machine code is made, and how.
 
     Attributes:
-        backend: "llvm" to make it before the first run, "lanes" never to make it; None to make it of what has run long,
-            unless the environment variable GRADWALK_BACKEND is "lanes".
+        backend: "llvm" to compile before the first run, "lanes" never to compile; None to compile programs that have
+            run long, unless the environment variable GRADWALK_BACKEND is "lanes".
         contract: Whether machine code may round a product and a sum once.
     """
 
@@ -52,17 +83,17 @@ class Policy(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Why no machine code is made of anything, or ""."""
+        """Why nothing is compiled, or ""."""
         if self.backend == "lanes":
             return 'the backend is "lanes"'
         if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
             return 'GRADWALK_BACKEND is "lanes"'
-        return "" if llvm_binding() is not None else "llvmlite is not installed: pip install 'gradwalk[native]'"
+        return compiler_process.why_not()
 
 
 DEFAULT = Policy()
 _policy: ContextVar[Policy] = ContextVar("policy", default=DEFAULT)
-current_policy = _policy.get  # that of programs and kernels which are made now
+current_policy = _policy.get  # the policy of programs and kernels that are made now
 
 
 def checked_policy(backend: str | None, contract: bool) -> Policy:
@@ -76,14 +107,14 @@ def checked_policy(backend: str | None, contract: bool) -> Policy:
         The policy.
 
     Raises:
-        ValueError: There is no such backend.
+        ValueError: The backend is unknown.
         ImportError: It is "llvm", and llvmlite is not installed.
     """
     if backend not in (None, "lanes", "llvm"):
         raise ValueError(f'backend is {backend!r}: it is "lanes", "llvm", or None for machine code of what runs long')
     policy = Policy(backend, bool(contract)) if backend or contract else DEFAULT
-    if backend == "llvm" and policy.refusal:
-        raise ImportError(policy.refusal)
+    if backend == "llvm" and not compiler_process.is_installed():
+        raise ImportError(compiler_process.NOT_INSTALLED)
     return policy
 
 
@@ -122,7 +153,7 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 
 def refusal(code: Code, policy: Policy) -> str:
-    """Return why no machine code is made of a program.
+    """Return why a program is not compiled.
 
     Args:
         code: The parts of the program.
@@ -150,124 +181,154 @@ def compiled(code: Code, *, contract: bool = False) -> MachineCode:
         The machine code.
 
     Raises:
-        AttributeError: The C library of this system lacks a function that the program calls.
+        MissingFunctionError: The C library of this system lacks a function that the program calls.
+        CompileError: Compiling failed.
     """
     source = ir_source(code, contract=contract)
-    addresses = {f"{PREFIX}{name}": address_in(c_library(), name) for name in called_by_address(source)}
+    addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
     return assembled(source, addresses)
 
 
-def c_library() -> ctypes.CDLL:
-    """Return the C library of this system, with its mathematics."""
-    return ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
+# The C library of this system, with its mathematics, for `address_in`.
+C_LIBRARY = "ucrtbase" if os.name == "nt" else None
 
 
-def address_in(library: ctypes.CDLL, function: str) -> int:
-    """Return where a function of a library is.
+def address_in(library: str | None, function: str) -> int:
+    """Return the address of a function of a library.
 
     Args:
-        library: The library.
-        function: Its name.
+        library: The name of the library; None for the libraries that this process has loaded.
+        function: The name of the function.
 
     Returns:
         The address.
 
     Raises:
-        AttributeError: The library has no such function.
+        MissingFunctionError: The library lacks the function.
     """
-    return ctypes.cast(getattr(library, function), ctypes.c_void_p).value or 0
+    with native_lock:
+        found = getattr(ctypes.CDLL(library), function, None)
+    if found is None:
+        raise MissingFunctionError(function)
+    return ctypes.cast(found, ctypes.c_void_p).value or 0
 
 
 def assembled(source: str, addresses: Mapping[str, int], features: str | None = None) -> MachineCode:
-    """Compile a module of LLVM IR.
+    """Compile a module of LLVM IR, or take its object code from the cache.
 
     Args:
         source: The module, with a function `run`.
-        addresses: Where the functions are that it declares, by the names that it has for them. A name has to stand for
-            the same address in all modules.
-        features: Those of the processor that may be used, as LLVM writes them; all that it has where it is None.
+        addresses: The addresses of the functions that the module declares, by the names that it has for them. A name
+            must mean the same address in all modules.
+        features: Features of the processor that LLVM may use, as it writes them; None for all features.
 
     Returns:
         The machine code.
+
+    Raises:
+        CompileError: Compiling failed.
     """
-    llvm = llvm_binding()
+    with native() as llvm:
+        known = (llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+        key = object_cache.key_of(source, str(features), *known, str(llvm.llvm_version_info))
+    code = object_cache.read(key)
+    if code is None:
+        code = compiler_process.object_code(source, features)
+        object_cache.write(key, code)
+    with native() as llvm:
+        return _loaded(llvm, code, addresses)
+
+
+def _loaded(llvm: Any, code: bytes, addresses: Mapping[str, int]) -> MachineCode:
+    """Load an object file with a function `run`."""
+    while _discarded:
+        del _engines[_discarded.popleft()]
     for name, address in addresses.items():
         llvm.add_symbol(name, address)
-    module = llvm.parse_assembly(source)
-    target = llvm.Target.from_default_triple()
-    options = {"cpu": llvm.get_host_cpu_name()} if features is None else {"features": features}
-    machine = target.create_target_machine(opt=1, **options)
-    known = (target.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    key = object_cache.key_of(source, str(features), *known, str(llvm.llvm_version_info))
-    cached = object_cache.read(key)
-    if cached is None:
-        module.verify()
-        passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-        passes.getModulePassManager().run(module, passes)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.set_object_cache(lambda module, code: object_cache.write(key, code), lambda module: cached)
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=0)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return MachineCode(engine.get_function_address("run"), engine)
+    return MachineCode(engine.get_function_address("run"), _Owner(engine))
 
 
 def compile_for(interpreter: Any) -> None:
-    """Have the program of an interpreter compiled, at once where its policy says so, else in a thread beside.
+    """Have the program of an interpreter compiled, at once where its policy says so, else in the thread that compiles.
 
     Args:
-        interpreter: The interpreter, which takes over the machine code.
+        interpreter: The interpreter, which runs the machine code from then on.
     """
     policy = interpreter.policy
     if refusal(interpreter.code, policy):
         return
 
     def task() -> None:
-        interpreter.adopt(compiled(interpreter.code, contract=policy.contract))
+        failure = "compiling it failed"
+        try:
+            interpreter.adopt(compiled(interpreter.code, contract=policy.contract))
+            failure = ""
+        except MissingFunctionError as error:
+            failure = f"the C library lacks a function: {error}"
+        finally:
+            interpreter.failure = failure
 
     if policy.backend == "llvm":
-        run_in_turn(task)
+        run_now(task)
     else:
-        later(task)
+        compile_queue.submit(task)
 
 
-def later(task: Callable[[], object]) -> None:
-    """Run what compiles something, in a thread beside this one, after all that came before it.
+def run_now(task: Callable[[], object]) -> None:
+    """Run a task that compiles, in the thread that calls.
 
     Args:
-        task: What to run. It may end with an `AttributeError`: see `address_in`.
+        task: The task. If it fails with `CompileError`, that is reported as if it had run in the thread that compiles,
+            because the program can do without machine code.
     """
-    with contextlib.suppress(RuntimeError):  # of threads that cannot be started, as when Python is about to end
-        threading.Thread(target=run_in_turn, args=(task,), name="gradwalk-compiler").start()
-
-
-def run_in_turn(task: Callable[[], object]) -> None:
-    """Run what compiles something, as `later` does, in this thread."""
-    with contextlib.suppress(AttributeError), _turn.lock:  # where a function is missing, all stays as it is
+    try:
         task()
+    except CompileError as error:
+        compile_queue.submit(partial(_raise, error))
+    compile_queue.close_idle_later()
 
 
-class _Turn:
-    """The lock that lets one thread compile at a time."""
-
-    def __init__(self) -> None:
-        self.renew()
-
-    def renew(self) -> None:
-        self.lock = threading.Lock()
+def _raise(error: Exception) -> None:
+    raise error
 
 
-_turn = _Turn()
+@contextlib.contextmanager
+def native() -> Iterator[Any]:
+    """Run LLVM in this process. A fork waits for the end of the `with` block, so that should be soon.
 
-if hasattr(os, "register_at_fork"):  # a child has none of the parent's other threads: nobody there would open the lock
-    os.register_at_fork(after_in_child=_turn.renew)
+    Yields:
+        llvmlite's binding.
+
+    Raises:
+        CompileError: llvmlite cannot be imported.
+    """
+    with native_lock:
+        try:
+            llvm = _llvm_binding()
+        except TimeoutError:  # of a signal handler
+            raise
+        except (ImportError, OSError) as error:
+            raise CompileError(compiler_process.refuse(f"llvmlite cannot be imported: {error}")) from error
+        yield llvm
 
 
 @cache
-def llvm_binding() -> Any:
-    """Return llvmlite's binding, ready to compile for this machine; None where it is not installed."""
-    try:
-        binding = importlib.import_module("llvmlite.binding")
-    except ImportError:
-        return None
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
+def _llvm_binding() -> Any:
+    """Import llvmlite's binding."""
+    _load_without_lock()
+    return native_llvm()
+
+
+def _load_without_lock() -> None:
+    """Load llvmlite's library before llvmlite does, which keeps the interpreter's lock meanwhile."""
+    spec = importlib.util.find_spec("llvmlite")
+    if os.name == "nt" or spec is None or spec.origin is None:
+        return
+    name = importlib.import_module("llvmlite.utils").get_library_name()
+    load = ctypes.CDLL(None).dlopen
+    load.restype = ctypes.c_void_p
+    load(os.fsencode(Path(spec.origin).parent / "binding" / name), os.RTLD_NOW)

@@ -1,7 +1,7 @@
-"""Machine code on disk, so that a program which was compiled once need not be again: by what it was compiled from.
+"""Machine code on disk, so that a program which was compiled once need not be compiled again.
 
-The folder belongs to the user alone. What stands in it is run, so nothing is read from a folder or a file that anybody
-else could have written to, and a file has to be whole: it begins with the digest of the rest.
+The folder belongs to the user alone. The process runs the code that it finds there, so it reads no folder or file that
+another user could have written to, and a file must be whole: it begins with the digest of the rest.
 """
 
 from __future__ import annotations
@@ -9,19 +9,25 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import secrets
 import stat
 import sys
-import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-# Bytes of all files together. Beyond that, those that were written first are removed.
+# The most bytes of all files together. The files that were written first are removed when there are more.
 _MOST_BYTES = 64 << 20
 _SUFFIX = ".o"
 _DIGEST = hashlib.sha256().digest_size
+# Files have a name that begins so while they are written. A file that is older than this number of seconds was left
+# behind by a process that was killed.
+_UNFINISHED = "tmp"
+_MOST_SECONDS = 3600.0
 
 
 def key_of(*parts: str) -> str:
-    """Return the name of what is made of some texts.
+    """Return a name for the machine code that some texts determine.
 
     Args:
         *parts: The texts.
@@ -47,14 +53,12 @@ def read(key: str) -> bytes | None:
     folder = _folder()
     if folder is None:
         return None
-    try:
-        with (folder / f"{key}{_SUFFIX}").open("rb") as file:
-            if not _is_private(os.fstat(file.fileno())):
-                return None
+    with _errors_ignored(), open(folder / f"{key}{_SUFFIX}", "rb", opener=_opened) as file:
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode) and _is_private(status) and status.st_size <= _MOST_BYTES:
             digest, code = file.read(_DIGEST), file.read()
-    except OSError:
-        return None
-    return code if hashlib.sha256(key.encode() + code).digest() == digest else None
+            return code if hashlib.sha256(key.encode() + code).digest() == digest else None
+    return None
 
 
 def write(key: str, code: bytes) -> None:
@@ -67,13 +71,37 @@ def write(key: str, code: bytes) -> None:
     folder = _folder()
     if folder is None:
         return
-    with contextlib.suppress(OSError):
-        # Whole files alone get the name, whoever else writes at the same time; others may only read what is private.
-        handle, path = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(key.encode() + code).digest() + code)
-        Path(path).replace(folder / f"{key}{_SUFFIX}")
+    with _errors_ignored():
+        # Only a whole file gets the name, whoever else writes at the same time.
+        unfinished = folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
+        try:
+            with open(unfinished, "xb", opener=_made) as file:
+                file.write(hashlib.sha256(key.encode() + code).digest() + code)
+            unfinished.replace(folder / f"{key}{_SUFFIX}")
+        finally:
+            unfinished.unlink(missing_ok=True)
+    with _errors_ignored():
         _make_room(folder)
+
+
+@contextlib.contextmanager
+def _errors_ignored() -> Iterator[None]:
+    """Ignore errors of the operating system, which have a number, but not a `TimeoutError` of a signal handler."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file for reading, but not through a link, and without waiting for who writes to a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _made(path: str, flags: int) -> int:
+    """Make a file that only the user can read and write."""
+    return os.open(path, flags, 0o600)
 
 
 def _folder() -> Path | None:
@@ -82,34 +110,53 @@ def _folder() -> Path | None:
         folder = _parent() / "gradwalk"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder if _is_private(folder.lstat()) else None
-    except (OSError, RuntimeError):  # a home that is not known
+    except OSError as error:
+        if error.errno is None:
+            raise
+        return None
+    except RuntimeError:  # the home folder is not known
         return None
 
 
 def _parent() -> Path:
-    """Where this system keeps what programs may compute again."""
-    if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    """Find the folder for the caches of this user. Relative paths in the environment are ignored."""
+    name = {"nt": "LOCALAPPDATA", "posix": "XDG_CACHE_HOME"}.get(os.name, "")
+    given = os.environ.get(name, "")
+    if sys.platform != "darwin" and Path(given).is_absolute():
+        return Path(given)
+    below = "AppData/Local" if os.name == "nt" else "Library/Caches" if sys.platform == "darwin" else ".cache"
+    home = Path.home()
+    if not home.is_absolute():
+        raise RuntimeError(f"the home folder must be absolute, got {home}")
+    return home / below
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Whether a file or folder is the user's own, and nobody else may write to it."""
+    """Whether a file or folder belongs to the user, and no other user may read it or write to it."""
     if stat.S_ISLNK(status.st_mode):
         return False
-    if os.name == "nt":  # the folder of a user's local data has no others
+    if os.name == "nt":  # other users cannot write to the folder of local data
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def _make_room(folder: Path) -> None:
-    """Remove the oldest files, while all of them together take too much."""
-    files = sorted([(path.stat().st_mtime, path.stat().st_size, path) for path in folder.glob(f"*{_SUFFIX}")])
+    """Remove files that were never finished, and the oldest ones while all of them together take too much."""
+    files = []
+    for path in folder.iterdir():
+        with _errors_ignored():  # another process may have removed it
+            status = path.lstat()
+            is_unfinished = path.name.startswith(_UNFINISHED)
+            if not stat.S_ISREG(status.st_mode) or not (is_unfinished or path.suffix == _SUFFIX):
+                continue
+            if is_unfinished and status.st_mtime < time.time() - _MOST_SECONDS:
+                path.unlink()
+            else:
+                files.append((status.st_mtime, status.st_size, path))
     total = sum(size for _, size, _ in files)
-    for _, size, path in files:
+    for _, size, path in sorted(files):
         if total <= _MOST_BYTES:
             return
-        path.unlink(missing_ok=True)
-        total -= size
+        with _errors_ignored():
+            path.unlink(missing_ok=True)
+            total -= size

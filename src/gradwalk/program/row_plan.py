@@ -24,6 +24,7 @@ from gradwalk.ops.table import ROWS
 from gradwalk.program import row_loops
 from gradwalk.program.code import Code
 from gradwalk.program.opcodes import INSTRUCTIONS, TAKE
+from gradwalk.program.pause import pause
 from gradwalk.program.row_chains import joined
 
 if not TYPE_CHECKING and cython.compiled:
@@ -32,6 +33,8 @@ if not TYPE_CHECKING and cython.compiled:
 # A row of fewer is interpreted, and so is what vectors give no speed.
 _fewest = cython.declare(cython.int, 4)
 _interpreted = cython.declare(cython.int, -1)  # the operation of a segment that is interpreted
+# Rows after which other threads may run. The plan of a program is made beside its calls.
+_between_pauses = cython.declare(cython.int, 128)
 _take = cython.declare(cython.int, TAKE)
 _low32 = cython.declare(cython.ulonglong, 0xFFFFFFFF)
 
@@ -155,6 +158,8 @@ def _set_slots(rows: Any, order: Any, ends: Any, slots: Any, first: cython.int) 
     i: cython.int
     row: cython.int
     for row in range(len(ends)):
+        if row % _between_pauses == 0:
+            pause()
         if not _turned_round(instruction, arity, slot, at, begin, end_of[row]) and end_of[row] - begin >= _fewest:
             order[begin : end_of[row]] = _evenest(rows, order[begin : end_of[row]], slots)
         for i in range(begin, end_of[row]):
@@ -219,6 +224,8 @@ def _segments(instructions: Any, ends: Any, code: Code) -> Any:
     begin: cython.int = 0
     i: cython.int
     for i in range(len(ends)):
+        if i % _between_pauses == 0:
+            pause()
         writer.write_row(begin, end_of[i])
         begin = end_of[i]
     return writer.written(begin)

@@ -31,7 +31,7 @@ from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
-from gradwalk.program import machine_code
+from gradwalk.program import compiler_process
 from gradwalk.program.fold import fold
 from gradwalk.program.llvm_body import Type
 from gradwalk.program.tape import Tape
@@ -268,7 +268,7 @@ def test_without_llvmlite_and_where_the_environment_says_so_lanes_stay(monkeypat
         kernel._work = [10**9] * 2
         on_lanes(kernel, numpy.empty(0), [numpy.ones(10)], 10)
         assert kernel._plans[0].machine is None
-        monkeypatch.setattr(machine_code, "llvm_binding", lambda: None)
+        monkeypatch.setattr(compiler_process, "why_not", lambda: "llvmlite is not installed")
 
 
 def test_calls_of_loops_are_run_in_parts_that_are_compiled():

@@ -42,7 +42,8 @@ STAND_IN = "\n".join(
 @pytest.fixture(scope="module")
 def libdevice(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("cuda") / "libdevice.10.bc"
-    path.write_bytes(machine_code.llvm_binding().parse_assembly(STAND_IN).as_bitcode())
+    with machine_code.native() as llvm:
+        path.write_bytes(llvm.parse_assembly(STAND_IN).as_bitcode())
     return path
 
 
@@ -164,6 +165,6 @@ class TestErrors:
             kernel(lambda a, x: grad(gm.tanh)(a * x)).to_ptx()
 
     def test_without_llvmlite(self, monkeypatch):
-        monkeypatch.setattr(ptx, "llvm_binding", lambda: None)
+        monkeypatch.setattr(ptx, "is_installed", lambda: False)
         with pytest.raises(ImportError, match=r"to_ptx\(\) needs llvmlite: pip install 'gradwalk\[native\]'"):
             kernel().to_ptx()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.program.code import Code
 from gradwalk.program.fold import fold
 from gradwalk.program.llvm_body import PREFIX, Type
-from gradwalk.program.machine_code import MachineCode, address_in, assembled, c_library
+from gradwalk.program.machine_code import C_LIBRARY, MachineCode, MissingFunctionError, address_in, assembled
 from gradwalk.program.repeats import Repeat, written
 
 # Instructions of a program that loops are looked for in, and of what is compiled, where loops are written once.
@@ -131,6 +130,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
 
     Raises:
         RefusedError: There is too much of it, or this processor or system lacks what it needs.
+        CompileError: Compiling failed.
     """
     if lanes.instruction_set == "baseline" and lanes.uses_libmvec:  # C calls some of them for single numbers
         raise RefusedError("the processor has no AVX2, or may not use it")
@@ -146,7 +146,7 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
         raise RefusedError(f"{size:,} instructions, each loop written once, are too many: at most {MOST_WRITTEN:,}")
     try:
         return Compiled(program, compiled(program.code, repeats, lanes, single=single, contract=contract))
-    except AttributeError as error:
+    except MissingFunctionError as error:
         raise RefusedError(f"the C library lacks a function: {error}") from error
 
 
@@ -164,7 +164,8 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
         The machine code.
 
     Raises:
-        AttributeError: The C library of this system lacks a function that the program calls.
+        MissingFunctionError: The C library of this system lacks a function that the program calls.
+        CompileError: Compiling failed.
     """
     registers = _REGISTERS[lanes.instruction_set]
     kind = Type("float" if single else "double", registers.lanes(single))
@@ -177,10 +178,10 @@ def compiled(code: Code, repeats: Sequence[Repeat], lanes: Lanes, *, single: boo
 
 
 def _addresses(source: str, rows: Mapping[str, int]) -> dict[str, int]:
-    """Where the functions are that a module declares, but for those of LLVM. Those of rows are known."""
+    """Find the addresses of the functions that a module declares, except LLVM's own. `rows` has those of rows."""
     names = re.findall(r"^declare .*@(\w+)\(", source, re.MULTILINE)
     in_c = [name for name in names if name.startswith(PREFIX)]
     of_vectors = [name for name in names if name.startswith("_ZGV")]
-    found = {name: address_in(c_library(), name.removeprefix(PREFIX)) for name in in_c}
-    found |= {name: address_in(ctypes.CDLL("libmvec.so.1"), name) for name in of_vectors}
+    found = {name: address_in(C_LIBRARY, name.removeprefix(PREFIX)) for name in in_c}
+    found |= {name: address_in("libmvec.so.1", name) for name in of_vectors}
     return found | {name: rows[name] for name in names if name in rows}

@@ -15,9 +15,10 @@ from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.encoding import WIDTH
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.program.code import Code
+from gradwalk.program.compiler_process import is_installed
 from gradwalk.program.fold import fold
 from gradwalk.program.llvm_body import PREFIX, VARIABLES, Body, Type, declaration, printed_functions, signature, symbol
-from gradwalk.program.machine_code import llvm_binding
+from gradwalk.program.machine_code import native
 from gradwalk.program.program import Program
 from gradwalk.program.repeats import written
 
@@ -56,8 +57,7 @@ def to_ptx(
         ValueError: The program is too large, a call of a Python function depends on the batch, or functions are needed
             and libdevice is not found.
     """
-    llvm = llvm_binding()
-    if llvm is None:
+    if not is_installed():
         raise ImportError("to_ptx() needs llvmlite: pip install 'gradwalk[native]'")
     analysis = analyse(program, varies, reduced=False)
     prologue = make_prologue(analysis)
@@ -67,10 +67,11 @@ def to_ptx(
     stored = [(out, x if x < columns else found.code.outputs[x - columns]) for _, out, x, *_ in rows[columns + 1 :]]
     code = _with_outputs(found.code, [index for _, index in stored])
     source, functions = _source(code, Type("float" if single else "double"), contract=contract)
-    module = llvm.parse_assembly(source)
-    if functions:
-        _link(llvm, module, functions, libdevice)
-    ptx = _compiled(llvm, module, target)
+    with native() as llvm:
+        module = llvm.parse_assembly(source)
+        if functions:
+            _link(llvm, module, functions, libdevice)
+        ptx = _compiled(llvm, module, target)
     of_scalars = len(prologue.program.outputs) - len(analysis.fixed)
     read = tuple([column for _, _, column, *_ in rows[:columns]])
     return Ptx(ptx, _NAME, prologue.program, of_scalars, read, tuple([out for out, _ in stored]))

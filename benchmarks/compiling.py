@@ -1,0 +1,82 @@
+"""No call waits for LLVM: while a program is being compiled, the largest call takes at most twice the median and 1 ms.
+
+Each run is a new process whose cache of machine code is empty. It calls one function again and again, through the
+moment when this is compiled. Other processes of the machine make calls longer and never shorter, so the largest call is
+taken from the run in which it is smallest; and where the system allows it, runs have real-time priority, so that other
+processes do not interrupt them. Beside it is the largest call of a function that is never compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy
+from timing import Row, at_most, beside, in_fresh_process, main
+
+from gradwalk import jit, loops, math, vmap
+
+
+def repeated(steps: int, x: Any) -> Any:
+    """Some operations on whatever number is given, recorded flat."""
+    for _ in range(steps):
+        x = math.sin(x) + x * 0.5
+    return x
+
+
+def loop(x: Any) -> Any:
+    """The same in a loop."""
+    return loops.fori_loop(0, 50, lambda _, y: math.sin(y) + y * 0.5, x)
+
+
+def function(name: str, backend: str | None) -> Callable[[], object]:
+    """The call of a function, by its name."""
+    if name == "a batch of 2,000":
+        return partial(jit(vmap(partial(repeated, 50)), backend=backend), numpy.linspace(0.0, 1.0, 2000))
+    f = {"1,200 instructions": partial(repeated, 600), "100 instructions": partial(repeated, 50), "a loop": loop}[name]
+    return partial(jit(f, backend=backend), 0.3)
+
+
+def times(name: str, backend: str | None, seconds: float) -> tuple[float, float]:
+    """Milliseconds that the median call and the largest one take, without the first one, which records."""
+    with suppress(AttributeError, PermissionError):  # of systems without real-time priority, and of other users
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder
+        call = function(name, backend)
+        call()
+        calls = []
+        end = perf_counter() + seconds
+        while perf_counter() < end:
+            start = perf_counter()
+            call()
+            calls.append(1e3 * (perf_counter() - start))
+    return median(calls), max(calls)
+
+
+def measure(quick: bool) -> list[Row]:
+    """A row against the limit, and one beside calls that are never compiled, for each function."""
+    rows = []
+    for name in ("1,200 instructions", "100 instructions", "a loop", "a batch of 2,000"):
+        runs: dict[str | None, list[tuple[float, float]]] = {None: [], "lanes": []}
+        for _ in range(1 if quick else 7):
+            for backend, found in runs.items():
+                found.append(in_fresh_process(times, name, backend, 0.2 if quick else 0.8))
+        middle, _ = min(runs[None])
+        largest, alone = (min(largest for _, largest in found) for found in runs.values())
+        claim = f"the largest call of {name} while LLVM compiles, median {middle:.3f} ms"
+        rows += [
+            at_most(claim, "ms", largest, 2 * middle + 1),
+            beside(claim, "ms", largest, ("never compiled", alone)),
+        ]
+    return rows
+
+
+if __name__ == "__main__":
+    main(measure)
