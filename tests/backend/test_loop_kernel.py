@@ -51,7 +51,7 @@ def test_samples_find_what_they_find_alone(f, derived):
 
 @pytest.mark.parametrize("room", [1, 300, 3000])
 def test_carries_that_there_is_no_room_for_are_computed_again(room, monkeypatch):
-    monkeypatch.setattr(loop_lanes, "ROOM", room)
+    monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", room)
 
     def f(x):
         last = loops.fori_loop(0, 97, lambda i, c: (c[0] + 0.1 * c[1], c[1] - 0.1 * math.sin(c[0])), (x[0], x[1]))
