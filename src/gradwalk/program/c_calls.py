@@ -71,14 +71,15 @@ static int plan_start(struct checkpoint_plan *plan, long steps, long slots)
 /* How far from a kept state the next one is kept, with `free` slots for `length` steps. */
 static long plan_distance(long length, long free)
 {
-    double runs = 1.0, distance = 1.0, reached = (double)free + 2.0;
+    double runs = 1.0, distance = 1.0, reached = (double)free + 2.0, most;
     if (free == 0) return length - 1;
     while (reached < (double)length) {
         runs += 1.0;
         distance = reached;
         reached = reached * ((double)free + 1.0 + runs) / runs;
     }
-    return (long)distance;
+    most = (double)length - distance * ((double)free + 1.0) / ((double)free + runs);
+    return (long)(distance < most ? distance : most);
 }
 
 /* Go on to the next action; return 0 if there is none. */

@@ -165,7 +165,9 @@ class CheckpointPlan:
 def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return how far from a kept state the next one is kept, with `free` slots for `length` steps.
 
-    This is comb(free + runs, free + 1), for the smallest `runs` with comb(free + 1 + runs, runs) >= length.
+    The steps up to there, of which there are at most comb(free + runs, free + 1), are run `runs - 1` times more; the
+    others, of which there are at least comb(free + runs - 1, free), with one slot less, `runs` times. `runs` is the
+    smallest number with comb(free + 1 + runs, runs) >= length.
     """
     if free == 0:
         return length - 1
@@ -176,4 +178,4 @@ def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_s
         runs += 1
         distance = reached
         reached = reached * (free + 1 + runs) // runs
-    return distance
+    return min(distance, length - distance * (free + 1) // (free + runs))
