@@ -398,7 +398,8 @@ def test_checkpoints_bound_what_is_run_again(steps, kept):
         slope(0.3)
         runs = 0
         slope(0.3)
-        assert runs <= (steps if slots == steps else (again + is_counted) * steps)
+        keeps_all = slots == steps and not (is_counted and isinstance(kept, str))
+        assert runs <= (steps if keeps_all else (again + is_counted) * steps)
 
 
 def test_a_body_that_asks_for_its_count_is_recorded_step_by_step():
