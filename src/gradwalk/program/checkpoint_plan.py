@@ -37,17 +37,19 @@ ADVANCE, REPLAY, SWEEP, BACK = range(4)
 _ENDLESS = sys.maxsize
 
 
-def slots_for(policy: Policy, steps: int) -> int:
+def slots_for(policy: Policy, steps: cython.Py_ssize_t) -> int:
     """Return how many states are kept at once in the backward pass through a loop.
 
     Args:
-        policy: None for the states before all steps; "sqrt" for the fewest with which no step is run more than twice;
-            "binomial" for the fewest with which no step is run more often than there are slots; or the number.
+        policy: None for the states before all steps; "sqrt" for about sqrt(2 * steps), with which no step is run more
+            than twice; "binomial" for the smallest number with which no step is run more often than there are slots; or
+            the number.
         steps: The number of steps of the loop.
 
     Returns:
         The number, at least 1 and at most `steps` where there are steps.
     """
+    slots: cython.Py_ssize_t
     if policy is None:
         slots = steps
     elif policy == "sqrt":
@@ -55,7 +57,7 @@ def slots_for(policy: Policy, steps: int) -> int:
     elif policy == "binomial":
         slots = next(count for count in range(1, 64) if math.comb(2 * count, count) >= steps)
     else:
-        slots = int(policy)
+        slots = min(int(policy), steps)
     return max(1, min(slots, steps))
 
 

@@ -52,7 +52,6 @@ cdef class LoopRunner:
 
 cdef class BackwardPass:
     cdef LoopRunner _loop
-    cdef object _arrays
     cdef double* _given
     cdef double* _seed
     cdef double* _result
@@ -72,8 +71,10 @@ cdef class BackwardPass:
     cdef object _execute(self, CheckpointPlan plan)
     cdef object _pause(self)
     cdef object _go_back(self, Py_ssize_t step, Py_ssize_t begin, Py_ssize_t slot)
-    cdef void _take_up(self, Py_ssize_t slot) noexcept nogil
-    cdef void _run_back(self, Py_ssize_t step, Py_ssize_t end, Py_ssize_t slot) noexcept nogil
+    cdef void _run_back(
+        self, LoopRunner loop, Frame back, Py_ssize_t step, Py_ssize_t end, Py_ssize_t slot
+    ) noexcept nogil
     cdef object _step_back(self, Py_ssize_t step)
-    cdef void _take_seeds(self, Py_ssize_t step) noexcept nogil
-    cdef void _pass_on(self, Py_ssize_t step) noexcept nogil
+    cdef void _take_up(self, LoopRunner loop, Frame back, Py_ssize_t slot) noexcept nogil
+    cdef void _take_seeds(self, LoopRunner loop, Frame back, Py_ssize_t step) noexcept nogil
+    cdef void _pass_on(self, LoopRunner loop, Frame back, Py_ssize_t step) noexcept nogil

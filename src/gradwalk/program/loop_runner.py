@@ -383,7 +383,7 @@ class BackwardPass:
     Args:
         loop: The loop.
         body: Runs a step of the backward pass: see `LoopRunner.backward`.
-        operands: The operands of the loop.
+        operands: The operands of the loop. This array and the next two must be kept for as long as the pass runs.
         seeds: The adjoints of its results.
         found: Where to write the adjoints of its operands.
     """
@@ -392,14 +392,10 @@ class BackwardPass:
 
     def __init__(self, loop: LoopRunner, body: Interpreter, operands: Any, seeds: Any, found: Any) -> None:
         self._loop = loop
-        self._arrays = operands, seeds, found  # which the pointers point into
         self._given = c_compat.doubles(operands)
         self._seed = c_compat.doubles(seeds)
         self._result = c_compat.doubles(found)
-        self._room = 0
-        self._states = numpy.empty(0)
-        self._kept = c_compat.doubles(self._states)
-        self._unpaused = 0
+        self._room = self._unpaused = 0
         frame: Frame = loop._entered(self._given)
         back: Frame = Frame(body)
         self._frame = frame
@@ -474,7 +470,8 @@ class BackwardPass:
         """Make room for the carries in so many slots; what is kept stays."""
         if slots > self._room:
             states = numpy.empty(slots * self._loop._carry)
-            states[: len(self._states)] = self._states
+            if self._room:
+                states[: len(self._states)] = self._states
             self._room = slots
             self._states = states
             self._kept = c_compat.doubles(states)
@@ -522,13 +519,13 @@ class BackwardPass:
             if not self._is_plain:
                 while step > end:
                     step -= 1
-                    self._take_up(slot + step - begin)
+                    self._take_up(self._loop, self._back, slot + step - begin)
                     self._step_back(step)
             elif step - end < _few:
-                self._run_back(step, end, slot + end - begin)
+                self._run_back(self._loop, self._back, step, end, slot + end - begin)
             else:
                 with cython.nogil:
-                    self._run_back(step, end, slot + end - begin)
+                    self._run_back(self._loop, self._back, step, end, slot + end - begin)
             if step - end >= _few:
                 self._pause()
             step = end
@@ -536,63 +533,58 @@ class BackwardPass:
 
     @cython.cfunc
     @cython.nogil
-    @cython.inline
     @cython.exceptval(check=False)
-    def _take_up(self, slot: cython.Py_ssize_t) -> cython.void:
-        """Read the carry of a step of the backward pass from a slot."""
-        carry: cython.Py_ssize_t = self._loop._carry
-        i: cython.Py_ssize_t
-        for i in range(carry):
-            self._back.value[1 + i] = self._kept[slot * carry + i]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _run_back(self, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> cython.void:
+    def _run_back(
+        self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t
+    ) -> cython.void:
         """Go back over the steps from `step - 1` to `end`, whose carry is in a slot, without the interpreter's lock."""
-        value: cython.p_double = self._back.value
-        rows: cython.Py_ssize_t = self._loop._rows
-        row: cython.Py_ssize_t = self._loop._row
-        i: cython.Py_ssize_t
+        value: cython.p_double = back.value
+        i: cython.int
         while step > end:
             step -= 1
-            self._take_up(slot + step - end)
-            value[0] = self._loop._first + step
-            for i in range(row):
-                value[1 + rows + i] = self._given[rows + step * row + i]
-            self._take_seeds(step)
-            self._back.execute()
-            self._pass_on(step)
+            self._take_up(loop, back, slot + step - end)
+            self._take_seeds(loop, back, step)
+            value[0] = loop._first + step
+            for i in range(loop._row):
+                value[1 + loop._rows + i] = self._given[loop._rows + step * loop._row + i]
+            back.execute()
+            self._pass_on(loop, back, step)
 
     @cython.cfunc
     def _step_back(self, step: cython.Py_ssize_t) -> object:
         """Run a step of the backward pass, from the carry that is among its inputs."""
-        self._take_seeds(step)
+        self._take_seeds(self._loop, self._back, step)
         self._loop._step(step, self._back, self._given)
-        self._pass_on(step)
+        self._pass_on(self._loop, self._back, step)
         return None
 
     @cython.cfunc
     @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
-    def _take_seeds(self, step: cython.Py_ssize_t) -> cython.void:
-        """Read the adjoints of a step's results."""
-        out: cython.Py_ssize_t = self._loop._out
-        to: cython.Py_ssize_t = self._inputs + self._loop._rows
-        i: cython.Py_ssize_t
-        for i in range(out):
-            self._back.value[to + i] = self._seed[self._loop._carry + step * out + i]
+    def _take_up(self, loop: LoopRunner, back: Frame, slot: cython.Py_ssize_t) -> cython.void:
+        """Read the carry from a slot."""
+        i: cython.int
+        for i in range(loop._carry):
+            back.value[1 + i] = self._kept[slot * loop._carry + i]
 
     @cython.cfunc
     @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
-    def _pass_on(self, step: cython.Py_ssize_t) -> cython.void:
-        """Write the adjoints of a step's row, and make the other ones inputs of the step before it."""
-        rows: cython.int = self._loop._rows
-        row: cython.int = self._loop._row
+    def _take_seeds(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
+        """Read the adjoints of a step's results."""
         i: cython.int
-        for i in range(row):
-            self._result[rows + step * row + i] = self._back.output(rows + i)
-        self._back.move(0, rows, self._inputs)
+        for i in range(loop._out):
+            back.value[self._inputs + loop._rows + i] = self._seed[loop._carry + step * loop._out + i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _pass_on(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
+        """Write the adjoints of a step's row, and make the other adjoints inputs of the step before it."""
+        i: cython.int
+        for i in range(loop._row):
+            self._result[loop._rows + step * loop._row + i] = back.output(loop._rows + i)
+        back.move(0, loop._rows, self._inputs)
