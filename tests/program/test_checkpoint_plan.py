@@ -1,4 +1,4 @@
-"""The plan of a loop's backward pass: every step once, in reverse, within the bounds on memory and on steps run again."""
+"""The plan of a backward pass goes back over every step once, within its bounds on memory and on runs."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ DRIVER = """
 #include <stdlib.h>
 {plan}
 {counting}
-/* Writes kind, slot, begin and end of each action; returns their number, or -1 where a slot has another step's state. */
+/* Write kind, slot, begin and end of each action. Return their number, or -1 if a slot has the wrong state. */
 long actions_of(long policy, long steps, int counted, long slots, long limit, long *actions)
 {{
     struct checkpoint_plan plan;

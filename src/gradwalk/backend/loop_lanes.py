@@ -208,7 +208,7 @@ class LoopLanes:
         return self._step(numbers, [at.carry, given.fixed[:, at.lanes], rows], len(at), given.kind)
 
     def next_carry(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
-        """Return the carry after a step, in memory of its own."""
+        """Return the carry after a step. It does not keep the other results of the step in memory."""
         results = self.advanced(step, at, given)
         return results[: self.loop.sizes.carry].copy() if self.loop.sizes.out else results
 
@@ -238,7 +238,7 @@ class LoopBackLanes:
         return self._forward.backends | under("step back", self._step.backends)
 
     def memory(self, samples: int) -> int:
-        """Return how many bytes the carries take that are kept, if there are not more steps than is likely."""
+        """Return the size in bytes of all carries that are kept, for the likely number of steps."""
         loop = self._back.loop
         carry_bytes = 8 * samples * loop.sizes.carry
         return carry_bytes * slots_for(_bounded_policy(loop, carry_bytes), likely_steps(loop))
@@ -270,7 +270,7 @@ def likely_steps(loop: Loop) -> int:
 
 
 def _bounded_policy(loop: Loop, carry_bytes: int) -> Policy:
-    """Return how many carries of all samples together are kept: for None, as many as fit in `CHECKPOINT_BYTES`."""
+    """Return the policy of a loop in a batch: None becomes the number of carries that fit in `CHECKPOINT_BYTES`."""
     if loop.memory is not None:
         return loop.memory
     return max(_MIN_CARRIES, CHECKPOINT_BYTES // max(1, carry_bytes))
@@ -282,7 +282,7 @@ class _ReversedStates:
     A state is the carries of the samples that take the step. Iterating gives each step with its state, once.
 
     Attributes:
-        given: What the loop was given.
+        given: The fixed operands of the loop and the rows of its steps.
         lost: The samples that would have taken more steps than there may be.
     """
 

@@ -12,7 +12,7 @@ from gradwalk.program.checkpoint_plan import slots_for
 
 PARAMETERS = ["const double *operands", "double *results"]
 
-# The plan of checkpoint_plan.py, whose methods these functions are.
+# `CheckpointPlan` in C: checkpoint_plan.py explains the algorithm.
 PLAN = """\
 /* The plan of the backward pass through a loop. A state is the carry before a step, of `carry` numbers.
    Actions start from the state before step `begin`, in a slot:
@@ -261,7 +261,7 @@ def _started(loop: Any, lost: list[str]) -> list[str]:
 
 
 def _counted(loop: Any, parts: Mapping[int, str], lost: list[str]) -> list[str]:
-    """Write the counting of steps, and the beginning of a plan for so many."""
+    """Write the pass that counts the steps, and the beginning of a plan for them."""
     policy = _POLICIES[loop.memory] if loop.memory in _POLICIES else min(loop.memory, _POLICIES[None])
     return [
         f"plan_begin(&plan, {loop.sizes.carry}, {max(policy, 1)}, 1);",

@@ -1,7 +1,7 @@
 """`CheckpointPlan`: which states of a loop are kept for its backward pass, and which steps are run again.
 
 The backward pass through a loop needs the state before each step, that is the carry, from the last step to the first. A
-policy says how many states are kept in slots; the others are computed again from these. Single samples
+policy says how many states are kept in slots; all other states are computed again from these. Single samples
 (loop_runner.py), batches (backend/loop_lanes.py) and C (c_calls.py) all execute this plan.
 
 Each action of a plan starts from the state in a slot:
@@ -67,7 +67,7 @@ class CheckpointPlan:
     """The actions of a backward pass, one after the other.
 
     Args:
-        policy: How many states are kept: see `slots_for`.
+        policy: The number of states that are kept: see `slots_for`.
         steps: The number of steps, or -1 if they are still to be counted. Before the first action, the state before
             step 0 must be in slot 0.
 
@@ -76,7 +76,7 @@ class CheckpointPlan:
         limit: The most states that are kept while the steps are counted.
         stride: While counting, the state before step `i * stride` is kept in slot `i`; only the state before step 0 is
             kept if this is 0.
-        full: While counting, the first step for whose state there is no slot: `thin` must be called before it.
+        full: While counting, the number of steps after which all slots are in use: `thin` must be called then.
         kind: The kind of the current action.
         slot: The slot that it starts from.
         begin: The step whose state is in that slot.
@@ -94,7 +94,7 @@ class CheckpointPlan:
             self.start(steps)
 
     def thin(self) -> int:
-        """Keep every second state from now on, or only the first if so many steps are better not kept track of.
+        """Keep every second state from now on, or only the first if the backward pass would need more runs with them.
 
         Slot i must get the state that is in slot 2 * i, for each i below the returned number.
 
@@ -167,9 +167,9 @@ class CheckpointPlan:
 def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return how far from a kept state the next one is kept, with `free` slots for `length` steps.
 
-    The steps up to there, of which there are at most comb(free + runs, free + 1), are run `runs - 1` times more; the
-    others, of which there are at least comb(free + runs - 1, free), with one slot less, `runs` times. `runs` is the
-    smallest number with comb(free + 1 + runs, runs) >= length.
+    Let `runs` be the smallest number with comb(free + 1 + runs, runs) >= length. The distance is so long that the steps
+    behind the next kept state, with one slot less, are not run more than `runs` times; it is at most
+    comb(free + runs, free + 1), so that the steps before that state are not run more often either.
     """
     if free == 0:
         return length - 1

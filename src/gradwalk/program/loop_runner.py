@@ -24,6 +24,7 @@ _chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for 
 _few = cython.declare(cython.Py_ssize_t, 64)  # steps that are not worth letting the interpreter's lock go
 _endless = cython.declare(cython.Py_ssize_t, sys.maxsize)
 _room = cython.declare(cython.Py_ssize_t, 256)  # carries that there is memory for at first while steps are counted
+_NOTHING = numpy.empty(0)
 _ADVANCE = cython.declare(cython.int, ADVANCE)
 _SWEEP = cython.declare(cython.int, SWEEP)
 _BACK = cython.declare(cython.int, BACK)
@@ -356,12 +357,12 @@ class LoopRunner:
         """Run the loop, and then the backward pass through it.
 
         Args:
-            body: Runs a step of the backward pass. Its inputs are those of the loop's body, then the adjoints of the
+            body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the adjoints of the
                 next carry, the totals so far of the adjoints of what is fixed, and the adjoints of the step's results;
                 its outputs are the adjoints of the carry, the new totals, and the adjoints of the row.
             operands: Those of the loop.
             seeds: An array of float64: the adjoints of the loop's results.
-            memory: How many carries are kept: see `checkpoint_plan.slots_for`.
+            memory: The number of carries that are kept: see `checkpoint_plan.slots_for`.
 
         Returns:
             An array of float64: the adjoints of the operands.
@@ -378,14 +379,14 @@ class LoopRunner:
 @cython.final
 @cython.cclass
 class BackwardPass:
-    """A backward pass through a loop: the memory that it works in, and what executes its plan.
+    """A backward pass through a loop: its memory, and the execution of its plan.
 
     Args:
         loop: The loop.
         body: Runs a step of the backward pass: see `LoopRunner.backward`.
         operands: The operands of the loop. This array and the next two must be kept for as long as the pass runs.
         seeds: The adjoints of its results.
-        found: Where to write the adjoints of its operands.
+        found: The array for the adjoints of its operands.
     """
 
     # The types of its fields are in loop_runner.pxd.
@@ -396,6 +397,7 @@ class BackwardPass:
         self._seed = c_compat.doubles(seeds)
         self._result = c_compat.doubles(found)
         self._room = self._unpaused = 0
+        self._states = _NOTHING
         frame: Frame = loop._entered(self._given)
         back: Frame = Frame(body)
         self._frame = frame
@@ -410,7 +412,7 @@ class BackwardPass:
 
     @cython.cfunc
     def run(self, plan: CheckpointPlan) -> object:
-        """Run it all."""
+        """Run the whole pass."""
         if self._loop.condition is not None:
             plan.start(self._count(plan))
         self._reserve(plan.slots)
@@ -467,7 +469,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _reserve(self, slots: cython.Py_ssize_t) -> object:
-        """Make room for the carries in so many slots; what is kept stays."""
+        """Allocate memory for more slots, if needed, without losing the carries that are kept."""
         if slots > self._room:
             states = numpy.empty(slots * self._loop._carry)
             if self._room:
@@ -512,7 +514,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _go_back(self, step: cython.Py_ssize_t, begin: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> object:
-        """Go back over the steps before `step` down to `begin`, whose carry is in a slot, and the others in the next."""
+        """Go back over steps `step - 1` to `begin`, whose carries are in order in the slots from `slot` on."""
         end: cython.Py_ssize_t
         while step > begin:
             end = max(begin, step - _chunk)
