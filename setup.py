@@ -52,6 +52,7 @@ COMPILED = (
     "program/c_abi",
     "program/program",
     "program/prepared_call",
+    "program/checkpoint_plan",
     "program/loop_runner",
     "program/shapes",
     "program/fold",

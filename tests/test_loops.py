@@ -38,6 +38,7 @@ from gradwalk import (
     vmap,
     walk,
 )
+from gradwalk.program.checkpoint_plan import slots_for
 
 BOUND = 60  # steps, which recordings of loops by a condition are made for
 BOUNDED = SimpleNamespace(**{name: getattr(loops, name) for name in loops.__all__})
@@ -365,6 +366,40 @@ def test_checkpoints_bound_the_memory():
     assert peaks["sqrt"] < 202 * numbers + 20_000
     assert peaks["binomial"] < 10 * numbers + 20_000
     assert peaks[20] < 20 * numbers + 20_000
+
+
+@pytest.mark.parametrize("kept", [None, "sqrt", "binomial", 1, 4, 20, 1000])
+@pytest.mark.parametrize("steps", [1, 2, 10, 100])
+def test_checkpoints_bound_what_is_run_again(steps, kept):
+    runs = 0
+
+    @primitive
+    def noted(x: float) -> float:
+        nonlocal runs
+        runs += 1
+        return x
+
+    @noted.derivative
+    def one(result: Any, x: Any) -> Any:
+        return 1.0
+
+    def counted(x: Any) -> Any:
+        return loops.fori_loop(0, steps, lambda i, y: noted(math.sin(y)) + x, x, checkpoint=kept)
+
+    def conditioned(x: Any) -> Any:
+        step = lambda c: (noted(math.sin(c[0])) + x, c[1] + 1)  # noqa: E731
+        return loops.while_loop(lambda c: c[1] < steps, step, (x, 0), checkpoint=kept)[0]
+
+    slots = slots_for(kept, steps)
+    again = next(times for times in range(steps) if math.comb(slots + times, times) >= steps)
+    assert again <= {None: 1, "sqrt": 2, "binomial": slots}.get(kept, steps)
+    for f, is_counted in ((counted, False), (conditioned, True)):
+        slope = jit(grad(f))
+        slope(0.3)
+        runs = 0
+        slope(0.3)
+        keeps_all = slots == steps and not (is_counted and isinstance(kept, str))
+        assert runs <= (steps if keeps_all else (again + is_counted) * steps)
 
 
 def test_a_body_that_asks_for_its_count_is_recorded_step_by_step():

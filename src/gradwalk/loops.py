@@ -7,13 +7,16 @@ uses from outside may be numbers and Values of all kinds.
 
 What goes round a loop, the carry, is a number, or a list, tuple, dict, dataclass or array of numbers.
 
-Where derivatives go back through a recorded loop, the carries are needed again, in reverse. `checkpoint` says how many
-are kept in between; the others are computed once more. Of n steps,
+The backward pass through a recorded loop needs the carries again, in reverse. `checkpoint` sets how many of them are
+kept; the others are computed again. For n steps,
 
-- None keeps all n: nothing is computed again;
-- "sqrt" keeps some √(2n), and runs each step at most twice more;
-- "binomial" keeps k, where k is some log₂(n)/2, and runs each step at most k times more;
-- a number keeps as many, and runs each step again as rarely as that allows.
+- None keeps all n: no step is run again;
+- "sqrt" keeps about √(2n), and runs each step at most twice more;
+- "binomial" keeps k, where k is about log₂(n)/2, and runs each step at most k times more;
+- a number keeps that many, and runs each step again as few times as that allows.
+
+This holds in batches by `vmap` as well, except for short loops, which `vmap` writes out step by step, and for None,
+which keeps up to 32 MiB for the samples that are run together.
 """
 
 from __future__ import annotations

@@ -6,15 +6,17 @@ import pickle
 import signal
 import threading
 import time
+from math import log2
 
 import numpy
 import pytest
 from test_loops import FUNCTIONS
 
-from gradwalk import grad, hessian, jit, loops, math, primitive, value_and_grad, vmap
+from gradwalk import grad, hessian, jit, jvp, loops, math, primitive, value_and_grad, vmap
 from gradwalk.backend import loop_kernel, loop_lanes
 from gradwalk.backend.loop_kernel import LoopKernel, make_kernel
 from gradwalk.backend.thread_pool import threads
+from gradwalk.program.checkpoint_plan import slots_for
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +51,120 @@ def test_samples_find_what_they_find_alone(f, derived):
     same(derived(lambda x: f(loops, math, x)), SAMPLES, rtol=1e-9)
 
 
-@pytest.mark.parametrize("room", [1, 300, 3000])
-def test_carries_that_there_is_no_room_for_are_computed_again(room, monkeypatch):
-    monkeypatch.setattr(loop_lanes, "ROOM", room)
+@pytest.fixture
+def measured(monkeypatch):
+    """The steps that have been run for carries in backward passes, and the most carries that were kept at once."""
+    found = {"steps": 0, "kept": 0}
+    begin, run = loop_lanes._ReversedStates.__init__, loop_lanes.LoopLanes.next_carry
+    states = []
+
+    def began(self, *given):
+        states.append(self)
+        begin(self, *given)
+
+    def ran(self, *given):
+        found["steps"] += 1
+        found["kept"] = max(found["kept"], len(states[-1]._kept))
+        return run(self, *given)
+
+    monkeypatch.setattr(loop_lanes._ReversedStates, "__init__", began)
+    monkeypatch.setattr(loop_lanes.LoopLanes, "next_carry", ran)
+    return found
+
+
+def counted(n, kept):
+    step = lambda i, c: (c[0] + 0.1 * math.sin(c[1] * c[0]), 0.9 * c[1] + 0.01 * i)  # noqa: E731
+    return lambda x: loops.fori_loop(0, n, step, (x, 1.0), checkpoint=kept)[0]
+
+
+def scanned(n, kept):
+    rows = numpy.linspace(0.5, 1.5, n)
+
+    def f(x):
+        last, outputs = loops.scan(lambda c, r: (math.cos(c * r), c * x), x, rows, checkpoint=kept)
+        return last + (outputs * outputs).sum()
+
+    return f
+
+
+def conditioned(n, kept):
+    """A loop that takes n steps for the smallest x, and about half as many for twice that."""
+    step = lambda c: (c[0] + 0.1 * math.sin(c[1] * c[0]), c[1] + c[2], c[2])  # noqa: E731
+    return lambda x: loops.while_loop(lambda c: c[1] < 0.1 * n - 0.01, step, (x, 0.0, x), checkpoint=kept)[0]
+
+
+def unequal(n, kept):
+    """Numbers of steps that are far apart: from none to n."""
+
+    def f(x):
+        step = lambda c: (c[0] + 0.1 * math.sin(c[0]), c[1] + 1)  # noqa: E731
+        return loops.while_loop(lambda c: c[1] < n * (x - 0.1) / 1.9, step, (x, 0.0), checkpoint=kept)[0]
+
+    return f
+
+
+BATCH = numpy.linspace(0.1, 2.0, 7)
+
+
+@pytest.mark.parametrize("kept", [None, "sqrt", "binomial", 1, 4, 16])
+@pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
+@pytest.mark.parametrize("n", [1, 2, 10, 60])
+def test_a_checkpoint_bounds_what_is_kept_and_run_again(n, make, kept, measured):
+    vmap(grad(make(n, kept)))(BATCH)
+    is_counted = make in (conditioned, unequal)
+    assert measured["kept"] <= slots_for(kept, n)
+    if kept == "sqrt":
+        assert measured["kept"] <= (2 * n) ** 0.5 + 1
+        assert measured["steps"] <= (2 + is_counted) * n
+    elif kept == "binomial":
+        assert measured["kept"] <= log2(n) / 2 + 3
+        assert measured["steps"] <= (slots_for(kept, n) + is_counted) * n
+    elif kept is None or kept >= n:
+        assert measured["steps"] <= n
+    else:
+        assert measured["kept"] <= kept
+        assert measured["steps"] <= n * (n - 1) / 2 + n * is_counted
+
+
+@pytest.mark.parametrize(
+    "derived", [grad, lambda f: grad(grad(f)), lambda f: lambda x: jvp(grad(f), (x,), (1.0,))[1]], ids=[1, "2r", "2f"]
+)
+@pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
+@pytest.mark.parametrize("n", [1, 2, 3, 57])
+def test_no_bit_depends_on_the_checkpoint(n, make, derived):
+    expected = vmap(derived(make(n, None)))(BATCH)
+    for kept in ("sqrt", "binomial", 1, 2, 5, 40, 1000):
+        assert vmap(derived(make(n, kept)))(BATCH).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("make", [counted, conditioned, unequal])
+def test_many_steps_with_few_carries(make, measured):
+    n = 1500
+    expected = vmap(grad(make(n, None)))(BATCH)
+    assert measured["kept"] > 0.9 * n
+    for kept, most, runs in (("sqrt", 55, 3), ("binomial", 7, 8), (300, 300, 2), (20, 20, 4)):
+        measured.update(steps=0, kept=0)
+        assert vmap(grad(make(n, kept)))(BATCH).tobytes() == expected.tobytes()
+        assert measured["kept"] <= most
+        assert measured["steps"] <= runs * n
+
+
+def test_the_samples_that_are_run_together_are_so_few_that_carries_fit(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "CHECKPOINT_BYTES", 1 << 20)
+    found = {}
+    for kept in (None, "sqrt", "binomial", 8, 1000):
+        slope = jit(grad(counted(5000, kept)))
+        slope(0.5)
+        kernel = make_kernel(slope.program, [True])
+        found[kept] = kernel.samples, kernel.memory
+    assert found[None][0] == found["sqrt"][0] < found["binomial"][0] == found[8][0] == 8192
+    assert found[1000][0] == 256
+    assert found["binomial"][1] < found[1000][1]
+
+
+@pytest.mark.parametrize("most", [1, 300, 3000])
+def test_carries_that_take_too_much_memory_are_computed_again(most, monkeypatch, measured):
+    monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", most)
 
     def f(x):
         last = loops.fori_loop(0, 97, lambda i, c: (c[0] + 0.1 * c[1], c[1] - 0.1 * math.sin(c[0])), (x[0], x[1]))
@@ -59,6 +172,17 @@ def test_carries_that_there_is_no_room_for_are_computed_again(room, monkeypatch)
         return last[0] * root
 
     same(value_and_grad(f), numpy.abs(SAMPLES) + 0.2, rtol=1e-10)
+    assert measured["kept"] <= max(4, most // (5 * 8))
+
+
+@pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
+def test_there_are_few_runs_even_then(make, monkeypatch, measured):
+    expected = vmap(grad(make(400, None)))(BATCH)
+    monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", 70 * 3 * 8 * len(BATCH))
+    measured.update(steps=0, kept=0)
+    assert vmap(grad(make(400, None)))(BATCH).tobytes() == expected.tobytes()
+    assert 35 <= measured["kept"] <= 210  # carries of one to three numbers
+    assert measured["steps"] <= 2 * 400
 
 
 def test_samples_end_each_at_its_own_count():

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gradwalk.backend import thread_pool
 from gradwalk.backend.base import Kernel, Ptx, PythonCallError
 from gradwalk.backend.executor import LaneKernel
-from gradwalk.backend.loop_lanes import ROOM, ChoiceLanes, LoopBackLanes, LoopLanes, Part
+from gradwalk.backend.loop_lanes import CHECKPOINT_BYTES, ChoiceLanes, LoopBackLanes, LoopLanes, Part, likely_steps
 from gradwalk.backend.stages import CallStage, Segment, split
+from gradwalk.program.checkpoint_plan import slots_for
 from gradwalk.program.choice import Choice
 from gradwalk.program.derived import MOST_UNROLLED
 from gradwalk.program.loop import Loop, LoopBack
@@ -27,7 +28,6 @@ MOST_FLAT = 20_000
 # Samples that go through all steps together: many, so that beginning a step costs little; few enough for the cache.
 _SAMPLES = 8192
 _FEWEST_SAMPLES = 256
-_LIKELY_STEPS = 10_000  # of a loop that does not say how many it may take
 
 _KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopBack: LoopBackLanes, Choice: ChoiceLanes}
 
@@ -138,9 +138,9 @@ class LoopKernel:
 
     @property
     def memory(self) -> int:
-        """Bytes that a run works in, at most: the numbers of its samples, and what ways back keep."""
-        loops = sum(isinstance(part, LoopBackLanes) for part in self._parts)
-        return 8 * self.samples * self._program.code.count + 3 * ROOM * loops
+        """Bytes that a run works in: the numbers of its samples, and the carries that backward passes keep."""
+        kept = [part.memory(self.samples) for part in self._parts if isinstance(part, LoopBackLanes)]
+        return 8 * self.samples * self._program.code.count + sum(kept)
 
     def run(
         self,
@@ -218,12 +218,16 @@ class LoopKernel:
 
 
 def _samples(stage: Segment | CallStage) -> int:
-    """How many samples go through a stage together: on a way back as many as there is room for √n carries of."""
+    """Return how many samples go through a stage together.
+
+    In a backward pass these are so few that the carries that it keeps fit in `CHECKPOINT_BYTES`; if it keeps as many as
+    fit, so few that no step is run more than twice.
+    """
     if isinstance(stage, Segment) or not isinstance(stage.call, LoopBack):
         return _SAMPLES
     loop = stage.call.loop
-    steps = math.sqrt(_LIKELY_STEPS if loop.steps is None else loop.steps)
-    fits = int(ROOM / (8 * max(1, loop.sizes.carry) * max(1.0, steps)))
+    kept = slots_for("sqrt" if loop.memory is None else loop.memory, likely_steps(loop))
+    fits = CHECKPOINT_BYTES // (8 * max(1, loop.sizes.carry) * kept)
     return min(_SAMPLES, max(_FEWEST_SAMPLES, fits))
 
 

@@ -1,11 +1,11 @@
-"""Loops, their ways back, and choices on a batch: each step is run for all samples before the next one.
+"""Loops, their backward passes, and choices on a batch: each step is run for all samples before the next one.
 
-Samples may take different numbers of steps: those that have come to their end are left out of the steps after it.
+Samples may take different numbers of steps: a step is run only for the samples that take it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Kernel
+from gradwalk.program.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan, Policy, slots_for
 from gradwalk.program.choice import Choice
 from gradwalk.program.loop import Loop, LoopBack
 from gradwalk.program.machine_code import under
@@ -21,8 +22,11 @@ from gradwalk.program.program import Program
 Number = Any  # a float, the same for all samples, or an array with a number for each
 MakeKernel = Callable[[Program, Sequence[bool]], Kernel]
 
-# Bytes of carries that are kept for the way back. Where there are more, some of them are computed again.
-ROOM = 1 << 25
+# The most bytes of carries that are kept for the backward pass of the samples that are run together, with
+# checkpoint=None. If all carries take more, some of them are computed again.
+CHECKPOINT_BYTES = 1 << 25
+_MIN_CARRIES = 4  # that are kept even if they take more
+LIKELY_STEPS = 10_000  # of a loop that does not say how many it takes at most
 
 
 class Part:
@@ -99,6 +103,9 @@ class _Varies(NamedTuple):
 
     fixed: list[bool]
     row: list[bool]
+
+
+_NO_LANES = numpy.empty(0, numpy.intp)
 
 
 class _At(NamedTuple):
@@ -183,18 +190,16 @@ class LoopLanes:
 
     def split(self, step: int, at: _At, given: _Given) -> tuple[_At, _At, _At]:
         """Part samples into those that have this step, those that have ended, and those that should, but may not."""
+        nothing = _At(_NO_LANES, at.carry[:, :0])
         if self._condition is None:
-            goes_on = numpy.full(len(at), step < (self.loop.steps or 0))
-        else:
-            goes_on = (
-                self._condition(given.uniform, [at.carry, given.fixed[:, at.lanes]], len(at), given.kind)[0] != 0.0
-            )
-        none = numpy.zeros(len(at), bool)
-        if self._condition is not None and step == self.loop.steps:
-            return at.some(none), at.some(~goes_on), at.some(goes_on)
+            return (at, nothing, nothing) if step < (self.loop.steps or 0) else (nothing, at, nothing)
+        columns = [at.carry, given.fixed[:, at.lanes]]
+        goes_on = self._condition(given.uniform, columns, len(at), given.kind)[0] != 0.0
+        if step == self.loop.steps:
+            return nothing, at.some(~goes_on), at.some(goes_on)
         if goes_on.all():
-            return at, at.some(none), at.some(none)
-        return at.some(goes_on), at if not goes_on.any() else at.some(~goes_on), at.some(none)
+            return at, nothing, nothing
+        return at.some(goes_on), at.some(~goes_on), nothing
 
     def advanced(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
         """Return the results of a step: the next carries, and what the step gives."""
@@ -202,13 +207,18 @@ class LoopLanes:
         numbers = [self.loop.first + step, *given.uniform, *uniform]
         return self._step(numbers, [at.carry, given.fixed[:, at.lanes], rows], len(at), given.kind)
 
+    def next_carry(self, step: int, at: _At, given: _Given) -> NDArray[Any]:
+        """Return the carry after a step. It does not keep the other results of the step in memory."""
+        results = self.advanced(step, at, given)
+        return results[: self.loop.sizes.carry].copy() if self.loop.sizes.out else results
+
 
 class LoopBackLanes:
-    """The way back through a loop on a batch.
+    """The backward pass through a loop on a batch.
 
     Args:
         make: What makes kernels.
-        back: The way back.
+        back: The backward pass.
         varies: For each of its operands, whether it has a number for each sample.
     """
 
@@ -227,71 +237,115 @@ class LoopBackLanes:
         """What runs its parts: see `Kernel.backends`."""
         return self._forward.backends | under("step back", self._step.backends)
 
+    def memory(self, samples: int) -> int:
+        """Return the size in bytes of all carries that are kept, for the likely number of steps."""
+        loop = self._back.loop
+        carry_bytes = 8 * samples * loop.sizes.carry
+        return carry_bytes * slots_for(_bounded_policy(loop, carry_bytes), likely_steps(loop))
+
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the adjoints of the loop's operands: see `LoopLanes.run`."""
         loop = self._back.loop
         carry, fixed, row, out = loop.sizes
         seeds = operands[loop.inputs :]
-        trail = _Trail(self._forward, operands[: loop.inputs], samples, kind)
+        states = _ReversedStates(self._forward, operands[: loop.inputs], samples, kind)
         found = numpy.zeros((carry + fixed, samples), kind)
         found[:carry] = rows_of(seeds[:carry], samples, kind)
         of_rows: list[Number] = [0.0] * (row * (loop.steps or 0))
-        for step in range(trail.steps - 1, -1, -1):
-            at = trail.at(step)
-            uniform, rows = trail.given.row(step)
+        for step, at in states:
+            uniform, rows = states.given.row(step)
             of_step = rows_of(seeds[carry + step * out : carry + (step + 1) * out], samples, kind)
-            columns = [at.carry, trail.given.fixed[:, at.lanes], rows, found[:, at.lanes], of_step]
-            numbers = [loop.first + step, *trail.given.uniform, *uniform]
+            columns = [at.carry, states.given.fixed[:, at.lanes], rows, found[:, at.lanes], of_step]
+            numbers = [loop.first + step, *states.given.uniform, *uniform]
             results = self._step(numbers, columns, len(at), kind)
             found[:, at.lanes] = results[: carry + fixed]
             of_rows[step * row : (step + 1) * row] = results[carry + fixed :]
-        found[:, trail.lost] = numpy.nan
+        found[:, states.lost] = numpy.nan
         return [*found, *of_rows]
 
 
-class _Trail:
-    """Where a loop was before each of its steps: as much as there is room for, the rest computed again from that.
+def likely_steps(loop: Loop) -> int:
+    """Return how many steps a loop may take, or is likely to take if it does not say."""
+    return LIKELY_STEPS if loop.steps is None else loop.steps
+
+
+def _bounded_policy(loop: Loop, carry_bytes: int) -> Policy:
+    """Return the policy of a loop in a batch: None becomes the number of carries that fit in `CHECKPOINT_BYTES`."""
+    if loop.memory is not None:
+        return loop.memory
+    return max(_MIN_CARRIES, CHECKPOINT_BYTES // max(1, carry_bytes))
+
+
+class _ReversedStates:
+    """The states of a batch before each step of a loop, from the last step to the first, by a `CheckpointPlan`.
+
+    A state is the carries of the samples that take the step. Iterating gives each step with its state, once.
 
     Attributes:
-        given: What the loop was given.
-        steps: How many steps were taken for the sample that took most.
-        lost: The samples that would have taken more than there may be.
+        given: The fixed operands of the loop and the rows of its steps.
+        lost: The samples that would have taken more steps than there may be.
     """
 
     def __init__(self, lanes: LoopLanes, operands: Sequence[Number], samples: int, kind: type[Any]) -> None:
         self._lanes = lanes
-        self.given, at = lanes.entered(operands, samples, kind)
-        self._most = max(4, ROOM // max(1, at.carry.nbytes))
-        self._kept: dict[int, _At] = {}  # by step, in order
-        stride = 1
+        self.given, start = lanes.entered(operands, samples, kind)
+        policy = _bounded_policy(lanes.loop, start.carry.nbytes)
+        self._kept: list[_At] = []  # the state in each slot in use
+        self._counts: NDArray[numpy.intp] | None = None  # the number of steps of each sample, unless all take the same
+        self.lost: NDArray[numpy.intp] | slice = _NO_LANES
+        if lanes.loop.condition is None:
+            self._plan = CheckpointPlan(policy, lanes.loop.steps or 0)
+            self._kept.append(start)
+        else:
+            self._plan = CheckpointPlan(policy)
+            self._plan.start(self._count(start, samples))
+
+    def _count(self, at: _At, samples: int) -> int:
+        """Run the loop, keep states as the plan says, and return the number of steps of the sample that takes most."""
+        plan, kept = self._plan, self._kept
+        counts = numpy.empty(samples, numpy.intp)
         for step in count():
-            at, _, lost = lanes.split(step, at, self.given)
+            at, ended, lost = self._lanes.split(step, at, self.given)
+            for some in (ended, lost):
+                counts[some.lanes] = step
             if not len(at):
                 break
-            if step % stride == 0:
-                self._kept[step] = at
-            if len(self._kept) > self._most:
-                stride *= 2
-                self._kept = {kept: where for kept, where in self._kept.items() if kept % stride == 0}
-            at = self._after(step, at)
-        self.steps, self.lost = step, lost.lanes
+            if step == plan.full:
+                kept[:] = kept[: 2 * plan.thin() - 1 : 2]
+            if plan.stride and step % plan.stride == 0:
+                kept.append(at)
+            at = _At(at.lanes, self._lanes.next_carry(step, at, self.given))
+        self._counts, self.lost = counts, lost.lanes
+        return step
 
-    def at(self, step: int) -> _At:
-        """Return where the loop was before a step. They are asked for from the last to the first."""
-        begin, at = self._kept.popitem()
-        while begin > step:
-            begin, at = self._kept.popitem()
-        self._kept[begin] = at
-        # As many again may be kept between the last one and here.
-        stride = 1 + (step - begin) // max(1, 2 * self._most - len(self._kept))
-        for between in range(begin + 1, step + 1):
-            at = self._lanes.split(between, self._after(between - 1, at), self.given)[0]
-            if between == step or (between - begin) % stride == 0:
-                self._kept[between] = at
+    def __iter__(self) -> Iterator[tuple[int, _At]]:
+        plan, kept = self._plan, self._kept
+        while plan.next():
+            begin, end = plan.begin, plan.end
+            if plan.kind != BACK:
+                del kept[plan.slot + 1 :]
+                at = self._advanced(begin, end, keeps=plan.kind == SWEEP)
+                if plan.kind == ADVANCE:
+                    kept.append(at)
+                else:
+                    yield end, at
+            if plan.kind == SWEEP:
+                end -= 1
+            if plan.kind in (SWEEP, BACK):
+                for step in range(end, begin - 1, -1):
+                    yield step, kept.pop()
+
+    def _advanced(self, begin: int, end: int, *, keeps: bool) -> _At:
+        """Run steps from the state that was kept last, before step `begin`, and return the state before step `end`."""
+        at = self._kept[-1]
+        for step in range(begin, end):
+            if keeps and step > begin:
+                self._kept.append(at)
+            at = _At(at.lanes, self._lanes.next_carry(step, at, self.given))
+            if self._counts is not None:
+                goes_on = self._counts[at.lanes] > step + 1
+                at = at if goes_on.all() else at.some(goes_on)
         return at
-
-    def _after(self, step: int, at: _At) -> _At:
-        return _At(at.lanes, self._lanes.advanced(step, at, self.given)[: self._lanes.loop.sizes.carry])
 
 
 class ChoiceLanes:

@@ -30,7 +30,10 @@ _FEWEST_OUTPUTS = 5  # that a loop sets
 _MOST_CELLS = 4096  # numbers kept by loops that stand on the stack
 
 # What the file defines, besides what its formulas call.
-_OWN = "inputs outputs constants tables take kept memory PIECE ways snapshots_for ahead_of operands results"
+_OWN = """
+    inputs outputs constants tables take kept memory PIECE operands results plan_begin plan_free plan_reserve plan_start
+    plan_distance plan_next plan_thin plan_keeps plan_slots PLAN_ADVANCE PLAN_REPLAY PLAN_SWEEP PLAN_BACK
+"""
 
 _TAKE = """\
 /* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
@@ -79,13 +82,11 @@ def c_source(code: Code, name: str) -> str:
     definitions = [*file.called(code), *file.program(code, name, "")]
     text = "\n".join(definitions)
     defined = c_definitions(text)
-    called = "\n".join([text, *defined, *c_calls.HELPERS.values()])
+    called = "\n".join([text, *defined])
     known = {**C_HELPERS, "take": _TAKE}
     used = [definition for helper, definition in known.items() if re.search(rf"\b{helper}\(", called)]
-    helpers = [*used, *defined]
-    if "snapshots_for(" in text:
-        helpers += [c_calls.HELPERS[helper] for helper in ("ways", "snapshots_for", "ahead_of")]
-    headers = ["#include <math.h>", *(["#include <stdlib.h>"] if "alloc(" in text else []), ""]
+    helpers = [*used, *defined, *c_calls.helpers(text)]
+    headers = ["#include <math.h>", *(["#include <stdlib.h>"] if "alloc(" in "\n".join([text, *helpers]) else []), ""]
     before = [*_comment(code, name, file.cells), *headers]
     return "\n".join([*before, *helpers, *([""] if helpers else []), *definitions, ""])
 

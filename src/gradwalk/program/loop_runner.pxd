@@ -1,4 +1,5 @@
 from gradwalk.ops cimport c_compat
+from gradwalk.program.checkpoint_plan cimport CheckpointPlan
 from gradwalk.program.interpreter cimport Interpreter, Rows
 
 
@@ -33,34 +34,47 @@ cdef class LoopRunner:
     cdef Frame _entered(self, double* given)
     cdef Frame _guard(self, double* given)
     cdef int _goes_on(self, Py_ssize_t step, Frame frame, Frame guard) except? -1
-    cdef object _advance(self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end)
+    cdef object _advance(
+        self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t slot
+    )
+    cdef void _run_steps(
+        self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t slot
+    ) noexcept nogil
     cdef Py_ssize_t _advance_while(
-        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t most, double* carries
+        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t stride
     ) except? -1
     cdef Py_ssize_t _run_while(
-        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t end, double* carries
+        self, Frame frame, Frame guard, Py_ssize_t step, Py_ssize_t end, double* kept, Py_ssize_t stride
     ) noexcept nogil
-    cdef void _run_steps(self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end) noexcept nogil
+    cdef void _keep(self, Frame frame, double* kept, Py_ssize_t slot) noexcept nogil
     cdef object _step(self, Py_ssize_t step, Frame frame, double* given)
-    cdef bint _is_plain(self, Frame frame, Frame back) noexcept
-    cdef void _run_keeping(
-        self, Frame frame, double* given, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped
-    ) noexcept nogil
+
+
+cdef class BackwardPass:
+    cdef LoopRunner _loop
+    cdef double* _given
+    cdef double* _seed
+    cdef double* _result
+    cdef object _states  # what `_kept` points into
+    cdef double* _kept  # the carries in all slots
+    cdef Py_ssize_t _room  # the number of slots that there is memory for
+    cdef Py_ssize_t _unpaused  # steps since the last pause
+    cdef Frame _frame
+    cdef Frame _back
+    cdef bint _is_plain  # whether steps call nothing, and no result is looked at, so that none needs the lock
+    cdef int _inputs  # where the adjoints begin among the inputs of a step back
+
+    cdef object run(self, CheckpointPlan plan)
+    cdef Py_ssize_t _count(self, CheckpointPlan plan) except? -1
+    cdef object _thin(self, CheckpointPlan plan)
+    cdef object _reserve(self, Py_ssize_t slots)
+    cdef object _execute(self, CheckpointPlan plan)
+    cdef object _pause(self)
+    cdef object _go_back(self, Py_ssize_t step, Py_ssize_t begin, Py_ssize_t slot)
     cdef void _run_back(
-        self, Frame back, Py_ssize_t step, Py_ssize_t end, double* carries, Py_ssize_t skipped,
-        double* given, double* seed, double* result
+        self, LoopRunner loop, Frame back, Py_ssize_t step, Py_ssize_t end, Py_ssize_t slot
     ) noexcept nogil
-    cdef void _run_step_back(
-        self, Frame back, Py_ssize_t step, double* given, double* seed, double* result
-    ) noexcept nogil
-    cdef object _back_from_all(self, Frame frame, Frame back, double* given, double* seed, double* result)
-    cdef object _back_from_snapshots(
-        self, Py_ssize_t steps, Py_ssize_t most, Frame frame, Frame back, double* given, double* seed, double* result
-    )
-    cdef void _run_stretch(
-        self, Frame frame, Frame back, Py_ssize_t first, Py_ssize_t last, double* carries, Py_ssize_t place, double* given,
-        double* seed, double* result
-    ) noexcept nogil
-    cdef void _keep(self, Frame frame, double* carries, Py_ssize_t place) noexcept
-    cdef void _take_up(self, Frame frame, double* carries, Py_ssize_t place) noexcept
-    cdef object _step_back(self, Py_ssize_t step, Frame back, double* given, double* seed, double* result)
+    cdef object _step_back(self, Py_ssize_t step)
+    cdef void _take_up(self, LoopRunner loop, Frame back, Py_ssize_t slot) noexcept nogil
+    cdef void _take_seeds(self, LoopRunner loop, Frame back, Py_ssize_t step) noexcept nogil
+    cdef void _pass_on(self, LoopRunner loop, Frame back, Py_ssize_t step) noexcept nogil

@@ -1,18 +1,18 @@
-"""`LoopRunner`: runs a loop, and its way back, on numbers.
+"""`LoopRunner`: runs a loop on numbers, and `BackwardPass`: the backward pass through one.
 
-On the way back the carries are needed again, from the last to the first. They are all kept, or some of them are, as
-snapshots from which the others are computed once more.
+The backward pass needs the carries again, from the last to the first. checkpoint_plan.py says which of them are kept.
 """
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
+from gradwalk.program.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan
 from gradwalk.program.interpreter import Interpreter, Rows
 from gradwalk.program.pause import pause
 from gradwalk.value.modes import refuses_nans
@@ -22,6 +22,12 @@ if not TYPE_CHECKING and cython.compiled:
 
 _chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
 _few = cython.declare(cython.Py_ssize_t, 64)  # steps that are not worth letting the interpreter's lock go
+_endless = cython.declare(cython.Py_ssize_t, sys.maxsize)
+_room = cython.declare(cython.Py_ssize_t, 256)  # carries that there is memory for at first while steps are counted
+_NOTHING = numpy.empty(0)
+_ADVANCE = cython.declare(cython.int, ADVANCE)
+_SWEEP = cython.declare(cython.int, SWEEP)
+_BACK = cython.declare(cython.int, BACK)
 
 
 @cython.final
@@ -147,10 +153,10 @@ class LoopRunner:
         step: cython.Py_ssize_t = 0
         i: cython.int
         if self._out == 0 and guard is None:
-            self._advance(frame, given, 0, self._steps)
+            self._advance(frame, given, 0, self._steps, c_compat.NO_FLOATS, 0)
             step = self._steps
         elif guard is not None:
-            step = self._advance_while(frame, guard, 0, -1, c_compat.NO_FLOATS)
+            step = self._advance_while(frame, guard, 0, _endless, c_compat.NO_FLOATS, 1)
         while self._goes_on(step, frame, guard):
             self._step(step, frame, given)
             for i in range(self._out):
@@ -160,28 +166,6 @@ class LoopRunner:
         for i in range(self._carry):
             result[i] = frame.value[1 + i]
         return found
-
-    def count(self, operands: Any) -> int:
-        """Return how many steps the loop takes.
-
-        Args:
-            operands: Those of the loop.
-
-        Returns:
-            The number.
-        """
-        if self.condition is None:
-            return self._steps
-        given: cython.p_double = c_compat.doubles(operands)
-        frame: Frame = self._entered(given)
-        guard: Frame | None = self._guard(given)
-        assert guard is not None
-        step: cython.Py_ssize_t = self._advance_while(frame, guard, 0, -1, c_compat.NO_FLOATS)
-        while self._goes_on(step, frame, guard):
-            self._step(step, frame, given)
-            frame.move(0, self._carry, 1)
-            step += 1
-        return step
 
     @cython.cfunc
     def _pause(self) -> object:
@@ -236,8 +220,16 @@ class LoopRunner:
         return True
 
     @cython.cfunc
-    def _advance(self, frame: Frame, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t) -> object:
-        """Run the steps up to `end`, of which nothing is asked for but the last carry."""
+    def _advance(
+        self,
+        frame: Frame,
+        given: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        slot: cython.Py_ssize_t,
+    ) -> object:
+        """Run the steps up to `end` for their carries alone; these are kept from `slot` on, if there is memory."""
         is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
         until: cython.Py_ssize_t
         while step < end:
@@ -245,13 +237,16 @@ class LoopRunner:
             if not is_plain or until - step >= _few:
                 self._pause()
             if is_plain and until - step < _few:
-                self._run_steps(frame, given, step, until)
+                self._run_steps(frame, given, step, until, kept, slot)
             elif is_plain:
                 with cython.nogil:
-                    self._run_steps(frame, given, step, until)
+                    self._run_steps(frame, given, step, until, kept, slot)
             else:
+                if kept:
+                    self._keep(frame, kept, slot)
                 self._step(step, frame, given)
                 frame.move(0, self._carry, 1)
+            slot += until - step
             step = until
         return None
 
@@ -259,12 +254,21 @@ class LoopRunner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _run_steps(
-        self, frame: Frame, given: cython.p_double, step: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self,
+        frame: Frame,
+        given: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        slot: cython.Py_ssize_t,
     ) -> cython.void:
-        """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock."""
+        """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock: see `_advance`."""
         value: cython.p_double = frame.value
         i: cython.int
         while step < end:
+            if kept:
+                self._keep(frame, kept, slot)
+                slot += 1
             value[0] = self._first + step
             for i in range(self._row):
                 value[1 + self._rows + i] = given[self._rows + step * self._row + i]
@@ -279,27 +283,24 @@ class LoopRunner:
         frame: Frame,
         guard: Frame,
         step: cython.Py_ssize_t,
-        most: cython.Py_ssize_t,
-        carries: cython.p_double,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        stride: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Run steps for as long as the condition holds, and return how many have been run then.
 
-        It ends before that where there would be more than `most` steps, and at once where steps call anything. Carries
-        are kept, if there is room for them.
+        It ends before step `end`, and at once where steps call anything. If there is memory, the carry before each step
+        that is a multiple of `stride` is kept, in the order of these steps.
         """
         if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
             return step
-        end: cython.Py_ssize_t = step
-        while step == end:
-            end = step + _chunk
-            if most >= 0:
-                end = min(end, most)
-            if self._steps >= 0:
-                end = min(end, self._steps)
-            if step == end:
-                break
+        if self._steps >= 0:
+            end = min(end, self._steps)
+        until: cython.Py_ssize_t = step
+        while step == until and step < end:
+            until = min(end, step + _chunk)
             with cython.nogil:
-                step = self._run_while(frame, guard, step, end, carries)
+                step = self._run_while(frame, guard, step, until, kept, stride)
             self._pause()
         return step
 
@@ -312,10 +313,12 @@ class LoopRunner:
         guard: Frame,
         step: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
-        carries: cython.p_double,
+        kept: cython.p_double,
+        stride: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Run the steps up to `end` for as long as the condition holds; return how many have been run."""
         value: cython.p_double = frame.value
+        slot: cython.Py_ssize_t = (step + stride - 1) // stride
         i: cython.int
         while step < end:
             for i in range(self._carry):
@@ -323,12 +326,22 @@ class LoopRunner:
             guard.execute()
             if guard.output(0) == 0.0:
                 return step
-            if carries:
-                for i in range(self._carry):
-                    carries[step * self._carry + i] = value[1 + i]
-            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1)  # there are no rows
+            if kept and step == slot * stride:
+                self._keep(frame, kept, slot)
+                slot += 1
+            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # there are no rows
             step += 1
         return step
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _keep(self, frame: Frame, kept: cython.p_double, slot: cython.Py_ssize_t) -> cython.void:
+        """Write the carry to a slot."""
+        i: cython.int
+        for i in range(self._carry):
+            kept[slot * self._carry + i] = frame.value[1 + i]
 
     @cython.cfunc
     @cython.inline
@@ -340,311 +353,240 @@ class LoopRunner:
             frame.value[1 + self._rows + i] = given[self._rows + step * self._row + i]
         return frame.run()
 
-    # Backward
-
     def backward(self, body: Interpreter, operands: Any, seeds: Any, memory: Any) -> Any:
-        """Run the loop, and then its way back.
+        """Run the loop, and then the backward pass through it.
 
         Args:
-            body: Runs a step of the way back. Its inputs are those of the loop's body, then the adjoints of the
+            body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the adjoints of the
                 next carry, the totals so far of the adjoints of what is fixed, and the adjoints of the step's results;
                 its outputs are the adjoints of the carry, the new totals, and the adjoints of the row.
             operands: Those of the loop.
             seeds: An array of float64: the adjoints of the loop's results.
-            memory: How many carries are kept: None for all, "sqrt", "binomial", or a number.
+            memory: The number of carries that are kept: see `checkpoint_plan.slots_for`.
 
         Returns:
             An array of float64: the adjoints of the operands.
         """
         self._warm()
         body.warm()
-        given: cython.p_double = c_compat.doubles(operands)
-        seed: cython.p_double = c_compat.doubles(seeds)
-        frame: Frame = self._entered(given)
-        back: Frame = Frame(body)
         found = numpy.zeros(len(operands))
-        result: cython.p_double = c_compat.doubles(found)
-        inputs: cython.int = 1 + self._rows + self._row
-        i: cython.int
-        for i in range(self._rows):
-            back.value[1 + i] = given[i]
-        for i in range(self._carry):
-            back.value[inputs + i] = seed[i]
-        if memory is None:
-            self._back_from_all(frame, back, given, seed, result)
-        else:
-            steps = self.count(operands)
-            self._back_from_snapshots(steps, snapshots(memory, steps), frame, back, given, seed, result)
-        for i in range(self._rows):
-            result[i] = back.value[inputs + i]
+        plan: CheckpointPlan = CheckpointPlan(memory, self._steps if self.condition is None else -1)
+        backward: BackwardPass = BackwardPass(self, body, operands, seeds, found)
+        backward.run(plan)
         return found
 
+
+@cython.final
+@cython.cclass
+class BackwardPass:
+    """A backward pass through a loop: its memory, and the execution of its plan.
+
+    Args:
+        loop: The loop.
+        body: Runs a step of the backward pass: see `LoopRunner.backward`.
+        operands: The operands of the loop. This array and the next two must be kept for as long as the pass runs.
+        seeds: The adjoints of its results.
+        found: The array for the adjoints of its operands.
+    """
+
+    # The types of its fields are in loop_runner.pxd.
+
+    def __init__(self, loop: LoopRunner, body: Interpreter, operands: Any, seeds: Any, found: Any) -> None:
+        self._loop = loop
+        self._given = c_compat.doubles(operands)
+        self._seed = c_compat.doubles(seeds)
+        self._result = c_compat.doubles(found)
+        self._room = self._unpaused = 0
+        self._states = _NOTHING
+        frame: Frame = loop._entered(self._given)
+        back: Frame = Frame(body)
+        self._frame = frame
+        self._back = back
+        self._is_plain = not (loop.body._has_calls or body._has_calls or frame._refuses_nans)
+        self._inputs = 1 + loop._rows + loop._row
+        i: cython.int
+        for i in range(loop._rows):
+            back.value[1 + i] = self._given[i]
+        for i in range(loop._carry):
+            back.value[self._inputs + i] = self._seed[i]
+
     @cython.cfunc
-    def _back_from_all(
-        self,
-        frame: Frame,
-        back: Frame,
-        given: cython.p_double,
-        seed: cython.p_double,
-        result: cython.p_double,
-    ) -> object:
-        """Keep the carries of all steps, and go back."""
-        guard: Frame | None = self._guard(given)
-        room: cython.Py_ssize_t = max(self._steps, 0) if guard is None else 256
-        kept = numpy.empty(room * self._carry)
-        carries: cython.p_double = c_compat.doubles(kept)
-        step: cython.Py_ssize_t = 0
-        end: cython.Py_ssize_t
-        is_plain: cython.bint = self._is_plain(frame, back)
-        while True:
-            if guard is not None:
-                step = self._advance_while(frame, guard, step, room, carries)
-            elif is_plain and step < self._steps:
-                end = min(self._steps, step + _chunk)
-                with cython.nogil:
-                    self._run_keeping(frame, given, step, end, carries, 0)
-                step = end
-            if not self._goes_on(step, frame, guard):
-                break
-            if step == room:
-                room = 2 * room
-                kept = numpy.concatenate([kept, kept])
-                carries = c_compat.doubles(kept)
-            self._keep(frame, carries, step)
-            self._step(step, frame, given)
-            frame.move(0, self._carry, 1)
-            step += 1
-        while step > 0:
-            end = max(step - _chunk, 0)
-            if is_plain:
-                with cython.nogil:
-                    self._run_back(back, step, end, carries, 0, given, seed, result)
-                step = end
-            while step > end:
-                step -= 1
-                self._take_up(back, carries, step)
-                self._step_back(step, back, given, seed, result)
-            self._pause()
-            back._interpreter.warm()
+    def run(self, plan: CheckpointPlan) -> object:
+        """Run the whole pass."""
+        if self._loop.condition is not None:
+            plan.start(self._count(plan))
+        self._reserve(plan.slots)
+        if plan.stride == 0:
+            i: cython.int
+            for i in range(self._loop._carry):
+                self._kept[i] = self._given[i]
+        while plan.next():
+            self._execute(plan)
+        for i in range(self._loop._rows):
+            self._result[i] = self._back.value[self._inputs + i]
         return None
 
     @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _is_plain(self, frame: Frame, back: Frame) -> cython.bint:
-        """Return whether steps and steps back call nothing, and no result is looked at, so that none needs the lock."""
-        return not (self.body._has_calls or back._interpreter._has_calls or frame._refuses_nans)
+    @cython.exceptval(-1)
+    def _count(self, plan: CheckpointPlan) -> cython.Py_ssize_t:
+        """Run the loop, keep carries as the plan says, and return the number of steps."""
+        loop: LoopRunner = self._loop
+        frame: Frame = self._frame
+        guard: Frame | None = loop._guard(self._given)
+        assert guard is not None
+        step: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t
+        self._reserve(min(_room, plan.limit))
+        while True:
+            if plan.stride:
+                end = min(plan.full, plan.stride * self._room)
+                step = loop._advance_while(frame, guard, step, end, self._kept, plan.stride)
+            else:
+                step = loop._advance_while(frame, guard, step, _endless, c_compat.NO_FLOATS, 1)
+            if not loop._goes_on(step, frame, guard):
+                return step
+            if step == plan.full:
+                self._thin(plan)
+            elif plan.stride and step == plan.stride * self._room:
+                self._reserve(min(2 * self._room, plan.limit))
+            if plan.stride and step % plan.stride == 0:
+                loop._keep(frame, self._kept, step // plan.stride)
+            loop._step(step, frame, self._given)
+            frame.move(0, loop._carry, 1)
+            step += 1
 
     @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _run_keeping(
-        self,
-        frame: Frame,
-        given: cython.p_double,
-        step: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        carries: cython.p_double,
-        skipped: cython.Py_ssize_t,
-    ) -> cython.void:
-        """Run the steps up to `end`, and keep the carries before each; those of the first steps have no place."""
-        i: cython.int
-        while step < end:
-            for i in range(self._carry):
-                carries[(step - skipped) * self._carry + i] = frame.value[1 + i]
-            self._run_steps(frame, given, step, step + 1)
-            step += 1
+    def _thin(self, plan: CheckpointPlan) -> object:
+        """Keep fewer carries, as the plan says."""
+        carry: cython.Py_ssize_t = self._loop._carry
+        kept: cython.Py_ssize_t = plan.thin()
+        slot: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        for slot in range(1, kept):
+            for i in range(carry):
+                self._kept[slot * carry + i] = self._kept[2 * slot * carry + i]
+        return None
+
+    @cython.cfunc
+    def _reserve(self, slots: cython.Py_ssize_t) -> object:
+        """Allocate memory for more slots, if needed, without losing the carries that are kept."""
+        if slots > self._room:
+            states = numpy.empty(slots * self._loop._carry)
+            if self._room:
+                states[: len(self._states)] = self._states
+            self._room = slots
+            self._states = states
+            self._kept = c_compat.doubles(states)
+        return None
+
+    @cython.cfunc
+    def _execute(self, plan: CheckpointPlan) -> object:
+        """Execute an action of the plan."""
+        loop: LoopRunner = self._loop
+        frame: Frame = self._frame
+        carry: cython.Py_ssize_t = loop._carry
+        kept: cython.p_double = self._kept if plan.kind == _SWEEP else c_compat.NO_FLOATS
+        i: cython.Py_ssize_t
+        if plan.kind == _BACK:
+            return self._go_back(plan.end + 1, plan.begin, plan.slot)
+        for i in range(carry):
+            frame.value[1 + i] = self._kept[plan.slot * carry + i]
+        loop._advance(frame, self._given, plan.begin, plan.end, kept, plan.slot)
+        if plan.kind == _ADVANCE:
+            loop._keep(frame, self._kept, plan.slot + 1)
+            return None
+        for i in range(carry):
+            self._back.value[1 + i] = frame.value[1 + i]
+        self._step_back(plan.end)
+        if plan.kind == _SWEEP:
+            self._go_back(plan.end, plan.begin, plan.slot)
+        self._unpaused += plan.end - plan.begin + 1
+        if self._unpaused >= _chunk:
+            self._pause()
+        return None
+
+    @cython.cfunc
+    def _pause(self) -> object:
+        """Let an interrupt through, and other threads: see `LoopRunner._pause`."""
+        self._unpaused = 0
+        self._loop._pause()
+        return self._back._interpreter.warm()
+
+    @cython.cfunc
+    def _go_back(self, step: cython.Py_ssize_t, begin: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> object:
+        """Go back over steps `step - 1` to `begin`, whose carries are in order in the slots from `slot` on."""
+        end: cython.Py_ssize_t
+        while step > begin:
+            end = max(begin, step - _chunk)
+            if not self._is_plain:
+                while step > end:
+                    step -= 1
+                    self._take_up(self._loop, self._back, slot + step - begin)
+                    self._step_back(step)
+            elif step - end < _few:
+                self._run_back(self._loop, self._back, step, end, slot + end - begin)
+            else:
+                with cython.nogil:
+                    self._run_back(self._loop, self._back, step, end, slot + end - begin)
+            if step - end >= _few:
+                self._pause()
+            step = end
+        return None
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _run_back(
-        self,
-        back: Frame,
-        step: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        carries: cython.p_double,
-        skipped: cython.Py_ssize_t,
-        given: cython.p_double,
-        seed: cython.p_double,
-        result: cython.p_double,
+        self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t
     ) -> cython.void:
-        """Run the steps of the way back from `step` down to `end`, without the interpreter's lock."""
+        """Go back over the steps from `step - 1` to `end`, whose carry is in a slot, without the interpreter's lock."""
+        value: cython.p_double = back.value
         i: cython.int
         while step > end:
             step -= 1
-            for i in range(self._carry):
-                back.value[1 + i] = carries[(step - skipped) * self._carry + i]
-            self._run_step_back(back, step, given, seed, result)
+            self._take_up(loop, back, slot + step - end)
+            self._take_seeds(loop, back, step)
+            value[0] = loop._first + step
+            for i in range(loop._row):
+                value[1 + loop._rows + i] = self._given[loop._rows + step * loop._row + i]
+            back.execute()
+            self._pass_on(loop, back, step)
+
+    @cython.cfunc
+    def _step_back(self, step: cython.Py_ssize_t) -> object:
+        """Run a step of the backward pass, from the carry that is among its inputs."""
+        self._take_seeds(self._loop, self._back, step)
+        self._loop._step(step, self._back, self._given)
+        self._pass_on(self._loop, self._back, step)
+        return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _take_up(self, loop: LoopRunner, back: Frame, slot: cython.Py_ssize_t) -> cython.void:
+        """Read the carry from a slot."""
+        i: cython.int
+        for i in range(loop._carry):
+            back.value[1 + i] = self._kept[slot * loop._carry + i]
 
     @cython.cfunc
     @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
-    def _run_step_back(
-        self,
-        back: Frame,
-        step: cython.Py_ssize_t,
-        given: cython.p_double,
-        seed: cython.p_double,
-        result: cython.p_double,
-    ) -> cython.void:
-        """Run a step of the way back, from the carry that stands among its inputs, without the interpreter's lock."""
+    def _take_seeds(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
+        """Read the adjoints of a step's results."""
         i: cython.int
-        value: cython.p_double = back.value
-        inputs: cython.int = 1 + self._rows + self._row
-        value[0] = self._first + step
-        for i in range(self._row):
-            value[1 + self._rows + i] = given[self._rows + step * self._row + i]
-        for i in range(self._out):
-            value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
-        back.execute()
-        for i in range(self._row):
-            result[self._rows + step * self._row + i] = back.output(self._rows + i)
-        back.move(0, self._rows, inputs)
-
-    @cython.cfunc
-    def _back_from_snapshots(
-        self,
-        steps: cython.Py_ssize_t,
-        most: cython.Py_ssize_t,
-        frame: Frame,
-        back: Frame,
-        given: cython.p_double,
-        seed: cython.p_double,
-        result: cython.p_double,
-    ) -> object:
-        """Go back with at most so many carries kept, where that runs the fewest steps again.
-
-        Source: Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26 (2000).
-        """
-        kept = numpy.empty(most * self._carry)
-        carries: cython.p_double = c_compat.doubles(kept)
-        steps_before = numpy.zeros(most)  # the steps before which a carry has been kept
-        before: cython.p_double = c_compat.doubles(steps_before)
-        used: cython.Py_ssize_t = 1
-        self._keep(frame, carries, 0)
-        last: cython.Py_ssize_t = steps - 1
-        at: cython.Py_ssize_t
-        target: cython.Py_ssize_t
-        free: cython.Py_ssize_t
-        i: cython.int
-        is_plain: cython.bint = self._is_plain(frame, back)
-        while last >= 0:
-            while before[used - 1] > last:
-                used -= 1
-            at = cython.cast(cython.Py_ssize_t, before[used - 1])
-            self._take_up(frame, carries, used - 1)
-            if is_plain and most - used >= last - at - 1:
-                with cython.nogil:
-                    self._run_stretch(frame, back, at, last, carries, used - 1, given, seed, result)
-                last = at - 1
-                self._pause()
-                continue
-            while at < last:
-                free = most - used
-                target = at + 1 if free >= last - at - 1 else at + _ahead(last - at + 1, free)
-                self._advance(frame, given, at, target)
-                at = target
-                if at < last:
-                    self._keep(frame, carries, used)
-                    before[used] = at
-                    used += 1
-            for i in range(self._carry):
-                back.value[1 + i] = frame.value[1 + i]
-            self._step_back(last, back, given, seed, result)
-            if last & (_chunk - 1) == 0:
-                self._pause()
-            last -= 1
-        return None
+        for i in range(loop._out):
+            back.value[self._inputs + loop._rows + i] = self._seed[loop._carry + step * loop._out + i]
 
     @cython.cfunc
     @cython.nogil
-    @cython.exceptval(check=False)
-    def _run_stretch(
-        self,
-        frame: Frame,
-        back: Frame,
-        first: cython.Py_ssize_t,
-        last: cython.Py_ssize_t,
-        carries: cython.p_double,
-        place: cython.Py_ssize_t,
-        given: cython.p_double,
-        seed: cython.p_double,
-        result: cython.p_double,
-    ) -> cython.void:
-        """Run the steps from `first` up to `last` again, and go back to `first`. Carries are kept from `place` on."""
-        i: cython.int
-        skipped: cython.Py_ssize_t = first - place  # steps whose carries have no place
-        self._run_keeping(frame, given, first, last, carries, skipped)
-        for i in range(self._carry):
-            back.value[1 + i] = frame.value[1 + i]
-        self._run_step_back(back, last, given, seed, result)
-        self._run_back(back, last, first, carries, skipped, given, seed, result)
-
-    @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _keep(self, frame: Frame, carries: cython.p_double, place: cython.Py_ssize_t) -> cython.void:
-        """Write the carry to a place among those that are kept."""
+    def _pass_on(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
+        """Write the adjoints of a step's row, and make the other adjoints inputs of the step before it."""
         i: cython.int
-        for i in range(self._carry):
-            carries[place * self._carry + i] = frame.value[1 + i]
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _take_up(self, frame: Frame, carries: cython.p_double, place: cython.Py_ssize_t) -> cython.void:
-        """Read the carry from a place among those that are kept."""
-        i: cython.int
-        for i in range(self._carry):
-            frame.value[1 + i] = carries[place * self._carry + i]
-
-    @cython.cfunc
-    @cython.inline
-    def _step_back(
-        self,
-        step: cython.Py_ssize_t,
-        back: Frame,
-        given: cython.p_double,
-        seed: cython.p_double,
-        result: cython.p_double,
-    ) -> object:
-        """Run a step of the way back, from the carry that stands among its inputs."""
-        i: cython.int
-        inputs: cython.int = 1 + self._rows + self._row
-        for i in range(self._out):
-            back.value[inputs + self._rows + i] = seed[self._carry + step * self._out + i]
-        self._step(step, back, given)
-        for i in range(self._row):
-            result[self._rows + step * self._row + i] = back.output(self._rows + i)
-        back.move(0, self._rows, inputs)
-        return None
-
-
-def snapshots(memory: Any, steps: int) -> int:
-    """Return how many carries are kept on the way back through a loop.
-
-    Args:
-        memory: "sqrt" for as many as let every step be run at most twice more, about the square root of 2 steps;
-            "binomial" for as many as a step is run again at most, which grows as the logarithm does; or the number.
-        steps: How many steps the loop takes.
-
-    Returns:
-        The number, at least 1.
-    """
-    if memory == "sqrt":
-        return math.isqrt(2 * steps) + 1
-    if memory == "binomial":
-        return next(count for count in range(1, 64) if math.comb(2 * count, count) >= steps)
-    return int(max(1, min(memory, steps)))
-
-
-def _ahead(length: int, free: int) -> int:
-    """Return how far from a kept carry the next one is kept, or the last of `length` steps reached."""
-    if free == 0:
-        return length - 1
-    times = 1
-    while math.comb(free + 1 + times, times) < length:
-        times += 1
-    return min(length - 1, math.comb(free + times, free + 1))
+        for i in range(loop._row):
+            self._result[loop._rows + step * loop._row + i] = back.output(loop._rows + i)
+        back.move(0, loop._rows, self._inputs)
