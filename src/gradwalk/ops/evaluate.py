@@ -285,8 +285,9 @@ def partial(
     elif opcode == 15:  # sqrt
         return ieee.div(0.5, out)
     elif opcode == 16:  # cbrt
-        v1 = ieee.div(ieee.div(1.0, out) if x + x == x else out, out if x + x == x else x)
-        return ieee.div(v1, 3.0)
+        v1 = ieee.fabs(x)
+        v2 = ieee.div(out if v1 > 1e-20 and v1 < 1e20 else ieee.div(1.0, out), x if v1 > 1e-20 and v1 < 1e20 else out)
+        return ieee.div(v2, 3.0)
     elif opcode == 17:  # log1mexp
         return ieee.div(ieee.exp(x), ieee.expm1(-0.0 if x == 0.0 else x))
     elif opcode == 18:  # sin

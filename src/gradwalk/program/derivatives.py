@@ -119,18 +119,23 @@ class Derivatives:
 
     @cython.cfunc
     def pull_back_take(self, i: cython.int, active: cython.p_int) -> object:
-        """Add to the adjoint of each entry of a table that of the result where the index picks it, exactly 0 else."""
+        """Add the adjoint of a `take` to the adjoint of the entry that the index picks.
+
+        The other entries get exactly 0. If the index is out of range, all entries get nan, unless a choice has left out
+        the `take` itself.
+        """
         store: InstructionStore = self._store
         table: tuple = store.tables[store.y[i]]
-        zero: cython.int = store.intern_constant(0.0)
+        adjoint: cython.int = self.total(i)
+        zero: cython.int = self._settled(_zero_in_range(store, i), self._choice[i], True)
         k: cython.int
         entry: cython.int
         found: cython.int
         for k in range(len(table)):
             entry = table[k]
             if active[entry]:
-                found = simplify.emit(store, _where, _picks(store, i, k), self._derivative[i], zero)
-                self._accumulate(entry, found, self._chosen(i, k + 1, i, entry), self._is_vague[i] != 0)
+                found = simplify.emit(store, _where, _picks(store, i, k), adjoint, zero)
+                self._accumulate(entry, found, self._chosen(i, k + 1, i, entry), False)
         return None
 
     @cython.cfunc
@@ -370,7 +375,10 @@ class Derivatives:
     @cython.cfunc
     @cython.exceptval(-1)
     def _new_condition(self, choice: cython.int) -> cython.int:
-        """Append the condition of a choice. Of an operand it is the partial, which is 0 where that is left out."""
+        """Append the condition of a choice: the partial by the operand, which is 0 if the operand is left out.
+
+        The condition of a choice by `take` is nan, and not 0, if the index is out of range.
+        """
         store: InstructionStore = self._store
         own: cython.int
         if self._either[choice] is not None:
@@ -379,7 +387,8 @@ class Derivatives:
             return simplify.emit(store, _where, own, own, self._condition[second])
         i, position = self._selected[choice]
         if store.opcode[i] == _take:
-            own = _picks(store, i, position - 1)
+            one: cython.int = store.intern_constant(1.0)
+            own = simplify.emit(store, _where, _picks(store, i, position - 1), one, _zero_in_range(store, i))
         else:
             own = derivative_templates.instantiate(store, self._templates, i, position, store.intern_constant(1.0))
         if self._outer[choice] == _no_choice:
@@ -446,3 +455,11 @@ def _picks(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)
     return simplify.emit(store, _equal, position, store.intern_constant(k), 0)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _zero_in_range(store: InstructionStore, i: cython.int) -> cython.int:
+    """Append a number that is 0 if the index of a `take` is in range, and nan if not."""
+    length: cython.int = len(store.tables[store.y[i]])
+    return simplify.emit_take(store, store.x[i], (store.intern_constant(0.0),) * length)

@@ -158,8 +158,8 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_table(self, i: cython.int) -> cython.int:
-        """Return what is known of what an index picks in a table."""
-        found: cython.int = self.bits[self._store.x[i]] & _TAME
+        """Return the bounds of all entries of a table. A `take` is not tame: it is nan if the index is out of range."""
+        found: cython.int = _BOUNDS
         for entry in self._store.tables[self._store.y[i]]:
             found &= self.bits[cython.cast(cython.int, entry)]
         return found

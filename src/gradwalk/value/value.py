@@ -7,6 +7,7 @@ methods in the marked block below.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,15 @@ from gradwalk.value.source_line import named_line, users_line
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
+
+_COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
+    numpy.less: operator.lt,
+    numpy.less_equal: operator.le,
+    numpy.greater: operator.gt,
+    numpy.greater_equal: operator.ge,
+    numpy.equal: operator.eq,
+    numpy.not_equal: operator.ne,
+}
 
 _equal = cython.declare(cython.int, NAMES.index("equal"))
 _less = cython.declare(cython.int, NAMES.index("less"))
@@ -343,6 +353,11 @@ class Value(ValueNode):
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
         if ufunc is numpy.divmod and method == "__call__":  # which NumPy has not for objects
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
+        compare = _COMPARISONS.get(ufunc)
+        if compare is not None and method == "__call__" and not kwargs and convert.are_operands(inputs):
+            x, y = [number if isinstance(number, Value) else convert.as_float(number) for number in inputs]
+            answer = compare(x, y)
+            return answer if isinstance(answer, Value) else numpy.bool_(answer)
         opcode = UFUNCS.get(ufunc.__name__, 0)
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):

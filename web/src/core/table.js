@@ -233,7 +233,13 @@ export const TABLE = [
     isExact: true,
     words: "cube root, also of negative numbers",
     forward: (x) => ieee.cbrt(x),
-    partials: [(x, _y, _z, out) => (x + x === x ? 1 / out : out) / (x + x === x ? out : x) / 3],
+    partials: [
+      (x, _y, _z, out) => {
+        const v1 = ieee.fabs(x);
+        const v2 = (v1 > 1e-20 && v1 < 1e+20 ? out : 1 / out) / (v1 > 1e-20 && v1 < 1e+20 ? x : out);
+        return v2 / 3;
+      },
+    ],
     formulas: [["/", 1, ["*", ["*", 3, "out"], "out"]]],
   },
   {
