@@ -212,7 +212,7 @@ def _replace_by_partials_function() -> Lines:
         yield from _case(gather, "    ")
         yield "        n = position_of(operands[0], count - 1)"
         yield "        for i in range(count):"
-        yield "            operands[i] = 1.0 if i == n + 1 and n >= 0 else 0.0"
+        yield "            operands[i] = 0.0 if i == 0 else NAN if n < 0 else 1.0 if i == n + 1 else 0.0"
 
 
 def _element_variables() -> Lines:

@@ -599,7 +599,7 @@ def replace_by_partials(
     elif opcode == 69:  # take
         n = position_of(operands[0], count - 1)
         for i in range(count):
-            operands[i] = 1.0 if i == n + 1 and n >= 0 else 0.0
+            operands[i] = 0.0 if i == 0 else NAN if n < 0 else 1.0 if i == n + 1 else 0.0
 
 
 @cython.cfunc

@@ -43,7 +43,7 @@ cdef class Derivatives:
     cdef int _new_choice(self, object selected, object either, int outer) except? -2
     cdef bint _is_other_branch(self, int a, int b) except? -1
     cdef int _common(self, int a, int b) except? -2
-    cdef int _common_to_all(self, list instructions) except? -2
+    cdef int _either_of_all(self, list instructions) except? -2
     cdef int _either_of(self, int a, int b) except? -2
     cdef list _with_one(self, object instructions)
     cdef int _condition_of(self, int choice) except? -1

@@ -126,15 +126,17 @@ class Derivatives:
         """
         store: InstructionStore = self._store
         table: tuple = store.tables[store.y[i]]
-        adjoint: cython.int = self.total(i)
-        zero: cython.int = self._settled(_zero_in_range(store, i), self._choice[i], True)
+        length: cython.int = len(table)
+        adjoint: cython.int = self._settled(self._derivative[i], self._choice[i], True)
+        index: cython.int = self._settled(store.x[i], self._choice[i], True)  # 0 is in range
+        zero: cython.int = _zero_in_range(store, index, length)
         k: cython.int
         entry: cython.int
         found: cython.int
-        for k in range(len(table)):
+        for k in range(length):
             entry = table[k]
             if active[entry]:
-                found = simplify.emit(store, _where, _picks(store, i, k), adjoint, zero)
+                found = simplify.emit(store, _where, _picks(store, index, length, k), adjoint, zero)
                 self._accumulate(entry, found, self._chosen(i, k + 1, i, entry), False)
         return None
 
@@ -148,7 +150,7 @@ class Derivatives:
         results = list(range(base, base + function.outputs))
         if not self._with_one(results):
             return None
-        choice: cython.int = self._common_to_all(self._with_one(results))
+        choice: cython.int = self._either_of_all(self._with_one(results))
         seeds = [self.total(result) if self.has_one(result) else NO_INDEX for result in results]
         wanted = [active[cython.cast(cython.int, operand)] != 0 for operand in operands]
         for operand, found in zip(operands, function.pull_some(store, operands, base, seeds, wanted), strict=True):
@@ -191,7 +193,7 @@ class Derivatives:
         given = self._with_one(operands)
         if not given:
             return None
-        choice: cython.int = self._common_to_all(given)
+        choice: cython.int = self._either_of_all(given)
         seeds = [self.total(operand) if self.has_one(operand) else NO_INDEX for operand in operands]
         for k, found in enumerate(function.push(store, operands, base, seeds)):
             self._accumulate(base + k, found, choice, choice != _no_choice)
@@ -329,12 +331,12 @@ class Derivatives:
 
     @cython.cfunc
     @cython.exceptval(-2)
-    def _common_to_all(self, instructions: list) -> cython.int:
-        """Return a choice that those of the derivatives of all instructions lie within or are."""
-        common: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
+    def _either_of_all(self, instructions: list) -> cython.int:
+        """Return a choice that is open where that of the derivative of any of some instructions is."""
+        choice: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
         for i in instructions:
-            common = self._common(common, self._choice[cython.cast(cython.int, i)])
-        return common
+            choice = self._either_of(choice, self._choice[cython.cast(cython.int, i)])
+        return choice
 
     @cython.cfunc
     @cython.exceptval(-2)
@@ -387,8 +389,7 @@ class Derivatives:
             return simplify.emit(store, _where, own, own, self._condition[second])
         i, position = self._selected[choice]
         if store.opcode[i] == _take:
-            one: cython.int = store.intern_constant(1.0)
-            own = simplify.emit(store, _where, _picks(store, i, position - 1), one, _zero_in_range(store, i))
+            own = _condition_of_take(store, i, position - 1)
         else:
             own = derivative_templates.instantiate(store, self._templates, i, position, store.intern_constant(1.0))
         if self._outer[choice] == _no_choice:
@@ -447,10 +448,17 @@ class Derivatives:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def _picks(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
-    """Append whether the index of a `take` picks the entry k of its table, counted from either end."""
+def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
+    """Append the condition of the entry k of the table of a `take`: 1 if the index picks it, nan out of range, else 0."""
     length: cython.int = len(store.tables[store.y[i]])
-    index: cython.int = store.x[i]
+    is_picked: cython.int = _picks(store, store.x[i], length, k)
+    return simplify.emit(store, _where, is_picked, store.intern_constant(1.0), _zero_in_range(store, store.x[i], length))
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
+    """Append whether an index picks the entry k of a table, counted from either end."""
     is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)
@@ -459,7 +467,6 @@ def _picks(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def _zero_in_range(store: InstructionStore, i: cython.int) -> cython.int:
-    """Append a number that is 0 if the index of a `take` is in range, and nan if not."""
-    length: cython.int = len(store.tables[store.y[i]])
-    return simplify.emit_take(store, store.x[i], (store.intern_constant(0.0),) * length)
+def _zero_in_range(store: InstructionStore, index: cython.int, length: cython.int) -> cython.int:
+    """Append a number that is 0 if an index is in the range of a table, and nan if not."""
+    return simplify.emit_take(store, index, (store.intern_constant(0.0),) * length)
