@@ -32,7 +32,8 @@ SHORT = st.integers(1, 3)
 
 def trees(depth: int) -> st.SearchStrategy[Tree]:
     """Programs in which at most so many loops, branches and reductions are nested."""
-    leaf = st.one_of(st.tuples(st.just("input"), st.integers(0, 5)), st.tuples(st.just("number"), NUMBERS))
+    read = st.tuples(st.just("input"), st.integers(0, 5))
+    leaf = st.one_of(read, read, read, st.tuples(st.just("number"), NUMBERS))
     if not depth:
         return _arithmetic(leaf)
     below = st.deferred(lambda: trees(depth - 1))
