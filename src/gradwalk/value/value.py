@@ -354,10 +354,12 @@ class Value(ValueNode):
         if ufunc is numpy.divmod and method == "__call__":  # which NumPy has not for objects
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
         compare = _COMPARISONS.get(ufunc)
-        if compare is not None and method == "__call__" and not kwargs and convert.are_operands(inputs):
-            x, y = [number if isinstance(number, Value) else convert.as_float(number) for number in inputs]
-            answer = compare(x, y)
-            return answer if isinstance(answer, Value) else numpy.bool_(answer)
+        if compare is not None and method == "__call__" and not kwargs:
+            numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy makes arrays of its numbers
+            if convert.are_operands(numbers):
+                x, y = [number if isinstance(number, Value) else convert.as_float(number) for number in numbers]
+                answer = compare(x, y)
+                return answer if isinstance(answer, Value) else numpy.bool_(answer)
         opcode = UFUNCS.get(ufunc.__name__, 0)
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
