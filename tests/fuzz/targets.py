@@ -202,6 +202,7 @@ def close(a: float, b: float) -> bool:
         return True
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
+
 LOOPS = trees(3)
 POINTS = st.tuples(ORDINARY, ORDINARY)
 

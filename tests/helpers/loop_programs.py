@@ -1,7 +1,7 @@
 """Random programs of loops, branches and reductions, run by gradwalk or by plain Python with derivatives of its own.
 
-A program is a tree of nested tuples. `evaluate` runs it with the functions of a language: `Recorded` calls gradwalk, and
-`Plain` is Python's own loops and branches over `Jet`, a number with its gradient and its matrix of second derivatives.
+A program is a tree of nested tuples. `evaluate` runs it with the functions of a language: `Recorded` calls gradwalk,
+and `Plain` has Python's loops and branches over `Jet`, a number with its gradient and its matrix of second derivatives.
 """
 
 from __future__ import annotations

@@ -162,7 +162,9 @@ def test_out_of_range_but_left_out_passes_nothing_on(f, index):
     for transform in (grad, jacfwd, lambda g: grad(grad(g)), lambda g: jacfwd(grad(g)), hessian):
         expected = transform(lambda x: f(x, 1) if index == 1.0 else x * 1.0)(x)
         assert jit(transform(f))(x, index) == pytest.approx(expected, rel=1e-12)
-        assert vmap(transform(f))(numpy.array([x, x]), numpy.array([index, 1.0]))[0] == pytest.approx(expected, rel=1e-12)
+        assert vmap(transform(f))(numpy.array([x, x]), numpy.array([index, 1.0]))[0] == pytest.approx(
+            expected, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("indices", [[0, 1, -1], [0, 7], [2, math.nan], [0.5], [-6, 1], [4]])

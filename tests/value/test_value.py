@@ -241,7 +241,9 @@ class TestNumPy:
 
 class TestOrderAndHash:
     @pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])
-    @pytest.mark.parametrize("number", [0.5, numpy.float64(0.5), numpy.float32(0.5), numpy.int64(1), numpy.bool_(True)], ids=repr)
+    @pytest.mark.parametrize(
+        "number", [0.5, numpy.float64(0.5), numpy.float32(0.5), numpy.int64(1), numpy.bool_(True)], ids=repr
+    )
     def test_numbers_of_numpy_are_compared_as_python_s(self, name, number):
         compare = getattr(operator, name)
 

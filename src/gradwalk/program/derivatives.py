@@ -449,10 +449,12 @@ class Derivatives:
 @cython.cfunc
 @cython.exceptval(-1)
 def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
-    """Append the condition of the entry k of the table of a `take`: 1 if the index picks it, nan out of range, else 0."""
+    """Append the condition of the entry k of a table: 1 if the index picks it, nan if it is out of range, else 0."""
     length: cython.int = len(store.tables[store.y[i]])
     is_picked: cython.int = _picks(store, store.x[i], length, k)
-    return simplify.emit(store, _where, is_picked, store.intern_constant(1.0), _zero_in_range(store, store.x[i], length))
+    return simplify.emit(
+        store, _where, is_picked, store.intern_constant(1.0), _zero_in_range(store, store.x[i], length)
+    )
 
 
 @cython.cfunc

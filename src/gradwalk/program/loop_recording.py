@@ -19,7 +19,6 @@ from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import RecordingError, is_staging, refusals_here, refuses_nans, without_numbers
 from gradwalk.value.value import Value
 
-
 # NumPy and functions written in C raise one of these in place of the `RecordingError` that `__index__` has raised.
 _IN_PLACE_OF_REFUSALS = TypeError, ValueError, LookupError
 

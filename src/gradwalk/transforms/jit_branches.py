@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy
 
+from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.derived import unrolled
 from gradwalk.program.machine_code import DEFAULT, Policy, compiling
@@ -58,7 +59,7 @@ class Way(JitTrace):
         tape, _, outputs = unrolled(self.program)
         return tape.program(outputs[len(outputs) - len(self.outcomes) :])
 
-    def is_left_early(self, numbers: Sequence[float]) -> bool:
+    def is_left_early(self, numbers: Floats) -> bool:
         """Return whether a branch is decided differently, before the first condition that cannot be computed.
 
         Args:
@@ -68,7 +69,7 @@ class Way(JitTrace):
             True or False.
 
         Raises:
-            Exception: The error of the first condition that cannot be computed, if all before it are decided as they were.
+            Exception: The first condition that is not decided as it was cannot be computed.
         """
         tape, _, outputs = unrolled(self.program)
         conditions = outputs[len(outputs) - len(self.outcomes) :]
