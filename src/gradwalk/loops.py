@@ -1,20 +1,19 @@
 """Loops and branches as in `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
 
-On floats and on Values each is the Python that it looks like: walks and checks see every iteration, and a branch that
-is not taken is not run. In a function that is recorded a loop is one instruction, whose step is recorded by itself, and
-so is a branch: of a million steps one is recorded, and on numbers only the taken branch is run. What a step or a branch
-uses from outside may be numbers and Values of all kinds.
+On floats and Values, each function runs as the Python code that it looks like: walks and checks see every iteration,
+and a branch that is not taken is not run. In a recorded function, a loop is one instruction, whose step is recorded
+once, and so is a branch. On numbers only the taken branch is run. A step or a branch may use numbers and Values from
+outside.
 
-What goes round a loop, the carry, is a number, or a list, tuple, dict, dataclass or array of numbers.
+The carry of a loop is a number, or a list, tuple, dict, dataclass or array of numbers.
 
-A condition holds if its number is not 0, also where it is a Value. A count or an index must be a whole number: where the
-number is known, any other number raises `ValueError`; where it is data of a recorded function, the results are nan.
+A condition holds if its number is not 0, also if it is a Value.
 
-If the function of a step asks for a number that is not known, as `xs[i]` does for a list, `fori_loop` and `scan` run it
-again for every step. This is the only case: exceptions of the functions themselves reach the caller.
+If the function of a step asks for a number that is not known, as `xs[i]` does for a list, it is run again, once per
+step. This is the only case: exceptions of the functions themselves reach the caller.
 
-Where derivatives go back through a recorded loop, the carries are needed again, in reverse. `checkpoint` says how many
-are kept in between; the others are computed once more. Of n steps,
+Reverse mode needs the carries of a recorded loop again, in reverse order. `checkpoint` sets how many are kept; the
+others are computed again. For n steps,
 
 - None keeps all n: nothing is computed again;
 - "sqrt" keeps some √(2n), and runs each step at most twice more;
@@ -72,10 +71,8 @@ def fori_loop(
         The last carry: `init_val` where upper is not above lower.
 
     Raises:
-        TypeError: `body_fun` returns something else than numbers in the structure of the carry, or a bound is no
-            number.
-        ValueError: A bound that is not data of a recorded function is not a whole number, or `checkpoint` is none of
-            those above.
+        TypeError: `body_fun` does not return numbers in the structure of the carry, or a bound is not a number.
+        ValueError: A bound whose number is known is not a whole number, or `checkpoint` is not one of the values above.
 
     Example:
         >>> from gradwalk import grad
@@ -150,8 +147,8 @@ def while_loop(
         The first carry for which the condition does not hold.
 
     Raises:
-        TypeError: `body_fun` returns something else than numbers in the structure of the carry, or `cond_fun` returns
-            no number, or `max_steps` is no number.
+        TypeError: `body_fun` does not return numbers in the structure of the carry, `cond_fun` does not return a
+            number, or `max_steps` is not a number.
         ValueError: `max_steps` is not whole, or the condition still holds after so many steps, or `checkpoint` is none
             of those above.
 
@@ -360,7 +357,7 @@ class _Columns:
 def _recorded_scan(
     f: Callable[[Any, Any], tuple[Any, Any]], carry: Carried, columns: _Columns, reverse: bool, memory: Checkpoint
 ) -> tuple[Any, Any]:
-    """A scan as one instruction."""
+    """Record a scan as one instruction."""
     order = range(columns.length)[:: -1 if reverse else 1]
     rows = [columns.at(i) for i in order]
     span = 0, columns.length
@@ -423,7 +420,7 @@ def _check_arrays(leaves: list[Any], treedef: TreeDef) -> None:
 
 
 def _is_one_instruction() -> bool:
-    """Return whether a loop is recorded as one instruction: not under `debug_nans()`, which names the line of a step."""
+    """Return whether loops are recorded as one instruction. Under `debug_nans()`, `grad` runs their steps instead."""
     return depth() > 0 and (is_staging() or not refuses_nans())
 
 
