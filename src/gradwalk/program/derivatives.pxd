@@ -16,6 +16,7 @@ cdef class Derivatives:
     cdef int *_choice
     cdef int *_is_vague
     cdef int *_is_tame
+    cdef int *_is_risky
     cdef int *_is_calm
     cdef bint _knows_tame
     cdef object _arrays
@@ -50,4 +51,5 @@ cdef class Derivatives:
     cdef int _new_condition(self, int choice) except? -1
     cdef bint _is_wild(self, int i) noexcept
     cdef bint _has_tame_partial(self, int i, int position) noexcept
+    cdef bint _is_settled(self, int i) noexcept
     cdef object _find_calm(self)

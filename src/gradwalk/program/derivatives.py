@@ -53,6 +53,7 @@ class Derivatives:
     _choice: cython.p_int  # of each instruction: which choice lets its derivative through
     _is_vague: cython.p_int  # of each instruction: whether its derivative may be nan where its choice leaves it out
     _is_tame: cython.p_int  # of each instruction: see `tame`
+    _is_risky: cython.p_int  # of each instruction: whether an index out of range makes it nan, in reverse mode
     _is_calm: cython.p_int  # of each instruction: whether nothing that the pass still meets makes nan of its 0
     _knows_tame: cython.bint
     _arrays: Any  # what these point to
@@ -72,13 +73,14 @@ class Derivatives:
             store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
             is_forward: Whether they are tangents; adjoints if not.
         """
-        arrays = [numpy.full(store.length, start, numpy.int32) for start in (NO_INDEX, _NO_CHOICE, 0, 0)]
+        arrays = [numpy.full(store.length, start, numpy.int32) for start in (NO_INDEX, _NO_CHOICE, 0, 0, 0)]
         self._store = store
         self._templates = Templates()
         self._is_forward = is_forward
         self._arrays = arrays
         self._derivative, self._choice = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
         self._is_vague, self._is_tame = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
+        self._is_risky = c_compat.integers(arrays[4])
         self._is_calm = self._is_tame  # in reverse mode: it holds of what an instruction depends on, too
         self._knows_tame = False
         self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
@@ -287,8 +289,11 @@ class Derivatives:
             tame.mark_tame(self._store, self._arrays[3])
             if self._is_forward:
                 self._find_calm()
+            else:
+                tame.mark_risky(self._store, self._arrays[4])
             self._knows_tame = True
-        if self._is_calm[target]:
+        is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)  # and not by what is nan itself, as `maximum`
+        if self._is_calm[target] and not (is_by_data and self._is_risky[target]):
             return self._choice[source]
         return self._new_choice((i, position), None, self._choice[source])
 
@@ -403,7 +408,7 @@ class Derivatives:
     @cython.exceptval(check=False)
     def _is_wild(self, i: cython.int) -> cython.bint:
         """Return whether an instruction may make nan of a derivative of 0, having an infinite partial."""
-        return not self._is_tame[i] and not evaluate.has_constant_partials(self._store.opcode[i])
+        return (not self._is_tame[i] or self._is_risky[i]) and not evaluate.has_constant_partials(self._store.opcode[i])
 
     @cython.cfunc
     @cython.inline
@@ -415,10 +420,17 @@ class Derivatives:
         if reads & 8 or not evaluate.is_tame(store.opcode[i]):
             return False
         return (
-            (not reads & 1 or self._is_tame[store.x[i]] != 0)
-            and (not reads & 2 or self._is_tame[store.y[i]] != 0)
-            and (not reads & 4 or self._is_tame[store.z[i]] != 0)
+            (not reads & 1 or self._is_settled(store.x[i]))
+            and (not reads & 2 or self._is_settled(store.y[i]))
+            and (not reads & 4 or self._is_settled(store.z[i]))
         )
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_settled(self, i: cython.int) -> cython.bint:
+        """Return whether the number of an instruction is finite for finite inputs, whatever is out of range."""
+        return self._is_tame[i] != 0 and not self._is_risky[i]
 
     @cython.cfunc
     def _find_calm(self) -> object:
