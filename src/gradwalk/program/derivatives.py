@@ -292,7 +292,8 @@ class Derivatives:
             else:
                 tame.mark_risky(self._store, self._arrays[4])
             self._knows_tame = True
-        is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)  # and not by what is nan itself, as `maximum`
+        # `maximum` and its like choose by their operands: they are nan where an operand is, and contain no nan.
+        is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)
         if self._is_calm[target] and not (is_by_data and self._is_risky[target]):
             return self._choice[source]
         return self._new_choice((i, position), None, self._choice[source])
@@ -408,7 +409,7 @@ class Derivatives:
     @cython.exceptval(check=False)
     def _is_wild(self, i: cython.int) -> cython.bint:
         """Return whether an instruction may make nan of a derivative of 0, having an infinite partial."""
-        return (not self._is_tame[i] or self._is_risky[i]) and not evaluate.has_constant_partials(self._store.opcode[i])
+        return not self._is_settled(i) and not evaluate.has_constant_partials(self._store.opcode[i])
 
     @cython.cfunc
     @cython.inline

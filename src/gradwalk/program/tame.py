@@ -92,9 +92,7 @@ def mark_risky(store: InstructionStore, marks: Any) -> object:
         elif store.opcode[i] > 0 and store.opcode[i] != _call:
             arity = evaluate.arity(store.opcode[i])
             risky[i] = (
-                risky[store.x[i]]
-                or (arity > 1 and risky[store.y[i]] != 0)
-                or (arity > 2 and risky[store.z[i]] != 0)
+                risky[store.x[i]] or (arity > 1 and risky[store.y[i]] != 0) or (arity > 2 and risky[store.z[i]] != 0)
             )
     return None
 

@@ -2,7 +2,7 @@
 
 The derivative of `take` is a choice for each element of the table: the adjoint where the index picks that element, and
 elsewhere 0, or nan if the index is out of range. Summed over the batch one by one, these choices would cost as much as
-the table is long. Instead one instruction adds the adjoint of each lane to the total of the output that its index picks.
+the table is long. Instead one instruction adds the adjoint of each lane to the total of the output that is picked.
 """
 
 from __future__ import annotations
