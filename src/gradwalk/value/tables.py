@@ -35,8 +35,8 @@ def take(values: Any, index: Any) -> Any:
     d/dindex = 0
 
     If the number of the index is known, an index out of range raises `IndexError`. If the index is data of a recorded
-    function, as under `jit` and `vmap`, the result is nan then, and so are its derivatives by all elements of the table,
-    in forward and in reverse mode.
+    function, as under `jit` and `vmap`, the result is nan then, and so are its derivatives by all elements of the
+    table, in forward and in reverse mode.
 
     Args:
         values: A list, tuple or array of `Value`s and real numbers; or of rows, which are lists or arrays themselves.
