@@ -212,7 +212,7 @@ def _replace_by_partials_function() -> Lines:
         yield from _case(gather, "    ")
         yield "        n = position_of(operands[0], count - 1)"
         yield "        for i in range(count):"
-        yield "            operands[i] = 1.0 if i == n + 1 and n >= 0 else 0.0"
+        yield "            operands[i] = 0.0 if i == 0 else NAN if n < 0 else 1.0 if i == n + 1 else 0.0"
 
 
 def _element_variables() -> Lines:
@@ -388,7 +388,7 @@ def reductions() -> Lines:
             yield f"    {listed} = _listed({parameter})"
         for listed in names[1:]:
             yield f"    if len({names[0]}) != len({listed}):"
-            yield f"        raise _unequal({json.dumps(row.name)}, [{', '.join(names)}])"
+            yield f"        raise variadic.unequal({json.dumps(row.name)}, [{', '.join(names)}])"
         start = "start, " if row.starts else ""
         yield f"    return _variadic({opcode}, [{start}{', '.join('*' + listed for listed in names)}])"
     yield from ("", "")

@@ -1,11 +1,16 @@
 """Loops and branches as in `jax.lax`: `fori_loop`, `while_loop`, `scan`, `map`, `cond`, `switch`.
 
-On floats and on Values each is the Python that it looks like: walks and checks see every iteration, and a branch that
-is not taken is not run. In a function that is recorded a loop is one instruction, whose step is recorded by itself, and
-so is a branch: of a million steps one is recorded, and on numbers only the taken branch is run. What a step or a branch
-uses from outside may be numbers and Values of all kinds.
+On floats and Values, each function runs as the Python code that it looks like: walks and checks see every iteration,
+and a branch that is not taken is not run. In a recorded function, a loop is one instruction, whose step is recorded
+once, and so is a branch. On numbers only the taken branch is run. A step or a branch may use numbers and Values from
+outside.
 
-What goes round a loop, the carry, is a number, or a list, tuple, dict, dataclass or array of numbers.
+The carry of a loop is a number, or a list, tuple, dict, dataclass or array of numbers.
+
+A condition holds if its number is not 0, also if it is a Value.
+
+If the function of a step asks for a number that is not known, as `xs[i]` does for a list, it is run again, once per
+step. This is the only case: exceptions of the functions themselves reach the caller.
 
 The backward pass through a recorded loop needs the carries again, in reverse. `checkpoint` sets how many of them are
 kept; the others are computed again. For n steps,
@@ -28,12 +33,12 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.math import stop_gradient, where
+from gradwalk.math import equal, floor, stop_gradient, where
 from gradwalk.program.loop_recording import Carried, recorded_choice, recorded_loop
 from gradwalk.trees.iterations import Iterations
-from gradwalk.trees.tree import TreeDef, flattened
+from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.convert import as_float, is_number
-from gradwalk.value.modes import depth, is_staging, refuse_if_staging
+from gradwalk.value.modes import RecordingError, depth, is_staging, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
@@ -58,7 +63,8 @@ def fori_loop(
 
     Args:
         lower: The first count, a whole number.
-        upper: The count after the last, a whole number.
+        upper: The count after the last, a whole number. If it or `lower` is data of a recorded function and is not a
+            whole number (nan, inf or 2.5), the result and its derivatives are nan.
         body_fun: Called with the count and the carry; returns the next carry. Where it is recorded the count is a
             Value; if it asks for its number, as an index does, the loop is recorded step by step.
         init_val: The first carry.
@@ -68,9 +74,8 @@ def fori_loop(
         The last carry: `init_val` where upper is not above lower.
 
     Raises:
-        TypeError: `body_fun` returns something else than numbers in the structure of the carry, or a bound is no
-            number.
-        ValueError: A bound is not whole, or `checkpoint` is none of those above.
+        TypeError: `body_fun` does not return numbers in the structure of the carry, or a bound is not a number.
+        ValueError: A bound whose number is known is not a whole number, or `checkpoint` is not one of the values above.
 
     Example:
         >>> from gradwalk import grad
@@ -83,8 +88,8 @@ def fori_loop(
         return _counted_by_values(lower, upper, body_fun, init_val, checkpoint)
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
     carry = Carried(init_val, "init_val", "body_fun")
-    if depth() and end > first:
-        with contextlib.suppress(Exception):  # which the steps themselves, one by one, raise again or do not
+    if _is_one_instruction() and end > first:
+        with contextlib.suppress(RecordingError):  # the steps are run one by one, where the number is known
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
@@ -98,15 +103,27 @@ def fori_loop(
 def _counted_by_values(
     lower: Any, upper: Any, body_fun: Callable[[Any, Carry], Carry], init_val: Carry, checkpoint: Checkpoint
 ) -> Carry:
-    """A recorded loop whose count is data."""
-    first = (stop_gradient(lower) + 0.0, init_val)
+    """Record a loop whose bounds are data. If a bound is not a whole number, the result of one step times nan."""
+    lower, is_lower_whole = _bound(lower, "lower")
+    upper, is_upper_whole = _bound(upper, "upper")
+    are_whole = where(is_lower_whole, is_upper_whole, 0.0)
     last: tuple[Any, Carry] = while_loop(
-        lambda state: state[0] < upper,  # which has no derivative
+        lambda state: state[0] < where(are_whole, upper, 1.0),
         lambda state: (state[0] + 1.0, body_fun(state[0], state[1])),
-        first,
+        (where(are_whole, lower, 0.0) + 0.0, init_val),
         checkpoint=checkpoint,
     )
-    return last[1]
+    leaves, treedef = flattened(last[1], "the carry")
+    factor = where(are_whole, 1.0, numpy.nan)
+    return treedef.filled([number * factor for number in scalars(leaves)])  # type: ignore[no-any-return]
+
+
+def _bound(given: Any, what: str) -> tuple[Any, Any]:
+    """Return a bound without its derivative, and a number that is not 0 if it is whole."""
+    if not isinstance(given, Value):
+        return float(_whole(given, what)), 1.0
+    bound = stop_gradient(given)
+    return bound, where(abs(bound) <= _LARGEST, equal(bound, floor(bound)), 0.0)
 
 
 def while_loop(
@@ -122,7 +139,7 @@ def while_loop(
     Its derivatives are those of the steps that were taken. How many these are has none.
 
     Args:
-        cond_fun: Called with the carry; returns a bool, or a number that is 0 where the loop ends.
+        cond_fun: Called with the carry; returns a bool, or a number or a Value that is 0 where the loop ends.
         body_fun: Called with the carry; returns the next carry.
         init_val: The first carry.
         max_steps: How many steps may be taken at most. In a batch by `vmap` all numbers of the result of a sample that
@@ -133,8 +150,8 @@ def while_loop(
         The first carry for which the condition does not hold.
 
     Raises:
-        TypeError: `body_fun` returns something else than numbers in the structure of the carry, or `max_steps` is no
-            number.
+        TypeError: `body_fun` does not return numbers in the structure of the carry, `cond_fun` does not return a
+            number, or `max_steps` is not a number.
         ValueError: `max_steps` is not whole, or the condition still holds after so many steps, or `checkpoint` is none
             of those above.
 
@@ -148,17 +165,17 @@ def while_loop(
     most = None if max_steps is None else _whole(max_steps, "max_steps", 0)
     memory = _checked_memory(checkpoint)
     carry = Carried(init_val, "init_val", "body_fun")
-    if depth():
+    if _is_one_instruction():
         step = lambda _, val, __: (body_fun(val), None)  # noqa: E731
         try:
             return recorded_loop(step, carry, [], (0, most), cond_fun, memory)[0]  # type: ignore[no-any-return]
-        except Exception:
-            if is_staging():  # for otherwise numbers may be asked for, and the steps raise it again, or do not
+        except RecordingError:
+            if is_staging():  # otherwise the steps are run one by one, where the number is known
                 raise
     val: Any = init_val
     steps = 0
     with Iterations(body_fun, "step", val) as iterations:
-        while cond_fun(val):
+        while _holds(cond_fun(val), "the result of cond_fun"):
             if steps == most:
                 raise ValueError(f"while_loop: the condition still holds after max_steps={most} steps")
             val = carry.next(body_fun(val))
@@ -203,8 +220,8 @@ def scan(
     memory = _checked_memory(checkpoint)
     columns = _Columns(xs, length)
     carry = Carried(init, "init", "f")
-    if depth() and columns.length:
-        with contextlib.suppress(Exception):  # which the steps themselves, one by one, raise again or do not
+    if _is_one_instruction() and columns.length:
+        with contextlib.suppress(RecordingError):  # the steps are run one by one, where the number is known
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length
@@ -248,7 +265,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     the sample; what is not chosen passes no derivative on then, not even where its own is inf or nan.
 
     Args:
-        pred: A bool, or a number that is 0 where `false_fun` is called.
+        pred: A bool, or a number or a Value that is 0 where `false_fun` is called.
         true_fun: Called with the operands.
         false_fun: Called with the operands.
         *operands: What both are called with.
@@ -267,7 +284,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     """
     pred = _number(pred, "pred")
     if not (isinstance(pred, Value) and is_staging()):
-        return true_fun(*operands) if pred else false_fun(*operands)
+        return true_fun(*operands) if _holds(pred, "pred") else false_fun(*operands)
     functions = {"true_fun": lambda: true_fun(*operands), "false_fun": lambda: false_fun(*operands)}
     return recorded_choice(where(pred, 0.0, 1.0), functions)
 
@@ -343,7 +360,7 @@ class _Columns:
 def _recorded_scan(
     f: Callable[[Any, Any], tuple[Any, Any]], carry: Carried, columns: _Columns, reverse: bool, memory: Checkpoint
 ) -> tuple[Any, Any]:
-    """A scan as one instruction."""
+    """Record a scan as one instruction."""
     order = range(columns.length)[:: -1 if reverse else 1]
     rows = [columns.at(i) for i in order]
     span = 0, columns.length
@@ -405,8 +422,19 @@ def _check_arrays(leaves: list[Any], treedef: TreeDef) -> None:
             )
 
 
+def _is_one_instruction() -> bool:
+    """Return whether loops are recorded as one instruction. Under `debug_nans()`, `grad` runs their steps instead."""
+    return depth() > 0 and (is_staging() or not refuses_nans())
+
+
+def _holds(condition: Any, what: str) -> bool:
+    """Return whether a condition is not 0."""
+    number = _number(condition, what)
+    return bool(primal_of(number) != 0.0 if isinstance(number, Value) else number)
+
+
 def _number(given: Any, what: str) -> Any:
-    if isinstance(given, numpy.ndarray) and given.ndim == 0:
+    if isinstance(given, numpy.ndarray) and given.size == 1:
         given = given.item()
     if not isinstance(given, (bool, numpy.bool_, Value)) and not is_number(given):
         raise TypeError(f"{what} is {given!r:.60}, a {type(given).__name__}, and not a number")

@@ -27,9 +27,27 @@ from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 from kernels import ALL, EXACT, Case, cases, on_lanes
 from kernels import same as same_bits
+from loop_programs import REDUCTIONS, Plain, reference, trees
+from loop_programs import Recorded as RecordedLoops
+from loop_programs import evaluate as evaluate_loops
 from programs import EVERY, EXTREME, OPCODES, ORDINARY, Program, as_recorded, as_values, programs
 
-from gradwalk import Graph, Value, check, draw, jit, jvp, take, threads, value_and_grad, vmap, walk
+from gradwalk import (
+    Graph,
+    Value,
+    check,
+    draw,
+    grad,
+    jacfwd,
+    jacrev,
+    jit,
+    jvp,
+    take,
+    threads,
+    value_and_grad,
+    vmap,
+    walk,
+)
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.cli.expression import ExpressionError, evaluate, parse
 from gradwalk.graph.node import GraphError
@@ -183,6 +201,91 @@ def close(a: float, b: float) -> bool:
     if not (math.isfinite(a) and math.isfinite(b)):
         return True
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+LOOPS = trees(3)
+POINTS = st.tuples(ORDINARY, ORDINARY)
+
+
+def loop_function(tree: Any) -> Callable[[Any, Any], Any]:
+    """Return a program as a function of its two inputs, whose result depends on them, at least by 0."""
+    return lambda x, y: evaluate_loops(tree, RecordedLoops(), (x, y)) * 1.0 + 0.0 * x * y
+
+
+def settled(tree: Any, numbers: tuple[float, float]) -> Any:
+    """Return what plain Python computes, unless a comparison is so close that rounding may decide it."""
+    found, margin = reference(tree, numbers)
+    assume(margin > 1e-6 and max(abs(found.value), abs(found.slopes).max(), abs(found.bends).max()) < 1e6)
+    return found
+
+
+def check_numbers(way: str, found: Any, expected: Any) -> None:
+    found = numpy.asarray(found, float)
+    assert numpy.allclose(found, expected, rtol=1e-8, atol=1e-8), (way, found, expected)
+
+
+@target(LOOPS, POINTS, POINTS)
+def loops_agree(tree: Any, point: tuple[float, float], other: tuple[float, float]) -> None:
+    """Programs with loops and branches have the values and gradients of plain Python, in each way of running."""
+    expected = settled(tree, point)
+    f = loop_function(tree)
+    both = (0, 1)
+    leaves = [Value(x) for x in point]
+    root = f(*leaves)
+    root.backward()
+    check_numbers("values", [root.data], [expected.value])
+    check_numbers("backward", [leaf.grad for leaf in leaves], expected.slopes)
+    pair = value_and_grad(f, argnums=both)
+    recorded, recorded_pair, followed = jit(f), jit(pair), jit(pair, branches="record")
+    for compiled in (recorded, recorded_pair, followed):
+        compiled(*other)  # so that nothing of the first numbers may be frozen
+    columns = numpy.array([other, point, other]).T
+    lanes = vmap(pair)(*columns)
+    loaded = Recorded.from_json(recorded_pair.program.to_json()).run(point)
+    check_numbers("jit", recorded(*point), expected.value)
+    check_numbers("vmap", vmap(f)(*columns)[1], expected.value)
+    for way, (value, slopes) in {
+        "grad": pair(*point),
+        "jit of grad": recorded_pair(*point),
+        "branches": followed(*point),
+        "vmap of grad": (lanes[0][1], [column[1] for column in lanes[1]]),
+        "loaded": (loaded[0], loaded[1:]),
+        "forward": (expected.value, [jvp(f, point, seed)[1] for seed in ((1.0, 0.0), (0.0, 1.0))]),
+    }.items():
+        check_numbers(way, value, expected.value)
+        check_numbers(way, slopes, expected.slopes)
+
+
+@target(trees(2), POINTS, POINTS)
+def second_derivatives_of_loops_agree(tree: Any, point: tuple[float, float], other: tuple[float, float]) -> None:
+    """So do their second derivatives, by reverse over reverse and by forward over reverse."""
+    expected = settled(tree, point).bends
+    f = loop_function(tree)
+    for outer in (jacrev, jacfwd):
+        matrix = outer(grad(f, argnums=(0, 1)), argnums=(0, 1))
+        recorded = jit(matrix)
+        recorded(*other)
+        check_numbers("eager", matrix(*point), expected)
+        check_numbers("jit", recorded(*point), expected)
+        check_numbers("vmap", numpy.asarray(vmap(matrix)(*numpy.array([other, point]).T))[..., 1], expected)
+
+
+@target(trees(2), st.lists(ORDINARY, min_size=1, max_size=5), ORDINARY, st.sampled_from(REDUCTIONS))
+def reductions_of_loops_agree(tree: Any, xs: list[float], y: float, kind: str) -> None:
+    """Reductions of a batch have the value and the derivative of plain Python."""
+    language = Plain()
+    samples = [settled(tree, (x, y)) for x in xs]
+    expected = language.reduce(kind, samples)
+    assume(language.margin > 1e-6 and abs(expected.value) < 1e6)
+    batched = vmap(loop_function(tree), in_axes=(0, None), reduce=kind)
+    columns = numpy.array(xs)
+    check_numbers("vmap", batched(columns, y), expected.value)
+    pair = value_and_grad(batched, argnums=1)
+    recorded = jit(pair)
+    recorded(columns[::-1] + 0.25, y + 0.5)
+    for way, (value, slope) in {"grad": pair(columns, y), "jit of grad": recorded(columns, y)}.items():
+        check_numbers(way, value, expected.value)
+        check_numbers(way, slope, expected.slopes[1])
 
 
 @target(

@@ -30,7 +30,11 @@ CORNERS: list[tuple[str, float, float | None, float | None, float | None]] = [
     ("atanh", 1e-200, 1e-200, 1.0, 2e-200),
     ("cbrt", 0.0, 0.0, INF, -INF),
     ("cbrt", -0.0, 0.0, INF, INF),
-    ("cbrt", 1e-300, 1e-100, 1e200 / 3, None),
+    ("cbrt", 1e-100, 4.641588833612779e-34, 1.5471962778709263e66, -1.0314641852472842e166),
+    ("cbrt", 1e-200, 2.154434690031884e-67, 7.181448966772946e132, -INF),
+    ("cbrt", -1e-200, -2.154434690031884e-67, 7.181448966772946e132, INF),
+    ("cbrt", 5e-324, 1.7031839360032603e-108, 1.1490942214795807e215, -INF),
+    ("cbrt", 1e-300, 1e-100, 1e200 / 3, -INF),
     ("cbrt", 1e308, 4.641588833612779e102, 1.547196e-206, 0.0),
     ("cbrt", INF, INF, 0.0, 0.0),
     ("cbrt", -INF, -INF, 0.0, 0.0),
@@ -173,7 +177,7 @@ def test_values_are_rounded_to_values():
     array = numpy.array([v, Value(-0.5)])
     for ufunc, expected in ((numpy.floor, [2, -1]), (numpy.ceil, [3, 0]), (numpy.trunc, [2, 0]), (numpy.rint, [2, 0])):
         assert [result.data for result in ufunc(array)] == expected
-    with pytest.raises(TypeError, match=r"round\(\) to digits needs a number"):
+    with pytest.raises(TypeError, match=r"round\(\) to digits needs a plain number"):
         round(v, 1)
     assert jit(lambda x: x - math.floor(x))(2.75) == 0.75
 

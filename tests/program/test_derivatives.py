@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from references import torch
 
 import gradwalk.math as gm
-from gradwalk import Value, check, grad, hessian, jit, jvp, primitive, vmap, walk
+from gradwalk import Value, check, grad, hessian, jit, jvp, loops, primitive, vmap, walk
 
 # "x", "y", a number, or a tuple of a name and expressions.
 Expression = Any
@@ -270,3 +270,14 @@ def test_choices_within_choices_take_linear_time_and_no_recursion():
         recorded = jit(grad(function))
         assert math.isfinite(recorded(2.0))
         assert len(recorded.program) < 3000 * 20
+
+
+def test_derivatives_of_calls_that_several_choices_let_through():
+    """The second derivative of a loop sums what comes by its carry and by what it uses, each left out by a choice."""
+
+    def f(x, i):
+        return gm.where(gm.less(i, 3.0), loops.fori_loop(0, 2, lambda k, c: gm.sqrt(i - 8.0 + x) * c, x), x)
+
+    for transform in (grad, lambda g: grad(grad(g)), hessian):
+        assert jit(transform(f))(3.0, 4.0) == vmap(transform(f))(numpy.array([3.0]), numpy.array([4.0]))[0]
+        assert jit(transform(f))(3.0, 4.0) == transform(lambda x: x * 1.0)(3.0)

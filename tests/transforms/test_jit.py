@@ -35,6 +35,7 @@ from gradwalk import (
     jit,
     jvp,
     no_grad,
+    primitive,
     refresh,
     topological_order,
     vjp,
@@ -847,3 +848,38 @@ class TestErrors:
             g("a")
         assert g.statistics.recordings == 0
         assert g(1.0) == 1.0
+
+
+def test_an_error_of_a_branch_that_is_taken_reaches_the_caller():
+    """It is raised once, and the function is not recorded again; where another branch is taken, it does not count."""
+    failing = []
+
+    @primitive
+    def root(x):
+        if failing:
+            raise failing.pop()
+        if x < 0:
+            raise ValueError("no root")
+        return x**0.5
+
+    @root.derivative
+    def slope(out, _):
+        return 0.5 / out
+
+    recordings = []
+
+    def f(x):
+        recordings.append(1)
+        if x > 0 and root(x) > 1.0:
+            return root(x)
+        return 0.0 * x
+
+    recorded = jit(f, branches="record")
+    assert recorded(4.0) == 2.0
+    assert recorded(-1.0) == 0.0
+    assert recorded(9.0) == 3.0
+    count = len(recordings)
+    failing.append(TimeoutError("too long"))
+    with pytest.raises(TimeoutError, match="too long"):
+        recorded(4.0)
+    assert len(recordings) == count

@@ -39,6 +39,7 @@ from gradwalk import (
     jacrev,
     jit,
     jvp,
+    loops,
     one_hot,
     pchip,
     refresh,
@@ -48,6 +49,7 @@ from gradwalk import (
     threads,
     value_and_grad,
     vmap,
+    zero_grad,
 )
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.program.opcodes import TAKE
@@ -96,7 +98,8 @@ def test_an_index_is_that_of_a_list(numbers, data):
             ):
                 take(leaves, index)
         assert math.isnan(jit(take)(numbers, i))
-        same(jit(grad(take))(numbers, i), [0.0] * len(numbers))
+        for transform in (grad, jacfwd):
+            same(jit(transform(take))(numbers, i), [math.nan] * len(numbers))
         return
     assert take(leaves, i) is leaves[i]
     assert take(leaves, numpy.float64(i)) is leaves[i]
@@ -108,6 +111,76 @@ def test_an_index_is_that_of_a_list(numbers, data):
     assert ([x.grad for x in leaves], index.grad) == (expected, 0.0)
     same(jit(grad(take))(numbers, i), expected)
     assert jit(take)(numbers, i) == take(numpy.array(numbers), i) == take(tuple(numbers), i) == numbers[i]
+
+
+@pytest.mark.parametrize("index", [-1.0, 2.0, 3.0, -4.0, 0.5, math.nan, math.inf])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, i: take([x, 2.0 * x, x * x], i),
+        lambda x, i: take([x, 2.0 * x, x * x], i) ** 2 * x,
+        lambda x, i: loops.fori_loop(0, 2, lambda k, c: take([x, c, c * x], i) * c, x),
+        lambda x, i: take([gm.sqrt(x), x, x * x], i),
+    ],
+)
+def test_out_of_range_all_derivatives_are_nan(f, index):
+    x, is_in_range = 3.0, index in (-1.0, 2.0)
+    for transform in (lambda g: g, grad, jacfwd, lambda g: grad(grad(g)), lambda g: jacfwd(grad(g)), hessian):
+        recorded = jit(transform(f))
+        found = recorded(x, index)
+        assert math.isnan(found) is not is_in_range
+        same(vmap(transform(f))(numpy.array([x, x]), numpy.array([index, 1.0]))[0], found)
+        same(Program.from_json(recorded.program.to_json()).run([x, index])[0], found)
+        if is_in_range:
+            assert transform(f)(x, int(index)) == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler of C")
+def test_out_of_range_c_agrees(tmp_path):
+    for transform in (grad, jacfwd):
+        recorded = jit(transform(lambda x, i: take([x, 2.0 * x, x * x], i) ** 2))
+        recorded(3.0, 1)
+        run = in_c(recorded.program, tmp_path)
+        for index in (-3.0, 1.0, 5.0, 0.5, math.nan):
+            same(run([3.0, index]), recorded.program.run([3.0, index]))
+
+
+@pytest.mark.parametrize("index", [1.0, 3.0, 5.0, math.nan])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, i: gm.where(gm.less(i, 3), take([x, 2.0 * x, x * x], i) ** 2, x),
+        lambda x, i: gm.where(gm.less(i, 3), take([1.0, 2.0, 3.0], i) * x * x, x),
+        lambda x, i: loops.cond(gm.less(i, 3), lambda: take([x, 2.0 * x, x * x], i) ** 2, lambda: x),
+        lambda x, i: gm.where(
+            gm.less(i, 3), loops.fori_loop(0, 3, lambda k, c: take([x, c, c * x], i) * c, x), 0.0 * x + x
+        ),
+    ],
+)
+def test_out_of_range_but_left_out_passes_nothing_on(f, index):
+    x = 3.0
+    for transform in (grad, jacfwd, lambda g: grad(grad(g)), lambda g: jacfwd(grad(g)), hessian):
+        expected = transform(lambda x: f(x, 1) if index == 1.0 else x * 1.0)(x)
+        assert jit(transform(f))(x, index) == pytest.approx(expected, rel=1e-12)
+        assert vmap(transform(f))(numpy.array([x, x]), numpy.array([index, 1.0]))[0] == pytest.approx(
+            expected, rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("indices", [[0, 1, -1], [0, 7], [2, math.nan], [0.5], [-6, 1], [4]])
+@pytest.mark.parametrize("kind", [numpy.float64, numpy.float32])
+def test_sums_of_gradients_out_of_range(indices, kind):
+    """One instruction scatters them over the table: nan to all elements where an index is out of range."""
+    table = numpy.arange(1.0, 6.0)
+    slope = grad(lambda t, i: take(t, i) ** 2)
+    columns = numpy.array(indices, kind)
+    each = vmap(slope, in_axes=(None, 0))(table, columns)
+    same(vmap(slope, in_axes=(None, 0), reduce="sum")(table, columns), each.sum(axis=0))
+    whole = grad(lambda t: vmap(lambda t, i: take(t, i) ** 2, in_axes=(None, 0), reduce="sum")(t, columns))
+    same(whole(table), each.sum(axis=0))
+    guarded = grad(lambda t, i: gm.where(gm.less(gm.abs(i), 5), take(t, i) ** 2, 0.0))
+    expected = vmap(guarded, in_axes=(None, 0))(table, columns).sum(axis=0)
+    same(vmap(guarded, in_axes=(None, 0), reduce="sum")(table, columns), expected)
 
 
 def test_rows_are_taken_as_rows():
@@ -354,7 +427,7 @@ def test_random_programs_are_the_same_in_all_ways(program):
         same(root.data, expected)
     same(jit(grad(program, wrt))(*program.leaves), slopes)
     tangents = [jvp(program, program.leaves, tuple(float(j == k) for j in wrt))[1] for k in wrt]
-    if math.isfinite(expected):  # what is not in the table has the tangent nan, and passes nothing back
+    if math.isfinite(expected):  # out of range, a derivative that is not a partial by the table may be 0 or nan
         numpy.testing.assert_allclose(tangents, slopes, rtol=1e-12, atol=1e-12)
 
 
@@ -428,6 +501,9 @@ def test_graphs_are_checked_and_computed_again():
     index.data = 5.0
     refresh(root)
     assert math.isnan(root.data)
+    zero_grad(root)
+    root.backward()
+    same([x.grad for x in (*leaves, index)], [math.nan] * 3 + [0.0])
 
 
 def test_sparse_derivatives_know_of_tables():

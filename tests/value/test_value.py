@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import math
+import operator
 import os
 import pickle
 import subprocess
@@ -17,7 +18,7 @@ import numpy
 import pytest
 
 import gradwalk.math as gm
-from gradwalk import Graph, Value, debug_nans, grad, no_grad, refresh, topological_order, walk, zero_grad
+from gradwalk import Graph, Value, debug_nans, grad, jit, no_grad, refresh, topological_order, vmap, walk, zero_grad
 from gradwalk.nn import Neuron
 from gradwalk.value.value import sumprod
 
@@ -239,12 +240,32 @@ class TestNumPy:
 
 
 class TestOrderAndHash:
+    @pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])
+    @pytest.mark.parametrize(
+        "number", [0.5, numpy.float64(0.5), numpy.float32(0.5), numpy.int64(1), numpy.bool_(True)], ids=repr
+    )
+    def test_numbers_of_numpy_are_compared_as_python_s(self, name, number):
+        compare = getattr(operator, name)
+
+        def f(x):
+            return gm.where(compare(number, x), x, 2.0 * x) + gm.where(compare(x, number), 10.0, 20.0)
+
+        for x in (0.25, 0.5, 1.0, 3.0):
+            left, right = compare(float(number), x), compare(x, float(number))
+            expected = (x if left else 2 * x) + (10.0 if right else 20.0)
+            assert jit(f)(x) == vmap(f)(numpy.array([x]))[0] == expected
+            assert jit(grad(f))(x) == grad(f)(x) == (1.0 if left else 2.0)
+            if name not in ("eq", "ne"):
+                assert compare(number, Value(x)) == left
+                assert compare(Value(x), number) == right
+
     def test_order_is_that_of_the_numbers(self):
         a, b = Value(1.0), Value(2.0)
         assert [a < b, a <= b, b > a, b >= a, a > b, a >= b] == [True] * 4 + [False] * 2
         assert [a < 1.5, a <= numpy.float64(1), a > 0, a >= 2] == [True, True, True, False]
         assert [1.5 > a, 0 < a, numpy.float64(1) >= a] == [True] * 3  # noqa: SIM300  that is the point
         assert not Value(math.nan) < 1
+        assert (numpy.float64(1.5) > a) is numpy.bool_(True)  # as NumPy's numbers answer one another
         assert sorted([b, a]) == [a, b]
         assert max(a, b) is b
 

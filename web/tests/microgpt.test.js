@@ -11,6 +11,7 @@ import { pathTo, pathToToken, strongestPath } from "../src/microgpt/paths.js";
 import { Program } from "../src/microgpt/program.js";
 import { scalarOf } from "../src/microgpt/scalar.js";
 import { randomNumbers, Trainer } from "../src/microgpt/trainer.js";
+import { View } from "../src/microgpt/ui/view.js";
 import { serve } from "../src/microgpt/worker.js";
 
 /** @typedef {import("../src/microgpt/protocol.js").Opened} Opened */
@@ -56,6 +57,22 @@ test("letters are numbers, and back", () => {
   assert.equal(lesson.text([0, 1, 26]), "ab·");
   assert.equal(lesson.names.length, 200);
   assert(lesson.names.every((name) => /^[a-z]{1,15}$/.test(name)));
+});
+
+test("the weight to begin at is that of the letter that a head looks at most", () => {
+  const choices = /** @type {import("../src/microgpt/ui/address.js").Choices} */ ({ node: "", place: 0 });
+  const seen = new Set();
+  for (const steps of [0, 20]) {
+    const opened = trained(steps).open("maximilian");
+    const view = new View(lesson, opened, choices, null, false);
+    for (let place = 0; place < opened.tokens.length; place += 1) {
+      const name = view.largestWeight(2, place);
+      const weights = view.attention(2, place);
+      assert.equal(opened.data[program.find(name)], Math.max(...weights));
+      seen.add(name.split(".").at(-1));
+    }
+  }
+  assert(seen.size > 2);
 });
 
 // Both passes

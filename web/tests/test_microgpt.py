@@ -196,6 +196,18 @@ def test_heads_and_places_are_chosen(microgpt: Microgpt) -> None:
     assert microgpt.choose("weights", 0, 3).name == "place4.attention.head1.weight.3"
 
 
+def test_the_weight_to_begin_at_is_the_one_that_the_page_names(microgpt: Microgpt) -> None:
+    microgpt.open("emma")
+    for letter in (2, 4):
+        microgpt.predict(letter)
+        told = re.search(r"looks mostly at .*?\((\d+)", microgpt.heads.nth(2).inner_text())
+        assert told
+        microgpt.page.get_by_role("button", name="where head 3 looks").click()
+        assert microgpt.number.name.startswith(f"place{letter - 1}.attention.head2.weight.")
+        assert round(100 * microgpt.number.data) == int(told[1])
+        microgpt.page.locator(".story .close").click()
+
+
 def test_a_click_opens_a_number(microgpt: Microgpt) -> None:
     microgpt.open("emma")
     canvas = microgpt.page.locator(".head").nth(2).locator("canvas")

@@ -20,4 +20,5 @@ def _main_module() -> dict[str, Any]:
     return runpy.run_module(value, run_name="__mp_main__", alter_sys=True) if key else {}
 
 
-globals().update(_main_module())
+if __name__ == "__mp_main__":
+    globals().update(_main_module())

@@ -125,8 +125,8 @@ def slogdet(a: Any) -> tuple[Any, Any]:
         a: A square matrix of Values or numbers.
 
     Returns:
-        The sign, which is 1, -1 or 0 and has no gradient, and the logarithm: -inf, without derivatives, where the
-        determinant is 0.
+        The sign, which is 1, -1 or 0 and has no gradient, and the logarithm. If the determinant is 0, the logarithm is
+        -inf, and its derivatives by all elements are nan.
 
     Raises:
         LinAlgError: The matrix is not square.
@@ -143,15 +143,18 @@ def slogdet(a: Any) -> tuple[Any, Any]:
     _size(a)
     if depth() == 0:
         found, logarithm = numpy.linalg.slogdet(numbers(a))
-        return float(found), _node("slogdet", logarithm, a.flat, _transposed_inverse(numbers(a)).flat)
+        is_singular = logarithm == -numpy.inf
+        partials = numpy.full(a.shape, numpy.nan) if is_singular else _transposed_inverse(numbers(a))
+        return float(found), _node("slogdet", logarithm, a.flat, partials.flat)
     factors = factorised(a.tolist())
     sign, logarithm, is_singular = _sign_of_exchanges(factors), 0.0, 0.0
     for pivot in factors.pivots:
         sign = sign * math.sign(pivot)
         logarithm = logarithm + math.log(math.abs(pivot))
         is_singular = math.where(pivot, is_singular, 1.0)  # later pivots are then nan
-    no_slope = math.log(0.0 * math.abs(factors.pivots[0]))  # -inf too, but its derivatives are nan
-    logarithm = math.where(is_singular, no_slope, logarithm)
+    if a.size:
+        no_slope = math.log(sumprod([0.0] * a.size, a.ravel().tolist()))  # -inf, whose derivatives are nan
+        logarithm = math.where(is_singular, no_slope, logarithm)
     return (math.where(is_singular, 0.0, sign) if is_staging() else numpy.linalg.slogdet(numbers(a))[0]), logarithm
 
 

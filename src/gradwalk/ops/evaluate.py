@@ -285,8 +285,9 @@ def partial(
     elif opcode == 15:  # sqrt
         return ieee.div(0.5, out)
     elif opcode == 16:  # cbrt
-        v1 = ieee.div(ieee.div(1.0, out) if x + x == x else out, out if x + x == x else x)
-        return ieee.div(v1, 3.0)
+        v1 = ieee.div(ieee.div(out, x), x)
+        v2 = ieee.div(out if v1 - v1 == 0.0 else ieee.div(1.0, out), x if v1 - v1 == 0.0 else out)
+        return ieee.div(v2, 3.0)
     elif opcode == 17:  # log1mexp
         return ieee.div(ieee.exp(x), ieee.expm1(-0.0 if x == 0.0 else x))
     elif opcode == 18:  # sin
@@ -598,7 +599,7 @@ def replace_by_partials(
     elif opcode == 69:  # take
         n = position_of(operands[0], count - 1)
         for i in range(count):
-            operands[i] = 1.0 if i == n + 1 and n >= 0 else 0.0
+            operands[i] = 0.0 if i == 0 else NAN if n < 0 else 1.0 if i == n + 1 else 0.0
 
 
 @cython.cfunc

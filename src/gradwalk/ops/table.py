@@ -64,9 +64,11 @@ beyond = unless(x, x < 1e9, 1e9)
 modest = unless(x, x > 1e9, 1e9)
 acosh_slope = usually(1 / f.sqrt(modest - 1) / f.sqrt(modest + 1), x < 1e9, 1 / beyond)
 
-# The error of a cube root counts once where it is divided by the operand, unless that is 0 or infinite.
-is_extreme = equal(x + x, x)
-cbrt_slope = usually(1 / (3 * out * out), NEVER, where(is_extreme, 1 / out, out) / where(is_extreme, out, x) / 3)
+# The error of a cube root counts once where it is divided by the operand. The derivative of that quotient has two terms
+# of opposite signs. Where these overflow, the reciprocal is divided instead, whose derivative is one term.
+second = out / x / x
+is_ordinary = equal(second - second, 0)
+cbrt_slope = usually(1 / (3 * out * out), NEVER, where(is_ordinary, out, 1 / out) / where(is_ordinary, x, out) / 3)
 
 # At infinity the product with a probability or a density of 0 is its limit.
 lower = unless(x, x < -1e3, -1e3)

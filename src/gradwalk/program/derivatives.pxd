@@ -16,6 +16,7 @@ cdef class Derivatives:
     cdef int *_choice
     cdef int *_is_vague
     cdef int *_is_tame
+    cdef int *_is_risky
     cdef int *_is_calm
     cdef bint _knows_tame
     cdef object _arrays
@@ -43,11 +44,12 @@ cdef class Derivatives:
     cdef int _new_choice(self, object selected, object either, int outer) except? -2
     cdef bint _is_other_branch(self, int a, int b) except? -1
     cdef int _common(self, int a, int b) except? -2
-    cdef int _common_to_all(self, list instructions) except? -2
+    cdef int _either_of_all(self, list instructions) except? -2
     cdef int _either_of(self, int a, int b) except? -2
     cdef list _with_one(self, object instructions)
     cdef int _condition_of(self, int choice) except? -1
     cdef int _new_condition(self, int choice) except? -1
     cdef bint _is_wild(self, int i) noexcept
     cdef bint _has_tame_partial(self, int i, int position) noexcept
+    cdef bint _is_settled(self, int i) noexcept
     cdef object _find_calm(self)

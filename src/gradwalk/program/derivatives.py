@@ -53,6 +53,7 @@ class Derivatives:
     _choice: cython.p_int  # of each instruction: which choice lets its derivative through
     _is_vague: cython.p_int  # of each instruction: whether its derivative may be nan where its choice leaves it out
     _is_tame: cython.p_int  # of each instruction: see `tame`
+    _is_risky: cython.p_int  # of each instruction: whether an index out of range makes it nan, in reverse mode
     _is_calm: cython.p_int  # of each instruction: whether nothing that the pass still meets makes nan of its 0
     _knows_tame: cython.bint
     _arrays: Any  # what these point to
@@ -72,13 +73,14 @@ class Derivatives:
             store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
             is_forward: Whether they are tangents; adjoints if not.
         """
-        arrays = [numpy.full(store.length, start, numpy.int32) for start in (NO_INDEX, _NO_CHOICE, 0, 0)]
+        arrays = [numpy.full(store.length, start, numpy.int32) for start in (NO_INDEX, _NO_CHOICE, 0, 0, 0)]
         self._store = store
         self._templates = Templates()
         self._is_forward = is_forward
         self._arrays = arrays
         self._derivative, self._choice = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
         self._is_vague, self._is_tame = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
+        self._is_risky = c_compat.integers(arrays[4])
         self._is_calm = self._is_tame  # in reverse mode: it holds of what an instruction depends on, too
         self._knows_tame = False
         self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
@@ -119,18 +121,25 @@ class Derivatives:
 
     @cython.cfunc
     def pull_back_take(self, i: cython.int, active: cython.p_int) -> object:
-        """Add to the adjoint of each entry of a table that of the result where the index picks it, exactly 0 else."""
+        """Add the adjoint of a `take` to the adjoint of the entry that the index picks.
+
+        The other entries get exactly 0. If the index is out of range, all entries get nan, unless a choice has left out
+        the `take` itself.
+        """
         store: InstructionStore = self._store
         table: tuple = store.tables[store.y[i]]
-        zero: cython.int = store.intern_constant(0.0)
+        length: cython.int = len(table)
+        adjoint: cython.int = self._settled(self._derivative[i], self._choice[i], True)
+        index: cython.int = self._settled(store.x[i], self._choice[i], True)  # 0 is in range
+        zero: cython.int = _zero_in_range(store, index, length)
         k: cython.int
         entry: cython.int
         found: cython.int
-        for k in range(len(table)):
+        for k in range(length):
             entry = table[k]
             if active[entry]:
-                found = simplify.emit(store, _where, _picks(store, i, k), self._derivative[i], zero)
-                self._accumulate(entry, found, self._chosen(i, k + 1, i, entry), self._is_vague[i] != 0)
+                found = simplify.emit(store, _where, _picks(store, index, length, k), adjoint, zero)
+                self._accumulate(entry, found, self._chosen(i, k + 1, i, entry), False)
         return None
 
     @cython.cfunc
@@ -143,7 +152,7 @@ class Derivatives:
         results = list(range(base, base + function.outputs))
         if not self._with_one(results):
             return None
-        choice: cython.int = self._common_to_all(self._with_one(results))
+        choice: cython.int = self._either_of_all(self._with_one(results))
         seeds = [self.total(result) if self.has_one(result) else NO_INDEX for result in results]
         wanted = [active[cython.cast(cython.int, operand)] != 0 for operand in operands]
         for operand, found in zip(operands, function.pull_some(store, operands, base, seeds, wanted), strict=True):
@@ -186,7 +195,7 @@ class Derivatives:
         given = self._with_one(operands)
         if not given:
             return None
-        choice: cython.int = self._common_to_all(given)
+        choice: cython.int = self._either_of_all(given)
         seeds = [self.total(operand) if self.has_one(operand) else NO_INDEX for operand in operands]
         for k, found in enumerate(function.push(store, operands, base, seeds)):
             self._accumulate(base + k, found, choice, choice != _no_choice)
@@ -280,8 +289,12 @@ class Derivatives:
             tame.mark_tame(self._store, self._arrays[3])
             if self._is_forward:
                 self._find_calm()
+            else:
+                tame.mark_risky(self._store, self._arrays[4])
             self._knows_tame = True
-        if self._is_calm[target]:
+        # `maximum` and its like choose by their operands: they are nan where an operand is, and contain no nan.
+        is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)
+        if self._is_calm[target] and not (is_by_data and self._is_risky[target]):
             return self._choice[source]
         return self._new_choice((i, position), None, self._choice[source])
 
@@ -324,12 +337,12 @@ class Derivatives:
 
     @cython.cfunc
     @cython.exceptval(-2)
-    def _common_to_all(self, instructions: list) -> cython.int:
-        """Return a choice that those of the derivatives of all instructions lie within or are."""
-        common: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
+    def _either_of_all(self, instructions: list) -> cython.int:
+        """Return a choice that is open where that of the derivative of any of some instructions is."""
+        choice: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
         for i in instructions:
-            common = self._common(common, self._choice[cython.cast(cython.int, i)])
-        return common
+            choice = self._either_of(choice, self._choice[cython.cast(cython.int, i)])
+        return choice
 
     @cython.cfunc
     @cython.exceptval(-2)
@@ -370,7 +383,10 @@ class Derivatives:
     @cython.cfunc
     @cython.exceptval(-1)
     def _new_condition(self, choice: cython.int) -> cython.int:
-        """Append the condition of a choice. Of an operand it is the partial, which is 0 where that is left out."""
+        """Append the condition of a choice: the partial by the operand, which is 0 if the operand is left out.
+
+        The condition of a choice by `take` is nan, and not 0, if the index is out of range.
+        """
         store: InstructionStore = self._store
         own: cython.int
         if self._either[choice] is not None:
@@ -379,7 +395,7 @@ class Derivatives:
             return simplify.emit(store, _where, own, own, self._condition[second])
         i, position = self._selected[choice]
         if store.opcode[i] == _take:
-            own = _picks(store, i, position - 1)
+            own = _condition_of_take(store, i, position - 1)
         else:
             own = derivative_templates.instantiate(store, self._templates, i, position, store.intern_constant(1.0))
         if self._outer[choice] == _no_choice:
@@ -393,7 +409,7 @@ class Derivatives:
     @cython.exceptval(check=False)
     def _is_wild(self, i: cython.int) -> cython.bint:
         """Return whether an instruction may make nan of a derivative of 0, having an infinite partial."""
-        return not self._is_tame[i] and not evaluate.has_constant_partials(self._store.opcode[i])
+        return not self._is_settled(i) and not evaluate.has_constant_partials(self._store.opcode[i])
 
     @cython.cfunc
     @cython.inline
@@ -405,10 +421,17 @@ class Derivatives:
         if reads & 8 or not evaluate.is_tame(store.opcode[i]):
             return False
         return (
-            (not reads & 1 or self._is_tame[store.x[i]] != 0)
-            and (not reads & 2 or self._is_tame[store.y[i]] != 0)
-            and (not reads & 4 or self._is_tame[store.z[i]] != 0)
+            (not reads & 1 or self._is_settled(store.x[i]))
+            and (not reads & 2 or self._is_settled(store.y[i]))
+            and (not reads & 4 or self._is_settled(store.z[i]))
         )
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_settled(self, i: cython.int) -> cython.bint:
+        """Return whether the number of an instruction is finite for finite inputs, whatever is out of range."""
+        return self._is_tame[i] != 0 and not self._is_risky[i]
 
     @cython.cfunc
     def _find_calm(self) -> object:
@@ -438,11 +461,27 @@ class Derivatives:
 
 @cython.cfunc
 @cython.exceptval(-1)
-def _picks(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
-    """Append whether the index of a `take` picks the entry k of its table, counted from either end."""
+def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
+    """Append the condition of the entry k of a table: 1 if the index picks it, nan if it is out of range, else 0."""
     length: cython.int = len(store.tables[store.y[i]])
-    index: cython.int = store.x[i]
+    is_picked: cython.int = _picks(store, store.x[i], length, k)
+    return simplify.emit(
+        store, _where, is_picked, store.intern_constant(1.0), _zero_in_range(store, store.x[i], length)
+    )
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
+    """Append whether an index picks the entry k of a table, counted from either end."""
     is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)
     return simplify.emit(store, _equal, position, store.intern_constant(k), 0)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _zero_in_range(store: InstructionStore, index: cython.int, length: cython.int) -> cython.int:
+    """Append a number that is 0 if an index is in the range of a table, and nan if not."""
+    return simplify.emit_take(store, index, (store.intern_constant(0.0),) * length)

@@ -14,10 +14,13 @@ from gradwalk.program.choice import Choice
 from gradwalk.program.loop import Loop, Sizes
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Recording
+from gradwalk.program.trace import Indices, Recording
 from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import is_staging, refuses_nans
+from gradwalk.value.modes import RecordingError, is_staging, refusals_here, refuses_nans, without_numbers
 from gradwalk.value.value import Value
+
+# NumPy and functions written in C raise one of these in place of the `RecordingError` that `__index__` has raised.
+_IN_PLACE_OF_REFUSALS = TypeError, ValueError, LookupError
 
 
 class Part:
@@ -44,9 +47,27 @@ class Part:
             before = len(self._recording.operands)
             opened.append(self._recording.add_inputs(arg, "the carry"))
             self.sizes.append(len(self._recording.operands) - before)
-        self._outputs, _ = self._recording.run(f, opened, {})
+        self._outputs = self._recorded(f, opened)
         self.results = len(self._outputs)
         self.captured: list[Any] = self._recording.operands[sum(self.sizes) :]
+
+    def _recorded(self, f: Callable[..., Any], args: Sequence[Any]) -> Indices:
+        """Record a call of the function, and return the indices of the numbers in its result."""
+        refusals: list[RecordingError] = []
+
+        def watched(*args: Any) -> Any:
+            try:
+                return f(*args)
+            finally:
+                refusals.extend(refusals_here())
+
+        try:
+            with without_numbers():
+                return self._recording.run(watched, args, {})[0]
+        except _IN_PLACE_OF_REFUSALS as error:
+            if refusals and error is not refusals[0]:
+                raise refusals[0] from error
+            raise
 
     def program(self, fixed: Sequence[Any], before: int) -> Program:
         """Return the program of the function.

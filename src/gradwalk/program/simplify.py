@@ -52,11 +52,19 @@ def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.i
 @cython.cfunc
 @cython.exceptval(-1)
 def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cython.int:
-    """Return the index of what an index picks in a table, as one of its operands where the index is a constant."""
+    """Return the index of a `take`, or of the entry that a constant index picks.
+
+    If a constant index is out of range, the result is a constant only if no entry has a derivative, which is then nan.
+    """
     if store.opcode[index] != _constant:
         return store.intern_take(index, table)
     position: cython.Py_ssize_t = evaluate.position_of(_number(store, index), len(table))
-    return table[position] if position >= 0 else store.intern_constant(evaluate.NAN)
+    if position >= 0:
+        return table[position]
+    for entry in table:
+        if store.opcode[cython.cast(cython.int, entry)] != _constant:
+            return store.intern_take(index, table)
+    return store.intern_constant(evaluate.NAN)
 
 
 @cython.cfunc

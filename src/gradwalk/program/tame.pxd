@@ -5,3 +5,4 @@ from gradwalk.program.instruction_store cimport InstructionStore
 
 
 cdef object mark_tame(InstructionStore store, object marks)
+cdef object mark_risky(InstructionStore store, object marks)

@@ -75,6 +75,28 @@ def mark_tame(store: InstructionStore, marks: Any) -> object:
     return None
 
 
+@cython.cfunc
+def mark_risky(store: InstructionStore, marks: Any) -> object:
+    """Mark the instructions of a tape that are nan if an index is out of range. Calls are not tame, and not marked.
+
+    Args:
+        store: The tape.
+        marks: An array of int32 for its first instructions, zeros, where 1 is written for those.
+    """
+    risky: cython.p_int = c_compat.integers(marks)
+    i: cython.int
+    arity: cython.int
+    for i in range(len(marks)):
+        if store.opcode[i] == _take:
+            risky[i] = True
+        elif store.opcode[i] > 0 and store.opcode[i] != _call:
+            arity = evaluate.arity(store.opcode[i])
+            risky[i] = (
+                risky[store.x[i]] or (arity > 1 and risky[store.y[i]] != 0) or (arity > 2 and risky[store.z[i]] != 0)
+            )
+    return None
+
+
 @cython.final
 @cython.cclass
 class _Known:
@@ -158,8 +180,8 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_table(self, i: cython.int) -> cython.int:
-        """Return what is known of what an index picks in a table."""
-        found: cython.int = self.bits[self._store.x[i]] & _TAME
+        """Return what is known of all entries of a table and of the index, if that is in range."""
+        found: cython.int = self.bits[self._store.x[i]] & _TAME | _BOUNDS
         for entry in self._store.tables[self._store.y[i]]:
             found &= self.bits[cython.cast(cython.int, entry)]
         return found

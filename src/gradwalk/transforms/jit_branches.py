@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy
 
+from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
 from gradwalk.program.derived import unrolled
 from gradwalk.program.machine_code import DEFAULT, Policy, compiling
@@ -57,6 +58,23 @@ class Way(JitTrace):
             return None
         tape, _, outputs = unrolled(self.program)
         return tape.program(outputs[len(outputs) - len(self.outcomes) :])
+
+    def is_left_early(self, numbers: Floats) -> bool:
+        """Return whether a branch is decided differently, before the first condition that cannot be computed.
+
+        Args:
+            numbers: The inputs of the program.
+
+        Returns:
+            True or False.
+
+        Raises:
+            Exception: The first condition that is not decided as it was cannot be computed.
+        """
+        tape, _, outputs = unrolled(self.program)
+        conditions = outputs[len(outputs) - len(self.outcomes) :]
+        values = (tape.program([condition]).run(numbers)[0] for condition in conditions)
+        return any(_holds(value) is not outcome for value, outcome in zip(values, self.outcomes, strict=True))
 
     def results(self, numbers: Any) -> Any:
         """Return what the function returns of what the program has computed.
@@ -135,11 +153,13 @@ class JitBranches(Jit[P, R]):
         operands = [*scalars(leaves), *trace.captured] if guard else []
         if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
             # The program might raise, or never end, for numbers that go another way.
-            operands = [primal_of(x) if isinstance(x, Value) else x for x in operands]
+            given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
             try:
-                conditions = guard.run(numpy.array(operands, numpy.float64))
+                conditions = guard.run(given)
             except Exception:
-                return None
+                if trace.is_left_early(given):
+                    return None
+                raise
             if not trace.fits(conditions):
                 return None
         numbers = self._numbers(trace, leaves)

@@ -12,6 +12,15 @@ from numpy.exceptions import AxisError
 
 from gradwalk.value.node import ValueNode
 
+COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
+    numpy.less: operator.lt,
+    numpy.less_equal: operator.le,
+    numpy.greater: operator.gt,
+    numpy.greater_equal: operator.ge,
+    numpy.equal: operator.eq,
+    numpy.not_equal: operator.ne,
+}
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -177,3 +186,19 @@ def _rows(array: Any, gone: int) -> list[list[Any]]:
 
 def _of_numbers_or_values(objects: Any, dtype: type) -> Any:
     return objects if any(isinstance(x, ValueNode) for x in objects.flat) else objects.astype(dtype)
+
+
+def of_object(x: Any) -> Any:
+    """Return a Value as an object array without dimensions, and anything else as it is.
+
+    Args:
+        x: Any object.
+
+    Returns:
+        An array, or x.
+    """
+    if not isinstance(x, ValueNode):
+        return x
+    array = numpy.empty((), dtype=object)
+    array[()] = x
+    return array

@@ -83,3 +83,31 @@ def to_double(x: Any) -> cython.double:
         raise OverflowError(
             f"an integer of {x.bit_length()} bits is too large for a float (at most 1024 bits)"
         ) from None
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def equals(primal: cython.double, number: Any) -> cython.bint:
+    """Whether a Value's number equals a plain one. Python compares integers of any size; NumPy's numbers are floats."""
+    return bool(primal == number) if isinstance(number, (float, int)) else primal == to_double(number)
+
+
+def as_derivatives(given: Any) -> Any:
+    """Return the derivatives by the children of a hand-made node as a tuple or list.
+
+    Args:
+        given: A tuple, list or array.
+
+    Returns:
+        A tuple or list.
+
+    Raises:
+        TypeError: If something else was given.
+    """
+    derivatives = given.tolist() if isinstance(given, numpy.ndarray) else given
+    if not isinstance(derivatives, (tuple, list)):
+        raise TypeError(
+            "behind its children a Value takes the symbol of its operation, or a derivative for each child in a tuple, "
+            f"a list or an array, in their order; not {type(given).__name__}"
+        )
+    return derivatives

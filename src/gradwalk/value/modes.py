@@ -354,6 +354,11 @@ def is_unknown() -> bool:
     return staging != 0 and _staging_level.get() != 0 and _branches.get() is None
 
 
+def refusals_here() -> list[RecordingError]:
+    """Return the errors that the innermost staging here has raised so far, caught ones included."""
+    return list(_refusals.get() or ())
+
+
 def is_being_recorded(node: ValueNode) -> bool:
     """Return whether a node belongs to a recording that goes on here, or any node would be frozen in one.
 

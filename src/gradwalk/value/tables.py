@@ -34,8 +34,9 @@ def take(values: Any, index: Any) -> Any:
     d/dvalues[i] = 1 if i is the index, else 0
     d/dindex = 0
 
-    Under `jit` and `vmap`, where an index may turn out to be none of the table, the result is then nan, and nothing
-    gets a gradient.
+    If the number of the index is known, an index out of range raises `IndexError`. If the index is data of a recorded
+    function, as under `jit` and `vmap`, the result is nan then, and so are its derivatives by all elements of the
+    table, in forward and in reverse mode.
 
     Args:
         values: A list, tuple or array of `Value`s and real numbers; or of rows, which are lists or arrays themselves.
@@ -48,7 +49,7 @@ def take(values: Any, index: Any) -> Any:
         for each, as `numpy.take(values, index, axis=0)`.
 
     Raises:
-        IndexError: If the index is none of the table.
+        IndexError: If the index is out of range, and its number is known.
         TypeError: If the index is neither a `Value` nor a real number, or the table is none.
         ValueError: If the rows differ in length.
 

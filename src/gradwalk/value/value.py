@@ -7,6 +7,7 @@ methods in the marked block below.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import numpy
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
-from gradwalk.value import arrays, convert, equality, modes, node_memory, pickling, variadic
+from gradwalk.value import arrays, conditions, convert, equality, modes, node_memory, pickling, variadic
 from gradwalk.value import backward as sweep
 from gradwalk.value import node as nodes
 from gradwalk.value.expr_repr import spelled
@@ -72,7 +73,7 @@ class Value(ValueNode):
     ) -> None:
         number: cython.double = convert.real(data, "Value(data)")
         children = None if type(_children) is tuple and not _children else nodes.as_children(_children)
-        local_grads = None if isinstance(_op, str) else _as_derivatives(_op)
+        local_grads = None if isinstance(_op, str) else convert.as_derivatives(_op)
         symbol = as_text(_op, "the symbol of an operation") if local_grads is None else ""
         name = label if type(label) is str else as_text(label, ".label")
         nodes.set_leaf(self, number, 0 if modes.recordings == 0 else modes.depth())
@@ -247,39 +248,48 @@ class Value(ValueNode):
             return equality.asked_of_other(self, other, "__eq__", is_recorded)
         if is_recorded:
             return _compared(_equal, self, other)
-        return self is other if isinstance(other, ValueNode) else _equals(self._primal, other)
+        return self is other if isinstance(other, ValueNode) else convert.equals(self._primal, other)
 
     def __ne__(self, other: object) -> Any:
         is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
         if not _is_operand(other):
             return equality.asked_of_other(self, other, "__ne__", is_recorded)
         if not is_recorded:
-            return self is not other if isinstance(other, ValueNode) else not _equals(self._primal, other)
+            return self is not other if isinstance(other, ValueNode) else not convert.equals(self._primal, other)
         same = _compared(_equal, self, other)
         return 1.0 - same if isinstance(same, Value) else not same
 
-    # While a function is staged, comparisons are Values of 1 and 0: these operators join them as they join bools. There
-    # is no ~, which makes -2 of True.
+    # While a function is staged, comparisons are Values of 1 and 0, which these operators join as they join bools.
 
-    def __and__(self, other: Value | bool) -> Any:
-        return _ternary(_where, [self, other, 0.0]) if _is_condition(other) else NotImplemented
+    def __and__(self, other: Any) -> Any:
+        return _joined("&", self, other)
 
     def __rand__(self, other: Any) -> Any:
-        return self & other
+        return _joined("&", self, other)
 
-    def __or__(self, other: Value | bool) -> Any:
-        return _ternary(_where, [self, 1.0, other]) if _is_condition(other) else NotImplemented
+    def __or__(self, other: Any) -> Any:
+        return _joined("|", self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return self | other
+        return _joined("|", self, other)
 
-    def __xor__(self, other: Value | bool) -> Any:
-        if not _is_condition(other):
-            return NotImplemented
-        return _ternary(_where, [self, 1.0 - other, other])
+    def __xor__(self, other: Any) -> Any:
+        return _joined("^", self, other)
 
     def __rxor__(self, other: Any) -> Any:
-        return self ^ other
+        return _joined("^", self, other)
+
+    def __lshift__(self, other: Any) -> Any:
+        raise _number_refused(self, "<<")
+
+    def __rlshift__(self, other: Any) -> Any:
+        raise _number_refused(self, "<<")
+
+    def __rshift__(self, other: Any) -> Any:
+        raise _number_refused(self, ">>")
+
+    def __rrshift__(self, other: Any) -> Any:
+        raise _number_refused(self, ">>")
 
     def __hash__(self) -> int:
         if modes.staging != 0 and self._level > 0:
@@ -343,11 +353,18 @@ class Value(ValueNode):
         """NumPy's functions on Values: a row of the table on scalars, else an object array of Values."""
         if ufunc is numpy.divmod and method == "__call__":  # which NumPy has not for objects
             return numpy.floor_divide(*inputs, **kwargs), numpy.remainder(*inputs, **kwargs)
+        compare = arrays.COMPARISONS.get(ufunc)
+        if compare is not None and method == "__call__" and not kwargs:
+            numbers = tuple([arrays.without_dimensions(x) for x in inputs])  # NumPy makes arrays of its numbers
+            if convert.are_operands(numbers):
+                x, y = [number if isinstance(number, Value) else convert.as_float(number) for number in numbers]
+                answer = compare(x, y)
+                return answer if isinstance(answer, Value) else numpy.bool_(answer)
         opcode = UFUNCS.get(ufunc.__name__, 0)
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return _applied(opcode, inputs)
-        return getattr(ufunc, method)(*[_as_array(operand) for operand in inputs], **kwargs)
+        return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
 
     # Copies
 
@@ -1600,17 +1617,6 @@ def _has_constant_exponent(node: Value) -> cython.bint:
 
 
 @cython.cfunc
-def _as_derivatives(given: Any) -> Any:
-    """Derivatives by the children of a hand-made node, as a tuple or list. Raises `TypeError` for anything else."""
-    derivatives = given.tolist() if isinstance(given, numpy.ndarray) else given
-    if not isinstance(derivatives, (tuple, list)):
-        raise TypeError(
-            "behind its children a Value takes the symbol of its operation, or a derivative for each child in a tuple, "
-            f"a list or an array, in their order; not {type(given).__name__}"
-        )
-    return derivatives
-
-
 @cython.cfunc
 def _set_partials(node: Value, partials: Any) -> object:
     """Give a hand-made node its partials, one for each operand."""
@@ -1780,13 +1786,6 @@ def _listed(operands: Any) -> Any:
     return operands if type(operands) is list or type(operands) is tuple else tuple(operands)
 
 
-def _unequal(name: str, sequences: list) -> ValueError:
-    """The error for sequences of operands that differ in length."""
-    count = ("two", "three")[len(sequences) - 2]
-    lengths = " and ".join(str(len(operands)) for operands in sequences)
-    return ValueError(f"{name}() takes {count} sequences of one length, not {lengths} numbers")
-
-
 # --- generated by tools/generate.py from ops/table.py: reductions ---
 def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     """Return start + p[0]·q[0] + p[1]·q[1] + ..., added up in that order, as one node.
@@ -1814,7 +1813,7 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
     all_p = _listed(p)
     all_q = _listed(q)
     if len(all_p) != len(all_q):
-        raise _unequal("sumprod", [all_p, all_q])
+        raise variadic.unequal("sumprod", [all_p, all_q])
     return _variadic(68, [start, *all_p, *all_q])
 
 
@@ -1889,15 +1888,6 @@ def _applied(opcode: cython.int, operands: tuple) -> object:
     return _ternary(opcode, [x if isinstance(x, Value) else _number(x) for x in operands])
 
 
-def _as_array(x: object) -> Any:
-    """A Value as an object array without dimensions, anything else as it is."""
-    if not isinstance(x, Value):
-        return x
-    array = numpy.empty((), dtype=object)
-    array[()] = x
-    return array
-
-
 # Recorded functions
 
 
@@ -1926,19 +1916,18 @@ def _number_refused(node: Value, what: str) -> TypeError:
 
 
 @cython.cfunc
-@cython.exceptval(-1)
-def _equals(primal: cython.double, number: Any) -> cython.bint:
-    """Whether a Value's number equals a plain one. Python compares integers of any size; NumPy's numbers are floats."""
-    return bool(primal == number) if isinstance(number, (float, int)) else primal == convert.to_double(number)
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _is_condition(x: object) -> cython.int:
-    """Whether something can be a condition that is recorded: a Value while a function is staged, or 0 or 1."""
-    if modes.staging == 0 or not modes.is_staging():
-        return False
-    return isinstance(x, Value) or (_is_operand(x) and _number(x) in (0.0, 1.0))
+def _joined(operator: str, left: Value, right: Any) -> object:
+    """Join two conditions while a function is staged. An operand other than 0 and 1, such as a count, gives nan."""
+    if not conditions.are_joined(left, right):
+        return NotImplemented
+    if not isinstance(right, Value):
+        right = _number(right)
+    whens = {"&": (right, 0.0), "|": (1.0, right), "^": (1.0 - right, right)}
+    out: Value = _ternary(_where, [left, *whens[operator]])
+    for operand in (left, right):
+        if isinstance(operand, Value) and not conditions.is_condition(operand):
+            out = _ternary(_where, [_binary(_equal, operand * (1.0 - operand), 0.0), out, math.nan])
+    return out
 
 
 @cython.cfunc

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
@@ -49,3 +49,18 @@ def compute(node: ValueNode) -> cython.bint:
     node._primal = evaluate.variadic_value(node._opcode, numbers, count)
     evaluate.replace_by_partials(node._opcode, numbers, count, node._primal)
     return connected
+
+
+def unequal(name: str, sequences: list[Any]) -> ValueError:
+    """Return the error for sequences of operands that differ in length.
+
+    Args:
+        name: The function that was called.
+        sequences: Two or three sequences.
+
+    Returns:
+        The error.
+    """
+    count = ("two", "three")[len(sequences) - 2]
+    lengths = " and ".join(str(len(operands)) for operands in sequences)
+    return ValueError(f"{name}() takes {count} sequences of one length, not {lengths} numbers")

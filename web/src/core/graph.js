@@ -278,7 +278,7 @@ function partialsOf(node, numbers, out) {
   return operands.map((place, position) => {
     if (place === CONSTANT) return NaN;
     if (row) return row.partials[position](numbers[0], numbers[1], numbers[2], out);
-    if (gather) return position === picked(numbers) ? 1 : 0;
+    if (gather) return position && picked(numbers) < 1 ? NaN : Number(position === picked(numbers));
     if (!reduction) return NaN;
     if (position < reduction.starts) return reduction.startPartial?.(out) ?? NaN;
     const element = elementOf(node, position);

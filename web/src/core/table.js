@@ -233,7 +233,12 @@ export const TABLE = [
     isExact: true,
     words: "cube root, also of negative numbers",
     forward: (x) => ieee.cbrt(x),
-    partials: [(x, _y, _z, out) => (x + x === x ? 1 / out : out) / (x + x === x ? out : x) / 3],
+    partials: [
+      (x, _y, _z, out) => {
+        const v1 = out / x / x;
+        return (v1 - v1 === 0 ? out : 1 / out) / (v1 - v1 === 0 ? x : out) / 3;
+      },
+    ],
     formulas: [["/", 1, ["*", ["*", 3, "out"], "out"]]],
   },
   {

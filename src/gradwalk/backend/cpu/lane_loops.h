@@ -473,14 +473,22 @@ static inline REAL NAME(gradwalk_trigamma)(REAL x) {
 }
 /* --- end of generated code --- */
 
-/* SCATTER: add the number of each lane to the total of the output that its index picks, if there is one. */
+/* SCATTER: add the number of each lane to the total of the output that its index picks, if there is one. Where the index
+   is out of the range of a table, add nan to all of these totals. */
 static void NAME(scatter)(const Batch *batch, const Shard *shard, const int32_t *code, int form, int64_t count) {
     const REAL *index = (const REAL *)shard->rows[code[2]];
     const REAL *number = form & 2 ? (const REAL *)batch->scalars + code[3] : (const REAL *)shard->rows[code[3]];
     const int64_t step = form & 2 ? 0 : 1;
     const int32_t *targets = batch->targets + code[1] + 1;
     const REAL length = (REAL)targets[-1];
+    const int32_t table = targets[-2];
     for (int64_t i = 0; i < count; i++) {
+        if (table && !(index[i] >= R(0.0) && index[i] < (REAL)table && (REAL)(int32_t)index[i] == index[i])) {
+            for (int32_t k = 0; k < targets[-1]; k++) {
+                if (targets[k] >= 0) NAME(add_to_total)(shard->totals + 2 * targets[k], (double)NAN);
+            }
+            continue;
+        }
         const int32_t k = index[i] >= R(0.0) && index[i] < length ? (int32_t)index[i] : -1;
         if (k < 0 || k >= targets[-1] || (REAL)k != index[i] || targets[k] < 0) continue;
         NAME(add_to_total)(shard->totals + 2 * targets[k], (double)number[i * step]);

@@ -148,11 +148,16 @@ def _taken(batch: Batch, rows: dict[int, Any], index: Any, begin: int, block: sl
 
 
 def _scatter(targets: Any, begin: int, totals: Any, operands: list[Any]) -> None:
-    """Add the number of each lane to the total of the output that its index picks."""
+    """Add the number of each lane to the total of the output that its index picks; nan to all totals out of range."""
     index, number, _ = operands
+    outputs = targets[begin + 1 : begin + 1 + targets[begin]].tolist()
     for picked, x in zip(index.tolist(), numpy.broadcast_to(number, len(index)).tolist(), strict=True):
-        if 0 <= picked < targets[begin] and picked == (k := int(picked)) and targets[begin + 1 + k] >= 0:
-            _add_to_total(totals, int(targets[begin + 1 + k]), x)
+        if targets[begin - 1] and not (0 <= picked < targets[begin - 1] and picked == int(picked)):
+            for output in outputs:
+                if output >= 0:
+                    _add_to_total(totals, output, math.nan)
+        elif 0 <= picked < len(outputs) and picked == (k := int(picked)) and outputs[k] >= 0:
+            _add_to_total(totals, outputs[k], x)
 
 
 def _computed(opcode: int, operands: list[Any], count: int, kind: Any) -> Any:

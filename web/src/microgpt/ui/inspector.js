@@ -18,7 +18,8 @@ const SIGNS = { back: "M10 2L4 8l6 6V2z", forward: "M6 2l6 6-6 6V2z", close: "M3
 const LISTED = 6; // operands and users
 
 export class Inspector {
-  #place = 0;
+  /** @type {View | null} */
+  #view = null;
   #node = -1; // whose links stand there
   /** @type {Float64Array} all gradients */
   #grad = new Float64Array();
@@ -55,9 +56,10 @@ export class Inspector {
     this.body.hidden = true;
   }
 
-  /** Buttons for numbers to begin at. */
+  /** Make the buttons of numbers to begin at. */
   #beginnings() {
-    const beginnings = { loss: () => "loss", weight: () => `place${this.#place}.attention.head2.weight.${this.#place && 1}`, parameter: () => "query.8.0" };
+    const weight = () => this.#view?.largestWeight(2, this.#view.place) ?? "";
+    const beginnings = { loss: () => "loss", weight, parameter: () => "query.8.0" };
     const keys = /** @type {(keyof typeof beginnings)[]} */ (Object.keys(beginnings));
     return keys.map((key) => button(words.beginnings[key], () => this.act.choose(beginnings[key]())));
   }
@@ -72,7 +74,7 @@ export class Inspector {
   /** @param {View} view */
   update(view) {
     const { selected, choices } = view;
-    this.#place = view.place;
+    this.#view = view;
     const isChosen = choices.node !== "";
     set(this.element, "data-open", isChosen);
     this.body.hidden = selected < 0;

@@ -63,6 +63,11 @@ export class View {
     const nodes = Array.from({ length: place + 1 }, (_, seen) => this.find(`place${place}.attention.head${head}.weight.${seen}`));
     return nodes.map((node) => this.opened.data[node]);
   }
+
+  /** The name of the weight of the place that a head looks at most. @param {number} head @param {number} place */
+  largestWeight(head, place) {
+    return `place${place}.attention.head${head}.weight.${largestOf(this.attention(head, place))}`;
+  }
 }
 
 /** Where the largest of some numbers is. @param {readonly number[]} numbers */

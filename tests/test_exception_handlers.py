@@ -1,0 +1,78 @@
+"""All handlers in src/ that catch any exception, each with the reason why it may."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from checkout import ROOT
+
+SOURCES = ROOT / "src/gradwalk"
+BROAD = {"Exception", "BaseException"}
+
+# By file and function. A handler that raises the exception again, or hands it over to whoever waits, loses none.
+REASONS = {
+    ("backend/thread_pool.py", "do"): "the thread that waits for the work raises it",
+    ("cli/cell.py", "answer"): "the traceback of the visitor's program is the answer",
+    ("cli/micrograd.py", "_ending"): "it is printed as Python prints it, and sets the exit code",
+    ("cli/replacement.py", "_is_composed"): "an operation that the script's class lacks may raise anything",
+    ("cli/replacement.py", "_is_same_argument"): "an argument that the script's class refuses may raise anything",
+    ("cli/replacement.py", "_refuse_other_values"): "the message of the refusal shows it",
+    ("cli/samples.py", "_gradients_of_one"): "an operation that the script's class lacks may raise anything",
+    ("cli/samples.py", "_outcome"): "an operation that the script's class lacks may raise anything",
+    ("cli/samples.py", "overwrites"): "an operation that the script's class lacks may raise anything",
+    ("program/c_abi.py", "_outputs_of"): "a callback of C has nobody to raise it to: the outputs are nan",
+    ("program/interpreter.py", "_compute_with_calls"): "a callback of C has nobody to raise it to: the outputs are nan",
+    ("program/program_json.py", "replace_file"): "raised again, when the temporary file is removed",
+    ("transforms/jit_branches.py", "_tried"): "raised again, unless an earlier branch is decided differently",
+    ("value/backward.py", "_sweep_with_rules"): "raised again, when all gradients are as before",
+    ("value/backward.py", "_swept_natively"): "raised again, when all gradients are as before",
+    ("value/order.py", "visit"): "raised again, when all marks are cleared",
+}
+
+
+def is_broad(caught: ast.expr | None) -> bool:
+    """Whether an `except` clause, or an argument of `suppress`, catches any exception."""
+    if caught is None:
+        return True
+    if isinstance(caught, ast.Tuple):
+        return any(map(is_broad, caught.elts))
+    name = caught.attr if isinstance(caught, ast.Attribute) else getattr(caught, "id", "")
+    return name in BROAD
+
+
+def broad_handlers(tree: ast.AST, function: str = "") -> Iterator[str]:
+    """The innermost function around each handler that catches any exception."""
+    for node in ast.iter_child_nodes(tree):
+        inner = node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
+        if isinstance(node, ast.ExceptHandler) and is_broad(node.type):
+            yield function
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name == "suppress" and any(map(is_broad, node.args)):
+                yield function
+        yield from broad_handlers(node, inner)
+
+
+def test_every_broad_handler_has_a_reason():
+    found = Counter(
+        (path.relative_to(SOURCES).as_posix(), function)
+        for path in sorted(SOURCES.rglob("*.py"))
+        for function in broad_handlers(ast.parse(path.read_text(encoding="utf-8")))
+    )
+    assert sorted(found) == sorted(REASONS)
+    assert set(found.values()) == {1}
+
+
+def test_what_is_broad():
+    text = (
+        "def f():\n"
+        "    try:\n        pass\n    except ValueError:\n        pass\n"
+        "    try:\n        pass\n    except (KeyError, Exception):\n        pass\n"
+        "def g():\n"
+        "    try:\n        pass\n    except:\n        pass\n"
+        "    with contextlib.suppress(KeyError), suppress(builtins.BaseException):\n        pass\n"
+        "with suppress(OSError):\n    pass\n"
+    )
+    assert list(broad_handlers(ast.parse(text))) == ["f", "g", "g"]
