@@ -39,8 +39,12 @@ def function(name: str, backend: str | None) -> Callable[[], object]:
     """The call of a function, by its name."""
     if name == "a batch of 2,000":
         return partial(jit(vmap(partial(repeated, 50)), backend=backend), numpy.linspace(0.0, 1.0, 2000))
-    f = {"1,200 instructions": partial(repeated, 600), "100 instructions": partial(repeated, 50), "a loop": loop}[name]
-    return partial(jit(f, backend=backend), 0.3)
+    functions: dict[str, Callable[[Any], Any]] = {
+        "1,200 instructions": partial(repeated, 600),
+        "100 instructions": partial(repeated, 50),
+        "a loop": loop,
+    }
+    return partial(jit(functions[name], backend=backend), 0.3)
 
 
 def times(name: str, backend: str | None, seconds: float) -> tuple[float, float]:
