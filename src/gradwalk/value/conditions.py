@@ -50,8 +50,8 @@ def are_joined(left: Any, right: Any) -> bool:
         Whether the other operand is a Value or a bool.
 
     Raises:
-        RecordingError: If it is an int: these operators are then those of the bits of integers, unless the Value is a
-            condition and the int is 0 or 1.
+        RecordingError: If it is an int, because the operators then work on the bits of integers. A condition joined
+            with 0 or 1 is accepted.
     """
     if not modes.is_staging():
         return False
