@@ -261,6 +261,10 @@ class TestOtherThreads:
 
             assert answers(RECORDED[transform], ask, 0.5) == answers(RECORDED[transform], ask, 1.5)
 
+    def test_are_told_so(self):
+        with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError, match="reads .data of `x` in another thread"):
+            jit(lambda x: pool.submit(lambda: x.data).result() * x)(2.0)
+
     def test_see_the_numbers_of_their_own_values_and_of_those_that_were_left_over(self):
         left_over = []
         grad(lambda x: left_over.append(x * x) or x * 2.0)(3.0)

@@ -375,7 +375,7 @@ def is_being_recorded(node: ValueNode) -> bool:
 def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
     """Return whether a node may belong to a function that another thread is staging now.
 
-    Recordings are known to their own threads alone, so a function that uses other threads is found out by the levels.
+    A recording is known in its own thread alone. In another thread that the function uses, the node's level shows it.
     """
     level: cython.int = node._level
     if staging == 0 or level == 0 or level == nodes.ENDED or _staging_level.get() or level <= _depth.get():
@@ -430,7 +430,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
             f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
         )
     if is_recorded_elsewhere(node):
-        raise refused(
+        raise RecordingError(
             f"{users_line()}\n  {what} `{spelled(node)}` in another thread than the one that records the function: the "
             f"answer would be that for these arguments, frozen for all others.\n  {_cure(what)}"
         )
