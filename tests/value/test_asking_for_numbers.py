@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import bisect
+import contextvars
 import copy
 import decimal
 import fractions
@@ -247,6 +248,31 @@ def test_a_value_from_outside_does_not_show_its_number_either(way):
     assert before == answers(lambda f, _: jit(lambda x: f(parameter) * x)(2.0), FORMATS[way], 0.0)
 
 
+INSIDE = {
+    "grad": grad,
+    "value_and_grad": value_and_grad,
+    "jacobian": jacobian,
+    "jacfwd": jacfwd,
+    "hessian": hessian,
+    "grad of grad": lambda f: grad(grad(f)),
+    "jvp": lambda f: lambda x: jvp(f, (x,), (1.0,)),
+    "vjp": lambda f: lambda x: vjp(f, x)[1](1.0),
+    "jit": jit,
+    "jit(grad)": lambda f: jit(grad(f)),
+    "vmap(grad)": lambda f: lambda x: vmap(grad(f))(numpy.array([x])),
+}
+
+
+NESTED = {
+    "grad": lambda x: grad(lambda y: y * y * x)(3.0),
+    "value_and_grad": lambda x: value_and_grad(lambda y: y * y * x)(3.0)[1],
+    "hessian": lambda x: hessian(lambda y: y * y * y * x)(3.0),
+    "jvp": lambda x: jvp(lambda y: y * y * x, (3.0,), (1.0,))[1],
+    "jit": lambda x: jit(lambda y: y * x)(3.0),
+    "vmap": lambda x: sum(vmap(lambda y: y * x)(numpy.array([1.0, 2.0]))),
+}
+
+
 class TestOtherThreads:
     """A function may use other threads, which do not know the recording."""
 
@@ -261,8 +287,32 @@ class TestOtherThreads:
 
             assert answers(RECORDED[transform], ask, 0.5) == answers(RECORDED[transform], ask, 1.5)
 
+    @pytest.mark.parametrize("inner", NESTED)
+    @pytest.mark.parametrize("outer", ["grad", "value_and_grad", "hessian", "jvp", "jit", "jit(grad)", "vmap(grad)"])
+    def test_do_not_take_a_value_for_a_constant(self, outer, inner):
+        """It was one for the inner transform, which has the same level in a thread of its own."""
+        with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError, match="another thread"):
+            INSIDE[outer](lambda x: pool.submit(NESTED[inner], x).result())(2.0)
+
+    @pytest.mark.parametrize("inner", NESTED)
+    def test_in_the_same_context_are_right(self, inner):
+        def f(x):
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(contextvars.copy_context().run, NESTED[inner], x).result()
+
+        assert grad(f)(2.0) == pytest.approx(grad(NESTED[inner])(2.0))
+        assert jit(f)(2.0) == pytest.approx(NESTED[inner](2.0))
+
+    def test_may_use_a_function_that_was_transformed_before(self):
+        g = jit(grad(lambda y: y * y * y))
+        with ThreadPoolExecutor(1) as pool:
+            assert grad(lambda x: pool.submit(g, x).result())(2.0) == 12.0
+
     def test_are_told_so(self):
-        with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError, match="reads .data of `x` in another thread"):
+        with (
+            ThreadPoolExecutor(1) as pool,
+            pytest.raises(RecordingError, match=r"reads .data of `x` in another thread"),
+        ):
             jit(lambda x: pool.submit(lambda: x.data).result() * x)(2.0)
 
     def test_see_the_numbers_of_their_own_values_and_of_those_that_were_left_over(self):
@@ -308,21 +358,6 @@ class TestFormats:
 
         assert f(2.0) == 2.0 * 2.0 * 4.0 * 16.0
         assert grad(f)(2.0) == 2.0 * 4.0 * 16.0
-
-
-INSIDE = {
-    "grad": grad,
-    "value_and_grad": value_and_grad,
-    "jacobian": jacobian,
-    "jacfwd": jacfwd,
-    "hessian": hessian,
-    "grad of grad": lambda f: grad(grad(f)),
-    "jvp": lambda f: lambda x: jvp(f, (x,), (1.0,)),
-    "vjp": lambda f: lambda x: vjp(f, x)[1](1.0),
-    "jit": jit,
-    "jit(grad)": lambda f: jit(grad(f)),
-    "vmap(grad)": lambda f: lambda x: vmap(grad(f))(numpy.array([x])),
-}
 
 
 class TestGradientsInsideOfTransforms:

@@ -55,6 +55,7 @@ class Part:
         """Record a call of the function, and return the indices of the numbers in its result."""
         refusals: list[RecordingError] = []
 
+        @functools.wraps(f)
         def watched(*args: Any) -> Any:
             try:
                 return f(*args)

@@ -14,7 +14,7 @@ from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, recorded
-from gradwalk.value.node import ENDED, close_inputs, level_of, open_inputs, primal_of, rule_of
+from gradwalk.value.node import ENDED, close_inputs, is_input, level_of, open_inputs, primal_of, rule_of
 from gradwalk.value.value import Value
 
 Indices = list[int]
@@ -210,6 +210,12 @@ class Recording:
                 "function that is recorded or differentiated may not keep its arguments, or what it computes from them"
             )
         if level_of(leaf) >= self._level:
+            if is_input(leaf):
+                raise RecordingError(
+                    f"a Value ({leaf!r}) belongs to a function that another thread is recording or differentiating. To "
+                    "transform a function of it in this thread, run the thread in the context of the other one: "
+                    "pool.submit(contextvars.copy_context().run, f)"
+                )
             return self.tape.constant(primal_of(leaf))
         self._indices[id(leaf)] = self.tape.input()
         self.operands.append(leaf)

@@ -1,5 +1,6 @@
 from gradwalk.ops cimport c_compat
 from gradwalk.ops cimport evaluate
+from gradwalk.value cimport modes
 from gradwalk.value cimport marks
 from gradwalk.value cimport node as nodes
 from gradwalk.value cimport order

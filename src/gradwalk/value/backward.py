@@ -147,8 +147,8 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
         leaves: The inputs of a recording that goes on: at least one.
 
     Returns:
-        The derivatives; None where the root is no Value of that recording, or there is more to it than a sweep over
-        native nodes: rules set by hand, Values from outside of the recording, or a mode that looks at gradients.
+        The derivatives; None if the root is not a Value of that recording, or if a sweep over native nodes is not
+        enough: for rules set by hand, Values from outside of the recording, or a mode that looks at gradients.
     """
     level: cython.int = cython.cast(ValueNode, leaves[0])._level
     if not isinstance(root, ValueNode) or cython.cast(ValueNode, root)._level != level:
@@ -161,7 +161,8 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
             return None
         aside = order.begin([root])
         try:
-            if not order.visit(root, None, visited, earlier) and _are_native(visited, level):
+            is_by_hand = order.visit(root, None, visited, earlier)
+            if not is_by_hand and _are_native(visited, level) and not _are_of_others(visited, leaves):
                 cython.cast(ValueNode, root)._grad = 1.0
                 are_visited = [cython.cast(ValueNode, leaf)._mark != marks.NEW for leaf in leaves]
                 cython.cast(ValueNode, root)._mark = marks.REACHED
@@ -186,6 +187,14 @@ def _are_native(visited: list, level: cython.int) -> cython.bint:
         if node._level != level or (node._special and node._opcode <= 0):
             return False
     return True
+
+
+def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
+    """Return whether an input of another recording, which another thread makes meanwhile, is among the nodes."""
+    if modes.recordings == 0:
+        return False
+    own = set(map(id, leaves))
+    return any(nodes.is_input(node) and id(node) not in own for node in visited)
 
 
 def _sweep_with_rules(root: ValueNode) -> None:

@@ -57,8 +57,8 @@ class ValueNode:
     _grad: cython.double
     _a: ValueNode | None  # the operands of a native node; None where a constant stands, or nothing
     _b: ValueNode | None
-    _pa: cython.double  # d self / d _a; where _a is None, the constant that stands in its place
-    _pb: cython.double
+    _pa: cython.double  # d self / d _a; where _a is None, the constant in its place
+    _pb: cython.double  # the same for _b; of a leaf, 1 while it is an input of a recording, else 0
     _details: Details | None
     _opcode: cython.schar  # 0 for leaves and hand-made nodes, UNCONNECTED for leaves that come out of a graph
     _level: cython.uchar  # of the innermost recorded function whose arguments it depends on; 0 outside of all
@@ -329,6 +329,7 @@ def open_inputs(leaves: list[Any], level: int) -> None:
         raise RecursionError("more than 254 recorded or differentiated functions call each other")
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = level
+        cython.cast(ValueNode, leaf)._pb = 1.0
 
 
 def close_inputs(leaves: list[Any]) -> None:
@@ -339,3 +340,16 @@ def close_inputs(leaves: list[Any]) -> None:
     """
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = ENDED
+        cython.cast(ValueNode, leaf)._pb = 0.0
+
+
+def is_input(node: ValueNode) -> bool:
+    """Return whether a Value is an input of a recording that has not ended, in any thread.
+
+    Args:
+        node: The Value.
+
+    Returns:
+        True or False.
+    """
+    return node._opcode == 0 and not node._special and node._pb != 0.0
