@@ -58,5 +58,5 @@ def are_joined(left: Any, right: Any) -> bool:
     if not isinstance(right, int) or isinstance(right, bool):
         return isinstance(right, (ValueNode, bool, numpy.bool_))
     if right not in (0, 1) or not is_condition(left):
-        modes.refuse_if_staging(left, "takes for &, | or ^ with an int the number of")
+        modes.refuse_if_staging(left, "needs the integer for &, | or ^ with an int of")
     return True

@@ -1911,7 +1911,7 @@ def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) 
 
 def _number_refused(node: Value, what: str) -> TypeError:
     """Build the error for a Value where Python needs a plain number."""
-    modes.refuse_if_staging(node, f"takes for {what} the number of")
+    modes.refuse_if_staging(node, f"needs the plain number for {what} of")
     return modes.refused(f"{users_line()}: {what} needs a plain number, got a Value. Use v.data, which has no gradient")
 
 
