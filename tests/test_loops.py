@@ -648,7 +648,7 @@ def test_conditions_are_joined_as_bools_are():
     for wrong in (lambda x: x & 3.0, lambda x: 2 | x, lambda x: x ^ "y"):
         for f in (jit(wrong), lambda x: wrong(Value(x))):  # noqa: B023
             with pytest.raises(
-                TypeError, match="unsupported operand|an int of `x` while the function is being recorded"
+                TypeError, match=r"unsupported operand|an int of `x` while the function is being recorded"
             ):
                 f(1.0)
 
