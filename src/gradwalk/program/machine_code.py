@@ -64,6 +64,8 @@ class _Owner:
     def __init__(self, engine: Any) -> None:
         self._key = id(engine)
         _engines[self._key] = engine
+        # Python must not finalise the engine when it exits: the globals of llvmlite may be gone then.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
 
     def __del__(self, discard: Callable[[int], None] = _discarded.append) -> None:  # globals are gone when Python exits
         discard(self._key)
@@ -242,7 +244,7 @@ def assembled(source: str, addresses: Mapping[str, int], features: str | None = 
 def _loaded(llvm: Any, code: bytes, addresses: Mapping[str, int]) -> MachineCode:
     """Load an object file with a function `run`."""
     while _discarded:
-        del _engines[_discarded.popleft()]
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(_engines.pop(_discarded.popleft())))
     for name, address in addresses.items():
         llvm.add_symbol(name, address)
     machine = llvm.Target.from_default_triple().create_target_machine(opt=0)
