@@ -51,6 +51,7 @@ COMPILED = (
     "program/row_chains",
     "program/row_plan",
     "program/interpreter",
+    "program/checkpoint_plan",
     "program/loop_runner",
     "program/shapes",
     "program/fold",
