@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import bisect
+import contextlib
 import contextvars
 import copy
 import decimal
@@ -15,6 +16,7 @@ import pickle
 import statistics
 import string
 import struct
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -314,6 +316,41 @@ class TestOtherThreads:
             pytest.raises(RecordingError, match=r"reads .data of `x` in another thread"),
         ):
             jit(lambda x: pool.submit(lambda: x.data).result() * x)(2.0)
+
+    @pytest.mark.parametrize("outer", INSIDE)
+    @pytest.mark.parametrize("ask", [float, int, math.sqrt, lambda x: x.grad, lambda x: [1.0, 2.0][x], "%.2f".__mod__])
+    def test_have_their_refusals_remembered(self, outer, ask):
+        """The function would continue without the number, and without its derivative."""
+
+        def f(x):
+            try:
+                return pool.submit(ask, x * 2.0).result() * x
+            except TypeError:
+                return x * 0.0
+
+        with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError):
+            INSIDE[outer](f)(2.0)
+
+    def test_have_their_refusals_remembered_by_the_recording_that_the_value_belongs_to(self):
+        refused, go_on = threading.Event(), threading.Event()
+
+        def swallows(x):
+            with contextlib.suppress(TypeError), ThreadPoolExecutor(1) as pool:
+                pool.submit(float, x).result()
+            refused.set()
+            assert go_on.wait(10)
+            return x
+
+        def other(x):
+            assert refused.wait(10)
+            return x * x
+
+        with ThreadPoolExecutor(2) as pool:
+            wrong, right = pool.submit(grad(swallows), 2.0), pool.submit(grad(other), 3.0)
+            assert right.result() == 6.0
+            go_on.set()
+            with pytest.raises(RecordingError, match="float"):
+                wrong.result()
 
     def test_see_the_numbers_of_their_own_values_and_of_those_that_were_left_over(self):
         left_over = []

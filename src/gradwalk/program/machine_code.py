@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import importlib.util
 import os
@@ -29,6 +30,8 @@ from gradwalk.program.llvm_ir import called_by_address, ir_source
 # The most instructions of a program and entries of its tables, which are on the stack. Larger programs do not fit the
 # caches, and take long to compile.
 MOST = 3000
+# A number of new objects after which garbage would be collected.
+_NEVER = 1 << 30
 
 
 class MachineCode(NamedTuple):
@@ -322,7 +325,30 @@ def native() -> Iterator[Any]:
 def _llvm_binding() -> Any:
     """Import llvmlite's binding."""
     _load_without_lock()
-    return native_llvm()
+    with _no_garbage_collected():
+        return native_llvm()
+
+
+@contextlib.contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Import modules without garbage collections, which keep the interpreter's lock for milliseconds each.
+
+    Modules make many objects that live on. They count as old ones afterwards, so that no collection of young objects
+    looks at them. If other code sets another threshold meanwhile, that threshold stays.
+    """
+    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # a program has frozen objects, which must stay frozen
+        yield
+        return
+    before = gc.get_threshold()
+    during = (_NEVER, *before[1:])
+    gc.set_threshold(*during)
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.unfreeze()  # to the oldest generation
+        if gc.get_threshold() == during:
+            gc.set_threshold(*before)
 
 
 def _load_without_lock() -> None:

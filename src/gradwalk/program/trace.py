@@ -13,8 +13,8 @@ from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, recorded
-from gradwalk.value.node import ENDED, close_inputs, is_input, level_of, open_inputs, primal_of, rule_of
+from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, new_mark, recorded
+from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of
 from gradwalk.value.value import Value
 
 Indices = list[int]
@@ -41,6 +41,7 @@ class Recording:
         self._staged = staged
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_unknown())
         self._level = depth() + 1
+        self._mark = new_mark()
         self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
         self._inputs: list[Value] = []  # the Values that stand for inputs
 
@@ -124,7 +125,7 @@ class Recording:
             return f.record(self, args, kwargs)
         try:
             asked: list[Value] | None = [] if self._follows_branches else None
-            result = recorded(lambda: f(*args, **kwargs), self._level, staged=self._staged, branches=asked)
+            result = recorded(lambda: f(*args, **kwargs), self._level, self._mark, staged=self._staged, branches=asked)
             found = self.result(f, result)
             if asked:
                 conditions, outcomes = self.branches
@@ -174,7 +175,7 @@ class Recording:
         are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
         new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
         leaves = [Value(primal_of(x) if isinstance(x, Value) else x) for x in new]
-        open_inputs(leaves, self._level)
+        open_inputs(leaves, self._level, self._mark)
         self._indices.update(zip(map(id, leaves), [self.tape.input() for _ in leaves], strict=True))
         self._inputs += leaves
         self.operands += new
@@ -210,7 +211,7 @@ class Recording:
                 "function that is recorded or differentiated may not keep its arguments, or what it computes from them"
             )
         if level_of(leaf) >= self._level:
-            if is_input(leaf):
+            if mark_of(leaf):
                 raise RecordingError(
                     f"a Value ({leaf!r}) belongs to a function that another thread is recording or differentiating. To "
                     "transform a function of it in this thread, run the thread in the context of the other one: "

@@ -11,7 +11,7 @@ from gradwalk.program.trace import Indices, Recordable, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.backward import derivatives_within
-from gradwalk.value.modes import depth, recorded
+from gradwalk.value.modes import depth, new_mark, recorded
 from gradwalk.value.node import close_inputs, open_inputs, primal_of
 from gradwalk.value.value import Value
 
@@ -72,9 +72,10 @@ class Grad(Transform[P, R_co]):
             leaves.append(opened[i])
         if not leaves:
             return MISSED
-        open_inputs(leaves, 1)
+        mark = new_mark()
+        open_inputs(leaves, 1, mark)
         try:
-            result = recorded(lambda: self._f(*opened, **kwargs), 1, staged=False)
+            result = recorded(lambda: self._f(*opened, **kwargs), 1, mark, staged=False)
             gradient = derivatives_within(result, leaves)
             if gradient is None:
                 return self._of_result(result, leaves)

@@ -194,7 +194,7 @@ def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
     if modes.recordings == 0:
         return False
     own = set(map(id, leaves))
-    return any(nodes.is_input(node) and id(node) not in own for node in visited)
+    return any(nodes.mark_of(node) and id(node) not in own for node in visited)
 
 
 def _sweep_with_rules(root: ValueNode) -> None:

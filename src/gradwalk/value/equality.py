@@ -8,10 +8,11 @@ from typing import Any
 import numpy
 
 from gradwalk.value import modes
+from gradwalk.value.node import ValueNode
 from gradwalk.value.source_line import users_line
 
 
-def asked_of_other(node: object, other: Any, method: str, is_recorded: bool) -> Any:
+def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) -> Any:
     """Return the answer of the other operand, which Python would ask next; an array answers for each element.
 
     In a function that is being recorded, a number or an array without an answer is refused: Python would compare the
@@ -35,6 +36,7 @@ def asked_of_other(node: object, other: Any, method: str, is_recorded: bool) -> 
     if answer is NotImplemented and is_recorded:
         kind = type(other).__name__
         raise modes.refused(
-            f"{users_line()}: a recorded Value cannot be compared with a {kind}. Compare with float(...) or an array"
+            f"{users_line()}: a recorded Value cannot be compared with a {kind}. Compare with float(...) or an array",
+            node,
         )
     return answer

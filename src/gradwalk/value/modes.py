@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import sys
 from collections.abc import Callable
@@ -47,6 +48,11 @@ _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of t
 _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors that it has to raise, caught or not
 _branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
+
+# The open recordings of all threads by their marks, which their inputs carry: whether the function is staged, and the
+# list of its refusals.
+_open: dict[float, tuple[bool, list[Any]]] = {}
+new_mark: Callable[[], int] = itertools.count(1).__next__
 
 # How many recordings go on in all threads, the levels of those in which a function is staged, and the highest of these.
 # Number and highest level are for speed alone, as `open_switches` is.
@@ -267,7 +273,7 @@ class RecordingError(TypeError):
     """
 
 
-def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
+def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
     """Call a function with leaves of this level, as what is made from the inputs of a recording has.
 
     It is called in a context of its own, which ends with the call however that ends.
@@ -275,6 +281,7 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[A
     Args:
         f: The function.
         level: How many recordings go on here, this one included.
+        mark: The mark of the inputs of this recording, which `new_mark` has given.
         staged: Whether every node gets the level, comparisons are Values, and asking for a number raises.
         branches: A list to which the function's conditions are appended, or None if it may not branch. One that is not
             staged needs a list of its own where the function around it has one.
@@ -285,10 +292,10 @@ def recorded(f: Callable[[], Any], level: int, *, staged: bool, branches: list[A
     Raises:
         RecordingError: The function asked for a number, even if it caught the error and went on.
     """
-    return copy_context().run(_recorded_here, f, level, staged, branches)
+    return copy_context().run(_recorded_here, f, level, mark, staged, branches)
 
 
-def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: list[Any] | None) -> Any:
+def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, branches: list[Any] | None) -> Any:
     # A recording that is not staged shares the list of the one around it, whose result depends on the same refusals.
     refusals: list[RecordingError] | None = None if staged else _refusals.get()
     if refusals is None:
@@ -305,8 +312,10 @@ def _recorded_here(f: Callable[[], Any], level: int, staged: bool, branches: lis
     here = object()
     _begin(here, level if staged else 0)  # an interrupt may leave the counts too high, which costs time alone
     try:
+        _open[mark] = staged, refusals
         result = f()
     finally:
+        _open.pop(mark, None)
         _end(here, level if staged else 0)
     if len(refusals) > earlier:  # the function caught the error, and continued without the number
         raise refusals[earlier]
@@ -373,28 +382,32 @@ def is_being_recorded(node: ValueNode) -> bool:
 
 @cython.cfunc
 def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
-    """Return whether a node may belong to a function that another thread is staging now.
-
-    A recording is known in its own thread alone. In another thread that the function uses, the node's level shows it.
-    """
-    level: cython.int = node._level
-    if staging == 0 or level == 0 or level == nodes.ENDED or _staging_level.get() or level <= _depth.get():
+    """Return whether a node belongs to a function that another thread is staging now."""
+    if staging == 0 or _staging_level.get():
         return False
-    return not _has_ended(node)
+    recording = _recording_elsewhere(node)
+    return recording is not None and recording[0]
 
 
-def _has_ended(node: ValueNode) -> bool:
-    """Return whether a node depends on an input of a recording that has ended."""
+def _recording_elsewhere(node: ValueNode) -> tuple[bool, list[Any]] | None:
+    """Find the open recording that a node belongs to in another thread: its entry in `_open`.
+
+    A recording is known in its own thread alone. In another thread that the function uses, the inputs show it.
+    """
+    if recordings == 0 or node._level == 0 or node._level == nodes.ENDED or node._level <= _depth.get():
+        return None
     waiting = [node]
     known = {id(node)}
     while waiting:
-        for operand in waiting.pop().operands:
-            if cython.cast(ValueNode, operand)._level == nodes.ENDED:
-                return True
+        found = waiting.pop()
+        recording = _open.get(nodes.mark_of(found))
+        if recording is not None:
+            return recording
+        for operand in found.operands:
             if id(operand) not in known:
                 known.add(id(operand))
                 waiting.append(operand)
-    return False
+    return None
 
 
 @cython.cfunc
@@ -430,9 +443,10 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
             f"that for these arguments, frozen for all others.\n  {_branch_again(what)}{_cure(what)}"
         )
     if is_recorded_elsewhere(node):
-        raise RecordingError(
+        raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` in another thread than the one that records the function: the "
-            f"answer would be that for these arguments, frozen for all others.\n  {_cure(what)}"
+            f"answer would be that for these arguments, frozen for all others.\n  {_cure(what)}",
+            node,
         )
 
 
@@ -447,23 +461,28 @@ def refuse_if_recorded(node: ValueNode, what: str) -> None:
         RecordingError: With the user's line, the expression that the node stands for, and the cure.
     """
     refuse_if_staging(node, what)
-    if is_being_recorded(node):
+    if is_being_recorded(node) or _recording_elsewhere(node) is not None:
         raise refused(
             f"{users_line()}\n  {what} `{spelled(node)}` inside a function that is being differentiated: the answer "
-            f"would be a constant, without its own derivative.\n  {_cure(what)}"
+            f"would be a constant, without its own derivative.\n  {_cure(what)}",
+            node,
         )
 
 
-def refused(message: str) -> TypeError:
+def refused(message: str, node: ValueNode | None = None) -> TypeError:
     """Return the error for a number that a Value does not give. A recording that is open raises it at its end, too.
 
     Args:
         message: The message.
+        node: The Value, which may belong to a recording of another thread.
 
     Returns:
         `RecordingError` inside a function that is being recorded or differentiated, else `TypeError`.
     """
     refusals = _refusals.get()
+    if refusals is None and node is not None:
+        recording = _recording_elsewhere(node)
+        refusals = None if recording is None else recording[1]
     if refusals is None:
         return TypeError(message)
     error = RecordingError(message)

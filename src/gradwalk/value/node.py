@@ -315,12 +315,13 @@ def parameter_of(node: ValueNode) -> Any:
     return None if node._opcode > 0 or (node._special and node.operands) else node._primal
 
 
-def open_inputs(leaves: list[Any], level: int) -> None:
+def open_inputs(leaves: list[Any], level: int, mark: int) -> None:
     """Make leaves the inputs of a recording.
 
     Args:
         leaves: New leaves.
         level: The level of the recording: 1 for the outermost, 2 for one inside it, and so on.
+        mark: The mark of the recording, which no other recording has.
 
     Raises:
         RecursionError: If there are more levels than a node can tell apart.
@@ -329,7 +330,7 @@ def open_inputs(leaves: list[Any], level: int) -> None:
         raise RecursionError("more than 254 recorded or differentiated functions call each other")
     for leaf in leaves:
         cython.cast(ValueNode, leaf)._level = level
-        cython.cast(ValueNode, leaf)._pb = 1.0
+        cython.cast(ValueNode, leaf)._pb = mark
 
 
 def close_inputs(leaves: list[Any]) -> None:
@@ -343,13 +344,13 @@ def close_inputs(leaves: list[Any]) -> None:
         cython.cast(ValueNode, leaf)._pb = 0.0
 
 
-def is_input(node: ValueNode) -> bool:
-    """Return whether a Value is an input of a recording that has not ended, in any thread.
+def mark_of(node: ValueNode) -> float:
+    """Return the mark of the recording that a Value is an input of.
 
     Args:
         node: The Value.
 
     Returns:
-        True or False.
+        The mark; 0 for Values that are not inputs of open recordings.
     """
-    return node._opcode == 0 and not node._special and node._pb != 0.0
+    return node._pb if node._opcode == 0 and not node._special else 0.0

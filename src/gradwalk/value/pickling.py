@@ -11,7 +11,6 @@ from gradwalk.ops import _cython as cython
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
-from gradwalk.value.modes import RecordingError
 from gradwalk.value.node import ValueNode
 from gradwalk.value.order import topological_order
 from gradwalk.value.source_line import users_line
@@ -107,7 +106,7 @@ def reduced(node: ValueNode) -> tuple[Any, ...]:
             f"{users_line()}: a Value cannot be pickled while the function that computes it is being recorded. Inside "
             "the function, use copy.copy or copy.deepcopy, which keep the Value connected"
         )
-        raise modes.refused(message) if modes.is_being_recorded(node) else RecordingError(message)
+        raise modes.refused(message, node)
     if node._special and node._details.closure is not None:
         raise TypeError(
             f"cannot pickle the hand-made node {node!r} (operation {node.op!r}): its _backward is a closure"

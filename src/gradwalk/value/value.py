@@ -169,7 +169,8 @@ class Value(ValueNode):
         modes.refuse_if_staging(self, "turns into a float")
         raise modes.refused(
             f"{users_line()}: a Value cannot be converted to float implicitly, because its gradient would be lost. Use "
-            "v.data for the number, gradwalk.math.sin for math.sin, and arrays of dtype=object to hold Values"
+            "v.data for the number, gradwalk.math.sin for math.sin, and arrays of dtype=object to hold Values",
+            self,
         )
 
     # micrograd's names
@@ -330,7 +331,7 @@ class Value(ValueNode):
             >>> a.grad
             3.0
         """
-        if modes.is_staging():
+        if modes.is_staging() or modes.is_recorded_elsewhere(self):
             return _unary(_stop_gradient, self)
         out: Value = _node(nodes.UNCONNECTED, None, None, self._primal, 0.0, 0.0)
         out._level = self._level
@@ -1912,7 +1913,9 @@ def with_rule(data: float, operands: tuple[Value, ...], symbol: str, rule: Any) 
 def _number_refused(node: Value, what: str) -> TypeError:
     """Build the error for a Value where Python needs a plain number."""
     modes.refuse_if_staging(node, f"needs the plain number for {what} of")
-    return modes.refused(f"{users_line()}: {what} needs a plain number, got a Value. Use v.data, which has no gradient")
+    return modes.refused(
+        f"{users_line()}: {what} needs a plain number, got a Value. Use v.data, which has no gradient", node
+    )
 
 
 @cython.cfunc
