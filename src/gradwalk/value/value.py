@@ -365,6 +365,8 @@ class Value(ValueNode):
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return _applied(opcode, inputs)
+        if arrays.hold_numbers(inputs[:1] if method == "at" else kwargs.get("out", ())):
+            float(self)  # which is refused
         return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
 
     # Copies
