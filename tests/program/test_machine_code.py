@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
 import math
 import pickle
@@ -315,3 +316,57 @@ class TestOptions:
         assert (tax(50.0), tax(150.0)) == (10.0, 35.0)
         again = pickle.loads(pickle.dumps(jit(math.floor, backend="llvm", contract=True)))
         assert again._policy == machine_code.Policy("llvm", True)
+
+
+class TestImportWithoutCollections:
+    """A collection in the thread that compiles would make calls in other threads wait for it."""
+
+    def collections(self, work):
+        generations = []
+
+        def note(phase, info):
+            generations.append(info["generation"])
+
+        gc.callbacks.append(note)
+        try:
+            work()
+        finally:
+            gc.callbacks.remove(note)
+        return generations
+
+    def test_collects_nothing_and_leaves_no_young_objects(self):
+        before, kept = gc.get_threshold(), []
+
+        def many_objects():
+            with machine_code._no_garbage_collected():
+                kept.extend([] for _ in range(20_000))
+
+        assert self.collections(many_objects) == []
+        assert gc.get_count()[0] < 1_000
+        assert gc.get_threshold() == before
+        assert gc.get_freeze_count() == 0
+
+    def test_keeps_a_threshold_that_the_program_sets_meanwhile(self):
+        before = gc.get_threshold()
+        try:
+            with machine_code._no_garbage_collected():
+                gc.set_threshold(1234, 5, 6)
+            assert gc.get_threshold() == (1234, 5, 6)
+        finally:
+            gc.set_threshold(*before)
+
+    def test_keeps_frozen_what_the_program_has_frozen(self):
+        gc.freeze()
+        try:
+            frozen = gc.get_freeze_count()
+            with machine_code._no_garbage_collected():
+                pass
+            assert gc.get_freeze_count() == frozen
+        finally:
+            gc.unfreeze()
+
+    def test_ends_with_an_error(self):
+        before = gc.get_threshold()
+        with pytest.raises(ImportError), machine_code._no_garbage_collected():
+            raise ImportError
+        assert gc.get_threshold() == before
