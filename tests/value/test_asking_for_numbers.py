@@ -278,6 +278,20 @@ NESTED = {
 }
 
 
+@pytest.mark.parametrize("outer", INSIDE)
+@pytest.mark.parametrize("function", [numpy.isnan, numpy.signbit, numpy.heaviside, numpy.float_power, numpy.nextafter])
+def test_functions_that_numpy_has_not_for_objects_are_remembered_to_have_been_refused(outer, function):
+    def f(x):
+        try:
+            return function(*[x] * function.nin) * x
+        except TypeError:
+            return x * 0.0
+
+    with pytest.raises(RecordingError, match=function.__name__):
+        INSIDE[outer](f)(2.0)
+    assert f(Value(2.0)).data == 0.0
+
+
 class TestOtherThreads:
     """A function may use other threads, which do not know the recording."""
 
@@ -334,6 +348,18 @@ class TestOtherThreads:
                 return x * 0.0
 
         with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError):
+            INSIDE[outer](f)(2.0)
+
+    @pytest.mark.parametrize("inner", NESTED)
+    @pytest.mark.parametrize("outer", INSIDE)
+    def test_have_their_refused_transforms_remembered(self, outer, inner):
+        def f(x):
+            try:
+                return pool.submit(NESTED[inner], x).result()
+            except RecordingError:
+                return x * 0.0
+
+        with ThreadPoolExecutor(1) as pool, pytest.raises(RecordingError, match="another thread"):
             INSIDE[outer](f)(2.0)
 
     def test_have_their_refusals_remembered_by_the_recording_that_the_value_belongs_to(self):

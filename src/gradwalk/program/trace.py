@@ -13,7 +13,7 @@ from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, new_mark, recorded
+from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, new_mark, recorded, remember
 from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of
 from gradwalk.value.value import Value
 
@@ -206,21 +206,30 @@ class Recording:
     def _leaf(self, leaf: Value) -> int:
         """Return the index of a Value that the function did not compute: one captured, or a constant."""
         if level_of(leaf) == ENDED:
-            raise RecordingError(
+            raise _remembered(
+                leaf,
                 f"a Value that was an argument ({leaf!r}) is used after the recording that it belongs to has ended; a "
-                "function that is recorded or differentiated may not keep its arguments, or what it computes from them"
+                "function that is recorded or differentiated may not keep its arguments, or what it computes from them",
             )
         if level_of(leaf) >= self._level:
             if mark_of(leaf):
-                raise RecordingError(
+                raise _remembered(
+                    leaf,
                     f"a Value ({leaf!r}) belongs to a function that another thread is recording or differentiating. To "
                     "transform a function of it in this thread, run the thread in the context of the other one: "
-                    "pool.submit(contextvars.copy_context().run, f)"
+                    "pool.submit(contextvars.copy_context().run, f)",
                 )
             return self.tape.constant(primal_of(leaf))
         self._indices[id(leaf)] = self.tape.input()
         self.operands.append(leaf)
         return self._indices[id(leaf)]
+
+
+def _remembered(leaf: Value, message: str) -> RecordingError:
+    """Return the error for a Value that a recording cannot use, which the recordings around it raise at their end."""
+    error = RecordingError(message)
+    remember(error, leaf)
+    return error
 
 
 def evaluate(program: Program, operands: Sequence[Any]) -> Any:

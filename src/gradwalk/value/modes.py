@@ -479,15 +479,26 @@ def refused(message: str, node: ValueNode | None = None) -> TypeError:
     Returns:
         `RecordingError` inside a function that is being recorded or differentiated, else `TypeError`.
     """
-    refusals = _refusals.get()
-    if refusals is None and node is not None:
-        recording = _recording_elsewhere(node)
-        refusals = None if recording is None else recording[1]
-    if refusals is None:
-        return TypeError(message)
     error = RecordingError(message)
-    refusals.append(error)
-    return error
+    return error if remember(error, node) else TypeError(message)
+
+
+def remember(error: RecordingError, node: ValueNode | None = None) -> bool:
+    """Have the recordings that a refusal concerns raise it at their end, even if the function catches it.
+
+    Args:
+        error: The refusal.
+        node: The Value that is refused, which may belong to a recording of another thread.
+
+    Returns:
+        Whether there is such a recording.
+    """
+    elsewhere = None if node is None else _recording_elsewhere(node)
+    lists = [_refusals.get(), None if elsewhere is None else elsewhere[1]]
+    concerned = [refusals for refusals in lists if refusals is not None]
+    for refusals in concerned:
+        refusals.append(error)
+    return bool(concerned)
 
 
 def _branch_again(what: str) -> str:

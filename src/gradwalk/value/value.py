@@ -367,7 +367,12 @@ class Value(ValueNode):
             return _applied(opcode, inputs)
         if arrays.hold_numbers(inputs[:1] if method == "at" else kwargs.get("out", ())):
             float(self)  # which is refused
-        return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
+        try:
+            return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
+        except TypeError as error:  # NumPy has no such function of objects
+            if modes.recordings == 0 or isinstance(error, modes.RecordingError):
+                raise
+            raise modes.refused(f"{users_line()}: {error}", self) from error
 
     # Copies
 
