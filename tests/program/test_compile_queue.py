@@ -96,10 +96,10 @@ def test_turns_are_short_while_there_are_tasks():
     go_on = threading.Event()
     for _ in range(2):
         queue.submit(lambda: (intervals.append(sys.getswitchinterval()), go_on.wait(10)))
-    assert sys.getswitchinterval() == pytest.approx(0.0005)
+    assert sys.getswitchinterval() == pytest.approx(0.00015)
     go_on.set()
     assert waited_for(lambda: sys.getswitchinterval() == interval)
-    assert intervals == pytest.approx([0.0005] * 2)
+    assert intervals == pytest.approx([0.00015] * 2)
 
 
 def test_an_interval_that_others_set_is_left_alone():

@@ -236,7 +236,7 @@ class TestWhatIsRefused:
 
     def test_more_than_254_recordings_within_each_other(self):
         with pytest.raises(RecursionError, match="more than 254"):
-            open_inputs([Value(1.0)], 256)
+            open_inputs([Value(1.0)], 256, 1)
 
 
 class TestNames:

@@ -36,18 +36,6 @@ def are_there(operands: tuple[Any, ...]) -> bool:
     return any(isinstance(x, (list, tuple)) or getattr(x, "ndim", 0) for x in operands)
 
 
-def hold_numbers(outputs: Sequence[Any]) -> bool:
-    """Return whether an array that results are written to cannot hold Values.
-
-    Args:
-        outputs: Arrays, and None for those that NumPy makes.
-
-    Returns:
-        Whether an array holds numbers other than bools.
-    """
-    return any(isinstance(out, numpy.ndarray) and out.dtype.kind in "iufc" for out in outputs)
-
-
 def elementwise(function: Callable[..., Any], operands: tuple[Any, ...], dtype: type = float) -> Any:
     """Apply a function to each element of arrays, which are broadcast as NumPy does.
 

@@ -365,11 +365,9 @@ class Value(ValueNode):
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
             return _applied(opcode, inputs)
-        if arrays.hold_numbers(inputs[:1] if method == "at" else kwargs.get("out", ())):
-            float(self)  # which is refused
         try:
             return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
-        except TypeError as error:  # NumPy has no such function of objects
+        except TypeError as error:  # NumPy has no such function of objects, or an array cannot hold them
             if modes.recordings == 0 or isinstance(error, modes.RecordingError):
                 raise
             raise modes.refused(f"{users_line()}: {error}", self) from error
