@@ -16,8 +16,8 @@ from gradwalk.program import compiler_process
 
 # Seconds without a task after which the thread ends, and the process that compiles with it.
 _PATIENCE = 5.0
-# Seconds that the thread may keep the interpreter's lock while another thread waits for it. Python keeps the number
-# exactly, which it does not with 0.0002.
+# Seconds that the thread may keep the interpreter's lock while another thread waits for it. `_ShortTurns` compares the
+# number with `sys.getswitchinterval()`, so Python must store it exactly: 0.0002 would be read as 0.000199.
 _TURN = 0.00015
 
 

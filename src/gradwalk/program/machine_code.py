@@ -30,7 +30,7 @@ from gradwalk.program.llvm_ir import called_by_address, ir_source
 # The most instructions of a program and entries of its tables, which are on the stack. Larger programs do not fit the
 # caches, and take long to compile.
 MOST = 3000
-# A number of new objects after which garbage would be collected.
+# A threshold of new objects that is never reached, so that no garbage is collected.
 _NEVER = 1 << 30
 
 
@@ -333,8 +333,8 @@ def _llvm_binding() -> Any:
 def _no_garbage_collected() -> Iterator[None]:
     """Import modules without garbage collections, which keep the interpreter's lock for milliseconds each.
 
-    Modules make many objects that live on. They count as old ones afterwards, so that no collection of young objects
-    looks at them. If other code sets another threshold meanwhile, that threshold stays.
+    The objects that the modules make move to the oldest generation, so that the next collection of young objects is
+    short. If other code sets another threshold meanwhile, that threshold stays.
     """
     if not hasattr(gc, "freeze") or gc.get_freeze_count():  # a program has frozen objects, which must stay frozen
         yield
