@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -115,6 +116,88 @@ class TestErrors:
 
         with threads(2), pytest.raises(KeyboardInterrupt):
             run_tasks(range(100), work)
+        assert ended == [True]
+
+
+    @pytest.mark.parametrize("is_caller", [True, False])
+    def test_halt_long_tasks_of_other_threads(self, is_caller):
+        """An error in one thread ends the others in the middle of their tasks."""
+        caller = threading.get_ident()
+        met = threading.Barrier(3)
+
+        def work(taken):
+            for _ in taken:
+                met.wait(timeout=10)
+                if (threading.get_ident() == caller) == is_caller:
+                    raise RuntimeError("in one thread")
+                deadline = time.monotonic() + 20
+                while time.monotonic() < deadline:
+                    thread_pool.look_for_halt()
+                    time.sleep(0.001)
+                slow.append(True)
+
+        slow = []
+        with threads(3), pytest.raises(RuntimeError, match="in one thread"):
+            run_tasks(range(3), work)
+        assert not slow
+        thread_pool.look_for_halt()  # nothing of it stays
+
+    def test_halt_tasks_within_tasks(self):
+        caller = threading.get_ident()
+        begun = threading.Semaphore(0)
+        ended = []
+
+        def inner(taken):
+            for _ in taken:
+                begun.release()
+                while True:
+                    thread_pool.look_for_halt()
+                    time.sleep(0.001)
+
+        def outer(taken):
+            for _ in taken:
+                if threading.get_ident() == caller:
+                    assert begun.acquire(timeout=10)
+                    raise KeyboardInterrupt
+                try:
+                    with threads(2):
+                        run_tasks(range(2), inner)
+                finally:
+                    ended.append(True)
+
+        with threads(2), pytest.raises(KeyboardInterrupt):
+            run_tasks(range(2), outer)
+        assert ended == [True]
+
+    @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
+    def test_while_the_calling_thread_waits_for_others(self):
+        """An alarm that comes when its own tasks are done halts the others."""
+        caller = threading.get_ident()
+        begun, ended = threading.Event(), []
+
+        def work(taken):
+            for _ in taken:
+                if threading.get_ident() == caller:
+                    begun.wait(timeout=10)
+                    return
+                begun.set()
+                try:
+                    while True:
+                        thread_pool.look_for_halt()
+                        time.sleep(0.001)
+                finally:
+                    ended.append(True)
+
+        def ring(*_):
+            raise TimeoutError
+
+        earlier = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with threads(2), pytest.raises(TimeoutError):
+                run_tasks(range(2), work)
+        finally:
+            signal.signal(signal.SIGALRM, earlier)
         assert ended == [True]
 
 

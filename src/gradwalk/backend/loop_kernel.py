@@ -102,7 +102,6 @@ class LoopKernel:
         self.fixed = [i for i, index in enumerate(program.outputs) if not of_index[index]]
         self._varying = [i for i, index in enumerate(program.outputs) if of_index[index]]
         self.samples = min((_samples(stage) for stage in self._stages.varying), default=_SAMPLES)
-        self._is_bounded = all(call.weight < math.inf for call, _ in program.calls)
         identity = Tape()
         self._sums = LaneKernel(
             identity.program([identity.input() for _ in self._outputs]), [True] * len(self._outputs), reduced=True
@@ -170,11 +169,7 @@ class LoopKernel:
                 for place, result in zip(written, results, strict=True):
                     place[first:last] = result
 
-        tasks = range(0, count, samples)
-        if self._is_bounded:
-            thread_pool.run_tasks(tasks, work)
-        else:  # only this thread can be interrupted, should a loop never end
-            work(iter(tasks))
+        thread_pool.run_tasks(range(0, count, samples), work)
         fixed = numpy.array([same[self._program.outputs[i]] for i in self.fixed])
         if not self._reduced:
             return fixed

@@ -13,6 +13,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Kernel
+from gradwalk.backend.thread_pool import look_for_halt
 from gradwalk.program.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan, Policy, slots_for
 from gradwalk.program.choice import Choice
 from gradwalk.program.loop import Loop, LoopBack
@@ -61,6 +62,7 @@ class Part:
             samples: How many samples there are.
             kind: The type of the numbers: float64 or float32.
         """
+        look_for_halt()
         outputs = numpy.empty((self._outputs, samples), kind)
         numbers = numpy.array(uniform, numpy.float64)
         given = [rows.T for rows in columns if len(rows)]

@@ -11,7 +11,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 
 from gradwalk.value.modes import Setting, value_of
@@ -67,6 +67,20 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class _Halted(BaseException):
+    """Ends the work of a thread when another thread has raised."""
+
+
+# What the work of this thread looks at, for each `run_tasks` that it is part of: it has an item once the work is halted.
+_halts: ContextVar[tuple[deque[None], ...]] = ContextVar("halts", default=())
+
+
+def look_for_halt() -> None:
+    """End the work of this thread if it is part of tasks that are halted. Long tasks call this now and then."""
+    if any(_halts.get()):
+        raise _Halted
+
+
 class _Share:
     """What one thread is asked to do of a batch.
 
@@ -76,12 +90,12 @@ class _Share:
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
-        self._unclaimed = deque([True])  # whoever pops it may do the work, or be sure that nobody will
+        self._owner: dict[None, str] = {}  # whoever sets it first
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def do(self) -> None:
         """Do the work, unless it has been withdrawn."""
-        if self._is_claimed():
+        if self._owner.setdefault(None, "worker") != "worker":
             return
         error: BaseException | None = None
         try:
@@ -89,18 +103,12 @@ class _Share:
         except BaseException as raised:  # it is raised where the work is waited for
             error = raised
         finally:
-            self._ended.put(error)
+            for _ in range(2):  # an interrupt may lose the first one
+                self._ended.put(error)
 
     def withdraw(self) -> BaseException | None:
-        """Withdraw the work or, where it has begun, wait for its end. Returns what it raised."""
-        return self._ended.get() if self._is_claimed() else None
-
-    def _is_claimed(self) -> bool:
-        try:
-            self._unclaimed.pop()
-        except IndexError:
-            return True
-        return False
+        """Withdraw the work or, where it has begun, wait for its end. Returns what it raised. May be called twice."""
+        return None if self._owner.setdefault(None, "asker") == "asker" else self._ended.get()
 
 
 class _Pool:
@@ -149,24 +157,51 @@ _pool = _Pool()
 
 
 def run_tasks(tasks: range, work: Callable[[Iterator[int]], None]) -> None:
-    """Do all tasks, each once, in several threads. Returns when no thread works on any of them.
+    """Do all tasks, each once, in several threads. Returns or raises when no thread works on any of them.
 
     Args:
         tasks: The numbers of the tasks.
-        work: Called in each thread with an iterator of the tasks that this thread takes, one by one. What it raises
-            ends the work in all threads, each after the task that it is at, and is raised here.
+        work: Called in each thread with an iterator of the tasks that this thread takes, one by one. What it raises is
+            raised here, and halts the work in all threads: each ends after the task that it is at, or in the middle of
+            it where that calls `look_for_halt`.
     """
+    shared = min(available(), len(tasks)) - 1
+    if shared <= 0:
+        work(iter(tasks))
+        return
     pending = deque(tasks)  # threads share it: each popleft takes one task
-    shares = [_Share(lambda: work(_taken(pending))) for _ in range(min(available(), len(tasks)) - 1)]
+    halt: deque[None] = deque()
+    halts = (*_halts.get(), halt)
+
+    def work_here() -> None:
+        try:
+            copy_context().run(_work, work, pending, halts)
+        except BaseException:
+            halt.append(None)
+            pending.clear()
+            raise
+
+    shares = [_Share(work_here) for _ in range(shared)]
     try:
-        if shares:
-            _pool.ask(shares)
-        work(_taken(pending))
-    finally:
+        _pool.ask(shares)
+        work_here()
+        errors = [share.withdraw() for share in shares]
+    except BaseException as raised:  # an interrupt, perhaps while this waits for other threads
+        halt.append(None)
         pending.clear()
-        errors = [error for error in [share.withdraw() for share in shares] if error is not None]
-    if errors:
-        raise errors[0]
+        errors = [share.withdraw() for share in shares]
+        if not isinstance(raised, _Halted):
+            raise
+    for error in errors:
+        if error is not None and not isinstance(error, _Halted):
+            raise error
+    look_for_halt()  # if the work around this one is halted, this one may have stopped half-way
+
+
+def _work(work: Callable[[Iterator[int]], None], pending: deque[int], halts: tuple[deque[None], ...]) -> None:
+    """Do what is pending, in a context of its own, so that nothing of it stays after an interrupt."""
+    _halts.set(halts)
+    work(_taken(pending))
 
 
 def close() -> None:
