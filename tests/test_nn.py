@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import functools
 import pickle
 import random
 import types
@@ -332,6 +333,21 @@ class Pair:
     right: Any = None
 
 
+class Plain:
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def method(self, x: Any) -> Any:
+        return x
+
+
+class PlainWithSlots:
+    __slots__ = ("__held", "unset")
+
+    def __init__(self, held: Any) -> None:
+        self.__held = held
+
+
 class Holder(Module):
     def __init__(self, collection: Any, w: Any = None) -> None:
         self.w = Value(2.0) if w is None else w
@@ -358,6 +374,13 @@ COLLECTIONS: dict[str, Any] = {
     "array in a deque": lambda v: collections.deque([np.array([v])]),
     "Module in a deque": lambda v: collections.deque([Holder(None, v)]),
     "dict in a Pair": lambda v: Pair(None, {"a": v}),
+    "Plain": Plain,
+    "PlainWithSlots": PlainWithSlots,
+    "Plain in a Plain": lambda v: Plain([Plain(v)]),
+    "method": lambda v: Plain(v).method,
+    "partial": lambda v: functools.partial(pow, v),
+    "partial with a keyword": lambda v: functools.partial(pow, exp=v),
+    "partial of a method": lambda v: functools.partial(Plain(v).method),
 }
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set, ValuesView
-from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from functools import partial
+from types import FunctionType, MemberDescriptorType, MethodType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
@@ -52,9 +54,10 @@ _looking = process_lock()  # held while one is filled, which another thread may 
 class Module(Generic[Parameter]):
     """A part of a network with parameters: attributes that are Values, Modules, or containers of them.
 
-    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values in other collections, such
-    as sets, which have no order, cannot be parameters: `parameters()` and the transforms refuse them. Given to a
-    function that is differentiated, recorded or batched, a Module is a tree of the numbers of its parameters; a result
+    Containers are lists, tuples, dicts and arrays. Attributes may be in `__slots__`. Values in sets, in other
+    collections, in objects that are not Modules, and in arguments of partial functions cannot be parameters:
+    `parameters()` and the transforms refuse them, and transforms refuse bound methods of Modules. Given to a function
+    that is differentiated, recorded or batched, a Module is a tree of the numbers of its parameters; a result
     that is like it is a Module with numbers in their places. All other attributes belong to its structure: where they
     differ, such as in another activation, `jit` records anew.
 
@@ -94,7 +97,7 @@ class Module(Generic[Parameter]):
         """Return all parameters, in the order of `named_parameters`.
 
         Raises:
-            TypeError: A set or another collection holds Values that are not parameters elsewhere in the Module.
+            TypeError: A set, or something else that is not a container, holds Values that are not parameters elsewhere.
         """
         pending = attributes_of(self).get(PENDING)
         return pending.parameters() if pending else [parameter for _, parameter in self.named_parameters()]
@@ -119,7 +122,7 @@ class Module(Generic[Parameter]):
             A path such as `"layers.0.neurons.2.w.1"`, and the parameter.
 
         Raises:
-            TypeError: A set or another collection holds Values that are not parameters elsewhere in the Module.
+            TypeError: A set, or something else that is not a container, holds Values that are not parameters elsewhere.
         """
         seen: set[int] = set()
         collections: list[tuple[str, object]] = []
@@ -197,27 +200,34 @@ def _parts(module: Module[Any]) -> Iterator[tuple[str, object]]:
                 yield path, item
 
 
-_PLAIN = (str, bytes, bytearray, memoryview, range, array, list, tuple, dict)
+_WITHOUT_VALUES = (str, bytes, bytearray, memoryview, range, array)
+_PLAIN = (*_WITHOUT_VALUES, list, tuple, dict)
 _COMMON = frozenset([type(None), bool, int, float, str, FunctionType, type])  # classes that need no closer look
-_COLLECTIONS = (Set, Mapping, Sequence, ValuesView, SimpleNamespace)
+_ITERATED = (Set, Sequence, ValuesView)
+_LIBRARIES = sys.stdlib_module_names | {"gradwalk"}  # whose objects have no parameters of the user in attributes
 
 
 def is_other_collection(cls: Any) -> bool:
     """Return whether instances of a class may hold Values, which then cannot be parameters of a Module.
+
+    These are collections, bound methods, partial functions, and objects with attributes.
 
     Args:
         cls: The class, other than a Module or a container of parameters.
     """
     if cls in _COMMON or issubclass(cls, _PLAIN):
         return False
-    return issubclass(cls, _COLLECTIONS) or hasattr(cls, "__dataclass_fields__")
+    if issubclass(cls, (*_ITERATED, Mapping, SimpleNamespace, MethodType, partial)):
+        return True
+    is_plain = issubclass(cls, type) or hasattr(cls, "__code__") or str(cls.__module__).partition(".")[0] in _LIBRARIES
+    return not is_plain and (cls.__dictoffset__ != 0 or bool(_slots(cls)))
 
 
 def values_within(collection: object) -> Iterator[Value]:
     """Iterate over all Values in a collection, at any depth.
 
     Args:
-        collection: A collection of any kind, a dataclass or a Module.
+        collection: A collection or an object of any kind.
     """
     seen: dict[int, object] = {}  # with the objects themselves, so that no id is used again
     pending: list[object] = [collection]
@@ -231,20 +241,23 @@ def values_within(collection: object) -> Iterator[Value]:
 
 
 def _contents(item: Any) -> list[Any]:
-    """Return what a collection of any kind holds."""
+    """Return what a collection or an object of any kind holds."""
     if isinstance(item, Module):
         return [child for _, child in _children(item)]
     if isinstance(item, Mapping):
         return [*item.values()]
     if isinstance(item, numpy.ndarray):
         return item.ravel().tolist() if item.dtype == object else []
-    if isinstance(item, SimpleNamespace):
-        return [*vars(item).values()]
-    if hasattr(type(item), "__dataclass_fields__"):
-        return [getattr(item, name, None) for name in type(item).__dataclass_fields__]
-    if isinstance(item, (list, tuple)) or is_other_collection(type(item)):
-        return [*item]
-    return []
+    if isinstance(item, (list, tuple, *_ITERATED)):
+        return [] if isinstance(item, _WITHOUT_VALUES) else [*item]
+    if isinstance(item, MethodType):
+        return [item.__self__]
+    if isinstance(item, partial):
+        return [item.func, *item.args, *item.keywords.values()]
+    if not is_other_collection(type(item)):
+        return []
+    slots = [getattr(item, name, None) for name in _slots(type(item))]
+    return [*slots, *getattr(item, "__dict__", {}).values()]
 
 
 def attributes_of(module: Any) -> dict[str, Any]:
@@ -284,9 +297,11 @@ def slots_of(cls: Any) -> dict[str, Any]:
     Args:
         cls: The class.
     """
+    return {} if cls.__basicsize__ == _module_size else _slots(cls)  # as for most classes
+
+
+def _slots(cls: Any) -> dict[str, Any]:
     slots: dict[str, Any] = {}
-    if cls.__basicsize__ == _module_size:  # as for most classes
-        return slots
     for base in reversed(cls.__mro__):
         declared = vars(base).get("__slots__", ())
         names = [declared] if isinstance(declared, str) else [*declared]

@@ -820,17 +820,47 @@ def test_no_such_class(tmp_path, name, program, said):
         ),
         ("    # METHODS", "    def exp(self): return super().exp()", "its exp uses super()"),
         ("    # METHODS", "    def __len__(self): return 1", "it defines __len__"),
+        (
+            "return Value(max(0, self.data), (self,), (float(self.data > 0),))",
+            "return self * (random.random() < 0.9)",
+            "its relu gives other numbers when it is called again",
+        ),
+        (
+            "    def exp(self):\n",
+            "    draw = random.Random(1).random\n    def exp(self):\n        if Value.draw() < 0.1: return self\n",
+            "its exp gives other numbers when it is called again",
+        ),
     ],
 )
 def test_classes_that_do_something_else(tmp_path, old, new, said):
     program = LOCAL.replace('    __slots__ = ("data", "grad", "_children", "_local_grads")\n', "")
     assert old in program
-    program = program.replace(old, new) + "\nprint('has run')\n"
+    program = "import random\n" + program.replace(old, new) + "\nprint('has run')\n"
     if "keep" in new:
         program += "Value(2.0).backward(keep=True)\n"
     error = refused(tmp_path, program)
     assert said in error
     assert error.endswith("Without --replace Value the script runs as it is")
+
+
+def test_random_numbers_are_those_of_the_script(tmp_path):
+    """Methods that draw and have no counterpart in gradwalk stay, and the comparison before takes no number away."""
+    methods = """
+        def dropout(self, p): return self * (random.random() >= p)
+        def noisy(self): return self + random.gauss(0.0, 1.0) + float(numpy.random.normal())
+        def __matmul__(self, other): return self * other * random.random()
+    """
+    program = "import random\nimport numpy\nrandom.seed(3)\nnumpy.random.seed(4)\n" + with_methods(LOCAL, methods)
+    program += textwrap.dedent(
+        """
+        x = Value(0.75)
+        out = x.dropout(0.5) + x.noisy() @ x.noisy()
+        out.backward()
+        print(out.data, x.grad, random.random(), numpy.random.normal())
+        """
+    )
+    result = run(tmp_path, program)
+    assert result.stdout == as_it_is(tmp_path, program), result.stderr
 
 
 def test_attributes_that_nothing_of_gradwalks_stands_for(tmp_path):

@@ -146,6 +146,11 @@ class Replacement:
         Raises:
             ReplacementError: If instances of this class keep other things than gradwalk's.
         """
+        with samples.random_states_kept():
+            self._place(cls, index)
+        return Value
+
+    def _place(self, cls: type, index: int) -> None:
         self._own = self._classes[index]
         self._restore()
         self._refuse_other_values(cls)
@@ -162,7 +167,6 @@ class Replacement:
                 added |= {name: getattr(object, name) for name in group - members.keys()}
         self._order = _Order(cls, {name: members[name] for name in self._native})
         self._add(added)
-        return Value
 
     def check(self) -> None:
         """Compare with the script's class, now that its name means gradwalk's, and say what was replaced.
@@ -170,6 +174,10 @@ class Replacement:
         Raises:
             ReplacementError: If a method gives other numbers, or none of gradwalk's gives the same.
         """
+        with samples.random_states_kept():
+            self._check()
+
+    def _check(self) -> None:
         said = self._keep_order()
         for name, (count, expected) in self._expected.items():
             different = samples.difference(expected, samples.outcomes(Value, name, count), exactly=not said)
@@ -267,6 +275,9 @@ class Replacement:
         self._expected[name] = count, theirs
         is_same = samples.difference(theirs, samples.outcomes(Value, name, count)) is None
         shows_labels = name in ("__repr__", "__str__")  # as gradwalk's does, to which any Value may get one
+        again = samples.outcomes(cls, name, count)
+        if not shows_labels and (samples.difference(theirs, again) or samples.difference(again, theirs)):
+            raise self._own.refusal(f"its {name} gives other numbers when it is called again")
         is_same = is_same and not samples.overwrites(cls, name, count)
         if code in self._own.of_powers or not is_same or not any(theirs) or shows_labels:
             return True

@@ -238,6 +238,17 @@ def same_gradients(these: list[tuple[float, ...] | None], those: list[tuple[floa
 
 
 @contextmanager
+def random_states_kept() -> Iterator[None]:
+    """Leave the generators of `random` and `numpy.random` as they are, whatever the script's methods draw."""
+    state, numpy_state = random.getstate(), numpy.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        numpy.random.set_state(numpy_state)
+
+
+@contextmanager
 def _going_on() -> Iterator[None]:
     """Keep observers of the script's passes from those over samples, and warnings from the user."""
     token = _ARE_GOING_ON.set(True)
