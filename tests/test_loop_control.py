@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from gradwalk import Program, Value, debug_nans, grad, hessian, jacfwd, jit, loops, math, vmap
+from gradwalk import Program, RecordingError, Value, debug_nans, grad, hessian, jacfwd, jit, loops, math, vmap
 
 # Conditions that are Values
 
@@ -92,7 +92,9 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("error", [RuntimeError, TypeError, ValueError, IndexError, TimeoutError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    "error", [RuntimeError, TypeError, RecordingError, ValueError, IndexError, TimeoutError, KeyboardInterrupt]
+)
 @pytest.mark.parametrize("loop", ways_of_looping())
 @pytest.mark.parametrize("way", WAYS)
 def test_an_exception_of_the_body_reaches_the_caller(way, loop, error):

@@ -38,7 +38,7 @@ from gradwalk.program.loop_recording import Carried, recorded_choice, recorded_l
 from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.convert import as_float, is_number
-from gradwalk.value.modes import RecordingError, depth, is_staging, refuse_if_staging, refuses_nans
+from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
@@ -89,7 +89,7 @@ def fori_loop(
     first, end = _whole(lower, "lower"), _whole(upper, "upper")
     carry = Carried(init_val, "init_val", "body_fun")
     if _is_one_instruction() and end > first:
-        with contextlib.suppress(RecordingError):  # the steps are run one by one, where the number is known
+        with refusals_ignored():  # the steps are run one by one, where the number is known
             span = first, end - first
             return recorded_loop(lambda i, val, _: (body_fun(i, val), None), carry, [], span, None, memory)[0]  # type: ignore[no-any-return]
     val: Any = init_val
@@ -167,11 +167,8 @@ def while_loop(
     carry = Carried(init_val, "init_val", "body_fun")
     if _is_one_instruction():
         step = lambda _, val, __: (body_fun(val), None)  # noqa: E731
-        try:
+        with contextlib.nullcontext() if is_staging() else refusals_ignored():
             return recorded_loop(step, carry, [], (0, most), cond_fun, memory)[0]  # type: ignore[no-any-return]
-        except RecordingError:
-            if is_staging():  # otherwise the steps are run one by one, where the number is known
-                raise
     val: Any = init_val
     steps = 0
     with Iterations(body_fun, "step", val) as iterations:
@@ -221,7 +218,7 @@ def scan(
     columns = _Columns(xs, length)
     carry = Carried(init, "init", "f")
     if _is_one_instruction() and columns.length:
-        with contextlib.suppress(RecordingError):  # the steps are run one by one, where the number is known
+        with refusals_ignored():  # the steps are run one by one, where the number is known
             return _recorded_scan(f, carry, columns, reverse, memory)
     val: Any = init
     outputs: list[Any] = [None] * columns.length

@@ -118,7 +118,6 @@ class TestErrors:
             run_tasks(range(100), work)
         assert ended == [True]
 
-
     @pytest.mark.parametrize("is_caller", [True, False])
     def test_halt_long_tasks_of_other_threads(self, is_caller):
         """An error in one thread ends the others in the middle of their tasks."""

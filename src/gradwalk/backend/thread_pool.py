@@ -71,7 +71,7 @@ class _Halted(BaseException):
     """Ends the work of a thread when another thread has raised."""
 
 
-# What the work of this thread looks at, for each `run_tasks` that it is part of: it has an item once the work is halted.
+# What the work of this thread looks at, for each `run_tasks` that it is part of: it has an item once that is halted.
 _halts: ContextVar[tuple[deque[None], ...]] = ContextVar("halts", default=())
 
 

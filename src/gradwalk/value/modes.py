@@ -11,10 +11,10 @@ import functools
 import itertools
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
 from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
@@ -49,15 +49,21 @@ _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors 
 _branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
-# The open recordings of all threads by their marks, which their inputs carry: whether the function is staged, and the
-# list of its refusals.
-_open: dict[float, tuple[bool, list[Any]]] = {}
-new_mark: Callable[[], int] = itertools.count(1).__next__
 
-# How many recordings go on in all threads, the levels of those in which a function is staged, and the highest of these.
-# Number and highest level are for speed alone, as `open_switches` is.
-_levels: dict[object, int] = {}
-_changing = process_lock()  # held while the levels change
+
+class _Recording(NamedTuple):
+    """A recording that goes on: its level if the function is staged, or else 0, and the refusals of the function."""
+
+    level: int
+    refusals: list[Any]
+
+
+# The recordings that go on in all threads, by the marks that their inputs carry.
+_open: dict[float, _Recording] = {}
+new_mark: Callable[[], int] = itertools.count(1).__next__
+_changing = process_lock()  # held while a level comes or goes
+
+# How many recordings go on in all threads, and the highest level, for speed alone, as `open_switches` is.
 recordings = cython.declare(cython.int, 0)
 staging = cython.declare(cython.int, 0)
 
@@ -272,6 +278,8 @@ class RecordingError(TypeError):
     The recording would keep the number for other arguments, too, or its derivative would be lost.
     """
 
+    _is_refusal = False  # whether gradwalk has raised it, and not the user
+
 
 def recorded(f: Callable[[], Any], level: int, mark: int, *, staged: bool, branches: list[Any] | None = None) -> Any:
     """Call a function with leaves of this level, as what is made from the inputs of a recording has.
@@ -309,43 +317,49 @@ def _recorded_here(f: Callable[[], Any], level: int, mark: int, staged: bool, br
         _staging_level.set(level)
     if staged or branches is not None:
         _branches.set(branches)
-    here = object()
-    _begin(here, level if staged else 0)  # an interrupt may leave the counts too high, which costs time alone
+    recording = _Recording(level if staged else 0, refusals)
+    _begin(mark, recording)  # an interrupt may leave the counts too high, which costs time alone
     try:
-        _open[mark] = staged, refusals
         result = f()
     finally:
-        _open.pop(mark, None)
-        _end(here, level if staged else 0)
+        _end(mark, recording)
     if len(refusals) > earlier:  # the function caught the error, and continued without the number
         raise refusals[earlier]
     return result
 
 
-def _begin(here: object, level: int) -> None:
-    """Count a recording that begins; one in which a function is staged by its level, others have 0."""
+def _begin(mark: int, recording: _Recording) -> None:
+    """Count a recording that begins."""
     global recordings, staging
     if cython.compiled:
         c_compat.count(cython.address(recordings), 1)
     else:
         recordings += 1
-    if level:
-        with _changing:
-            _levels[here] = level
-            staging = max(_levels.values())
+    if not recording.level:
+        _open[mark] = recording
+        return
+    with _changing:
+        _open[mark] = recording
+        staging = _highest_level()
 
 
-def _end(here: object, level: int) -> None:
+def _end(mark: int, recording: _Recording) -> None:
     """Count a recording as ended."""
     global recordings, staging
-    if level:
+    if not recording.level:
+        _open.pop(mark, None)
+    else:
         with _changing:
-            _levels.pop(here, None)
-            staging = max(_levels.values(), default=0)
+            _open.pop(mark, None)
+            staging = _highest_level()
     if cython.compiled:
         c_compat.count(cython.address(recordings), -1)
     else:
         recordings -= 1
+
+
+def _highest_level() -> int:
+    return max((recording.level for recording in list(_open.values())), default=0)
 
 
 def depth() -> int:
@@ -386,11 +400,11 @@ def is_recorded_elsewhere(node: ValueNode) -> cython.bint:
     if staging == 0 or _staging_level.get():
         return False
     recording = _recording_elsewhere(node)
-    return recording is not None and recording[0]
+    return recording is not None and recording.level != 0
 
 
-def _recording_elsewhere(node: ValueNode) -> tuple[bool, list[Any]] | None:
-    """Find the open recording that a node belongs to in another thread: its entry in `_open`.
+def _recording_elsewhere(node: ValueNode) -> _Recording | None:
+    """Find the open recording that a node belongs to in another thread.
 
     A recording is known in its own thread alone. In another thread that the function uses, the inputs show it.
     """
@@ -432,7 +446,7 @@ def refuse_if_staging(node: ValueNode, what: str) -> None:
         followed = _branches.get()
         if followed is not None and what == "branches on" and node._level >= _staging_level.get():
             if len(followed) >= _MOST_BRANCHES:
-                raise RecordingError(
+                raise refused(
                     f"{users_line()}\n  branches after {_MOST_BRANCHES:,} other branches of one recording: write them "
                     "with gradwalk.loops"
                 )
@@ -493,12 +507,23 @@ def remember(error: RecordingError, node: ValueNode | None = None) -> bool:
     Returns:
         Whether there is such a recording.
     """
+    error._is_refusal = True
     elsewhere = None if node is None else _recording_elsewhere(node)
-    lists = [_refusals.get(), None if elsewhere is None else elsewhere[1]]
+    lists = [_refusals.get(), None if elsewhere is None else elsewhere.refusals]
     concerned = [refusals for refusals in lists if refusals is not None]
     for refusals in concerned:
         refusals.append(error)
     return bool(concerned)
+
+
+@contextlib.contextmanager
+def refusals_ignored() -> Iterator[None]:
+    """Ignore that a function asks for a number, where it is run without recording it next. The user's errors pass."""
+    try:
+        yield
+    except RecordingError as error:
+        if not error._is_refusal:
+            raise
 
 
 def _branch_again(what: str) -> str:
