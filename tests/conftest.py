@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from checkout import IS_COMPILED, PACKAGE, ROOT
@@ -24,6 +25,11 @@ settings.register_profile(
 settings.load_profile("gradwalk")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for tests that need not be run again."""
+    parser.addoption("--passed", type=Path, help="the output of an earlier run with -rp, which lists what has passed")
+
+
 def pytest_configure() -> None:
     """Refuse to test anything but this checkout, before a module of it is imported."""
     problem = outdated(PACKAGE, ROOT)
@@ -31,9 +37,19 @@ def pytest_configure() -> None:
         raise pytest.UsageError(f"{problem}: {cure(PACKAGE, ROOT)}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first: no worker is left alone with it at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what has passed before. What takes longest comes first: no worker is left alone with it at the end."""
+    passed = _passed_before(config.getoption("--passed"))
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+    items[:] = [item for item in items if item.nodeid not in passed]
     items.sort(key=lambda item: "slow" not in item.path.parts)
+
+
+def _passed_before(output: Path | None) -> set[str]:
+    if output is None:
+        return set()
+    lines = output.read_text(encoding="utf-8").splitlines()
+    return {line.removeprefix("PASSED ") for line in lines if line.startswith("PASSED ")}
 
 
 @pytest.hookimpl(wrapper=True)

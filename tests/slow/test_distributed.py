@@ -257,16 +257,19 @@ def test_a_killed_worker_of_dask_costs_nothing(client, tmp_path):
 # Ray
 
 
-def _start_ray() -> None:
-    """Start it, with a second try: it gives itself 30 s, which can be few where all cores are busy with other tests."""
+def _start_ray(tries: int = 5) -> None:
+    """Start it. It gives its servers 30 s, which can be too little where all cores are busy with other tests."""
     options = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
-    try:
-        ray.init(**options)
-    except Exception:  # it raises no other kind
-        ray.shutdown()
-    if not ray.is_initialized():
+    for left in reversed(range(tries)):
+        try:
+            ray.init(**options)
+        except Exception:  # it raises no other kind
+            ray.shutdown()
+            if not left:
+                raise
+        if ray.is_initialized():
+            return
         gc.collect()  # the servers that it gave up, which would be told of in the middle of another test
-        ray.init(**options)
 
 
 @pytest.fixture(scope="module")
