@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -16,31 +15,6 @@ from gradwalk.program.program import Program
 
 class PythonCallError(ValueError):
     """A program calls a function of Python for each sample, so that there is no kernel for it."""
-
-
-class Ptx(NamedTuple):
-    """A kernel as PTX.
-
-    Its parameters are three: an array of the scalars; an array of addresses, of the columns and then of the outputs,
-    each of which lies in one piece; and the number of samples, an int64. The numbers are of float64, or float32 where
-    that was asked for. Any number of blocks and threads may run it.
-
-    Attributes:
-        source: The PTX.
-        name: The kernel's name in it.
-        prologue: The program of the scalars, from the inputs that are the same for all samples; then of the outputs
-            that are.
-        scalars: How many scalars there are.
-        columns: Of each column that is read, its number among those of the batch.
-        outputs: Of each output that is written, its position among those of the program.
-    """
-
-    source: str
-    name: str
-    prologue: Program
-    scalars: int
-    columns: tuple[int, ...]
-    outputs: tuple[int, ...]
 
 
 class Kernel(Protocol):
@@ -72,12 +46,6 @@ class Kernel(Protocol):
     @property
     def backends(self) -> dict[str, str]:
         """What runs it, by "", or by the names of parts and types of numbers: "llvm", or "lanes" and why."""
-        ...
-
-    def to_ptx(
-        self, *, single: bool = False, target: str = "sm_70", libdevice: str | PathLike[str] | None = None
-    ) -> Ptx:
-        """Write the program for NVIDIA's graphics processors, without the sums over a batch: see `ptx.to_ptx`."""
         ...
 
     @property

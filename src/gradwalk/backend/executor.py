@@ -12,11 +12,9 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
-from gradwalk.backend.base import Ptx
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Launch, Plan, row_functions
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
-from gradwalk.backend.llvm.ptx import to_ptx
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops import _cython as cython
 from gradwalk.ops.cached import cached_property
@@ -232,13 +230,6 @@ class LaneKernel:
         schedule = self.schedule
         with machine_code.compiling(self.policy):
             return LaneKernel(schedule.program, schedule.varies, reduced=True, lanes=self.lanes, apart=False)
-
-    def to_ptx(
-        self, *, single: bool = False, target: str = "sm_70", libdevice: str | os.PathLike[str] | None = None
-    ) -> Ptx:
-        """Write the program for NVIDIA's graphics processors, without the sums over a batch: see `ptx.to_ptx`."""
-        program, varies, contract = self.schedule.program, self.schedule.varies, self.policy.contract
-        return to_ptx(program, varies, single=single, target=target, libdevice=libdevice, contract=contract)
 
     def _warm(self, work: int, count: int, single: bool) -> None:
         """Ask for machine code, once: before the first run where the policy says so, else after much has been run."""

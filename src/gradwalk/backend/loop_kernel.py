@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from os import PathLike
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
-from gradwalk.backend.base import Kernel, Ptx, PythonCallError
+from gradwalk.backend.base import Kernel, PythonCallError
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.backend.loop_lanes import CHECKPOINT_BYTES, ChoiceLanes, LoopBackLanes, LoopLanes, Part, likely_steps
 from gradwalk.backend.stages import CallStage, Segment, split
@@ -121,14 +120,6 @@ class LoopKernel:
         """What runs its parts, in order: see `base.Kernel`."""
         named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
         return {name: text for part, found in named for name, text in under(part, found.backends).items()}
-
-    def to_ptx(
-        self, *, single: bool = False, target: str = "sm_70", libdevice: str | PathLike[str] | None = None
-    ) -> Ptx:
-        """Raise `ValueError`: long loops and choices are run a step at a time."""
-        del single, target, libdevice
-        found = [stage.call.described for stage in self._stages.varying if isinstance(stage, CallStage)]
-        raise ValueError(f"there is PTX for programs without long loops and choices, and not for: {'; '.join(found)}")
 
     @property
     def uniform_inputs(self) -> int:

@@ -19,7 +19,7 @@ from gradwalk.program.repeats import Repeat, written
 
 # Instructions of a program that loops are looked for in, and of what is compiled, where loops are written once.
 MOST_FLAT = 20_000
-MOST_WRITTEN = 2000
+_MOST_WRITTEN = 2000
 # Vectors that are run side by side.
 _VECTORS = 2
 # Functions of which libmvec has some for vectors: those of the list in lanes.h.
@@ -142,8 +142,8 @@ def compiled_schedule(schedule: Schedule, lanes: Lanes, *, single: bool, contrac
     program = lane_program(analysis, make_prologue(analysis))
     repeats = fold(program.code)
     size = written(len(program.code), repeats) + len(program.code.outputs)
-    if size > MOST_WRITTEN:
-        raise RefusedError(f"{size:,} instructions, each loop written once, are too many: at most {MOST_WRITTEN:,}")
+    if size > _MOST_WRITTEN:
+        raise RefusedError(f"{size:,} instructions, each loop written once, are too many: at most {_MOST_WRITTEN:,}")
     try:
         return Compiled(program, compiled(program.code, repeats, lanes, single=single, contract=contract))
     except MissingFunctionError as error:

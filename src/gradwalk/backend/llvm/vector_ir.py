@@ -89,29 +89,14 @@ def lane_ir(code: Code, repeats: Sequence[Repeat], target: Target) -> LaneIR:
         the columns, which are read, and then of the outputs, which are written. The number of lanes is rounded up to
         a multiple of those of the target's type, and memory is for what loops keep.
     """
-    printer = printed(code, repeats, target)
+    printer = Printer(code, repeats, target)
+    printer.print()
     text = [
         "define void @run(ptr noalias %scalars, ptr noalias %rows, ptr noalias %memory, i64 %lanes) #0 {",
-        *printer.function("0", str(target.type.lanes)),
+        *printer.function(),
     ]
     called = printed_functions(printer.body.called, target.type, _Library(target).printed, contract=target.contract)
     return LaneIR("\n".join([*called, *text, *_attributes(target), _PREFETCH, "!0 = !{}", ""]), printer.cells)
-
-
-def printed(code: Code, repeats: Sequence[Repeat], target: Target) -> Printer:
-    """Print the instructions of a program for lanes, and what sets the outputs.
-
-    Args:
-        code: The parts of the program: see `lane_ir`.
-        repeats: The loops that were found in it.
-        target: What to print it for.
-
-    Returns:
-        What has been printed.
-    """
-    printer = Printer(code, repeats, target)
-    printer.print()
-    return printer
 
 
 def _attributes(target: Target) -> Iterable[str]:
@@ -160,32 +145,22 @@ class Printer:
         for position, index in enumerate(self._code.outputs, self._code.inputs):
             self._store(self._operand(Moving(index, ()), ()), self._lanes_of(str(position)), 8)
 
-    def function(self, start: str, step: str, *setup: str) -> list[str]:
-        """Return the lines of the function, which go through all lanes.
-
-        Args:
-            start: The number of the first lane.
-            step: How many lanes later the next ones are.
-            *setup: Lines before them.
-
-        Returns:
-            The lines after the function's head. They use `%scalars`, `%rows`, `%memory` and `%lanes`.
-        """
+    def function(self) -> list[str]:
+        """Return the lines of the function after its head. They run the body for each block of lanes."""
         return [
             "begin:",
-            *setup,
             *self.allocated,
             *self.scalars,
             "  br label %test",
             "test:",
-            f"  %lane = phi i64 [ {start}, %begin ], [ %next_lane, %block_end ]",
+            "  %lane = phi i64 [ 0, %begin ], [ %next_lane, %block_end ]",
             "  %is_left = icmp slt i64 %lane, %lanes",
             "  br i1 %is_left, label %first, label %end",
             "first:",
             *self.body.lines,
             "  br label %block_end",
             "block_end:",
-            f"  %next_lane = add nuw nsw i64 %lane, {step}",
+            f"  %next_lane = add nuw nsw i64 %lane, {self._type.lanes}",
             "  br label %test",
             "end:",
             "  ret void",
@@ -249,7 +224,7 @@ class Printer:
             return self._carried[carried]
         if place.start < self._code.inputs:
             address = self._lanes_of(self._index(place))
-            if place not in self._fetched and self._type.lanes > 1:
+            if place not in self._fetched:
                 self._fetched.add(place)
                 self._fetch(address)
             return self.body.new(f"load {self._type.numbers}, ptr {address}, align 8{_CONSTANT}")
@@ -281,8 +256,6 @@ class Printer:
         real, numbers, lanes = self._type.real, self._type.numbers, self._type.lanes
         address = body.new(f"getelementptr {real}, ptr %scalars, i64 {index}")
         number = body.new(f"load {real}, ptr {address}{_CONSTANT}")
-        if lanes == 1:
-            return number
         first = body.new(f"insertelement {numbers} poison, {real} {number}, i64 0")
         return body.new(f"shufflevector {numbers} {first}, {numbers} poison, <{lanes} x i32> zeroinitializer")
 
@@ -357,8 +330,6 @@ class _Library:
         Returns:
             Lines.
         """
-        if self._type.lanes == 1:
-            return [declaration(symbol(function, self._type), self._type, arity)]
         in_c = function.removeprefix(PREFIX)
         if in_c in self._vectors.of_rows:
             return self._of_row(function, row_name(in_c, self._type, self._vectors))
