@@ -22,10 +22,10 @@ from timing import Row, at_most, beside, best_of, example, main, seconds
 
 from gradwalk import Value, hessian, jit, math, value_and_grad
 from gradwalk.nn import MLP
-from gradwalk.program import c_source
-from gradwalk.program.fold import fold
+from gradwalk.program.formats import c_source
 from gradwalk.program.program import Program
-from gradwalk.program.repeats import written
+from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.repeats import written
 from gradwalk.trees.tree import flattened
 
 FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"]

@@ -22,13 +22,16 @@ REASONS = {
     ("cli/samples.py", "_gradients_of_one"): "an operation that the script's class lacks may raise anything",
     ("cli/samples.py", "_outcome"): "an operation that the script's class lacks may raise anything",
     ("cli/samples.py", "overwrites"): "an operation that the script's class lacks may raise anything",
-    ("program/c_abi.py", "_outputs_of"): "a callback of C has nobody to raise it to: the outputs are nan",
-    ("program/interpreter.py", "_compute_with_calls"): "a callback of C has nobody to raise it to: the outputs are nan",
-    ("program/program_json.py", "replace_file"): "raised again, when the temporary file is removed",
-    ("transforms/jit_branches.py", "_tried"): "raised again, unless an earlier branch is decided differently",
-    ("value/backward.py", "_sweep_with_rules"): "raised again, when all gradients are as before",
-    ("value/backward.py", "_swept_natively"): "raised again, when all gradients are as before",
-    ("value/order.py", "visit"): "raised again, when all marks are cleared",
+    ("program/run/c_abi.py", "_outputs_of"): "a callback of C cannot raise: the outputs are nan",
+    (
+        "program/run/interpreter.py",
+        "_compute_with_calls",
+    ): "a callback of C has nobody to raise it to: the outputs are nan",
+    ("program/formats/program_json.py", "replace_file"): "raised again, when the temporary file is removed",
+    ("transforms/jit/jit_branches.py", "_tried"): "raised again, unless an earlier branch is decided differently",
+    ("value/sweep/backward.py", "_sweep_with_rules"): "raised again, when all gradients are as before",
+    ("value/sweep/backward.py", "_swept_natively"): "raised again, when all gradients are as before",
+    ("value/sweep/order.py", "visit"): "raised again, when all marks are cleared",
 }
 
 

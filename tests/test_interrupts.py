@@ -23,8 +23,9 @@ from hypothesis import settings
 
 from gradwalk import Value, checkpoint, grad, jit, math, no_grad, sparse_jacobian, threads, vmap, zero_grad
 from gradwalk.backend import thread_pool
-from gradwalk.value import claims, modes
-from gradwalk.value.order import traversing
+from gradwalk.value import modes
+from gradwalk.value.sweep import claims
+from gradwalk.value.sweep.order import traversing
 
 # Where an interrupt cannot go on, as in the callback of a weak reference, Python says so and forgets it.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -38,7 +38,7 @@ from gradwalk import (
     vmap,
     walk,
 )
-from gradwalk.program.checkpoint_plan import slots_for
+from gradwalk.program.code.checkpoint_plan import slots_for
 
 BOUND = 60  # steps, which recordings of loops by a condition are made for
 BOUNDED = SimpleNamespace(**{name: getattr(loops, name) for name in loops.__all__})

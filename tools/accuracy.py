@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests/helpers")]
 
 from gradwalk.ops.rows import Operation  # noqa: E402  these need the line above
 from gradwalk.ops.table import TABLE  # noqa: E402  these need the line above
-from gradwalk.program import interpreter  # noqa: E402
+from gradwalk.program.run import interpreter  # noqa: E402
 
 derivatives: Any = importlib.import_module("derivatives")
 

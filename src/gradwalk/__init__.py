@@ -32,19 +32,19 @@ _NAMES = {
     "gradwalk.graph.graph": ("Graph",),
     "gradwalk.graph.opening": ("opened",),
     "gradwalk.program.program": ("Program", "ProgramError"),
-    "gradwalk.program.trace_cache": ("RecordingWarning",),
+    "gradwalk.program.tracing.trace_cache": ("RecordingWarning",),
     "gradwalk.transforms.caches": ("clear_caches",),
     "gradwalk.transforms.checkpoint": ("checkpoint",),
     "gradwalk.transforms.custom_derivatives": ("primitive", "stop_gradient"),
     "gradwalk.transforms.grad": ("grad", "value_and_grad"),
     "gradwalk.transforms.jacobian": ("hessian", "jacfwd", "jacobian", "jacrev"),
-    "gradwalk.transforms.jit": ("jit",),
+    "gradwalk.transforms.jit.jit": ("jit",),
     "gradwalk.transforms.jvp": ("hvp", "jvp", "vjp"),
-    "gradwalk.transforms.sparse": ("sparse_hessian", "sparse_jacobian"),
-    "gradwalk.value.backward": ("zero_grad",),
+    "gradwalk.transforms.sparse.sparse": ("sparse_hessian", "sparse_jacobian"),
+    "gradwalk.value.sweep.backward": ("zero_grad",),
     "gradwalk.value.modes": ("RecordingError", "debug_nans", "no_grad", "source_lines"),
-    "gradwalk.value.order": ("topological_order",),
-    "gradwalk.value.refresh": ("refresh",),
+    "gradwalk.value.sweep.order": ("topological_order",),
+    "gradwalk.value.sweep.refresh": ("refresh",),
     "gradwalk.value.scopes": ("label", "named_scope"),
     "gradwalk.value.tables": ("interp", "one_hot", "pchip", "searchsorted", "take"),
     "gradwalk.value.value": ("Value",),
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from gradwalk.graph.opening import opened as opened
     from gradwalk.program.program import Program as Program
     from gradwalk.program.program import ProgramError as ProgramError
-    from gradwalk.program.trace_cache import RecordingWarning as RecordingWarning
+    from gradwalk.program.tracing.trace_cache import RecordingWarning as RecordingWarning
     from gradwalk.transforms.caches import clear_caches as clear_caches
     from gradwalk.transforms.checkpoint import checkpoint as checkpoint
     from gradwalk.transforms.custom_derivatives import primitive as primitive
@@ -89,21 +89,21 @@ if TYPE_CHECKING:
     from gradwalk.transforms.jacobian import jacfwd as jacfwd
     from gradwalk.transforms.jacobian import jacobian as jacobian
     from gradwalk.transforms.jacobian import jacrev as jacrev
-    from gradwalk.transforms.jit import jit as jit
+    from gradwalk.transforms.jit.jit import jit as jit
     from gradwalk.transforms.jvp import hvp as hvp
     from gradwalk.transforms.jvp import jvp as jvp
     from gradwalk.transforms.jvp import vjp as vjp
-    from gradwalk.transforms.sparse import sparse_hessian as sparse_hessian
-    from gradwalk.transforms.sparse import sparse_jacobian as sparse_jacobian
-    from gradwalk.value.backward import zero_grad as zero_grad
+    from gradwalk.transforms.sparse.sparse import sparse_hessian as sparse_hessian
+    from gradwalk.transforms.sparse.sparse import sparse_jacobian as sparse_jacobian
     from gradwalk.value.modes import RecordingError as RecordingError
     from gradwalk.value.modes import debug_nans as debug_nans
     from gradwalk.value.modes import no_grad as no_grad
     from gradwalk.value.modes import source_lines as source_lines
-    from gradwalk.value.order import topological_order as topological_order
-    from gradwalk.value.refresh import refresh as refresh
     from gradwalk.value.scopes import label as label
     from gradwalk.value.scopes import named_scope as named_scope
+    from gradwalk.value.sweep.backward import zero_grad as zero_grad
+    from gradwalk.value.sweep.order import topological_order as topological_order
+    from gradwalk.value.sweep.refresh import refresh as refresh
     from gradwalk.value.tables import interp as interp
     from gradwalk.value.tables import one_hot as one_hot
     from gradwalk.value.tables import pchip as pchip

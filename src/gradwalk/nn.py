@@ -78,7 +78,7 @@ class Module(Generic[Parameter]):
 
     # A gradient of a Module is a Module, and often nobody looks at its parts: it is passed on, and its numbers read.
     # So what transforms return may have a single attribute, by which it gets the others when one of them is asked for:
-    # see trees/module_form.py. Other attributes may have been set in between.
+    # see trees/fast/module_form.py. Other attributes may have been set in between.
 
     def __delattr__(self, name: str) -> None:
         looked_at(self)

@@ -15,8 +15,8 @@ from programs import fewer
 
 from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.schedule import make_schedule
-from gradwalk.program.call import Call
-from gradwalk.program.opcodes import DOT, LOAD, STORE, SUM
+from gradwalk.program.calls.call import Call
+from gradwalk.program.code.opcodes import DOT, LOAD, STORE, SUM
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 

@@ -16,8 +16,8 @@ from scipy.ndimage import generic_filter
 from gradwalk import grad, jit, primitive
 from gradwalk import math as gmath
 from gradwalk.backend.scipy_callable import low_level_callable, low_level_filter
-from gradwalk.program import c_abi
 from gradwalk.program.program import ProgramError
+from gradwalk.program.run import c_abi
 
 
 def recorded(f, *args):

@@ -12,7 +12,7 @@ from references import jax, jnp
 
 from gradwalk import Value, grad, hessian, jacfwd, jacrev, jit, loops, math, value_and_grad, vmap
 from gradwalk import numpy as gnp
-from gradwalk.backend import loop_kernel
+from gradwalk.backend.loops import loop_kernel
 from gradwalk.program.program import Program
 
 GENERATOR = numpy.random.default_rng(3)

@@ -17,7 +17,7 @@ from gradwalk.explain.text import sparkline
 from gradwalk.explain.timeline import Earlier, Recorder, Timeline
 from gradwalk.graph.opening import opened
 from gradwalk.math import sumprod
-from gradwalk.value.backward import observed
+from gradwalk.value.sweep.backward import observed
 
 
 def timeline_of(recorder: Recorder) -> Timeline:

@@ -13,7 +13,7 @@ from programs import EVERY, OPCODES
 
 from gradwalk.backend.executor import LaneKernel
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program import opcodes
+from gradwalk.program.code import opcodes
 from gradwalk.program.program import Program
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 2.3e-308, 1e-300, 1e300, -1.7e308]

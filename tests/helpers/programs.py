@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from gradwalk import Value
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.program.interpreter import Interpreter
-from gradwalk.program.prepared_call import PreparedCall
 from gradwalk.program.program import Program as Recorded
+from gradwalk.program.run.interpreter import Interpreter
+from gradwalk.program.run.prepared_call import PreparedCall
 from gradwalk.program.tape import Tape
-from gradwalk.trees.form import NumberForm, SequenceForm
+from gradwalk.trees.fast.form import NumberForm, SequenceForm
 from gradwalk.value.value import apply
 
 OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}

@@ -18,7 +18,7 @@ import pytest
 
 from gradwalk.ops import ieee
 from gradwalk.ops.evaluate import ARITIES, NAMES
-from gradwalk.program.opcodes import CALL, OPCODES
+from gradwalk.program.code.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
 
 # Rows whose derivatives have constants in them that are no floats, such as log(2), 2/√π and 1/3.

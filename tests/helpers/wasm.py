@@ -16,12 +16,20 @@ import pytest
 
 IS_WASM = sys.platform == "emscripten"
 
-THREADS = ("backend/test_thread_pool.py", "test_threads.py", "value/test_claims.py")
+THREADS = ("backend/test_thread_pool.py", "test_threads.py", "value/sweep/test_claims.py")
 PROCESSES = ("test_forks.py", "test_interrupts.py", "cli/test_keys.py", "test_readme.py", "test_stale.py")
 SCIPY = (
-    *("backend/test_scipy_callable.py", "functions/test_arrays.py", "program/test_loops_in_files.py"),
-    *("solvers/test_custom.py", "solvers/test_dormand_prince.py", "solvers/test_ode.py", "solvers/test_roots.py"),
-    *("solvers/test_searches.py", "test_site.py", "transforms/test_minpack.py", "transforms/test_sparse.py"),
+    "backend/test_scipy_callable.py",
+    "functions/test_arrays.py",
+    "program/formats/test_loops_in_files.py",
+    "solvers/roots/test_custom.py",
+    "solvers/ode/test_dormand_prince.py",
+    "solvers/ode/test_ode.py",
+    "solvers/roots/test_roots.py",
+    "solvers/roots/test_searches.py",
+    "test_site.py",
+    "transforms/test_minpack.py",
+    "transforms/sparse/test_sparse.py",
     "value/test_tables.py",
 )
 LEFT_OUT = [*THREADS, *PROCESSES, *SCIPY] if IS_WASM else []

@@ -8,8 +8,8 @@ _FORKING = """
 import multiprocessing, os, random, signal, sys, tempfile, threading, time, warnings
 import numpy
 from gradwalk import jit, math, vmap
-from gradwalk.program import machine_code
-from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.native import machine_code
+from gradwalk.program.run.interpreter import Interpreter
 
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()  # what is found there is not compiled
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -81,8 +81,8 @@ _EXITING = """
 import os, random, sys, tempfile, threading, time
 import numpy
 from gradwalk import jit, math, vmap
-from gradwalk.program import machine_code
-from gradwalk.program.interpreter import Interpreter
+from gradwalk.program.native import machine_code
+from gradwalk.program.run.interpreter import Interpreter
 
 os.environ["XDG_CACHE_HOME"] = FOLDER
 chance = random.Random(SEED)

@@ -16,7 +16,7 @@ from gradwalk.ops import table
 from gradwalk.ops.evaluate import ARITIES, FUSED, NAMES, SYMBOLS, UFUNCS, fused
 from gradwalk.ops.numbering import INSTRUCTIONS, OPCODES
 from gradwalk.ops.table import GRAPH_ROWS
-from gradwalk.program.opcodes import CALL, DOT, LOAD, STORE, SUM
+from gradwalk.program.code.opcodes import CALL, DOT, LOAD, STORE, SUM
 
 PROGRAM = """
 import itertools, math, random

@@ -26,9 +26,9 @@ from gradwalk import Value, debug_nans, jit, primitive
 from gradwalk import math as gmath
 from gradwalk.nn import Number
 from gradwalk.ops.table import TABLE
-from gradwalk.program.call import Call
-from gradwalk.program.prepared_call import MISSED
+from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.run.prepared_call import MISSED
 from gradwalk.program.tape import Tape
 from gradwalk.value.value import apply
 

@@ -15,9 +15,9 @@ from references import MPMATH, ROUNDED, at_50_digits, mpmath, not_real
 from gradwalk import Graph, Value, primitive
 from gradwalk.ops.table import TABLE
 from gradwalk.ops.templates import ADJOINT, OPERANDS, Instruction, Template, template
-from gradwalk.program import derivative_templates
-from gradwalk.program.call import Call, Expansion
-from gradwalk.program.opcodes import NAMES
+from gradwalk.program.autodiff import derivative_templates
+from gradwalk.program.calls.call import Call, Expansion
+from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.value.value import apply, sumprod
 

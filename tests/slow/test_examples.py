@@ -19,7 +19,7 @@ from checkout import IS_COMPILED, ROOT
 
 from gradwalk import jit, value_and_grad, vmap
 from gradwalk.nn import MLP
-from gradwalk.program.repeats import written
+from gradwalk.program.reroll.repeats import written
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

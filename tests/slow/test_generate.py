@@ -266,7 +266,7 @@ ADDMUL = """    Fused("addmul", (x + y) * z),
 FUSING = """
 import pickle
 import numpy
-import gradwalk.program.lower
+import gradwalk.program.instructions.lower
 from gradwalk import Value, grad, hessian, jit, math, vmap
 from gradwalk.program.program import Program
 
@@ -303,7 +303,7 @@ assert close(vmap(f, reduce="sum")(batch), sum(f(row) for row in batch))
 assert "* inputs[2];" in jitted.program.to_c()
 for copy in (Program.from_json(jitted.program.to_json()), pickle.loads(pickle.dumps(jitted.program))):
     assert str(copy) == text and copy.run(at) == f(at)
-print("compiled" if not gradwalk.program.lower.__file__.endswith(".py") else "uncompiled")
+print("compiled" if not gradwalk.program.instructions.lower.__file__.endswith(".py") else "uncompiled")
 """
 
 

@@ -38,7 +38,7 @@ from gradwalk import (
     zero_grad,
 )
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.program.trace import Recording
+from gradwalk.program.tracing.trace import Recording
 from gradwalk.value.value import apply
 
 Function = Callable[[Sequence[Any]], Any]

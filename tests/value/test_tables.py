@@ -52,7 +52,7 @@ from gradwalk import (
     zero_grad,
 )
 from gradwalk.ops.numbering import OPCODES
-from gradwalk.program.opcodes import TAKE
+from gradwalk.program.code.opcodes import TAKE
 from gradwalk.program.tape import Tape
 from gradwalk.value.value import apply, apply_variadic
 

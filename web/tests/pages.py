@@ -13,8 +13,8 @@ from typing import Any
 from gradwalk import Value, nn, walk
 from gradwalk.explain.page.page import microgpt_page, page
 from gradwalk.explain.timeline import Recorder
-from gradwalk.value.backward import observed
 from gradwalk.value.modes import source_lines
+from gradwalk.value.sweep.backward import observed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

@@ -18,7 +18,7 @@ from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_sch
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops import _cython as cython
 from gradwalk.ops.cached import cached_property
-from gradwalk.program import compile_queue, machine_code
+from gradwalk.program.native import compile_queue, machine_code
 from gradwalk.program.program import Program
 
 if not TYPE_CHECKING and cython.compiled:

@@ -6,8 +6,8 @@ import ctypes
 from typing import Any
 
 from gradwalk.backend.from_scipy import from_scipy
-from gradwalk.program import c_abi
 from gradwalk.program.program import Program
+from gradwalk.program.run import c_abi
 
 
 def low_level_callable(program: Program) -> Any:

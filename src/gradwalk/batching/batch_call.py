@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from gradwalk.backend.base import Backend, Kernel
 from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
-from gradwalk.program import loop
-from gradwalk.program.call import Call, appended, given
-from gradwalk.program.derived import unrolled, weight
-from gradwalk.program.machine_code import under
+from gradwalk.program.calls import loop
+from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.calls.derived import unrolled, weight
+from gradwalk.program.native.machine_code import under
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.trace import Indices
+from gradwalk.program.tracing.trace import Indices
 
 
 class Sizes(NamedTuple):

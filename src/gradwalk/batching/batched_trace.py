@@ -10,18 +10,18 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel, PythonCallError
-from gradwalk.backend.loop_kernel import make_kernel, written_out
+from gradwalk.backend.loops.loop_kernel import make_kernel, written_out
 from gradwalk.batching.axes import Batch, Batching, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
 from gradwalk.batching.outputs import Outputs
 from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
 from gradwalk.batching.targets import Target, put, targets_of
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.derived import weight
+from gradwalk.program.calls.derived import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Recording
-from gradwalk.program.trace_cache import Trace
+from gradwalk.program.tracing.trace import Recording
+from gradwalk.program.tracing.trace_cache import Trace
 from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 

@@ -1,6 +1,6 @@
 from gradwalk.backend.columns cimport Columns
 from gradwalk.ops cimport c_compat
-from gradwalk.trees cimport form
+from gradwalk.trees.fast cimport form
 
 
 cdef class ColumnForm(form.Form):

@@ -13,9 +13,9 @@ from gradwalk.batching.axes import Batch, Batching, spread
 from gradwalk.batching.targets import put, targets_of, written
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
-from gradwalk.program.prepared_call import MISSED
-from gradwalk.trees import form
-from gradwalk.trees.forms import form_of
+from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.trees.fast import form
+from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef, size
 from gradwalk.value.modes import refuses_nans
 

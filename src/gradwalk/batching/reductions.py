@@ -22,7 +22,7 @@ from gradwalk.batching.extremes import extreme, from_shares, place, share
 from gradwalk.batching.targets import put
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
-from gradwalk.program.machine_code import DEFAULT, Policy
+from gradwalk.program.native.machine_code import DEFAULT, Policy
 from gradwalk.trees.tree import flattened, scalars
 from gradwalk.value.value import Value
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gradwalk.batching.axes import Batching
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
-from gradwalk.program.trace import named, reduced
-from gradwalk.program.trace_cache import TraceCache
+from gradwalk.program.tracing.trace import named, reduced
+from gradwalk.program.tracing.trace_cache import TraceCache
 from gradwalk.trees.tree import Parameters, flattened
 
 P = ParamSpec("P")

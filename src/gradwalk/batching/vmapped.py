@@ -8,12 +8,12 @@ from typing import Any, ParamSpec, overload
 from gradwalk.backend.base import Kernel
 from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
-from gradwalk.program.machine_code import DEFAULT, Policy, compiling
-from gradwalk.program.prepared_call import MISSED
+from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.trace import named
-from gradwalk.program.trace_cache import Statistics, TraceCache
-from gradwalk.program.wrapper import Wrapper
+from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.program.tracing.trace import named
+from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
+from gradwalk.program.tracing.wrapper import Wrapper
 from gradwalk.trees.tree import Parameters
 
 P = ParamSpec("P")

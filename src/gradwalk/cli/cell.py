@@ -17,9 +17,9 @@ from gradwalk.cli.micrograd import as_micrograd
 from gradwalk.explain.page.page import document
 from gradwalk.explain.timeline import Recorder
 from gradwalk.explain.walk import walk
-from gradwalk.graph.plain_json import as_json
-from gradwalk.value.backward import observed
+from gradwalk.graph.json.plain_json import as_json
 from gradwalk.value.modes import source_lines
+from gradwalk.value.sweep.backward import observed
 from gradwalk.value.value import Value
 
 PROGRAM = "program.py"  # what tracebacks, and the page, call it

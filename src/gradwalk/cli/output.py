@@ -21,7 +21,7 @@ from gradwalk.explain.page.page import page
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.timeline import Timeline
 from gradwalk.explain.walk import Walk
-from gradwalk.graph.plain_json import as_json
+from gradwalk.graph.json.plain_json import as_json
 
 _LARGEST = 1000  # nodes whose steps are printed and whose gradients are checked
 

@@ -19,9 +19,9 @@ from gradwalk.cli import samples
 from gradwalk.cli.notice import agreed, can_ask, say
 from gradwalk.cli.own_class import OwnClass, Script
 from gradwalk.cli.samples import Outcome
-from gradwalk.value.backward import observed, started
-from gradwalk.value.order import topological_order
-from gradwalk.value.source_line import users_line
+from gradwalk.value.source.source_line import users_line
+from gradwalk.value.sweep.backward import observed, started
+from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _CALL = "__gradwalk_replacement__"

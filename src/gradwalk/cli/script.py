@@ -11,8 +11,8 @@ from gradwalk.backend import thread_pool
 from gradwalk.cli import micrograd, samples
 from gradwalk.cli.micrograd import Ending
 from gradwalk.explain.timeline import Recorder
-from gradwalk.value.backward import observed
 from gradwalk.value.modes import source_lines
+from gradwalk.value.sweep.backward import observed
 
 
 def recorded(

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from gradwalk.graph.graph import Graph
-from gradwalk.graph.plain_json import to_number
+from gradwalk.graph.json.plain_json import to_number
 from gradwalk.graph.record import record_from
-from gradwalk.value.source_line import SourceLine, users_line
+from gradwalk.value.source.source_line import SourceLine, users_line
 from gradwalk.value.value import Value
 
 _FIRST = 3  # passes whose graphs are kept, from the first on

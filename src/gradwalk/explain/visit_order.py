@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from gradwalk.explain.text import one_line
 from gradwalk.graph.graph import Graph
-from gradwalk.value.order import topological_order
+from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _MOST_NAMES = 20  # in an error message

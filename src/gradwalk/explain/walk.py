@@ -29,7 +29,7 @@ from gradwalk.explain.passes import (
 from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph, as_graph
-from gradwalk.graph.plain_json import as_json, plain
+from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.ops.cached import cached_property
 from gradwalk.value.value import Value
 

@@ -8,7 +8,7 @@ from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.formula import Formula
 from gradwalk.ops.rows import Gather, Operation, Reduction
 from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source.source_line import SourceLine
 
 
 class GraphError(ValueError):

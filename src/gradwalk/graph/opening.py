@@ -12,7 +12,7 @@ from gradwalk.graph.record import CONSTANT, record
 from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.templates import OPERANDS, TOTAL, Template, expansion
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source.source_line import SourceLine
 from gradwalk.value.value import Value, apply
 
 

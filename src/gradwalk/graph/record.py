@@ -10,12 +10,12 @@ import numpy
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate
-from gradwalk.value import claims, order
-from gradwalk.value.backward import partials_of
 from gradwalk.value.modes import refuse_if_staging
 from gradwalk.value.node import ValueNode, rule_of
-from gradwalk.value.order import checked_root, traversing, visit_all
-from gradwalk.value.source_line import NamedLine, SourceLine
+from gradwalk.value.source.source_line import NamedLine, SourceLine
+from gradwalk.value.sweep import claims, order
+from gradwalk.value.sweep.backward import partials_of
+from gradwalk.value.sweep.order import checked_root, traversing, visit_all
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

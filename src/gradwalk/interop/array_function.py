@@ -9,10 +9,10 @@ from typing import Any
 import numpy
 
 from gradwalk.batching.vectorize import Vectorized, vectorize
-from gradwalk.program.trace import named
-from gradwalk.transforms.jit import jit
+from gradwalk.program.tracing.trace import named
+from gradwalk.transforms.jit.jit import jit
+from gradwalk.transforms.jit.recorded import Jit
 from gradwalk.transforms.jvp import jvp, vjp
-from gradwalk.transforms.recorded import Jit
 from gradwalk.trees.tree import TreeDef, flattened
 from gradwalk.value.modes import without_numbers
 from gradwalk.value.value import Value

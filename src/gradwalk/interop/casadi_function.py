@@ -13,7 +13,7 @@ import casadi
 import numpy
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.transforms.sparse import sparse_jacobian
+from gradwalk.transforms.sparse.sparse import sparse_jacobian
 from gradwalk.value.modes import without_numbers
 
 Shape = tuple[int, ...]

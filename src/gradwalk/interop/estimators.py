@@ -22,7 +22,7 @@ from gradwalk import math, optim
 from gradwalk.batching.vmap import vmap
 from gradwalk.nn import MLP
 from gradwalk.transforms.grad import value_and_grad
-from gradwalk.transforms.jit import jit
+from gradwalk.transforms.jit.jit import jit
 from gradwalk.trees.tree import flattened
 from gradwalk.value.value import Value
 

@@ -9,11 +9,11 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from gradwalk.interop.array_function import structure
-from gradwalk.program.trace import named
+from gradwalk.program.tracing.trace import named
 from gradwalk.transforms.grad import grad
-from gradwalk.transforms.jit import jit
-from gradwalk.transforms.recorded import Jit
-from gradwalk.transforms.sparse import sparse_hessian, sparse_jacobian
+from gradwalk.transforms.jit.jit import jit
+from gradwalk.transforms.jit.recorded import Jit
+from gradwalk.transforms.sparse.sparse import sparse_hessian, sparse_jacobian
 from gradwalk.trees.tree import TreeDef
 
 Array = NDArray[Any]

@@ -17,7 +17,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.program.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import Wrapper
 
 P = ParamSpec("P")
 

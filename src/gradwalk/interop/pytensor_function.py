@@ -15,7 +15,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor import as_tensor_variable, specify_shape, tensor
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.program.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import Wrapper
 
 P = ParamSpec("P")
 

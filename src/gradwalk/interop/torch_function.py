@@ -9,7 +9,7 @@ from typing import Any, ParamSpec
 import torch
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.program.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import Wrapper
 from gradwalk.trees.tree import opened
 
 P = ParamSpec("P")

@@ -16,10 +16,10 @@ import numpy
 from gradwalk.graph.graph import Floats
 from gradwalk.numpy.elimination import Factors, factorised
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, Expansion
+from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.trace import Indices, Recording
+from gradwalk.program.tracing.trace import Indices, Recording
 
 
 class Solve(Call):

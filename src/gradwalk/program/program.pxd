@@ -1,2 +1,2 @@
 # Lets the compiled program.py call the interpreter's methods as C functions.
-from gradwalk.program.interpreter cimport Interpreter
+from gradwalk.program.run.interpreter cimport Interpreter

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.ops import _cython as cython
-from gradwalk.program import c_abi, c_source, call_kinds, listing, program_json
-from gradwalk.program.code import Code
-from gradwalk.program.fold import fold
-from gradwalk.program.interpreter import Interpreter, counted
-from gradwalk.program.opcodes import NAMES, OPCODES, ProgramError
-from gradwalk.program.repeats import Repeat
-from gradwalk.program.validate import validate
+from gradwalk.program.code import call_kinds
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import NAMES, OPCODES, ProgramError
+from gradwalk.program.code.validate import validate
+from gradwalk.program.formats import c_source, listing, program_json
+from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.repeats import Repeat
+from gradwalk.program.run import c_abi
+from gradwalk.program.run.interpreter import Interpreter, counted
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

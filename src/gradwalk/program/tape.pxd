@@ -1,5 +1,5 @@
 # What the compiled module reaches without going through Python.
 from gradwalk.ops cimport ieee
 from gradwalk.ops cimport evaluate
-from gradwalk.program cimport simplify
-from gradwalk.program.instruction_store cimport InstructionStore
+from gradwalk.program.instructions cimport simplify
+from gradwalk.program.instructions.instruction_store cimport InstructionStore

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwalk.ops import _cython as cython
 from gradwalk.ops.evaluate import NAMES
-from gradwalk.program import autodiff, load, lower, simplify
-from gradwalk.program.instruction_store import NO_INDEX, InstructionStore
+from gradwalk.program.autodiff import autodiff
+from gradwalk.program.instructions import load, lower, simplify
+from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.program import Program
 
 if not TYPE_CHECKING and cython.compiled:

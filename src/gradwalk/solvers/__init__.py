@@ -11,9 +11,9 @@ that have led to it: they are exact where the solution is, to any order and in e
 
 from __future__ import annotations
 
-from gradwalk.solvers.custom import custom_fixed_point as custom_fixed_point
-from gradwalk.solvers.custom import custom_root as custom_root
-from gradwalk.solvers.ode import odeint as odeint
-from gradwalk.solvers.roots import fixed_point as fixed_point
-from gradwalk.solvers.roots import root as root
-from gradwalk.solvers.roots import root_scalar as root_scalar
+from gradwalk.solvers.ode.ode import odeint as odeint
+from gradwalk.solvers.roots.custom import custom_fixed_point as custom_fixed_point
+from gradwalk.solvers.roots.custom import custom_root as custom_root
+from gradwalk.solvers.roots.roots import fixed_point as fixed_point
+from gradwalk.solvers.roots.roots import root as root
+from gradwalk.solvers.roots.roots import root_scalar as root_scalar

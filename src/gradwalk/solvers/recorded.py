@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.graph import Floats
-from gradwalk.program.loop_recording import applied
+from gradwalk.program.calls.loop_recording import applied
 from gradwalk.program.program import Program
-from gradwalk.program.trace import Recording, named
+from gradwalk.program.tracing.trace import Recording, named
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.convert import is_number
 from gradwalk.value.value import Value

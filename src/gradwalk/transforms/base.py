@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.trace import Indices, Recordable, Recording, named
-from gradwalk.program.wrapper import Wrapper
+from gradwalk.program.tracing.trace import Indices, Recordable, Recording, named
+from gradwalk.program.tracing.wrapper import Wrapper
 from gradwalk.trees.tree import Parameters, TreeDef, tupled
 
 P = ParamSpec("P")

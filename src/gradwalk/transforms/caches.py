@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwalk.backend import thread_pool
-from gradwalk.program import trace_cache
+from gradwalk.program.tracing import trace_cache
 from gradwalk.trees import tree
 
 

@@ -11,12 +11,12 @@ import numpy
 
 from gradwalk.graph.graph import Floats
 from gradwalk.ops.cached import cached_property
-from gradwalk.program.call import Call, appended, given
-from gradwalk.program.derived import pulled, pushed
+from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.calls.derived import pulled, pushed
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.trace import Indices
-from gradwalk.transforms.recorded import Jit, JitTrace
+from gradwalk.program.tracing.trace import Indices
+from gradwalk.transforms.jit.recorded import Jit, JitTrace
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")

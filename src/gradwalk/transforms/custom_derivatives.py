@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy
 
 from gradwalk.graph.graph import Floats
-from gradwalk.program.call import Call
+from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.trace import Indices, Recording, named, reduced
-from gradwalk.program.trace_cache import Trace, TraceCache
+from gradwalk.program.tracing.trace import Indices, Recording, named, reduced
+from gradwalk.program.tracing.trace_cache import Trace, TraceCache
 from gradwalk.trees.tree import flattened, scalars
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import RecordingError, without_numbers

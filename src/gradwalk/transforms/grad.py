@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.prepared_call import MISSED
-from gradwalk.program.trace import Indices, Recordable, Recording, named
+from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.program.tracing.trace import Indices, Recordable, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
-from gradwalk.value.backward import derivatives_within
 from gradwalk.value.modes import depth, new_mark, recorded
 from gradwalk.value.node import close_inputs, open_inputs, primal_of
+from gradwalk.value.sweep.backward import derivatives_within
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")

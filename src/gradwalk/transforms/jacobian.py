@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.trace import Indices, Recording
+from gradwalk.program.tracing.trace import Indices, Recording
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import Shape, TreeDef, flattened, scalars
 from gradwalk.value.value import Value

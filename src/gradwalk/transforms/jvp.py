@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from gradwalk.program.trace import Indices, Recording, evaluate, named
+from gradwalk.program.tracing.trace import Indices, Recording, evaluate, named
 from gradwalk.transforms.grad import grad
 from gradwalk.trees.tree import Parameters, flattened, scalars, tupled
 

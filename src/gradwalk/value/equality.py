@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.value import modes
 from gradwalk.value.node import ValueNode
-from gradwalk.value.source_line import users_line
+from gradwalk.value.source.source_line import users_line
 
 
 def asked_of_other(node: ValueNode, other: Any, method: str, is_recorded: bool) -> Any:

@@ -21,9 +21,9 @@ from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import NAMES
 from gradwalk.ops.locks import process_lock
 from gradwalk.value import node as nodes
-from gradwalk.value.expr_repr import spelled
 from gradwalk.value.node import ValueNode
-from gradwalk.value.source_line import named_line, users_branch, users_line
+from gradwalk.value.source.expr_repr import spelled
+from gradwalk.value.source.source_line import named_line, users_branch, users_line
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -48,7 +48,6 @@ _staging_level: ContextVar[int] = ContextVar("staging_level", default=0)  # of t
 _refusals: ContextVar[Any] = ContextVar("refusals", default=None)  # the errors that it has to raise, caught or not
 _branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the staged function branched on, if it may
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
-
 
 
 class _Recording(NamedTuple):

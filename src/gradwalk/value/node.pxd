@@ -2,7 +2,7 @@
 cimport cython
 
 from gradwalk.ops cimport c_compat
-from gradwalk.value cimport marks
+from gradwalk.value.memory cimport marks
 
 cdef int UNCONNECTED
 

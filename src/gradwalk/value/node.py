@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
 from gradwalk.ops.evaluate import ARITIES, SYMBOLS
-from gradwalk.value import marks
-from gradwalk.value.source_line import NamedLine, SourceLine
+from gradwalk.value.memory import marks
+from gradwalk.value.source.source_line import NamedLine, SourceLine
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -115,7 +115,7 @@ class ValueNode:
 
 
 if not cython.compiled and sys.platform == "emscripten":
-    from gradwalk.value.deep_release import release_operands
+    from gradwalk.value.memory.deep_release import release_operands
 
     ValueNode.__del__ = release_operands
 

@@ -12,8 +12,8 @@ from gradwalk.ops.evaluate import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
-from gradwalk.value.order import topological_order
-from gradwalk.value.source_line import users_line
+from gradwalk.value.source.source_line import users_line
+from gradwalk.value.sweep.order import topological_order
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

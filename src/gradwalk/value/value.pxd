@@ -3,7 +3,7 @@ from gradwalk.ops cimport evaluate
 from gradwalk.ops cimport ieee
 from gradwalk.value cimport modes
 from gradwalk.value cimport node as nodes
-from gradwalk.value cimport node_memory
+from gradwalk.value.memory cimport node_memory
 from gradwalk.value cimport convert
 from gradwalk.value cimport variadic
 from gradwalk.value.node cimport ValueNode

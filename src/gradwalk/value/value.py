@@ -17,13 +17,14 @@ import numpy
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat, evaluate, ieee
 from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
-from gradwalk.value import arrays, conditions, convert, equality, modes, node_memory, pickling, variadic
-from gradwalk.value import backward as sweep
+from gradwalk.value import arrays, conditions, convert, equality, modes, pickling, variadic
 from gradwalk.value import node as nodes
-from gradwalk.value.expr_repr import spelled
-from gradwalk.value.hand_made import Closure
+from gradwalk.value.memory import node_memory
 from gradwalk.value.node import ValueNode, as_text
-from gradwalk.value.source_line import named_line, users_line
+from gradwalk.value.source.expr_repr import spelled
+from gradwalk.value.source.source_line import named_line, users_line
+from gradwalk.value.sweep import backward as sweep
+from gradwalk.value.sweep.hand_made import Closure
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -31,9 +31,9 @@ from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
-from gradwalk.program import compiler_process
-from gradwalk.program.fold import fold
-from gradwalk.program.llvm_body import Type
+from gradwalk.program.native import compiler_process
+from gradwalk.program.native.llvm_body import Type
+from gradwalk.program.reroll.fold import fold
 from gradwalk.program.tape import Tape
 
 pytest.importorskip("llvmlite")

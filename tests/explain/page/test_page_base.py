@@ -27,7 +27,7 @@ from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, textbook
 from gradwalk.ops.printers import text
 from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
-from gradwalk.program.opcodes import TAKE
+from gradwalk.program.code.opcodes import TAKE
 from gradwalk.value.value import apply, apply_variadic, sumprod
 
 WEB = ROOT / "web"

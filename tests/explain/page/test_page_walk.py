@@ -22,7 +22,7 @@ from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
 from gradwalk.explain.passes import swept
 from gradwalk.graph.modules import modules
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.program.opcodes import TAKE
+from gradwalk.program.code.opcodes import TAKE
 from gradwalk.value.value import apply, apply_variadic, sumprod
 
 WEB = ROOT / "web"

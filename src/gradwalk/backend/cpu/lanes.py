@@ -13,7 +13,7 @@ import numpy
 from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.ops import evaluate
 from gradwalk.ops.evaluate import ARITIES, FUSED, fused
-from gradwalk.program.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
+from gradwalk.program.code.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4
 CACHE_LINE = 64

@@ -11,11 +11,11 @@ from gradwalk.backend.llvm.vector_ir import Target, Vectors, lane_ir, row_name
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
-from gradwalk.program.code import Code
-from gradwalk.program.fold import fold
-from gradwalk.program.llvm_body import PREFIX, Type
-from gradwalk.program.machine_code import C_LIBRARY, MachineCode, MissingFunctionError, address_in, assembled
-from gradwalk.program.repeats import Repeat, written
+from gradwalk.program.code.code import Code
+from gradwalk.program.native.llvm_body import PREFIX, Type
+from gradwalk.program.native.machine_code import C_LIBRARY, MachineCode, MissingFunctionError, address_in, assembled
+from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.repeats import Repeat, written
 
 # Instructions of a program that loops are looked for in, and of what is compiled, where loops are written once.
 MOST_FLAT = 20_000

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gradwalk.backend.schedule.analysis import Analysis, arities_of
 from gradwalk.backend.schedule.encoding import FORMS, WIDTH
 from gradwalk.backend.schedule.prologue import Prologue
-from gradwalk.program.code import Code
-from gradwalk.program.opcodes import LOAD, MACHINE, TAKE
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import LOAD, MACHINE, TAKE
 
 
 class LaneProgram(NamedTuple):

@@ -12,8 +12,10 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.program.code import Code
-from gradwalk.program.llvm_body import (
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import TAKE
+from gradwalk.program.formats.placement import Loops, Placement, before, indices
+from gradwalk.program.native.llvm_body import (
     PREFIX,
     VARIABLES,
     Body,
@@ -23,9 +25,7 @@ from gradwalk.program.llvm_body import (
     signature,
     symbol,
 )
-from gradwalk.program.opcodes import TAKE
-from gradwalk.program.placement import Loops, Placement, before, indices
-from gradwalk.program.repeats import Moving, Repeat, result
+from gradwalk.program.reroll.repeats import Moving, Repeat, result
 
 _CACHE_LINE = 64  # bytes
 # What stands in memory that nothing in the function writes.

@@ -12,7 +12,7 @@ from gradwalk.backend.schedule.encoding import COLUMN, FORMS, IN_SLOT, KINDS, SC
 from gradwalk.backend.schedule.prologue import Prologue
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
-from gradwalk.program.opcodes import LOAD, TAKE
+from gradwalk.program.code.opcodes import LOAD, TAKE
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -16,7 +16,7 @@ from gradwalk.backend.base import PythonCallError
 from gradwalk.backend.schedule.scatter import picks, scattered
 from gradwalk.ops import _cython as cython
 from gradwalk.ops import c_compat
-from gradwalk.program.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
+from gradwalk.program.code.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 
 if not TYPE_CHECKING and cython.compiled:

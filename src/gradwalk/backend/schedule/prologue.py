@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.schedule.analysis import Analysis, arities_of
-from gradwalk.program.code import Code
+from gradwalk.program.code.code import Code
 from gradwalk.program.program import Program, trusted
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.program.opcodes import OPCODES, SCATTER, SUM, TAKE
+from gradwalk.program.code.opcodes import OPCODES, SCATTER, SUM, TAKE
 from gradwalk.program.program import Program
 
 # A list of targets may be so many times as long as there are outputs. Those that nothing goes to are left empty.

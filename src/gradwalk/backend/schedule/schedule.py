@@ -13,9 +13,9 @@ from gradwalk.backend.schedule.allocation import allocate
 from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.backend.schedule.prologue import make_prologue
-from gradwalk.program.listing import instruction_lines
-from gradwalk.program.opcodes import DOT, INSTRUCTIONS, LOAD, SCATTER, STORE, SUM, TAKE
-from gradwalk.program.operand_text import operand_names
+from gradwalk.program.code.opcodes import DOT, INSTRUCTIONS, LOAD, SCATTER, STORE, SUM, TAKE
+from gradwalk.program.formats.listing import instruction_lines
+from gradwalk.program.formats.operand_text import operand_names
 from gradwalk.program.program import Program
 
 

@@ -19,14 +19,14 @@ from gradwalk.explain.passes import checkable, gradients, passing, swept
 from gradwalk.explain.report import LONGEST, print_rest
 from gradwalk.explain.terminal import Terminal
 from gradwalk.graph.graph import Floats, Graph, as_graph
+from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.graph.node import Node
-from gradwalk.graph.plain_json import as_json, plain
 from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops.table import BY_NAME
 from gradwalk.trees.tree import Parameters, TreeDef, flattened, scalars, tupled
 from gradwalk.value.modes import source_lines
-from gradwalk.value.order import topological_order
-from gradwalk.value.source_line import SourceLine
+from gradwalk.value.source.source_line import SourceLine
+from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _TOLERANCE = 1e-7  # relative to the gradient: smaller errors do not make a derivative wrong

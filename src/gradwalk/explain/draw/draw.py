@@ -12,7 +12,7 @@ from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.graph.graph import Graph, as_graph
 from gradwalk.ops.cached import cached_property
-from gradwalk.value.order import topological_order
+from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 
 _THEMES = ("auto", "light", "dark")

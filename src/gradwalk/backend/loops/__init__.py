@@ -1,0 +1,1 @@
+"""Kernels of programs with loops that run a step at a time."""

@@ -1,0 +1,229 @@
+"""`LoopKernel`: runs a program with loops and choices on a batch. What is between them, lane kernels run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.backend import thread_pool
+from gradwalk.backend.base import Kernel, PythonCallError
+from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.loops.loop_lanes import (
+    CHECKPOINT_BYTES,
+    ChoiceLanes,
+    LoopBackLanes,
+    LoopLanes,
+    Part,
+    likely_steps,
+)
+from gradwalk.backend.loops.stages import CallStage, Segment, split
+from gradwalk.program.calls.choice import Choice
+from gradwalk.program.calls.derived import MOST_UNROLLED
+from gradwalk.program.calls.loop import Loop, LoopBack
+from gradwalk.program.code.checkpoint_plan import slots_for
+from gradwalk.program.native.machine_code import Policy, compiling, current_policy, under
+from gradwalk.program.program import Program
+from gradwalk.program.tape import Tape
+
+# Instructions that a loop or a choice may come to where it is written out: lanes are fastest with flat programs.
+MOST_FLAT = 20_000
+# Samples that go through all steps together: many, so that beginning a step costs little; few enough for the cache.
+_SAMPLES = 8192
+_FEWEST_SAMPLES = 256
+
+_KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopBack: LoopBackLanes, Choice: ChoiceLanes}
+
+
+def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False) -> Kernel:
+    """Make the kernel of a program: see `base.Backend`.
+
+    Args:
+        program: The program of one sample.
+        varies: For each of its inputs, whether it has a number for each sample.
+        reduced: Whether the outputs are wanted as sums over the batch.
+
+    Returns:
+        The kernel.
+
+    Raises:
+        ValueError: Where a call of a Python function depends on the batch.
+    """
+    program = written_out(program)
+    if any(isinstance(call, tuple(_KINDS)) for call, _ in program.calls):
+        return LoopKernel(program, varies, reduced=reduced)
+    return LaneKernel(program, varies, reduced=reduced)
+
+
+def written_out(program: Program) -> Program:
+    """Return a program in which short loops and choices are replaced by their instructions, and so are batches.
+
+    Args:
+        program: The program.
+
+    Returns:
+        A program that computes the same, with the same names. A batch that is too long to be written out is a loop.
+    """
+    calls = [call for call, _ in program.calls if _is_written_out(call)]
+    if not calls:
+        return program
+    fits = sum(call.weight for call in calls) <= MOST_UNROLLED
+    replaced = {id(call): call.flat() if fits else call.portable for call in calls}
+    if all(other is None for other in replaced.values()):
+        return program
+    tape = Tape()
+    inputs = [tape.input() for _ in range(program.inputs)]
+    outputs = tape.inline(program, inputs, lambda call: replaced.get(id(call)))
+    named = tape.program(outputs).named(list(program.input_names), list(program.output_names))
+    return written_out(named)  # batches of batches, which are few deep
+
+
+def _is_written_out(call: Any) -> bool:
+    """Whether a call is replaced: a short loop or choice, or a batch, which no kernel has an instruction for."""
+    return bool(call.weight <= MOST_FLAT or (call.weight < math.inf and type(call) not in _KINDS))
+
+
+class LoopKernel:
+    """A program with loops and choices for batches: see `base.Kernel`.
+
+    Args:
+        program: The program of one sample.
+        varies: For each of its inputs, whether it has a number for each sample.
+        reduced: Whether the outputs are wanted as sums over the batch.
+
+    Raises:
+        ValueError: Where a call of a Python function depends on the batch.
+    """
+
+    def __init__(self, program: Program, varies: Sequence[bool], *, reduced: bool = False) -> None:
+        self._program, self._given, self._reduced = program, tuple(varies), reduced
+        self._policy = current_policy()
+        self._stages = split(program, varies)
+        of_index = self._stages.varies
+        self._parts = [self._part(stage) for stage in self._stages.varying]
+        self._outputs = [index for index in program.outputs if of_index[index]]
+        self.fixed = [i for i, index in enumerate(program.outputs) if not of_index[index]]
+        self._varying = [i for i, index in enumerate(program.outputs) if of_index[index]]
+        self.samples = min((_samples(stage) for stage in self._stages.varying), default=_SAMPLES)
+        identity = Tape()
+        self._sums = LaneKernel(
+            identity.program([identity.input() for _ in self._outputs]), [True] * len(self._outputs), reduced=True
+        )
+
+    def __str__(self) -> str:
+        lines = [f"for {self.samples} samples at a time:"]
+        for part in self._parts:
+            lines += [f"  {line}" for line in str(part).splitlines()]
+        return "\n".join(lines)
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (self._program, self._given, self._reduced, self._policy)
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """What runs its parts, in order: see `base.Kernel`."""
+        named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
+        return {name: text for part, found in named for name, text in under(part, found.backends).items()}
+
+    @property
+    def uniform_inputs(self) -> int:
+        """How many inputs are the same for all samples."""
+        return len(self._given) - sum(self._given)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that a run works in: the numbers of its samples, and the carries that backward passes keep."""
+        kept = [part.memory(self.samples) for part in self._parts if isinstance(part, LoopBackLanes)]
+        return 8 * self.samples * self._program.code.count + sum(kept)
+
+    def run(
+        self,
+        uniform: NDArray[Any],
+        columns: Sequence[NDArray[Any]],
+        outputs: Sequence[NDArray[Any]],
+        count: int,
+        *,
+        single: bool,
+    ) -> NDArray[Any]:
+        """Run the program on a batch: see `base.Kernel`."""
+        kind = numpy.float32 if single else numpy.float64
+        given = [array[:, *at] for array in columns for at in numpy.ndindex(array.shape[1:])]
+        same = self._uniform(uniform)
+        if self._reduced:
+            found = numpy.empty((len(self._outputs), count), kind)
+            written = list(found)
+        else:
+            places = [array[:, *at] for array in outputs for at in numpy.ndindex(array.shape[1:])]
+            written = [places[i] for i in self._varying]
+        samples = min(self.samples, max(_FEWEST_SAMPLES, -(-count // thread_pool.available())))
+
+        def work(tasks: Iterator[int]) -> None:
+            for first in tasks:
+                last = min(count, first + samples)
+                results = self._results(same, [column[first:last] for column in given], last - first, kind)
+                for place, result in zip(written, results, strict=True):
+                    place[first:last] = result
+
+        thread_pool.run_tasks(range(0, count, samples), work)
+        fixed = numpy.array([same[self._program.outputs[i]] for i in self.fixed])
+        if not self._reduced:
+            return fixed
+        sums = numpy.empty(len(self._program.outputs))
+        sums[self.fixed] = fixed * count if count else 0.0
+        sums[self._varying] = self._sums.run(numpy.empty(0), [found.T], [], count, single=single)
+        return sums
+
+    def _part(self, stage: Segment | CallStage) -> Any:
+        """Return what runs a stage."""
+        of_index = self._stages.varies
+        if isinstance(stage, Segment):
+            return Part(make_kernel, stage.program, [of_index[index] for index in stage.inputs])
+        if type(stage.call) not in _KINDS:
+            raise PythonCallError(f"{stage.call.name}, a function of Python, depends on the batch")
+        return _KINDS[type(stage.call)](make_kernel, stage.call, [of_index[index] for index in stage.operands])
+
+    def _uniform(self, uniform: NDArray[Any]) -> dict[int, float]:
+        """Return what is the same for all samples, by index."""
+        code, stage = self._program.code, self._stages.uniform
+        numbers = dict(zip(stage.inputs, uniform.tolist(), strict=True))
+        numbers |= dict(enumerate(code.constants, code.inputs))
+        return numbers | dict(zip(stage.outputs, stage.program.run(uniform).tolist(), strict=True))
+
+    def _results(
+        self, same: dict[int, float], columns: Sequence[NDArray[Any]], samples: int, kind: type[Any]
+    ) -> list[NDArray[Any]]:
+        """Return the outputs that vary, for some samples."""
+        varying = [i for i, does in enumerate(self._given) if does]
+        numbers: dict[int, Any] = {**same, **dict(zip(varying, columns, strict=True))}
+        for stage, part in zip(self._stages.varying, self._parts, strict=True):
+            if isinstance(stage, CallStage):
+                results = part.run([numbers[index] for index in stage.operands], samples, kind)
+                numbers |= {index: results[position] for position, index in stage.results.items()}
+            else:
+                taken = [(index, self._stages.varies[index]) for index in stage.inputs]
+                uniform = [numbers[index] for index, does in taken if not does]
+                rows = [numbers[index][None] for index, does in taken if does]
+                numbers |= dict(zip(stage.outputs, part(uniform, rows, samples, kind), strict=True))
+        return [numbers[index] for index in self._outputs]
+
+
+def _samples(stage: Segment | CallStage) -> int:
+    """Return how many samples go through a stage together.
+
+    In a backward pass these are so few that the carries that it keeps fit in `CHECKPOINT_BYTES`; if it keeps as many as
+    fit, so few that no step is run more than twice.
+    """
+    if isinstance(stage, Segment) or not isinstance(stage.call, LoopBack):
+        return _SAMPLES
+    loop = stage.call.loop
+    kept = slots_for("sqrt" if loop.memory is None else loop.memory, likely_steps(loop))
+    fits = CHECKPOINT_BYTES // (8 * max(1, loop.sizes.carry) * kept)
+    return min(_SAMPLES, max(_FEWEST_SAMPLES, fits))
+
+
+def _unpickled(program: Program, varies: tuple[bool, ...], reduced: bool, policy: Policy) -> LoopKernel:
+    with compiling(policy):
+        return LoopKernel(program, varies, reduced=reduced)

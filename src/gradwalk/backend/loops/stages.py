@@ -1,0 +1,170 @@
+"""`Stages`: a program with loops and choices, split into what can be run on a batch one after the other.
+
+The instructions between two calls become a program of their own, which a lane kernel runs; a call is run as what it is.
+What is the same for all samples is computed once, before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.program import Program, trusted
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Instructions that no call comes between.
+
+    Attributes:
+        program: The instructions.
+        inputs: The indices, in the whole program, of what they take from elsewhere.
+        outputs: Those of the results that are needed elsewhere.
+    """
+
+    program: Program
+    inputs: list[int]
+    outputs: list[int]
+
+
+@dataclass(frozen=True)
+class CallStage:
+    """A call.
+
+    Attributes:
+        call: What is called.
+        operands: The indices of its operands, in the whole program.
+        results: Of those of its results that are there, the index of each, by its number among the results.
+    """
+
+    call: Any
+    operands: Sequence[int]
+    results: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """A program as stages.
+
+    Attributes:
+        uniform: What is the same for all samples; it is run once.
+        varying: Segments and calls, in the order in which they are run.
+        varies: Of each index of the program, whether it has a number for each sample.
+    """
+
+    uniform: Segment
+    varying: list[Segment | CallStage]
+    varies: list[bool]
+
+
+def split(program: Program, varies: Sequence[bool]) -> Stages:
+    """Split a program.
+
+    Args:
+        program: The program.
+        varies: For each of its inputs, whether it has a number for each sample.
+
+    Returns:
+        The stages.
+    """
+    code, rows = program.code, program.code.rows
+    of_index = code.depending(varies)
+    level = _levels(code, rows, of_index)
+    users = _users(code, rows, of_index, level)
+    same = [i for i in range(len(rows)) if not of_index[code.first + i]]
+    inputs = [i for i, does in enumerate(varies) if not does]
+    uniform = _segment(code, same, inputs, [code.first + i for i in same if users[code.first + i]])
+    stages: list[Segment | CallStage] = []
+    for depth in range(1 + max(level, default=0)):
+        if depth:
+            stages += _calls(code, rows, level, depth)
+        own = [i for i, row in enumerate(rows) if of_index[code.first + i] and level[code.first + i] == depth]
+        plain = [i for i in own if rows[i][0] != CALL]
+        if plain:
+            taken = sorted(_taken(code, rows, plain))
+            stages.append(_segment(code, plain, taken, [code.first + i for i in plain if users[code.first + i]]))
+    return Stages(uniform, stages, of_index)
+
+
+def _levels(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool]) -> list[int]:
+    """Return of each index how many calls of what varies it waits for, one after the other."""
+    level = [0] * code.first
+    calls: dict[int, int] = {}
+    for does_vary, row in zip(varies[code.first :], rows, strict=True):
+        if not does_vary:
+            level.append(0)
+        elif row[0] != CALL:
+            level.append(max((level[index] for index in code.used(row)), default=0))
+        else:
+            if row[1] not in calls:
+                calls[row[1]] = 1 + max((level[index] for index in code.used(row)), default=0)
+            level.append(calls[row[1]])
+    return level
+
+
+def _users(code: Code, rows: Sequence[Sequence[int]], varies: Sequence[bool], level: Sequence[int]) -> list[bool]:
+    """Return of each index whether anything outside of its own stage uses it."""
+    used_elsewhere = [False] * code.count
+    for index in code.outputs:
+        used_elsewhere[index] = True
+    for _, operands in code.calls:
+        for index in operands:
+            used_elsewhere[index] = True
+    for i, row in enumerate(rows, code.first):
+        if row[0] == CALL:
+            continue
+        for index in code.used(row):
+            same_stage = varies[index] == varies[i] and level[index] == level[i]
+            used_elsewhere[index] |= not same_stage or (index >= code.first and rows[index - code.first][0] == CALL)
+    return used_elsewhere
+
+
+def _taken(code: Code, rows: Sequence[Sequence[int]], own: Iterable[int]) -> set[int]:
+    """Return the indices that some instructions take from elsewhere."""
+    results = {code.first + i for i in own}
+    used = {index for i in own for index in code.used(rows[i])}
+    return {index for index in used - results if index < code.inputs or index >= code.first}
+
+
+def _calls(code: Code, rows: Sequence[Sequence[int]], level: Sequence[int], depth: int) -> list[CallStage]:
+    """Return the calls whose results come after so many others."""
+    found: dict[int, CallStage] = {}
+    for i, (opcode, which, position, _) in enumerate(rows, code.first):
+        if opcode == CALL and level[i] == depth:
+            call, operands = code.calls[which]
+            found.setdefault(which, CallStage(call, operands, {})).results[position] = i
+    return list(found.values())
+
+
+def _segment(code: Code, own: Sequence[int], inputs: list[int], outputs: list[int]) -> Segment:
+    """Return some instructions as a program of their own."""
+    place = {index: i for i, index in enumerate(inputs)}
+    place |= {code.inputs + i: len(inputs) + i for i in range(len(code.constants))}
+    first = len(inputs) + len(code.constants)
+    place |= {code.first + i: first + k for k, i in enumerate(own)}
+    calls: dict[int, int] = {}
+    tables: dict[int, int] = {}
+    rows = []
+    for opcode, x, y, z in code.instructions.reshape(-1, 4)[list(own)].tolist():
+        if opcode == CALL:
+            rows.append((opcode, calls.setdefault(x, len(calls)), y, 0))
+        elif opcode == TAKE:
+            rows.append((opcode, place[x], tables.setdefault(y, len(tables)), 0))
+        else:
+            arity = INSTRUCTIONS[opcode].arity
+            moved = [place[index] for index in (x, y, z)[:arity]]
+            rows.append((opcode, *moved, *(0,) * (3 - arity)))
+    part = Code(
+        len(inputs),
+        code.constants,
+        numpy.array(rows, numpy.int32).ravel(),
+        [(code.calls[which][0], [place[index] for index in code.calls[which][1]]) for which in calls],
+        [place[index] for index in outputs],
+        tables=[[place[index] for index in code.tables[which]] for which in tables],
+    )
+    return Segment(trusted(part), inputs, outputs)

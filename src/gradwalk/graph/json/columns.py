@@ -1,0 +1,141 @@
+"""Graphs as JSON in columns, by the schema in docs/graph.schema.json: quick to write and to read, for large graphs.
+
+A column is an array of the graph, its numbers as bytes, the smallest first, in base64. What only some nodes have, such
+as labels, stands in two columns: which nodes, and which of the items that are listed beside.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy
+from numpy.typing import NDArray
+
+from gradwalk.graph.json.json_parts import described_line, read_line, read_list, read_text, refuse_unknown
+from gradwalk.graph.node import GraphError
+from gradwalk.ops.evaluate import NAMES
+
+VERSION = 2  # of the JSON form
+_KINDS = {
+    "offsets": "<i4",
+    "operands": "<i4",
+    "partials": "<f8",
+    "data": "<f8",
+    "grad": "<f8",
+}
+_NOTES = ("labels", "symbols", "sources", "scopes")
+_KEYS = {"gradwalk", "version", "outputs", "operations", "opcodes", "by_hand", *_KINDS, *_NOTES}
+
+Item = TypeVar("Item")
+
+
+def as_columns(graph: Any) -> dict[str, Any]:
+    """Describe a graph as the dictionaries, lists and texts that its JSON form in columns consists of.
+
+    Args:
+        graph: A Graph.
+
+    Returns:
+        The document.
+    """
+    used, opcodes = numpy.unique(graph.opcodes, return_inverse=True)
+    return {
+        "gradwalk": "graph",
+        "version": VERSION,
+        "outputs": list(graph.outputs),
+        "operations": [NAMES[opcode] for opcode in used.tolist()],
+        "opcodes": _written(opcodes, "<i4"),
+        **{name: _written(getattr(graph, name), kind) for name, kind in _KINDS.items()},
+        "labels": _noted(graph.labels, str),
+        "symbols": _noted(graph.symbols, str),
+        "sources": _noted(graph.sources, described_line),
+        "scopes": _noted(graph.scopes, str),
+        "by_hand": _written(sorted(graph.by_hand), "<i4"),
+    }
+
+
+def fields(document: dict[str, Any]) -> dict[str, Any]:
+    """Read what `as_columns` returned.
+
+    Args:
+        document: A document of version 2 by docs/graph.schema.json.
+
+    Returns:
+        The fields of a Graph by name, but for its outputs, which have still to be validated.
+
+    Raises:
+        GraphError: The document is something else; the message says where it stops making sense.
+    """
+    refuse_unknown(document, _KEYS, "the graph")
+    operations = read_list(document, "operations", "the graph")
+    unknown = [name for name in operations if name not in NAMES]
+    if unknown:
+        raise GraphError(f"the graph has the unknown operation {unknown[0]!r}")
+    opcodes = _column(document, "opcodes", "<i4", "the graph")
+    codes = numpy.array([NAMES.index(name) for name in operations], numpy.int32)
+    return {
+        "opcodes": _frozen(codes[_within(opcodes, len(codes), "opcodes")]),
+        **{name: _column(document, name, kind, "the graph") for name, kind in _KINDS.items()},
+        "labels": _read_notes(document, "labels", _read_name),
+        "symbols": _read_notes(document, "symbols", read_text),
+        "sources": _read_notes(document, "sources", read_line),
+        "scopes": _read_notes(document, "scopes", _read_name),
+        "by_hand": frozenset(_column(document, "by_hand", "<i4", "the graph").tolist()),
+    }
+
+
+def _written(numbers: Any, kind: str) -> str:
+    return base64.b64encode(numpy.asarray(numpy.asarray(numbers), kind).tobytes()).decode()
+
+
+def _noted(notes: Mapping[int, Item], described: Callable[[Item], Any]) -> dict[str, Any]:
+    """Describe what some nodes have: which nodes, which of the items, and the items, each once."""
+    numbers: dict[Item, int] = {}
+    which = [numbers.setdefault(item, len(numbers)) for item in notes.values()]
+    return {
+        "nodes": _written(list(notes), "<i4"),
+        "which": _written(which, "<i4"),
+        "items": [described(item) for item in numbers],
+    }
+
+
+def _read_notes(document: dict[str, Any], key: str, reader: Callable[[Any, str], Item]) -> dict[int, Item]:
+    notes = document.get(key)
+    if not isinstance(notes, dict):
+        raise GraphError(f"the graph has no {key} in columns")
+    refuse_unknown(notes, {"nodes", "which", "items"}, key)
+    items = [reader(item, f"item {i} of {key}") for i, item in enumerate(read_list(notes, "items", key))]
+    nodes, which = _column(notes, "nodes", "<i4", key), _column(notes, "which", "<i4", key)
+    if len(nodes) != len(which):
+        raise GraphError(f"{key} are of {len(nodes)} nodes, and {len(which)} items are given")
+    return dict(zip(nodes.tolist(), map(items.__getitem__, _within(which, len(items), key).tolist()), strict=True))
+
+
+def _read_name(given: Any, what: str) -> str:
+    if given == "":
+        raise GraphError(f"{what} is empty")
+    return read_text(given, what)
+
+
+def _column(document: dict[str, Any], key: str, kind: str, where: str) -> NDArray[Any]:
+    """Read a column of numbers."""
+    try:
+        numbers = numpy.frombuffer(base64.b64decode(document.get(key, 0), validate=True), kind)
+    except (TypeError, ValueError, binascii.Error):
+        raise GraphError(f"{key} of {where} are no numbers in base64") from None
+    return _frozen(numbers.astype(kind[1:]))
+
+
+def _within(column: NDArray[Any], count: int, what: str) -> NDArray[Any]:
+    """Return indices of a list, or raise `GraphError`."""
+    if ((column < 0) | (column >= count)).any():
+        raise GraphError(f"{what} name one of {count} items that is not there")
+    return column
+
+
+def _frozen(numbers: NDArray[Any]) -> NDArray[Any]:
+    numbers.flags.writeable = False
+    return numbers

@@ -1,0 +1,111 @@
+"""Reverse and forward mode on a tape: derivatives are appended as further instructions.
+
+The derivative rules of the operations are templates, a few instructions each (see `ops/templates.py`). Both modes
+instantiate them with the operands of an instruction; each takes time linear in the number of instructions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.program.autodiff.derivatives import Derivatives
+from gradwalk.program.code.opcodes import CALL, TAKE
+from gradwalk.program.instructions.instruction_store import InstructionStore
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+_call = cython.declare(cython.int, CALL)
+_take = cython.declare(cython.int, TAKE)
+
+
+def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
+    """Append adjoints, computed from results back to operands.
+
+    Args:
+        store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
+        seeds: Pairs of indices, of a result and of its adjoint.
+        wrt: The indices of the instructions whose adjoints are asked for.
+
+    Returns:
+        The indices of these adjoints.
+    """
+    length: cython.int = store.length
+    active_cells = numpy.zeros(length, numpy.int32)  # whether something asked for is among what it depends on
+    active: cython.p_int = c_compat.integers(active_cells)
+    adjoints: Derivatives = Derivatives(store, False)
+    i: cython.int
+    for i in wrt:
+        active[i] = True
+    _mark_active(store, active)
+    for i, seed in seeds:
+        adjoints.seed(i, seed)
+    for i in range(length - 1, -1, -1):
+        if active[i] == 0 or store.opcode[i] <= 0:
+            continue
+        if store.opcode[i] == _call:
+            adjoints.pull_back_call(i, active)
+        elif adjoints.has_one(i):
+            if store.opcode[i] == _take:
+                adjoints.pull_back_take(i, active)
+            else:
+                adjoints.pull_back(i, active)
+    return [adjoints.total(i) for i in wrt]
+
+
+@cython.cfunc
+def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
+    """Mark what depends on something active by an operand that an adjoint is passed to."""
+    i: cython.int
+    skipped: cython.int
+    for i in range(store.length):
+        if store.opcode[i] == _call:
+            if store.y[i] > 0:  # not the first result
+                active[i] |= active[i - store.y[i]]
+            else:
+                for operand in store.calls[store.x[i]][1]:
+                    active[i] |= active[operand]
+        elif store.opcode[i] == _take:
+            for operand in store.tables[store.y[i]]:
+                active[i] |= active[operand]
+        elif store.opcode[i] > 0 and active[i] == 0:
+            skipped = evaluate.non_differentiable(store.opcode[i])
+            if (
+                (not skipped & 1 and active[store.x[i]])
+                or (not skipped & 2 and evaluate.arity(store.opcode[i]) > 1 and active[store.y[i]])
+                or (not skipped & 4 and evaluate.arity(store.opcode[i]) > 2 and active[store.z[i]])
+            ):
+                active[i] = True
+    return None
+
+
+def forward(store: InstructionStore, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
+    """Append tangents, computed from operands on to results.
+
+    Args:
+        store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
+        seeds: Pairs of indices, of an instruction and of its tangent.
+        outputs: The indices of the results whose tangents are asked for.
+
+    Returns:
+        The indices of these tangents.
+    """
+    last: cython.int = max(outputs, default=-1)  # later instructions, such as earlier tangents, are not needed
+    tangents: Derivatives = Derivatives(store, True)
+    i: cython.int
+    for i, seed in seeds:
+        tangents.seed(i, seed)
+    for i in range(last + 1):
+        if store.opcode[i] <= 0 or tangents.has_one(i):
+            continue
+        if store.opcode[i] == _call:
+            tangents.push_forward_call(i)
+        elif store.opcode[i] == _take:
+            tangents.push_forward_take(i)
+        else:
+            tangents.push_forward(i)
+    return [tangents.total(i) for i in outputs]

@@ -1,0 +1,488 @@
+"""The adjoints or tangents of a pass over a tape, and the choices that they depend on.
+
+What `where`, `maximum` or `take` leaves out passes on a derivative of 0, and 0 times an infinite partial would be nan:
+`where(x > 0, sqrt(x), 0)` at 0. So a derivative knows the choice that lets it through. Within what hangs on the same
+choice, derivatives are passed on as they are. Where one leaves it, to be added to another or as a result, and may have
+become nan on its way, it is replaced by 0 if the choice has left it out. Users of other libraries do that by hand, in
+a second `where` around the operand.
+
+That holds where the inputs are finite: products of finite numbers are taken for finite here, so that a network of
+`relu` costs nothing more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.ops.evaluate import NAMES
+from gradwalk.program.autodiff import derivative_templates, tame
+from gradwalk.program.autodiff.derivative_templates import Templates
+from gradwalk.program.code.opcodes import CALL, TAKE
+from gradwalk.program.instructions import simplify
+from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+_NO_CHOICE = -1  # the choice of a derivative that is passed on in any case
+_MOST_CLIMBED = 100  # choices within choices that are looked through for one that two derivatives have in common
+
+_call = cython.declare(cython.int, CALL)
+_take = cython.declare(cython.int, TAKE)
+_none = cython.declare(cython.int, NO_INDEX)
+_no_choice = cython.declare(cython.int, _NO_CHOICE)
+_most_climbed = cython.declare(cython.int, _MOST_CLIMBED)
+_add = cython.declare(cython.int, NAMES.index("add"))
+_less = cython.declare(cython.int, NAMES.index("less"))
+_equal = cython.declare(cython.int, NAMES.index("equal"))
+_where = cython.declare(cython.int, NAMES.index("where"))
+
+
+@cython.final
+@cython.cclass
+class Derivatives:
+    """The adjoints, or the tangents, of the instructions on a tape, as far as a pass has come."""
+
+    _store: InstructionStore
+    _templates: Templates
+    _is_forward: cython.bint
+    _derivative: cython.p_int  # of each instruction: the index of its adjoint or tangent, or NO_INDEX
+    _choice: cython.p_int  # of each instruction: which choice lets its derivative through
+    _is_vague: cython.p_int  # of each instruction: whether its derivative may be nan where its choice leaves it out
+    _is_tame: cython.p_int  # of each instruction: see `tame`
+    _is_risky: cython.p_int  # of each instruction: whether an index out of range makes it nan, in reverse mode
+    _is_calm: cython.p_int  # of each instruction: whether nothing that the pass still meets makes nan of its 0
+    _knows_tame: cython.bint
+    _arrays: Any  # what these point to
+    # Of each choice: what lets the derivative through, which is a position of an instruction that selects, or one of
+    # two other choices; the choice around it, and how many there are around it; and the index of a number that is not 0
+    # where it and those around it let the derivative through, or NO_INDEX as long as none is needed.
+    _selected: list
+    _either: list
+    _outer: list
+    _depth: list
+    _condition: list
+
+    def __init__(self, store: InstructionStore, is_forward: bool) -> None:
+        """Begin with no derivatives.
+
+        Args:
+            store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
+            is_forward: Whether they are tangents; adjoints if not.
+        """
+        arrays = [numpy.full(store.length, start, numpy.int32) for start in (NO_INDEX, _NO_CHOICE, 0, 0, 0)]
+        self._store = store
+        self._templates = Templates()
+        self._is_forward = is_forward
+        self._arrays = arrays
+        self._derivative, self._choice = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
+        self._is_vague, self._is_tame = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
+        self._is_risky = c_compat.integers(arrays[4])
+        self._is_calm = self._is_tame  # in reverse mode: it holds of what an instruction depends on, too
+        self._knows_tame = False
+        self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def has_one(self, i: cython.int) -> cython.bint:
+        """Return whether an instruction has a derivative that is not exactly 0."""
+        return self._derivative[i] != _none
+
+    @cython.cfunc
+    def seed(self, i: cython.int, derivative: cython.int) -> object:
+        """Add to the derivative of an instruction what a caller gives."""
+        return self._accumulate(i, derivative, _no_choice, False)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def total(self, i: cython.int) -> cython.int:
+        """Return the index of the derivative of an instruction, which is 0 where it has none or was left out."""
+        if self._derivative[i] == _none:
+            return self._store.intern_constant(0.0)
+        return self._settled(self._derivative[i], self._choice[i], self._is_vague[i] != 0)
+
+    # Reverse mode
+
+    @cython.cfunc
+    def pull_back(self, i: cython.int, active: cython.p_int) -> object:
+        """Add to the adjoints of an instruction's active operands what it contributes to them."""
+        store: InstructionStore = self._store
+        arity: cython.int = evaluate.arity(store.opcode[i])
+        if active[store.x[i]]:
+            self._contribute(i, 0, i, store.x[i])
+        if arity > 1 and active[store.y[i]]:
+            self._contribute(i, 1, i, store.y[i])
+        if arity > 2 and active[store.z[i]]:
+            self._contribute(i, 2, i, store.z[i])
+        return None
+
+    @cython.cfunc
+    def pull_back_take(self, i: cython.int, active: cython.p_int) -> object:
+        """Add the adjoint of a `take` to the adjoint of the entry that the index picks.
+
+        The other entries get exactly 0. If the index is out of range, all entries get nan, unless a choice has left out
+        the `take` itself.
+        """
+        store: InstructionStore = self._store
+        table: tuple = store.tables[store.y[i]]
+        length: cython.int = len(table)
+        adjoint: cython.int = self._settled(self._derivative[i], self._choice[i], True)
+        index: cython.int = self._settled(store.x[i], self._choice[i], True)  # 0 is in range
+        zero: cython.int = _zero_in_range(store, index, length)
+        k: cython.int
+        entry: cython.int
+        found: cython.int
+        for k in range(length):
+            entry = table[k]
+            if active[entry]:
+                found = simplify.emit(store, _where, _picks(store, index, length, k), adjoint, zero)
+                self._accumulate(entry, found, self._chosen(i, k + 1, i, entry), False)
+        return None
+
+    @cython.cfunc
+    def pull_back_call(self, i: cython.int, active: cython.p_int) -> object:
+        """Add what a call contributes, at its first result, because by then all of its results have their adjoints."""
+        store: InstructionStore = self._store
+        function, operands, base = store.calls[store.x[i]]
+        if i != base:
+            return None
+        results = list(range(base, base + function.outputs))
+        if not self._with_one(results):
+            return None
+        choice: cython.int = self._either_of_all(self._with_one(results))
+        seeds = [self.total(result) if self.has_one(result) else NO_INDEX for result in results]
+        wanted = [active[cython.cast(cython.int, operand)] != 0 for operand in operands]
+        for operand, found in zip(operands, function.pull_some(store, operands, base, seeds, wanted), strict=True):
+            if active[cython.cast(cython.int, operand)]:
+                self._accumulate(operand, found, choice, choice != _no_choice)
+        return None
+
+    # Forward mode
+
+    @cython.cfunc
+    def push_forward(self, i: cython.int) -> object:
+        """Compute the tangent of an instruction from those of its operands."""
+        store: InstructionStore = self._store
+        arity: cython.int = evaluate.arity(store.opcode[i])
+        if self.has_one(store.x[i]):
+            self._contribute(i, 0, store.x[i], i)
+        if arity > 1 and self.has_one(store.y[i]):
+            self._contribute(i, 1, store.y[i], i)
+        if arity > 2 and self.has_one(store.z[i]):
+            self._contribute(i, 2, store.z[i], i)
+        return None
+
+    @cython.cfunc
+    def push_forward_take(self, i: cython.int) -> object:
+        """Take the tangent of the result from those of the table."""
+        store: InstructionStore = self._store
+        table: tuple = store.tables[store.y[i]]
+        if not self._with_one(table):
+            return None
+        found: cython.int = simplify.emit_take(store, store.x[i], tuple([self.total(entry) for entry in table]))
+        return self._accumulate(i, found, self._choice_of_take(i, table), False)
+
+    @cython.cfunc
+    def push_forward_call(self, i: cython.int) -> object:
+        """Compute the tangents of all results of a call, at its first result."""
+        store: InstructionStore = self._store
+        function, operands, base = store.calls[store.x[i]]
+        if i != base:
+            return None
+        given = self._with_one(operands)
+        if not given:
+            return None
+        choice: cython.int = self._either_of_all(given)
+        seeds = [self.total(operand) if self.has_one(operand) else NO_INDEX for operand in operands]
+        for k, found in enumerate(function.push(store, operands, base, seeds)):
+            self._accumulate(base + k, found, choice, choice != _no_choice)
+        return None
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _choice_of_take(self, i: cython.int, table: tuple) -> cython.int:
+        """Return the choice that lets the tangent of a `take` through: where the index picks an entry that has one."""
+        choice: cython.int = _no_choice
+        other: cython.int
+        is_always_one: cython.bint = len(self._with_one(table)) == len(table)
+        for k, entry in enumerate(table):
+            if self.has_one(entry):
+                other = self._chosen(i, k + 1, entry, i)
+                choice = other if choice == _no_choice else self._either_of(choice, other)
+                is_always_one = is_always_one and self._choice[cython.cast(cython.int, entry)] == _no_choice
+        return _no_choice if is_always_one else choice
+
+    # Both
+
+    @cython.cfunc
+    @cython.inline
+    def _contribute(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> object:
+        """Add what an instruction makes of a derivative to that of its operand, or of itself."""
+        choice: cython.int = self._choice[source]
+        is_vague: cython.bint = self._is_vague[source] != 0
+        found: cython.int = derivative_templates.instantiate(
+            self._store, self._templates, i, position, self._derivative[source]
+        )
+        if found == _none:
+            return None
+        if evaluate.selects(self._store.opcode[i]):
+            choice = self._chosen(i, position, source, target)
+        elif choice != _no_choice and self._is_wild(i) and not self._has_tame_partial(i, position):
+            is_vague = True
+        return self._accumulate(target, found, choice, is_vague)
+
+    @cython.cfunc
+    def _accumulate(self, i: cython.int, found: cython.int, choice: cython.int, is_vague: cython.bint) -> object:
+        """Add a contribution, which may be NO_INDEX, to a derivative."""
+        if found == _none:
+            return None
+        if self._derivative[i] == _none:
+            self._derivative[i], self._choice[i], self._is_vague[i] = found, choice, is_vague
+            return None
+        before: cython.int = self._derivative[i]
+        common: cython.int
+        if self._is_other_branch(self._choice[i], choice) and (is_vague or self._is_vague[i]):
+            return self._merge_branches(i, found, choice)
+        if self._choice[i] != choice:
+            common = self._common(self._choice[i], choice)
+            if choice != common:
+                found, is_vague = self._settled(found, choice, is_vague), False
+            if self._choice[i] != common:
+                before = self._settled(before, self._choice[i], self._is_vague[i] != 0)
+                self._is_vague[i] = False
+                self._choice[i] = common if self._is_calm[i] else self._either_of(self._choice[i], choice)
+        self._derivative[i] = simplify.emit(self._store, _add, before, found, 0)
+        self._is_vague[i] |= is_vague
+        return None
+
+    @cython.cfunc
+    def _merge_branches(self, i: cython.int, found: cython.int, choice: cython.int) -> object:
+        """Choose between a derivative and a contribution to it that come by the two branches of one `where`."""
+        selecting, position = self._selected[choice]
+        first: cython.int = found if position == 1 else self._derivative[i]
+        second: cython.int = self._derivative[i] if position == 1 else found
+        condition: cython.int = self._store.x[cython.cast(cython.int, selecting)]
+        self._derivative[i] = simplify.emit(self._store, _where, condition, first, second)
+        self._choice[i] = self._outer[choice]
+        self._is_vague[i] = self._choice[i] != _no_choice
+        return None
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _settled(self, derivative: cython.int, choice: cython.int, is_vague: cython.bint) -> cython.int:
+        """Return the index of a derivative that is 0 where its choice leaves it out."""
+        if choice == _no_choice or not is_vague:
+            return derivative
+        zero: cython.int = self._store.intern_constant(0.0)
+        return simplify.emit(self._store, _where, self._condition_of(choice), derivative, zero)
+
+    # Choices
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _chosen(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> cython.int:
+        """Return the choice by which an instruction that selects passes a derivative on."""
+        if not self._knows_tame:
+            tame.mark_tame(self._store, self._arrays[3])
+            if self._is_forward:
+                self._find_calm()
+            else:
+                tame.mark_risky(self._store, self._arrays[4])
+            self._knows_tame = True
+        # `maximum` and its like choose by their operands: they are nan where an operand is, and contain no nan.
+        is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)
+        if self._is_calm[target] and not (is_by_data and self._is_risky[target]):
+            return self._choice[source]
+        return self._new_choice((i, position), None, self._choice[source])
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _new_choice(self, selected: object, either: object, outer: cython.int) -> cython.int:
+        """Return a choice by an operand of an instruction, or one that is open where either of two others is."""
+        self._selected.append(selected)
+        self._either.append(either)
+        self._outer.append(outer)
+        self._depth.append(0 if outer == _no_choice else self._depth[outer] + 1)
+        self._condition.append(NO_INDEX)
+        return len(self._outer) - 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _is_other_branch(self, a: cython.int, b: cython.int) -> cython.bint:
+        """Return whether two choices are those of the two branches of one `where`."""
+        if _no_choice in (a, b) or a == b or self._outer[a] != self._outer[b]:
+            return False
+        if self._selected[a] is None or self._selected[b] is None or self._selected[a] == self._selected[b]:
+            return False
+        selecting: cython.int = self._selected[a][0]
+        return selecting == self._selected[b][0] and self._store.opcode[selecting] == _where
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _common(self, a: cython.int, b: cython.int) -> cython.int:
+        """Return a choice that both of two lie within or are, the innermost one if it is found soon."""
+        for _ in range(_most_climbed):
+            if a == b:
+                return a
+            if a == _no_choice or b == _no_choice:
+                return _no_choice
+            if self._depth[a] >= self._depth[b]:
+                a = self._outer[a]
+            else:
+                b = self._outer[b]
+        return _no_choice
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _either_of_all(self, instructions: list) -> cython.int:
+        """Return a choice that is open where that of the derivative of any of some instructions is."""
+        choice: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
+        for i in instructions:
+            choice = self._either_of(choice, self._choice[cython.cast(cython.int, i)])
+        return choice
+
+    @cython.cfunc
+    @cython.exceptval(-2)
+    def _either_of(self, a: cython.int, b: cython.int) -> cython.int:
+        """Return a choice that is open where either of two is: one of them, if the other lies within it."""
+        common: cython.int = self._common(a, b)
+        if common in (a, b) or self._is_other_branch(a, b):
+            return common
+        return self._new_choice(None, (a, b), common)
+
+    @cython.cfunc
+    def _with_one(self, instructions: Any) -> list:
+        """Return those of some instructions that have a derivative."""
+        return [i for i in instructions if self.has_one(i)]
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _condition_of(self, choice: cython.int) -> cython.int:
+        """Return the index of a number that is not 0 where a choice, and those around it, let a derivative through."""
+        waiting: list = [choice]
+        while waiting:
+            latest = waiting[-1]
+            missing = [other for other in self._conditions_before(latest) if self._condition[other] == _none]
+            if missing:
+                waiting += missing
+            else:
+                self._condition[latest] = self._new_condition(latest)
+                waiting.pop()
+        return self._condition[choice]
+
+    def _conditions_before(self, choice: int) -> tuple[int, ...]:
+        """Return the choices whose conditions are parts of that of a choice."""
+        either: tuple[int, ...] | None = self._either[choice]
+        if either is not None:
+            return either
+        return () if self._outer[choice] == _no_choice else (self._outer[choice],)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _new_condition(self, choice: cython.int) -> cython.int:
+        """Append the condition of a choice: the partial by the operand, which is 0 if the operand is left out.
+
+        The condition of a choice by `take` is nan, and not 0, if the index is out of range.
+        """
+        store: InstructionStore = self._store
+        own: cython.int
+        if self._either[choice] is not None:
+            first, second = self._either[choice]
+            own = self._condition[first]
+            return simplify.emit(store, _where, own, own, self._condition[second])
+        i, position = self._selected[choice]
+        if store.opcode[i] == _take:
+            own = _condition_of_take(store, i, position - 1)
+        else:
+            own = derivative_templates.instantiate(store, self._templates, i, position, store.intern_constant(1.0))
+        if self._outer[choice] == _no_choice:
+            return own
+        return simplify.emit(store, _where, self._condition[self._outer[choice]], own, store.intern_constant(0.0))
+
+    # Where 0 can become nan
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_wild(self, i: cython.int) -> cython.bint:
+        """Return whether an instruction may make nan of a derivative of 0, having an infinite partial."""
+        return not self._is_settled(i) and not evaluate.has_constant_partials(self._store.opcode[i])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _has_tame_partial(self, i: cython.int, position: cython.int) -> cython.bint:
+        """Return whether a partial is finite for what it depends on: that of a product by x is y, whatever x may be."""
+        store: InstructionStore = self._store
+        reads: cython.int = self._templates.reads[3 * store.opcode[i] + position]
+        if reads & 8 or not evaluate.is_tame(store.opcode[i]):
+            return False
+        return (
+            (not reads & 1 or self._is_settled(store.x[i]))
+            and (not reads & 2 or self._is_settled(store.y[i]))
+            and (not reads & 4 or self._is_settled(store.z[i]))
+        )
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_settled(self, i: cython.int) -> cython.bint:
+        """Return whether the number of an instruction is finite for finite inputs, whatever is out of range."""
+        return self._is_tame[i] != 0 and not self._is_risky[i]
+
+    @cython.cfunc
+    def _find_calm(self) -> object:
+        """Mark, for forward mode, what no wild instruction depends on."""
+        store: InstructionStore = self._store
+        calm = numpy.ones(len(self._arrays[3]), numpy.int32)
+        self._arrays.append(calm)
+        self._is_calm = c_compat.integers(calm)
+        i: cython.int
+        opcode: cython.int
+        latest: cython.int = -1  # the call whose operands have been marked last: its results stand side by side
+        for i in range(len(calm) - 1, -1, -1):
+            opcode = store.opcode[i]
+            if opcode <= 0 or (self._is_calm[i] and not self._is_wild(i)):
+                continue
+            if opcode == _call:
+                operands = store.calls[store.x[i]][1] if store.x[i] != latest else []
+                latest = store.x[i]
+            elif opcode == _take:
+                operands = store.tables[store.y[i]]
+            else:
+                operands = [store.x[i], store.y[i], store.z[i]][: evaluate.arity(opcode)]
+            for operand in operands:
+                self._is_calm[cython.cast(cython.int, operand)] = False
+        return None
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
+    """Append the condition of the entry k of a table: 1 if the index picks it, nan if it is out of range, else 0."""
+    length: cython.int = len(store.tables[store.y[i]])
+    is_picked: cython.int = _picks(store, store.x[i], length, k)
+    return simplify.emit(
+        store, _where, is_picked, store.intern_constant(1.0), _zero_in_range(store, store.x[i], length)
+    )
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
+    """Append whether an index picks the entry k of a table, counted from either end."""
+    is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
+    from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
+    position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)
+    return simplify.emit(store, _equal, position, store.intern_constant(k), 0)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _zero_in_range(store: InstructionStore, index: cython.int, length: cython.int) -> cython.int:
+    """Append a number that is 0 if an index is in the range of a table, and nan if not."""
+    return simplify.emit_take(store, index, (store.intern_constant(0.0),) * length)

@@ -1,2 +1,0 @@
-# Lets the compiled c_abi.py call the interpreter's methods as C functions.
-from gradwalk.program.interpreter cimport Interpreter

@@ -1,0 +1,1 @@
+"""Instructions that hold programs: loops, branches and batches."""

@@ -1,0 +1,106 @@
+"""`Choice`: a choice between programs as one instruction. On numbers the chosen one is run, and no other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from gradwalk.graph.graph import Floats
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.calls.derived import pulled, pushed, weight
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import ProgramError
+from gradwalk.program.native.machine_code import under
+from gradwalk.program.program import Program, trusted
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tracing.trace import Indices
+
+
+class Choice(Call):
+    """A choice as a call. Its operands are the number of a program, and what all programs take.
+
+    Args:
+        branches: The programs, which have equally many inputs, and equally many outputs. Below 0 the first one is run,
+            beyond the last the last one; where the number is nan all results are nan.
+    """
+
+    name = "switch"
+    kind = "switch"
+
+    def __init__(self, branches: Sequence[Program]) -> None:
+        self.branches = self.parts = tuple(branches)
+        self.described = f"one of {len(self.branches)} programs, by the first operand"
+        self.shown_parts = [(f"branch {i}", branch) for i, branch in enumerate(self.branches)]
+        self.inputs = 1 + self.branches[0].inputs
+        self.outputs = len(self.branches[0].outputs)
+
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its programs: see `Call.backends`."""
+        found: dict[str, str] = {}
+        for part, branch in self.shown_parts:
+            found |= under(part, branch.interpreter.backends_beside(known))
+        return found
+
+    def __repr__(self) -> str:
+        return f"<choice between {len(self.branches)} programs>"
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the results for numbers: see `Call.numbers`."""
+        index = float(operands[0])
+        if math.isnan(index):
+            return numpy.full(self.outputs, math.nan)
+        program = self.branches[int(min(max(index, 0), len(self.branches) - 1))]
+        results: Floats = program.run(operands[1:])
+        return results
+
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the choice between the adjoints of the programs, and return their indices: see `Call.pull`."""
+        return [NO_INDEX, *appended(self._back, tape, [*operands, *given(tape, adjoints)])]
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the choice between the tangents of the programs, and return their indices: see `Call.push`."""
+        return appended(self._forward, tape, [*operands, *given(tape, tangents[1:])])
+
+    @cached_property
+    def _back(self) -> Choice:
+        return Choice([pulled(branch) for branch in self.branches])
+
+    @cached_property
+    def _forward(self) -> Choice:
+        return Choice([pushed(branch) for branch in self.branches])
+
+    @cached_property
+    def weight(self) -> float:
+        """How many instructions it is without calls."""
+        return sum(map(weight, self.branches)) + self.outputs
+
+    def flat(self) -> Program:
+        """Return the choice as one program, in which all are computed."""
+        tape = Tape()
+        index = tape.input()
+        inputs = [tape.input() for _ in range(self.branches[0].inputs)]
+        results = [tape.inline(branch, inputs) for branch in self.branches]
+        if len(results) == 2:
+            is_second = tape.append("less_equal", tape.constant(1.0), index)
+            is_number, nan = tape.append("equal", index, index), tape.constant(math.nan)
+            chosen = [tape.append("where", is_second, y, x) for x, y in zip(*results, strict=True)]
+            return tape.program([tape.append("where", is_number, number, nan) for number in chosen])
+        last = tape.constant(len(results) - 1.0)
+        within = tape.append("minimum", tape.append("maximum", index, tape.constant(0.0)), last)
+        within = tape.append("floor", within)
+        return tape.program([tape.take(within, list(numbers)) for numbers in zip(*results, strict=True)])
+
+
+def choice_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
+    """Read a choice from a file: see `gradwalk.program.code.call_kinds`."""
+    if settings:
+        raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
+    if not parts:
+        raise ProgramError("a switch has no programs: it has at least one")
+    if len({(part.inputs, len(part.outputs)) for part in parts}) > 1:
+        raise ProgramError("the programs of a switch differ in how many inputs or outputs they have")
+    return Choice([trusted(part) for part in parts])

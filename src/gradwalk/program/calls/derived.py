@@ -1,0 +1,139 @@
+"""The derivatives of a program, as programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradwalk.program.code.call_kinds import maker
+from gradwalk.program.code.code import Code
+from gradwalk.program.program import Program, trusted
+from gradwalk.program.tape import Tape
+from gradwalk.program.tracing.trace import Indices
+
+
+def pulled(program: Program) -> Program:
+    """Return a program's reverse mode.
+
+    Args:
+        program: The program.
+
+    Returns:
+        The program from its inputs and the adjoints of its outputs to the adjoints of its inputs.
+    """
+    tape, inputs, outputs = unrolled(program)
+    return tape.program(tape.reverse([(output, tape.input()) for output in outputs], inputs))
+
+
+def pushed(program: Program) -> Program:
+    """Return a program's forward mode.
+
+    Args:
+        program: The program.
+
+    Returns:
+        The program from its inputs and their tangents to the tangents of its outputs.
+    """
+    tape, inputs, outputs = unrolled(program)
+    return tape.program(tape.forward([(index, tape.input()) for index in inputs], outputs))
+
+
+MOST_UNROLLED = 2_000_000  # instructions
+
+
+def weight(program: Program) -> float:
+    """Return how many instructions a program is without calls.
+
+    Args:
+        program: The program.
+
+    Returns:
+        The number; infinite where a call is no such program.
+    """
+    return len(program) + sum(function.weight for function, _ in program.calls)
+
+
+def flattened(program: Program) -> Program:
+    """Return a program in which loops and choices are replaced by their instructions, unless these are too many.
+
+    Args:
+        program: The program.
+
+    Returns:
+        A program that computes the same, with the same names.
+    """
+    weights = [function.weight for function, _ in program.calls if function.weight < math.inf]
+    if not weights or sum(weights) > MOST_UNROLLED:
+        return program
+    tape = Tape()
+    inputs = [tape.input() for _ in range(program.inputs)]
+    outputs = tape.inline(program, inputs, lambda function: function.flat() if function.weight < math.inf else None)
+    return tape.program(outputs).named(list(program.input_names), list(program.output_names))
+
+
+def portable(code: Code) -> Code:
+    """Return a program whose calls are all of kinds that files know, as far as there is one.
+
+    Args:
+        code: The program.
+
+    Returns:
+        A program that computes the same; the same one if its calls are of such kinds.
+    """
+    return _Portable().program(code)
+
+
+class _Portable:
+    """Replaces calls that files do not know. A program or call that is shared is replaced once."""
+
+    def __init__(self) -> None:
+        self._programs: dict[int, tuple[Code, Code]] = {}  # by its id, each program and its replacement
+        self._calls: dict[int, Program | None] = {}  # by its id, the replacement of each call
+
+    def program(self, code: Code) -> Code:
+        """Return what replaces a program."""
+        if id(code) not in self._programs:
+            self._programs[id(code)] = code, self._replaced(code)
+        return self._programs[id(code)][1]
+
+    def _replaced(self, code: Code) -> Code:
+        replaced = {id(call): program for call, _ in code.calls if (program := self._call(call)) is not None}
+        if not replaced:
+            return code
+        tape = Tape()
+        inputs = [tape.input() for _ in range(code.inputs)]
+        program = tape.program(tape.inline(trusted(code), inputs, lambda call: replaced.get(id(call))))
+        return program.named(list(code.input_names), list(code.output_names)).code
+
+    def _call(self, call: Any) -> Program | None:
+        """Return what replaces a call; None if files know it and all programs that it consists of."""
+        if id(call) not in self._calls:
+            self._calls[id(call)] = self._of_known_calls(call)
+        return self._calls[id(call)]
+
+    def _of_known_calls(self, call: Any) -> Program | None:
+        program = call.portable
+        if program is not None:
+            return trusted(self.program(program.code))
+        codes = [part.code for part in call.parts]
+        written = [self.program(code) for code in codes]
+        if all(one is other for one, other in zip(written, codes, strict=True)):
+            return None
+        made = maker(call.kind)(written, call.settings)
+        tape = Tape()
+        base = tape.call(made, [tape.input() for _ in range(made.inputs)])
+        return tape.program(list(range(base, base + made.outputs)))
+
+
+def unrolled(program: Program) -> tuple[Tape, Indices, Indices]:
+    """Return a tape with the instructions of a program.
+
+    Args:
+        program: The program.
+
+    Returns:
+        The tape, and the indices of the program's inputs and outputs on it.
+    """
+    tape = Tape()
+    inputs = [tape.input() for _ in range(program.inputs)]
+    return tape, inputs, tape.inline(program, inputs)

@@ -1,0 +1,483 @@
+"""`Loop`: a loop as one instruction of a program, whose step is a program itself.
+
+Its derivatives are loops again. Forward mode is the loop of a step that carries numbers and tangents. Reverse mode is
+`LoopBack`: the loop is run, keeping carries, and then its steps are gone back. That is linear in the adjoints of the
+results, so its own derivatives are those of forward mode: with y the results, v tangents and s seeds,
+
+    d/dt of the adjoints of s*y  =  the adjoints of s*dy + ds*y      (forward over reverse)
+    the adjoints of v * (adjoints of s*y)  =  those of s*dy, and dy for the seeds      (reverse over reverse)
+
+where dy are the tangents that the loop makes of v, or dt: two kinds of instructions are enough for any order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gradwalk.graph.graph import Floats
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.calls.derived import flattened, pulled, weight
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import ProgramError
+from gradwalk.program.native.machine_code import under
+from gradwalk.program.program import Program, trusted
+from gradwalk.program.run.interpreter import Interpreter
+from gradwalk.program.run.loop_runner import LoopRunner
+from gradwalk.program.tape import Tape
+from gradwalk.program.tracing.trace import Indices
+
+_LARGEST = 2**31 - 1  # indices are int32
+_MOST_STEPS = 2**53  # that a float counts
+
+
+class Sizes(NamedTuple):
+    """How many numbers there are of each kind.
+
+    Attributes:
+        carry: That go round.
+        fixed: That are the same in all steps.
+        row: That each step takes of what is gone through.
+        out: That each step gives.
+    """
+
+    carry: int
+    fixed: int
+    row: int
+    out: int
+
+    @property
+    def input_names(self) -> list[str]:
+        """What the inputs of a step are called."""
+        return ["i", *_names("c", self.carry), *_names("f", self.fixed), *_names("x", self.row)]
+
+
+class Loop(Call):
+    """A loop as a call, from the first carry, what is fixed, and all rows to the last carry, and what all steps give.
+
+    Args:
+        body: The program of a step. Its inputs are the count, the carry, what is fixed, and the step's row; its outputs
+            the next carry, and what the step gives.
+        sizes: How many numbers there are of each kind.
+        first: The count of the first step.
+        steps: How many steps there are, or, with a condition, may be; None for any number.
+        condition: The program that tells from the carry and what is fixed whether there is another step: 0 where there
+            is none. None where `steps` says.
+        memory: How many carries are kept for the way back: None for all, "sqrt", "binomial", or a number.
+    """
+
+    name = "loop"
+    kind = "loop"
+    inputs: int
+
+    def __init__(
+        self,
+        body: Program,
+        sizes: Sizes,
+        first: int,
+        steps: int | None,
+        condition: Program | None = None,
+        memory: str | int | None = None,
+    ) -> None:
+        self.body, self.sizes, self.first, self.steps = _named(body, sizes.input_names), sizes, first, steps
+        self.condition = condition and _named(condition, sizes.input_names[1 : 1 + sizes.carry + sizes.fixed])
+        self.memory = memory
+        self._backs: dict[tuple[bool, ...], LoopBack] = {}
+        self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
+        self.outputs = sizes.carry + sizes.out * (steps or 0)
+        self.parts = (self.body,) if self.condition is None else (self.body, self.condition)
+        most = "" if steps is None else f", at most {steps} times"
+        self.described = f"as long as a condition holds{most}" if condition else f"{steps} times, from i = {first} on"
+        self.shown_parts = list(zip(("step", "condition"), self.parts, strict=False))
+        self.runner = LoopRunner(
+            Interpreter(body.code),
+            None if condition is None else Interpreter(condition.code),
+            tuple(sizes),
+            first,
+            -1 if steps is None else steps,
+        )
+
+    def __repr__(self) -> str:
+        return f"<loop of {len(self.body)} instructions, {self.described}>"
+
+    def __reduce__(self) -> Any:
+        return Loop, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
+
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its parts: see `Call.backends`."""
+        found = under("step", self.runner.body.backends_beside(known))
+        if self.runner.condition is None:
+            return found
+        return found | under("condition", self.runner.condition.backends_beside(known))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What files hold of it besides its programs."""
+        return {**self.sizes._asdict(), "first": self.first, "steps": self.steps, "checkpoint": self.memory}
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the results for numbers: see `Call.numbers`."""
+        results: Floats = self.runner.forward(operands)
+        return results
+
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull_some`."""
+        return appended(self.back(self.step_inputs(wanted)), tape, [*operands, *given(tape, adjoints)])
+
+    def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
+        """Return for which inputs of a step adjoints are asked for: for a row, those of any of its steps.
+
+        Args:
+            wanted: For each operand of the loop, whether its adjoint is asked for.
+
+        Returns:
+            The same for the carry, what is fixed, and a row.
+        """
+        rows = self.sizes.carry + self.sizes.fixed
+        return (*wanted[:rows], *(any(wanted[i :: self.sizes.row]) for i in range(rows, rows + self.sizes.row)))
+
+    @property
+    def all_inputs(self) -> tuple[bool, ...]:
+        """What `step_inputs` returns where all adjoints are asked for."""
+        return (True,) * (len(self.body.input_names) - 1)
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the loop that makes tangents, and return their indices: see `Call.push`."""
+        results = appended(self.dual, tape, self.paired(operands, given(tape, tangents)))
+        return self.parted(results)[1]
+
+    def back(self, wanted: tuple[bool, ...]) -> LoopBack:
+        """Return the way back.
+
+        Args:
+            wanted: For each input of a step but the count, whether its adjoint is asked for.
+
+        Returns:
+            The way back, which is the same for the same inputs.
+        """
+        return self._backs.setdefault(wanted, LoopBack(self, wanted))
+
+    @cached_property
+    def dual(self) -> Loop:
+        """The loop whose numbers are each followed, kind by kind, by their tangents."""
+        carry, fixed, row, out = self.sizes
+        tape = Tape()
+        count = tape.input()
+        numbers, tangents = [], []
+        for size in (carry, fixed, row):
+            numbers += [tape.input() for _ in range(size)]
+            tangents += [tape.input() for _ in range(size)]
+        outputs = tape.inline(self.body, [count, *numbers])
+        pushed = tape.forward(list(zip(numbers, tangents, strict=True)), outputs)
+        body = tape.program([*outputs[:carry], *pushed[:carry], *outputs[carry:], *pushed[carry:]])
+        sizes = Sizes(2 * carry, 2 * fixed, 2 * row, 2 * out)
+        return Loop(body, sizes, self.first, self.steps, self._condition_of_dual(), self.memory)
+
+    def _condition_of_dual(self) -> Program | None:
+        """The condition as a program of numbers and tangents, of which it looks at the numbers."""
+        if self.condition is None:
+            return None
+        tape = Tape()
+        numbers: Indices = []
+        for size in (self.sizes.carry, self.sizes.fixed):
+            numbers += [tape.input() for _ in range(size)]
+            for _ in range(size):
+                tape.input()
+        return tape.program(tape.inline(self.condition, numbers))
+
+    @cached_property
+    def weight(self) -> float:
+        """How many instructions it is without calls."""
+        if self.steps is None:
+            return math.inf
+        chosen = 2 * self.sizes.carry if self.condition else 0
+        step = weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0)
+        return self.steps * max(step, 1.0)  # steps without instructions take time, too
+
+    def flat(self) -> Program:
+        """Return the loop as one program: all steps that there may be, of which those after the end are left out."""
+        assert self.steps is not None
+        tape = Tape()
+        carry_size, fixed_size, row, _ = self.sizes
+        carry = [tape.input() for _ in range(carry_size)]
+        fixed = [tape.input() for _ in range(fixed_size)]
+        out: Indices = []
+        goes_on = tape.constant(1.0)
+        for step in range(self.steps):
+            goes_on = self._goes_on(tape, goes_on, carry, fixed)
+            count = tape.constant(float(self.first + step))
+            taken = [tape.input() for _ in range(row)]
+            results = tape.inline(self.body, [count, *carry, *fixed, *taken])
+            out += results[carry_size:]
+            carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
+        if self.condition:  # nan where the condition still holds, and so are all derivatives: what is chosen has none
+            goes_on = self._goes_on(tape, goes_on, carry, fixed)
+            [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
+            carry = [tape.append("mul", number, factor) for number in carry]
+        return tape.program([*carry, *out])
+
+    def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
+        """Append whether there is another step, where there has been one so far."""
+        if self.condition is None:
+            return goes_on
+        [holds] = tape.inline(self.condition, [*carry, *fixed])
+        return tape.append("where", goes_on, holds, tape.constant(0.0))
+
+    def paired(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
+        """Return the operands of `dual`: those of the loop, kind by kind and row by row, with their tangents.
+
+        Args:
+            numbers: The indices of the loop's operands.
+            tangents: Those of their tangents.
+
+        Returns:
+            The indices.
+        """
+        carry, fixed, row, _ = self.sizes
+        return _interleaved(numbers, tangents, [carry, fixed], row)
+
+    def paired_results(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
+        """Return what belongs to the loop's results and to their tangents in the order of the results of `dual`.
+
+        Args:
+            numbers: What belongs to the results.
+            tangents: What belongs to their tangents.
+
+        Returns:
+            All of it.
+        """
+        return _interleaved(numbers, tangents, [self.sizes.carry], self.sizes.out)
+
+    def parted(self, results: Sequence[int]) -> tuple[Indices, Indices]:
+        """Part the results of `dual`: those of the loop, and their tangents.
+
+        Args:
+            results: The indices of the results of `dual`.
+
+        Returns:
+            The indices of both.
+        """
+        return _parted(results, [self.sizes.carry], self.sizes.out)
+
+    def parted_operands(self, adjoints: Sequence[int]) -> tuple[Indices, Indices]:
+        """Part what belongs to the operands of `dual`: to those of the loop, and to their tangents.
+
+        Args:
+            adjoints: The indices, in the order of the operands of `dual`.
+
+        Returns:
+            The indices of both.
+        """
+        carry, fixed, row, _ = self.sizes
+        return _parted(adjoints, [carry, fixed], row)
+
+
+class LoopBack(Call):
+    """The way back through a loop: from its operands and the adjoints of its results to the adjoints of its operands.
+
+    Args:
+        loop: The loop.
+        wanted: For each input of a step but the count, whether its adjoint is asked for. Others may be 0.
+    """
+
+    name = "loop'"
+    kind = "loop_back"
+
+    def __init__(self, loop: Loop, wanted: tuple[bool, ...]) -> None:
+        self.loop = loop
+        self.wanted = wanted
+        self.inputs = loop.inputs + loop.outputs
+        self.outputs = loop.inputs
+        self.parts = loop.parts
+        self.described = f"the way back through a loop, {loop.described}"
+
+    def __repr__(self) -> str:
+        return f"<the way back through {self.loop!r}>"
+
+    def __reduce__(self) -> Any:
+        return LoopBack, (self.loop, self.wanted)
+
+    @property
+    def shown_parts(self) -> Sequence[tuple[str, Program]]:  # type: ignore[override]
+        """The programs that are shown of it: those of the loop, and the step back."""
+        return [*self.loop.shown_parts, ("step back", self.body)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What files hold of it besides the loop's programs."""
+        return {**self.loop.settings, "wanted": [i for i, is_wanted in enumerate(self.wanted) if is_wanted]}
+
+    @cached_property
+    def body(self) -> Program:
+        """The program of a step: see `LoopRunner.backward`."""
+        carry, fixed, row, out = self.loop.sizes
+        tape = Tape()
+        count = tape.input()
+        inputs = [tape.input() for _ in range(carry + fixed + row)]
+        adjoints = [tape.input() for _ in range(carry)]
+        totals = [tape.input() for _ in range(fixed)]
+        adjoints += [tape.input() for _ in range(out)]
+        outputs = tape.inline(self.loop.body, [count, *inputs])
+        active = _active(self.loop, self.wanted)
+        reached = tape.reverse(
+            list(zip(outputs, adjoints, strict=True)), [i for i, is_one in zip(inputs, active, strict=True) if is_one]
+        )
+        of_active = iter(reached)
+        found = [next(of_active) if is_one else tape.constant(0.0) for is_one in active]
+        added = [tape.append("add", total, one) for total, one in zip(totals, found[carry:], strict=False)]
+        names = [*self.loop.body.input_names, *_names("d", carry), *_names("total", fixed), *_names("dy", out)]
+        return tape.program([*found[:carry], *added, *found[carry + fixed :]]).named(names, [])
+
+    @cached_property
+    def weight(self) -> float:
+        """How many instructions it is without calls, by what the way back usually is."""
+        return 4 * self.loop.weight
+
+    def flat(self) -> Program:
+        """Return the way back as one program: reverse mode of all steps."""
+        return pulled(flattened(self.loop.flat()))
+
+    def backends(self, known: set[int]) -> dict[str, str]:
+        """Return what runs its parts: see `Call.backends`."""
+        return self.loop.backends(known) | under("step back", self._interpreter.backends_beside(known))
+
+    @cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self.body.code)
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the results for numbers: see `Call.numbers`."""
+        split = len(operands) - self.loop.outputs
+        results: Floats = self.loop.runner.backward(
+            self._interpreter, operands[:split], operands[split:], self.loop.memory
+        )
+        return results
+
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append what the adjoints of the operands and seeds are: reverse over reverse, as the module says."""
+        loop = self.loop
+        split = len(operands) - loop.outputs
+        numbers, seeds = operands[:split], operands[split:]
+        paired = loop.paired(numbers, given(tape, adjoints))
+        _, of_seeds = loop.parted(appended(loop.dual, tape, paired))
+        none = [tape.constant(0.0)] * loop.outputs
+        back = self._of_dual(loop.step_inputs(wanted[:split]))
+        of_numbers, _ = loop.parted_operands(appended(back, tape, [*paired, *loop.paired_results(none, seeds)]))
+        return [*of_numbers, *of_seeds]
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append what the tangents of the results are: forward over reverse, as the module says."""
+        loop = self.loop
+        split = len(operands) - loop.outputs
+        pushed = given(tape, tangents)
+        paired = loop.paired(operands[:split], pushed[:split])
+        seeds = loop.paired_results(pushed[split:], operands[split:])
+        of_numbers, _ = loop.parted_operands(appended(self._of_dual(self.wanted), tape, [*paired, *seeds]))
+        return of_numbers
+
+    def _of_dual(self, wanted: tuple[bool, ...]) -> LoopBack:
+        """The way back through the loop with tangents, for the adjoints of some of the numbers, and of no tangents."""
+        carry, fixed, _, _ = self.loop.sizes
+        parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
+        return self.loop.dual.back(tuple([flag for part in parts for flag in (*part, *(False,) * len(part))]))
+
+
+def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
+    """For each input of a step but the count, whether it depends on one whose adjoint is asked for, or is one."""
+    carry = loop.sizes.carry
+    active = list(wanted)
+    code = loop.body.code
+    while True:
+        depends = code.depending([False, *active])
+        reached = [active[i] or depends[code.outputs[i]] for i in range(carry)]
+        if reached == active[:carry]:
+            return active
+        active[:carry] = reached
+
+
+def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
+    """Read a loop from a file: see `gradwalk.program.code.call_kinds`."""
+    known = [*Sizes._fields, "first", "steps", "checkpoint"]
+    if sorted(settings) != sorted(known):
+        raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
+    sizes = Sizes(*[_whole(settings, name) for name in Sizes._fields])
+    first, memory = _whole(settings, "first", -_MOST_STEPS, _MOST_STEPS), settings["checkpoint"]
+    steps = None if settings["steps"] is None else _whole(settings, "steps", 0, _MOST_STEPS)
+    if memory not in (None, "sqrt", "binomial"):
+        _whole(settings, "checkpoint", 1, _MOST_STEPS)
+    if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
+        raise ProgramError("a loop has the program of its step; and that of its condition, or steps where it has rows")
+    body, *condition = parts
+    numbers, said = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
+    if numbers != said:
+        raise ProgramError(f"the step of a loop takes and gives {numbers} numbers, where its sizes say {said}")
+    if condition and (condition[0].inputs, len(condition[0].outputs)) != (sizes.carry + sizes.fixed, 1):
+        raise ProgramError("the condition of a loop takes the carry and what is fixed, and gives one number")
+    if (sizes.row + sizes.out + 1) * (steps or 0) > _LARGEST and (sizes.row or sizes.out):
+        raise ProgramError("a loop has more operands or results than can be counted")
+    return Loop(trusted(body), sizes, first, steps, trusted(condition[0]) if condition else None, memory)
+
+
+def loop_back_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
+    """Read the reverse pass of a loop from a file: see `gradwalk.program.code.call_kinds`."""
+    wanted = settings.get("wanted")
+    loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
+    count = len(loop.all_inputs)
+    if not isinstance(wanted, list) or not all(type(i) is int and 0 <= i < count for i in wanted):
+        raise ProgramError(
+            f"the way back through a loop has no list of the inputs of a step that are wanted: {wanted!r:.60}"
+        )
+    return loop.back(tuple([i in wanted for i in range(count)]))
+
+
+def _whole(settings: Mapping[str, Any], name: str, least: int = 0, most: int = _LARGEST) -> int:
+    number = settings[name]
+    if type(number) is not int or not least <= number <= most:
+        raise ProgramError(f"{name} of a loop is {number!r:.60}, not a whole number from {least} on")
+    return number
+
+
+def _named(program: Program, names: list[str]) -> Program:
+    """The program with these names of its inputs; the same one where it has them."""
+    return program if list(program.input_names) == names else program.named(names, [])
+
+
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{i}" for i in range(count)]
+
+
+def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> Indices:
+    """Append which of two stands where a condition holds, number by number."""
+    return [tape.append("where", condition, x, y) for x, y in zip(numbers, others, strict=True)]
+
+
+def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int], row: int) -> Indices:
+    """Two sequences as one: group by group the first and then the second, and the rest row by row."""
+    found: Indices = []
+    for part in _parts(len(first), groups, row):
+        found += [*first[part], *second[part]]
+    return found
+
+
+def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, Indices]:
+    """The two sequences that `_interleaved` has made one."""
+    first: Indices = []
+    second: Indices = []
+    for part in _parts(len(both) // 2, groups, row):
+        middle = part.start + part.stop
+        first += both[2 * part.start : middle]
+        second += both[middle : 2 * part.stop]
+    return first, second
+
+
+def _parts(length: int, groups: list[int], row: int) -> list[slice]:
+    """The groups as slices, and the rows behind them."""
+    bounds = [0]
+    for group in groups:
+        bounds.append(bounds[-1] + group)
+    if row:
+        bounds += range(bounds[-1] + row, length + 1, row)
+    return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]

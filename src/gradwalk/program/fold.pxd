@@ -1,3 +1,0 @@
-# What the compiled module reaches without going through Python.
-from gradwalk.ops cimport c_compat
-from gradwalk.program.shapes cimport Shapes

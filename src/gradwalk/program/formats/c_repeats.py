@@ -1,0 +1,132 @@
+"""The loops that were found in a program, in C: `placement` says where numbers stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
+from gradwalk.program.formats.placement import Loops, Placement, before
+from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
+
+_COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
+_FEWEST = 8  # instructions that a loop has to save: what is written out can stay in registers
+
+
+class CRepeats:
+    """Writes loops.
+
+    Args:
+        code: The parts of the program.
+        suffix: What is appended to the names of arrays.
+        most: How many instructions a program may have that is written without loops.
+
+    Attributes:
+        parts: The loops that are written, and the instructions between them, in order.
+        cells: How many numbers `memory` holds.
+        inside: Of each index, whether it is the result of an instruction in a loop.
+        kept: Of each index, whether it stands in `memory`.
+    """
+
+    def __init__(self, code: Code, suffix: str, most: int) -> None:
+        self._code = code
+        self._suffix = suffix
+        repeats = [repeat for repeat in _found(code, most) if repeat.period * (repeat.times - 1) >= _FEWEST]
+        self._placement = Placement(code, repeats)
+        self.parts = [part for part, around in self._placement.everything if part is not None and not around]
+        self.inside, self.kept = self._placement.inside, self._placement.kept
+        kept = numpy.flatnonzero(self.kept)
+        self._first = int(kept[0]) if len(kept) else 0
+        self.cells = int(kept[-1]) + 1 - self._first if len(kept) else 0
+
+    def read(self, place: Moving) -> str:
+        """Return the number at an index that stands in `memory`."""
+        return f"memory[{place._replace(start=place.start - self._first).text(_COUNTERS)}]"
+
+    def statement(self, repeat: Repeat) -> tuple[list[str], list[int]]:
+        """Write a loop.
+
+        Args:
+            repeat: The loop, which is in no other.
+
+        Returns:
+            Lines of C with {0}, {1} and so on for operands that do not move, and the indices of these operands.
+        """
+        lines: list[str] = []
+        operands: dict[int, int] = {}
+        open_loops: list[tuple[Repeat, ...]] = []  # the loops that are being written, each with those around
+        for part, around in traversed(range(repeat.start, repeat.stop), [repeat]):
+            indent = "    " * 2 * len(around)
+            if isinstance(part, range):
+                added = [line for i in part for line in self._computing(i, around, operands)]
+            elif part is None:
+                added = self._end(open_loops.pop())
+            else:
+                open_loops.append((*around, part))
+                added = self._begin(open_loops[-1], operands)
+            lines += [f"{indent}{line}" for line in added]
+        return lines, list(operands)
+
+    def _begin(self, loops: Loops, operands: dict[int, int]) -> list[str]:
+        """Begin the innermost of these loops, with variables for what each repetition takes from the one before."""
+        counter = _COUNTERS[len(loops) - 1]
+        lines = ["{{", f"    long {counter};"]
+        for i in self._placement.carried[loops]:
+            place = before(result(self._code, i, loops), loops)
+            lines.append(f"    double c{self._code.first + i} = {self._operand(place, loops[:-1], operands)};")
+        return [*lines, f"    for ({counter} = 0; {counter} < {loops[-1].times}; ++{counter}) {{{{"]
+
+    def _end(self, loops: Loops) -> list[str]:
+        """End it, and keep what is needed of its last repetition alone."""
+        carried = self._placement.carried[loops]
+        first = self._code.first
+        last = [(i, self._placement.keeps_last(i, loops)) for i in carried]
+        moved = [f"        c{first + i} = v{first + i};" for i in carried]
+        stored = [f"    {self.read(place)} = c{first + i};" for i, place in last if place is not None]
+        return [*moved, "    }}", *stored, "}}"]
+
+    def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
+        """Write `count` outputs from number `start` on, which stand in `memory` at equal distances, as a loop."""
+        first, second = self._code.outputs[start : start + 2]
+        number = self.read(Moving(first, (second - first,)))
+        loop = f"for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {number};"
+        return ["{{", "    long i;", f"    {loop}", "}}"], []
+
+    def _computing(self, i: int, around: Loops, operands: dict[int, int]) -> list[str]:
+        """Write an instruction; operands that do not move are entered with their numbers."""
+        opcode = int(self._code.instructions[4 * i])
+        given = [self._operand(place, around, operands) for place in self._placement.operands(i, around)]
+        index = self._code.first + i
+        lines = []
+        if opcode == TAKE:
+            lines.append(f"const double table{index}[] = {{{{{', '.join(given[1:])}}}}};")
+            text = f"take(table{index}, 1, {len(given) - 1}, {given[0]})"
+        else:
+            text = INSTRUCTIONS[opcode].c.format(*given)
+        lines.append(f"const double v{index} = {text};")
+        place = self._placement.keeps(i, around)
+        return lines if place is None else [*lines, f"{self.read(place)} = v{index};"]
+
+    def _operand(self, place: Moving, around: Loops, operands: dict[int, int]) -> str:
+        if self._placement.is_local(place, around):
+            return f"v{place.start}"
+        carried = self._placement.carrying(place, around)
+        if carried is not None:
+            return f"c{self._code.first + carried}"
+        if any(place.strides) or self.inside[place.start]:
+            return self._moving(place)
+        return f"{{{operands.setdefault(place.start, len(operands))}}}"
+
+    def _moving(self, place: Moving) -> str:
+        if place.start < self._code.inputs:
+            return f"inputs[{place.text(_COUNTERS)}]"
+        if place.start < self._code.first:
+            return f"constants{self._suffix}[{place._replace(start=place.start - self._code.inputs).text(_COUNTERS)}]"
+        return self.read(place)
+
+
+def _found(code: Code, most: int) -> Sequence[Repeat]:
+    return fold(code) if len(code) > most else ()

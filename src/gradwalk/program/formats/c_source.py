@@ -1,0 +1,389 @@
+"""Programs as C99: one file that needs nothing but <math.h>."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy
+
+from gradwalk.ops.printers import C_HELPERS
+from gradwalk.ops.statements import c_definitions
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
+from gradwalk.program.formats import c_calls
+from gradwalk.program.formats.c_names import is_taken
+from gradwalk.program.formats.c_repeats import CRepeats
+from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
+
+# The most statements in a function. A compiler's time grows faster than a function's length.
+_PIECE = 250
+
+# How long a program is whose loops are written as such: in a short one all numbers can stay in registers.
+FLAT_BELOW = 250
+
+_FEWEST_OUTPUTS = 5  # that a loop sets
+_MOST_CELLS = 4096  # numbers kept by loops that stand on the stack
+
+# What the file defines, besides what its formulas call.
+_OWN = """
+    inputs outputs constants tables take kept memory PIECE operands results plan_begin plan_free plan_reserve plan_start
+    plan_distance plan_next plan_thin plan_keeps plan_slots PLAN_ADVANCE PLAN_REPLAY PLAN_SWEEP PLAN_BACK
+"""
+
+_TAKE = """\
+/* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
+static inline double take(const double *table, long stride, long count, double index)
+{
+    const double k = index < 0.0 ? index + (double)count : index;
+    return k >= 0.0 && k < (double)count && k == floor(k) ? table[stride * (long)k] : NAN;
+}"""
+
+
+class _Statement(NamedTuple):
+    """Lines of C that belong together.
+
+    Attributes:
+        results: The indices of the results, each of which has a variable then; none if an output is set.
+        text: The lines, with {0} and so on for the operands.
+        operands: The indices of the operands.
+    """
+
+    results: Sequence[int]
+    text: Sequence[str]
+    operands: Sequence[int]
+
+    def lines(self, operands: Sequence[str]) -> list[str]:
+        """Return the lines of C, for operands of these names."""
+        return [line.format(*operands) for line in self.text]
+
+
+def c_source(code: Code, name: str) -> str:
+    """Write a program as a file of C99 with the function `void name(const double *inputs, double *outputs)`.
+
+    Args:
+        code: The parts of the program.
+        name: The name of the function.
+
+    Returns:
+        The text of the file.
+
+    Raises:
+        ProgramError: If the program calls a function of Python.
+        ValueError: If C could have no function of that name.
+    """
+    _check_name(name)
+    code.refuse_calls("which C does not have")
+    file = _File(name)
+    definitions = [*file.called(code), *file.program(code, name, "")]
+    text = "\n".join(definitions)
+    defined = c_definitions(text)
+    called = "\n".join([text, *defined])
+    known = {**C_HELPERS, "take": _TAKE}
+    used = [definition for helper, definition in known.items() if re.search(rf"\b{helper}\(", called)]
+    helpers = [*used, *defined, *c_calls.helpers(text)]
+    headers = ["#include <math.h>", *(["#include <stdlib.h>"] if "alloc(" in "\n".join([text, *helpers]) else []), ""]
+    before = [*_comment(code, name, file.cells), *headers]
+    return "\n".join([*before, *helpers, *([""] if helpers else []), *definitions, ""])
+
+
+class _File:
+    """Writes the functions of a program, and of those that its loops and choices consist of.
+
+    Args:
+        name: What the names of functions begin with.
+
+    Attributes:
+        cells: How many numbers stand in arrays on the stack: between the pieces of a function, and around loops.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.cells = 0
+        self._name = name
+        self._functions: dict[int, str] = {}  # the names of the functions of calls, by the `id` of the call
+        self._programs: dict[int, str] = {}  # the same of programs, by the `id` of their code
+
+    def called(self, code: Code) -> list[str]:
+        """Write the functions of the calls in a program, and of all that they call, unless they are written."""
+        lines: list[str] = []
+        for call, _ in code.calls:
+            if id(call) in self._functions:
+                continue
+            for part in c_calls.programs_of(call):
+                if id(part.code) not in self._programs:
+                    lines += self.called(part.code)
+                    number = 1 + len(self._programs)
+                    self._programs[id(part.code)] = f"{self._name}_program_{number}"
+                    lines += [*self.program(part.code, self._programs[id(part.code)], f"_{number}"), ""]
+            self._functions[id(call)] = f"{self._name}_{call.kind}_{1 + len(self._functions)}"
+            lines += c_calls.function(call, self._functions[id(call)], self._programs)
+        return lines
+
+    def program(self, code: Code, name: str, suffix: str) -> list[str]:
+        """Write a program as a function, behind the arrays that it uses, whose names have the suffix."""
+        writer = _Writer(code, suffix, self._functions)
+        definitions = writer.definitions(name, "static void" if suffix else "void")
+        self.cells += writer.cells + writer.memory + sum(len(operands) + call.outputs for call, operands in code.calls)
+        text = "\n".join(definitions)
+        constants = _array(f"constants{suffix}", code.constants) if f"constants{suffix}[" in text else []
+        numbers = _numbers_in_tables(code)
+        tables = _array(f"tables{suffix}", numbers) if f"take(tables{suffix} + " in text else []
+        return [*constants, *tables, *definitions]
+
+
+class _Writer:
+    """Writes the functions that run a program, piece after piece.
+
+    Within a piece, results are variables. Those that a later piece needs are `kept` in cells of an array, which are
+    used again when nothing needs them any more.
+
+    Attributes:
+        cells: How many cells the array has.
+        memory: How many numbers that loops keep stand on the stack.
+    """
+
+    def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
+        self.cells = 0
+        self._code = code
+        self._suffix = suffix
+        self._repeats = CRepeats(code, suffix, FLAT_BELOW)
+        self.memory = self._repeats.cells if self._repeats.cells <= _MOST_CELLS else 0
+        statements = _statements(code, suffix, functions, self._repeats)
+        self._pieces = _pieces(statements)
+        self._last_piece = {
+            index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
+        }
+        self._free: list[int] = []
+        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # indices, by their last piece
+        self._cell: dict[int, int] = {}  # of the results that are kept, by index
+
+    def definitions(self, name: str, kind: str) -> list[str]:
+        """Write the function of that name, after those that it calls."""
+        arrays = ["const double *inputs", "double *outputs"]
+        if len(self._pieces) == 1:
+            return _function(kind, name, self._with_memory(self._body(0)), arrays)
+        lines = [
+            "/* In one function all pieces together would take a compiler long. */",
+            *("#ifndef PIECE", "#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
+            *("#define PIECE static void", "#endif", "#endif", ""),
+        ]
+        passed = ["inputs", "outputs", "kept", *(["memory"] if self._repeats.cells else [])]
+        parameters = [*arrays, *(f"double *{array}" for array in passed[2:])]
+        for i in range(len(self._pieces)):
+            lines += [*_function("PIECE", f"{name}_{i + 1}", self._body(i), parameters), ""]
+        calls = [f"{name}_{i + 1}({', '.join(passed)});" for i in range(len(self._pieces))]
+        body = [f"double kept[{max(self.cells, 1)}];", *self._with_memory(calls)]
+        return [*lines, *_function(kind, name, body, arrays)]
+
+    def _with_memory(self, body: list[str]) -> list[str]:
+        """Surround a function's body by what makes room for the numbers that loops keep."""
+        cells = self._repeats.cells
+        if not cells:
+            return body
+        if self.memory:
+            return [f"double memory[{cells}];", *body]
+        fail = f"if (!memory) {{ long i; for (i = 0; i < {len(self._code.outputs)}; ++i) outputs[i] = NAN; return; }}"
+        return [f"double *memory = (double *)malloc({cells} * sizeof(double));", fail, *body, "free(memory);"]
+
+    def _body(self, i: int) -> list[str]:
+        """Write the statements of a piece, and those that keep its results for later ones."""
+        piece = self._pieces[i]
+        here = {result for line in piece for result in line.results}
+        lines = [text for line in piece for text in line.lines([self._read(x, here) for x in line.operands])]
+        self._free += [self._cell.pop(index) for index in self._expiring.pop(i, [])]
+        later = [result for line in piece for result in line.results if self._last_piece.get(result, -1) > i]
+        return [*lines, *(f"kept[{self._kept(index)}] = v{index};" for index in later)]
+
+    def _read(self, index: int, here: set[int]) -> str:
+        if index < self._code.inputs:
+            return f"inputs[{index}]"
+        if index < self._code.first:
+            return f"constants{self._suffix}[{index - self._code.inputs}]"
+        if self._repeats.inside[index]:
+            return self._repeats.read(Moving(index, ()))
+        return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
+
+    def _kept(self, index: int) -> int:
+        """Return the cell that a result is kept in from now on."""
+        if not self._free:
+            self._free.append(self.cells)
+            self.cells += 1
+        self._cell[index] = self._free.pop()
+        self._expiring[self._last_piece[index]].append(index)
+        return self._cell[index]
+
+
+def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
+    """Split statements into pieces of some 250 lines, at least one."""
+    pieces: list[list[_Statement]] = [[]]
+    lines = 0
+    for statement in statements:
+        if lines >= _PIECE:
+            pieces.append([])
+            lines = 0
+        pieces[-1].append(statement)
+        lines += len(statement.text)
+    return pieces
+
+
+def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: CRepeats) -> list[_Statement]:
+    """Return a statement for every instruction that an output needs, then one for every output."""
+    needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
+    statements = []
+    tables = _constant_tables(code)
+    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # of each call: those needed, with their index
+    rows = code.rows
+    first = {row[1]: i for i, row in reversed([*enumerate(rows)]) if row[0] == CALL}
+    for part in reversed(repeats.parts):
+        if isinstance(part, Repeat):
+            statements.append(_Statement([], *repeats.statement(part)))
+            needed.update(statements[-1].operands)
+            continue
+        for i in reversed(part):
+            index, opcode, which = code.first + i, rows[i][0], rows[i][1]
+            if opcode == CALL:
+                if index in needed:
+                    results[which].append((rows[i][2], index))
+                if first[which] != i or not results[which]:
+                    continue
+                statement = _calling(code, which, results[which][::-1], functions)
+            elif index not in needed:
+                continue
+            elif opcode == TAKE:
+                statement = _taking(code, index, rows[i], tables, suffix)
+            else:
+                statement = _computing(code, index, rows[i])
+            needed.update(statement.operands)
+            statements.append(_with_kept(statement, repeats))
+    return statements[::-1] + _setting_outputs(code, repeats)
+
+
+def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
+    """Append to a statement that results are kept which loops need."""
+    kept = [index for index in statement.results if repeats.kept[index]]
+    return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
+
+
+def _setting_outputs(code: Code, repeats: CRepeats) -> list[_Statement]:
+    """Return statements that set the outputs: a loop for those that stand at equal distances in memory."""
+    steps = [y - x if repeats.inside[x] and repeats.inside[y] else None for x, y in itertools.pairwise(code.outputs)]
+    return [
+        _Statement([], *repeats.output(start, count))
+        if count > 1
+        else _Statement([], [f"outputs[{start}] = {{0}};"], [code.outputs[start]])
+        for start, count in (even_runs(steps, _FEWEST_OUTPUTS) if code.outputs else [])
+    ]
+
+
+def _computing(code: Code, index: int, row: list[int]) -> _Statement:
+    return _Statement([index], [f"const double v{index} = {INSTRUCTIONS[row[0]].c};"], code.used(row))
+
+
+def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: Mapping[int, str]) -> _Statement:
+    """Return the statement that calls a loop or a choice, and names those of its results that are needed."""
+    call, operands = code.calls[which]
+    given = ", ".join([f"{{{i}}}" for i in range(len(operands))]) or "0"
+    lines = [
+        f"const double given{which}[] = {{{{{given}}}}};",
+        f"double found{which}[{max(call.outputs, 1)}];",
+        f"{functions[id(call)]}(given{which}, found{which});",
+        *(f"const double v{index} = found{which}[{position}];" for position, index in results),
+    ]
+    return _Statement([index for _, index in results], lines, operands)
+
+
+def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suffix: str) -> _Statement:
+    """Return the statement that takes from a table.
+
+    Inputs at equal distances are taken where they lie, and constants from the array `tables`. All else is put into an
+    array first.
+    """
+    _, x, which, _ = row
+    table = code.tables[which]
+    count = len(table)
+    strides = {after - before for before, after in itertools.pairwise(table)} or {1}
+    if max(table) < code.inputs and len(strides) == 1:
+        text = f"take(inputs + {table[0]}, {strides.pop()}, {count}, {{0}})"
+    elif which in offsets:
+        text = f"take(tables{suffix} + {offsets[which]}, 1, {count}, {{0}})"
+    else:
+        entries = ", ".join([f"{{{i}}}" for i in range(1, 1 + count)])
+        array = f"const double table{index}[] = {{{{{entries}}}}};"
+        taken = f"const double v{index} = take(table{index}, 1, {count}, {{0}});"
+        return _Statement([index], [array, taken], code.used(row))
+    return _Statement([index], [f"const double v{index} = {text};"], [x])
+
+
+def _constant_tables(code: Code) -> dict[int, int]:
+    """Return where each table of constants begins in the array `tables`."""
+    offsets = {}
+    offset = 0
+    for which, table in enumerate(code.tables):
+        if all(code.inputs <= index < code.first for index in table):
+            offsets[which] = offset
+            offset += len(table)
+    return offsets
+
+
+def _numbers_in_tables(code: Code) -> list[float]:
+    """Return the numbers of all tables of constants, in the order of `_constant_tables`."""
+    return [code.constants[index - code.inputs] for which in _constant_tables(code) for index in code.tables[which]]
+
+
+def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
+    """Return a function's lines. Unused parameters are cast to void, so that no compiler warns of them."""
+    text = "\n".join(body)
+    names = [re.findall(r"\w+", parameter)[-1] for parameter in parameters]
+    unused = [f"(void){parameter};" for parameter in names if not re.search(rf"\b{parameter}\b", text)]
+    return [f"{kind} {name}({', '.join(parameters)})", "{", *(f"    {line}" for line in [*unused, *body]), "}"]
+
+
+def _comment(code: Code, name: str, cells: int) -> list[str]:
+    """Return what stands at the top of the file."""
+    stack = [f"   It needs {8 * cells:,} bytes of the stack."] if cells else []
+    return [
+        f"/* void {name}(const double *inputs, double *outputs): a program of {len(code)} instructions.",
+        "",
+        *_described("inputs", code.inputs, code.input_names),
+        *_described("outputs", len(code.outputs), code.output_names),
+        "",
+        "   The two arrays may not overlap.",
+        *stack,
+        f"   Compile it with cc -std=c99 -O2 -ffp-contract=off -fno-math-errno -c {name}.c, and link with -lm. With",
+        "   -fno-builtin too it gives the same bits as gradwalk does on this C library. -ffast-math loses nan and inf.",
+        "   Written by gradwalk. */",
+    ]
+
+
+def _described(array: str, count: int, names: Sequence[str]) -> list[str]:
+    """Return how many numbers an array has and, where that is known, which."""
+    width = len(f"{array}[{count - 1}]")
+    # Neither /* nor */ nor a backslash, not even as a trigraph, may stand in a comment.
+    shown = [re.sub(r"[^ -~]|[/\\?]", "_", name) for name in names]
+    return [f"   {array}: {count}", *(f"   {f'{array}[{i}]':<{width}}  {name}" for i, name in enumerate(shown) if name)]
+
+
+def _array(name: str, numbers: Sequence[float]) -> list[str]:
+    """Return an array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
+    lines = [f"    {_exactly(number)}, /* {number!r} */" for number in numbers]
+    return [f"static const double {name}[] = {{", *lines, "};", ""]
+
+
+def _exactly(number: float) -> str:
+    if math.isnan(number):
+        return "NAN"
+    if math.isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
+    return number.hex()
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise ValueError(f"a function in C has a name of letters, digits and _, and begins with no digit; not {name!r}")
+    functions = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
+    if is_taken(name) or name in re.findall(r"\w+", f"{_OWN} {functions}"):
+        raise ValueError(f"{name} means something else in C, or in that file: give the function another name")

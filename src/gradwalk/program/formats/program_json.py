@@ -1,0 +1,332 @@
+"""Programs as JSON, by the schema in docs/program.schema.json. Reading one checks every part of it and runs nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from reprlib import repr as shown  # whose texts are short, whatever it is given
+from typing import Any
+
+import numpy
+
+from gradwalk.graph.json.plain_json import to_number
+from gradwalk.program.code.call_kinds import KINDS, maker
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
+from gradwalk.program.code.validate import validate
+
+VERSION = 2  # of programs with loops or choices; all others are written as before there were any
+_REQUIRED = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
+_KEYS = {  # by version: what may be there besides
+    1: (*_REQUIRED, "tables"),
+    2: (*_REQUIRED, "tables", "calls", "programs"),
+}
+_DEEPEST = 50  # loops within loops
+_MOST_REPEATED = 10_000_000  # inputs, constants and outputs of programs that different calls share, once for each call
+_SPECIAL = ("nan", "inf", "-inf")
+_LARGEST = 2**31 - 1  # indices are int32
+
+
+def written(code: Code) -> str:
+    """Write a program as JSON.
+
+    Args:
+        code: The parts of the program.
+
+    Returns:
+        The text.
+
+    Raises:
+        ProgramError: If the program calls a function of Python.
+    """
+    code.refuse_calls("which JSON cannot hold; a pickle can")
+    inner = _Inner()
+    parts = _parts(code, inner)
+    head: dict[str, Any] = {"gradwalk": "program", "version": VERSION if code.calls else 1}
+    if inner.programs:
+        head["programs"] = inner.programs
+    head.update(parts)
+    lines = [json.dumps(row) for row in _rows(code)]
+    return f'{json.dumps(head)[:-1]},\n"instructions": [\n' + ",\n".join(lines) + "\n]}"
+
+
+class _Inner:
+    """The programs that the calls of a program consist of. Equal programs are written once.
+
+    Attributes:
+        programs: The programs as a document has them, each after the programs that it needs itself.
+    """
+
+    def __init__(self) -> None:
+        self.programs: list[dict[str, Any]] = []
+        self._by_text: dict[str, int] = {}  # the place of each program in the list
+        self._by_code: dict[int, int] = {}  # the same, by the `id` of its code
+        self._by_call: dict[int, list[int]] = {}  # the places of a call's programs, by the `id` of the call
+
+    def places(self, function: Any) -> list[int]:
+        """Return the places of the programs of a call, which are added unless they are there."""
+        if id(function) not in self._by_call:
+            self._by_call[id(function)] = [self._place(part.code) for part in function.parts]
+        return self._by_call[id(function)]
+
+    def _place(self, code: Code) -> int:
+        if id(code) not in self._by_code:
+            parts = {**_parts(code, self), "instructions": _rows(code)}
+            place = self._by_text.setdefault(json.dumps(parts), len(self.programs))
+            if place == len(self.programs):
+                self.programs.append(parts)
+            self._by_code[id(code)] = place
+        return self._by_code[id(code)]
+
+
+def _parts(code: Code, inner: _Inner) -> dict[str, Any]:
+    """Return the parts of a program except its instructions."""
+    names = code.output_names or [""] * len(code.outputs)
+    parts: dict[str, Any] = {
+        "inputs": code.input_names or [""] * code.inputs,
+        "constants": [to_number(number) for number in code.constants],
+        "outputs": list(zip(names, code.outputs, strict=True)),
+    }
+    if code.tables:
+        parts["tables"] = code.tables
+    if code.calls:
+        parts["calls"] = [
+            {
+                "kind": function.kind,
+                "programs": inner.places(function),
+                "settings": function.settings,
+                "operands": operands,
+            }
+            for function, operands in code.calls
+        ]
+    return parts
+
+
+def _rows(code: Code) -> list[list[Any]]:
+    """Return the instructions as lists."""
+    return [[NAMES[opcode], *fields[: _arity(opcode)]] for opcode, *fields in code.rows]
+
+
+def read(text: str) -> Code:
+    """Read a program from JSON. Nothing in the text is ever run as Python.
+
+    Args:
+        text: What `written` returned.
+
+    Returns:
+        The parts of the program. They have still to be validated.
+
+    Raises:
+        ProgramError: If the text is anything else, saying where it stops making sense.
+    """
+    document = _document(text)
+    programs = _Programs()
+    for i, part in enumerate(document.get("programs", [])):
+        if not isinstance(part, dict):
+            raise ProgramError(f"program {i} is {shown(part)}, not an object")
+        _check_lists(part, (*_REQUIRED[2:], "tables", "calls"), f"program {i}")
+        code, depth = _code(part, programs)
+        validate(code)
+        programs.add(code, depth)
+    return _code(document, programs)[0]
+
+
+class _Programs:
+    """The programs of a document that have been read. Equal calls of them are made once.
+
+    Attributes:
+        depths: For each program, how many loops and choices are nested in it.
+    """
+
+    def __init__(self) -> None:
+        self.depths: list[int] = []
+        self._codes: list[Code] = []
+        self._calls: dict[str, Any] = {}
+        self._is_used: list[bool] = []
+        self._repeated = 0
+
+    def add(self, code: Code, depth: int) -> None:
+        """Add a program that is well formed."""
+        self._codes.append(code)
+        self.depths.append(depth)
+        self._is_used.append(False)
+
+    def call(self, kind: str, which: list[int], settings: dict[str, Any]) -> Any:
+        """Return the call of a kind that consists of some of the programs."""
+        try:
+            key = json.dumps([kind, which, settings], sort_keys=True)
+        except RecursionError:
+            raise ProgramError(f"the settings of a {kind} must not be nested, got {shown(settings)}") from None
+        if key not in self._calls:
+            self._count(which)
+            self._calls[key] = maker(kind)([self._codes[place] for place in which], settings)
+        return self._calls[key]
+
+    def _count(self, which: list[int]) -> None:
+        """Bound the memory of calls, each of which has copies of some parts of its programs."""
+        for place in which:
+            code = self._codes[place]
+            if self._is_used[place]:
+                self._repeated += code.first + len(code.outputs) + sum(len(operands) for _, operands in code.calls)
+            self._is_used[place] = True
+        if self._repeated > _MOST_REPEATED:
+            raise ProgramError(
+                f"different calls of the same programs must have at most {_MOST_REPEATED:,} inputs, constants and "
+                f"outputs in all, got {self._repeated:,}"
+            )
+
+
+def _code(document: dict[str, Any], programs: _Programs) -> tuple[Code, int]:
+    """Return a program, which may use those before it, and how many loops and choices are nested in it."""
+    depths = [0]
+    calls = [_call(given, i, programs, depths) for i, given in enumerate(document.get("calls", []))]
+    inputs = document["inputs"]
+    outputs = document["outputs"]
+    for i, name in enumerate(inputs):
+        if not isinstance(name, str):
+            raise ProgramError(f"input {i} is {shown(name)}, not a name")
+    for i, output in enumerate(outputs):
+        name, index = output if isinstance(output, list) and len(output) == 2 else (None, None)
+        if not isinstance(name, str) or not _is_index(index):
+            raise ProgramError(f"output {i} is {shown(output)}, not a name and an index")
+    names = [name for name, _ in outputs]
+    code = Code(
+        inputs=len(inputs),
+        constants=[_number(number, f"constant {i}") for i, number in enumerate(document["constants"])],
+        instructions=_instructions(document["instructions"]),
+        calls=calls,
+        outputs=[index for _, index in outputs],
+        input_names=inputs if any(inputs) else (),
+        output_names=names if any(names) else (),
+        tables=[_table(table, i) for i, table in enumerate(document.get("tables", []))],
+    )
+    return code, max(depths)
+
+
+def _call(given: Any, i: int, programs: _Programs, depths: list[int]) -> tuple[Any, list[int]]:
+    """Return a call and the indices of its operands; add to `depths` how many loops and choices are nested in it."""
+    if not isinstance(given, dict) or given.keys() != {"kind", "programs", "settings", "operands"}:
+        raise ProgramError(f"call {i} is {shown(given)}, not an object with kind, programs, settings and operands")
+    kind, which, settings, operands = (given[key] for key in ("kind", "programs", "settings", "operands"))
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ProgramError(f"call {i} is of the kind {shown(kind)}; known: {', '.join(sorted(KINDS))}")
+    if not isinstance(which, list) or not all(_is_index(place) and place < len(programs.depths) for place in which):
+        raise ProgramError(f"call {i} has the programs {shown(which)}, not a list of numbers of earlier ones")
+    if not isinstance(settings, dict) or not isinstance(operands, list) or not all(map(_is_index, operands)):
+        raise ProgramError(f"call {i} has the operands {shown(operands)}, not a list of indices, or no settings")
+    depths.append(1 + max((programs.depths[place] for place in which), default=0))
+    if depths[-1] > _DEEPEST:
+        raise ProgramError(f"call {i} is a loop in loops, more than {_DEEPEST} deep")
+    return programs.call(kind, which, settings), operands
+
+
+def replace_file(path: str, text: str) -> None:
+    """Write a file as a whole: whoever reads it finds the earlier text or the new one, never a part.
+
+    Args:
+        path: The file. A link is followed; what is no regular file, such as a pipe, is written to as it is.
+        text: The text.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8") as file:
+            if target.exists():
+                shutil.copymode(target, temporary)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _document(text: str) -> dict[str, Any]:
+    """Parse the text, and check that it has all of the keys and no others, and lists where they should be."""
+    try:
+        document = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
+        raise ProgramError(f"this is not JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("gradwalk") != "program":
+        raise ProgramError('this is not a program: it has no "gradwalk": "program"')
+    version = document.get("version")
+    if type(version) is not int or version not in _KEYS:
+        raise ProgramError(f"this program has version {shown(version)}; versions 1 and {VERSION} can be read")
+    _check_lists(document, _KEYS[version], "the program")
+    return document
+
+
+def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> None:
+    """Check that a program has all of the keys and no others, and lists where they should be."""
+    unknown = document.keys() - set(keys)
+    if unknown:
+        raise ProgramError(f"{what} has {shown(min(unknown))}; known: {', '.join(keys)}")
+    for key in keys:
+        if (
+            key not in _REQUIRED[:2]
+            and not isinstance(document.get(key), list)
+            and (key in document or key in _REQUIRED)
+        ):
+            raise ProgramError(f"{what} has no list of {key}")
+
+
+def _instructions(rows: list[Any]) -> Any:
+    """Return the instructions as `Code` has them."""
+    fields: list[Any] = []
+    for i, row in enumerate(rows):
+        opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
+        if opcode not in INSTRUCTIONS and opcode not in (TAKE, CALL):
+            raise ProgramError(f"instruction {i} is {shown(row)}, not the name of an operation and indices of operands")
+        name, *operands = row
+        arity = _arity(opcode)
+        if len(operands) != arity:
+            raise ProgramError(f"instruction {i} ({name}) takes {arity} operands, not {len(operands)}")
+        fields += (opcode, *operands, *(0,) * (3 - arity))
+    for i, field in enumerate(fields):
+        if not _is_index(field):
+            raise ProgramError(f"instruction {i // 4} ({rows[i // 4][0]}) has {shown(field)} as operand, not an index")
+    return numpy.array(fields, numpy.int32)
+
+
+def _arity(opcode: int) -> int:
+    """Return how many numbers follow the name of an instruction.
+
+    Those of `take` are the indices of its index and its table, those of a call its number and that of a result.
+    """
+    return 2 if opcode in (TAKE, CALL) else INSTRUCTIONS[opcode].arity
+
+
+def _table(given: Any, i: int) -> list[int]:
+    if not isinstance(given, list) or not all(map(_is_index, given)):
+        raise ProgramError(f"table {i} is {shown(given)}, not a list of indices")
+    return given
+
+
+def _is_index(given: Any) -> bool:
+    return type(given) is int and 0 <= given <= _LARGEST
+
+
+def _number(given: Any, what: str) -> float:
+    if type(given) not in (int, float) and given not in _SPECIAL:
+        raise ProgramError(f"{what} is {shown(given)}, not a number")
+    try:
+        number = float(given)
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number) and not isinstance(given, str):
+        raise ProgramError(f"{what} is too large for a float")
+    return number
+
+
+def _refused(constant: str) -> None:
+    """Refuse what Python's module json would read as nan or inf."""
+    raise ValueError(f"{constant} is no number there; write it as a text")

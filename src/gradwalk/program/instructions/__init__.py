@@ -1,0 +1,1 @@
+"""Append instructions, simplified and shared, and make programs of them."""

@@ -1,0 +1,268 @@
+"""`InstructionStore`: rows of instructions, in which equal instructions are stored once.
+
+An instruction is an opcode and up to three operands, the indices of earlier instructions. The instruction that equals
+a new one is always found (hash-consing), so that a common subexpression is computed once.
+
+Where: equal instructions have the same last operand, and few others have it, which was often appended just before. So
+each instruction heads a list of those whose last operand it is, and only where such a list is long, as that of an input
+can be, and for constants, a hash table is asked. In a large program most of a table's cells are in no cache, and asking
+it takes longer than all else; lists are where work goes on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.program.code import opcodes
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+INPUT = 0  # the opcode of an input; its first operand is the number of the input
+CONSTANT = -1  # the opcode of a constant; its operands are the two halves of a float64
+NO_INDEX = -2  # stands where there is no instruction, for example for an adjoint that is exactly zero
+
+_input = cython.declare(cython.int, INPUT)
+_constant = cython.declare(cython.int, CONSTANT)
+_call = cython.declare(cython.int, opcodes.CALL)
+_take = cython.declare(cython.int, opcodes.TAKE)
+_none = cython.declare(cython.int, NO_INDEX)
+_add = cython.declare(cython.int, evaluate.NAMES.index("add"))
+_mul = cython.declare(cython.int, evaluate.NAMES.index("mul"))
+
+_longest_list = cython.declare(cython.int, 6)
+_smallest_table = cython.declare(cython.int, 1024)
+
+
+@cython.cclass
+class InstructionStore:
+    """Instructions, operands before results.
+
+    Attributes:
+        inputs: How many inputs there are.
+        calls: For each call of a Python function its rule, the indices of its operands, and that of its first result.
+        tables: For each table that `take` takes from, a tuple of the indices of its operands.
+
+    The columns `opcode`, `x`, `y` and `z`, of `length` rows each, are open to the compiled passes over a tape.
+    """
+
+    calls: list
+    tables: list
+    _table_numbers: dict  # the number of each table, by its tuple
+    inputs: cython.int
+    length: cython.int
+    opcode: cython.p_int
+    x: cython.p_int
+    y: cython.p_int
+    z: cython.p_int
+    _capacity: cython.int
+    _first: cython.p_int  # of each instruction: the latest whose last operand it is, or NO_INDEX
+    _next: cython.p_int  # of each instruction: the one before it in the list that it is part of, or NO_INDEX
+    _columns: list  # the arrays that these six point to
+    _table: cython.p_int  # two numbers a cell: a hash, and the index of an instruction or NO_INDEX
+    _mask: cython.int  # one less than the number of cells, a power of two
+    _filled: cython.int  # how many cells have an instruction
+    _cells: Any  # the array that _table points to
+
+    def __init__(self, capacity: cython.int = 256) -> None:
+        self.calls = []
+        self.tables = []
+        self._table_numbers = {}
+        self.inputs = 0
+        self.length = 0
+        self._capacity = 0
+        self._columns = []
+        self.reserve(max(capacity, 256))
+        self._filled = 0
+        self._set_table(_smallest_table)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def input(self) -> int:
+        """Append an input.
+
+        Returns:
+            Its index among all instructions, not its number among the inputs.
+        """
+        self.inputs += 1
+        return _append(self, INPUT, self.inputs - 1, 0, 0)
+
+    def constant(self, number: cython.double) -> int:
+        """Return the index of a constant.
+
+        Args:
+            number: The constant.
+
+        Returns:
+            Its index.
+        """
+        return self.intern_constant(number)
+
+    def call(self, function: Any, operands: list) -> int:
+        """Append a call of a Python function.
+
+        Args:
+            function: The call's rule, a `Call` of `program/calls/call.py`.
+            operands: The indices of the operands.
+
+        Returns:
+            The index of the first result. The other results follow it.
+        """
+        position: cython.int
+        base: cython.int = self.length
+        self.calls.append((function, operands, base))
+        for position in range(function.outputs):
+            _append(self, _call, len(self.calls) - 1, position, 0)
+        return base
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def intern_take(self, index: cython.int, table: tuple) -> cython.int:
+        """Return the index of an instruction that takes from a table, which is appended if no equal one is found."""
+        if table not in self._table_numbers:
+            self._table_numbers[table] = len(self.tables)
+            self.tables.append(table)
+        return self.intern(_take, index, self._table_numbers[table], 0)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def intern_constant(self, number: cython.double) -> cython.int:
+        """Return the index of a constant."""
+        return self.intern(_constant, c_compat.low_bits(number), c_compat.high_bits(number), 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def number(self, index: cython.int) -> cython.double:
+        """Return the number of a constant."""
+        return c_compat.from_bits(self.x[index], self.y[index])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def intern(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+        """Return the index of an instruction, which is appended if no equal one is found."""
+        if opcode == _constant:
+            return self._intern_by_hash(opcode, x, y, z)
+        last: cython.int = max(x, y, z)
+        found: cython.int = self._first[last]
+        length: cython.int = 0
+        while found != _none:
+            if _is_equal(self, found, opcode, x, y, z):
+                return found
+            length += 1
+            if length == _longest_list:
+                return self._intern_by_hash(opcode, x, y, z)
+            found = self._next[found]
+        found = _append(self, opcode, x, y, z)
+        self._next[found] = self._first[last]
+        self._first[last] = found
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _intern_by_hash(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+        """Return the index of an instruction that is in no list, which is appended if it is not in the table."""
+        if 2 * self._filled > self._mask:
+            self._grow_table()
+        hashed: cython.int = _hash(opcode, x, y, z)
+        cell: cython.int = 2 * (hashed & self._mask)
+        while self._table[cell + 1] != _none:
+            if self._table[cell] == hashed and _is_equal(self, self._table[cell + 1], opcode, x, y, z):
+                return self._table[cell + 1]
+            cell = (cell + 2) & (2 * self._mask + 1)
+        self._table[cell] = hashed
+        self._table[cell + 1] = _append(self, opcode, x, y, z)
+        self._filled += 1
+        return self._table[cell + 1]
+
+    @cython.cfunc
+    def reserve(self, capacity: cython.int) -> object:
+        """Make room for `capacity` instructions, unless there is more already."""
+        if capacity <= self._capacity:
+            return None
+        columns = [numpy.empty(capacity, numpy.int32) for _ in range(6)]
+        for column, earlier in zip(columns, self._columns, strict=False):
+            column[: self.length] = earlier[: self.length]
+        self._columns = columns
+        self._capacity = capacity
+        self.opcode, self.x = c_compat.integers(columns[0]), c_compat.integers(columns[1])
+        self.y, self.z = c_compat.integers(columns[2]), c_compat.integers(columns[3])
+        self._first, self._next = c_compat.integers(columns[4]), c_compat.integers(columns[5])
+        return None
+
+    @cython.cfunc
+    def _set_table(self, cells: cython.int) -> object:
+        """Set a table of empty cells."""
+        self._cells = numpy.full(2 * cells, NO_INDEX, numpy.int32)
+        self._table = c_compat.integers(self._cells)
+        self._mask = cells - 1
+        return None
+
+    @cython.cfunc
+    def _grow_table(self) -> object:
+        """Replace the table by one of twice as many cells."""
+        earlier: Any = self._cells
+        before: cython.p_int = self._table
+        size: cython.int = 2 * (self._mask + 1)
+        self._set_table(size)
+        i: cython.int
+        cell: cython.int
+        for i in range(0, size, 2):
+            if before[i + 1] == _none:
+                continue
+            cell = 2 * (before[i] & self._mask)
+            while self._table[cell + 1] != _none:
+                cell = (cell + 2) & (2 * self._mask + 1)
+            self._table[cell] = before[i]
+            self._table[cell + 1] = before[i + 1]
+        del earlier  # which `before` points into
+        return None
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+    """Append an instruction without looking for an equal one, and return its index."""
+    index: cython.int = store.length
+    if index == store._capacity:
+        store.reserve(2 * store._capacity)
+    store.opcode[index] = opcode
+    store.x[index] = x
+    store.y[index] = y
+    store.z[index] = z
+    store._first[index] = _none
+    store.length = index + 1
+    return index
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
+    """Return the hash of an instruction; its low bits are the number of its cell in the table."""
+    if opcode in (_add, _mul) and x > y:  # a + b is b + a
+        x, y = y, x
+    hashed: cython.ulonglong = x
+    hashed = (hashed * 1000003 + y) * 1000003 + z
+    hashed = (hashed * 1000003 + opcode) * 0x5BD1E995
+    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them.
+    return (hashed >> 32) & 0x3FFFFFFF
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_equal(
+    store: InstructionStore, index: cython.int, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int
+) -> cython.bint:
+    """Return whether the instruction at an index is this one, in either order of the operands of a sum or product."""
+    if store.opcode[index] != opcode or store.z[index] != z:
+        return False
+    if store.x[index] == x and store.y[index] == y:
+        return True
+    return opcode in (_add, _mul) and store.x[index] == y and store.y[index] == x

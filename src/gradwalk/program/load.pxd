@@ -1,6 +1,0 @@
-# What other compiled modules reach without going through Python.
-from gradwalk.ops cimport ieee
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
-from gradwalk.program cimport simplify
-from gradwalk.program.instruction_store cimport InstructionStore

@@ -1,0 +1,1 @@
+"""Print LLVM IR, compile it, and keep the machine code."""

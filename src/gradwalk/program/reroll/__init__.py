@@ -1,0 +1,1 @@
+"""Find loops in straight-line code."""

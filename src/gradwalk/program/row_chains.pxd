@@ -1,3 +1,0 @@
-# Lets the compiled row_chains.py call C by the names of these modules.
-from gradwalk.ops cimport c_compat
-from gradwalk.program cimport row_loops

@@ -1,0 +1,1 @@
+"""Run a program on one sample."""

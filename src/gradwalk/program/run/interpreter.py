@@ -1,0 +1,695 @@
+"""`Interpreter`: runs a program on one sample, of numbers or of Values.
+
+Each run has scratch memory of its own and writes to nothing that is shared. Any number of threads may therefore run one
+program at once, even without the interpreter's lock, and Python code that runs in between, such as a function that the
+program calls or a finaliser, may run it as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, evaluate, ieee
+from gradwalk.ops.evaluate import fused
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
+from gradwalk.program.formats import listing
+from gradwalk.program.native.compile_queue import submit
+from gradwalk.program.native.machine_code import compile_for, current_policy, refusal, under
+from gradwalk.program.run import row_loops, scratch
+from gradwalk.program.run.row_plan import RowPlan, row_plan
+from gradwalk.value.modes import refuses_nans
+from gradwalk.value.value import apply, apply_variadic
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+# Four times the instructions that have to be run before a program is compiled, which takes as long as some millions.
+_hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
+# Instructions of a program that is ordered in rows, after how many runs, and how many there are at least for each row.
+_fewest_in_rows = cython.declare(cython.int, 500)
+_runs_before_rows = cython.declare(cython.int, 20)
+_least_share = cython.declare(cython.int, 3)
+_never = cython.declare(cython.Py_ssize_t, -(2**62))
+_nan = cython.declare(cython.double, numpy.nan)
+_take = cython.declare(cython.int, TAKE)
+_where = cython.declare(cython.int, OPCODES["where"])
+
+_float64 = numpy.dtype(numpy.float64)
+
+
+@cython.final
+@cython.cclass
+class Rows:
+    """A program in rows, as C runs it.
+
+    Args:
+        plan: The rows.
+
+    Attributes:
+        plan: Likewise.
+        copies: How many numbers more than the program's a run has room for.
+    """
+
+    # The types of its fields stand in interpreter.pxd.
+
+    def __init__(self, plan: RowPlan) -> None:
+        self.plan = plan
+        self.copies = len(plan.copies)
+        self._count = plan.length
+        self._segment = c_compat.integers(plan.segments)
+        self._instruction = c_compat.integers(plan.instructions)
+        self._link = c_compat.integers(plan.links)
+        self._table = c_compat.integers(plan.tables)
+        self._copied = c_compat.integers(plan.copies)
+        self._output = c_compat.integers(plan.outputs)
+
+
+@cython.final
+@cython.cclass
+class Interpreter:
+    """Runs one `Code`, which has to be well formed: nothing is checked while it runs.
+
+    Attributes:
+        code: What it runs.
+        inputs: How many numbers it takes.
+        policy: When it is compiled, and how.
+        machine_code: The `MachineCode` that runs in its place, or None.
+        failure: Why compiling has failed, or "".
+    """
+
+    # The types of its fields stand in interpreter.pxd.
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.inputs = code.inputs
+        self._first = code.inputs + len(code.constants)
+        self._length = len(code.instructions) // 4 * 4
+        self._outputs = len(code.outputs)
+        self._has_calls = len(code.calls) > 0
+        # All fields of an instruction are read as indices before its opcode is looked at: those of a call, which are
+        # the number of the call and that of a result, have to lie within the scratch, too, and so has that of a table.
+        results = max([call.outputs for call, _ in code.calls], default=0)
+        self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results, 1 + len(code.tables))
+        self._operands = [_stretches(operands) for _, operands in code.calls]
+        self._results = _result_stretches(code)
+        starts = [0, *itertools.accumulate(map(len, code.tables))]
+        tables = array("i", itertools.chain.from_iterable(code.tables))
+        self._arrays = (
+            code.instructions,
+            array("d", code.constants),
+            array("i", code.outputs),
+            array("i", starts),
+            tables or array("i", [0]),
+        )
+        self.policy = current_policy()
+        self._may_have_rows = not self._has_calls and self._length >= 4 * _fewest_in_rows
+        self._due = min(_hot, _runs_before_rows * self._length) if self._may_have_rows else _hot
+        self._executed = _hot if self.policy.backend == "llvm" else 0
+        self.machine_code = None
+        self.failure = ""
+        self._machine_run = c_compat.NO_RUN
+        self._plan: Rows | None = None
+        self._adopted: list[Rows] = []
+        self._instruction = c_compat.integers(self._arrays[0])
+        self._constant = c_compat.doubles(self._arrays[1])
+        self._output = c_compat.integers(self._arrays[2])
+        self._start = c_compat.integers(self._arrays[3])
+        self._table = c_compat.integers(self._arrays[4])
+
+    def run(self, numbers: Any) -> Any:
+        """Run the program on numbers.
+
+        Args:
+            numbers: A row of numbers, one for each input.
+
+        Returns:
+            The outputs, a new array of float64.
+
+        Raises:
+            ValueError: If there are more or fewer numbers than inputs, or they are no row.
+            TypeError: If they are no numbers.
+            FloatingPointError: If an instruction that the outputs depend on gives nan or inf under `debug_nans`.
+        """
+        is_array = type(numbers) is numpy.ndarray and numbers.dtype is _float64
+        if not is_array or numbers.ndim != 1 or not numbers.flags.c_contiguous:
+            numbers = _row(numbers)
+        if len(numbers) != self.inputs:
+            raise ValueError(
+                f"a program with {counted(self.inputs, 'input')} takes as many numbers, not {len(numbers)}"
+            )
+        outputs = numpy.empty(self._outputs)
+        self._run(c_compat.doubles(numbers), c_compat.doubles(outputs))
+        return outputs
+
+    def on_values(self, operands: list) -> list:
+        """Run the program on Values and floats.
+
+        Args:
+            operands: Values or floats, one for each input.
+
+        Returns:
+            The outputs: Values where they depend on a Value, else floats.
+
+        Raises:
+            ValueError: If there are more or fewer operands than inputs.
+        """
+        if len(operands) != self.inputs:
+            raise ValueError(
+                f"a program with {counted(self.inputs, 'input')} takes as many operands, not {len(operands)}"
+            )
+        results = self._apply_all([*operands, *self.code.constants])
+        return [results[index] for index in self.code.outputs]
+
+    def compute(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
+        """Write the outputs for some inputs. Needs no interpreter lock, and takes it for loops and choices alone.
+
+        Without memory the outputs are nan, and so they are where a loop raises an error.
+
+        Args:
+            inputs: The address of the inputs.
+            outputs: The address to write the outputs to.
+        """
+        i: cython.int
+        if self._has_calls:
+            with cython.gil:
+                self._compute_with_calls(inputs, outputs)
+            return
+        few = cython.declare(scratch.few_doubles)
+        value: cython.p_double = scratch.taken(self._room, few)
+        if value:
+            for i in range(self.inputs):
+                value[i] = inputs[i]
+            self._write_constants(value)
+            self._execute(0, value)
+        for i in range(self._outputs):
+            outputs[i] = value[self._output[i]] if value else _nan
+        scratch.given_back(value, few)
+
+    def _compute_with_calls(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
+        """Write the outputs for some inputs, by calls of Python functions, too; nan where these raise an error."""
+        i: cython.int
+        try:
+            self._run(inputs, outputs)
+        except Exception:
+            for i in range(self._outputs):
+                outputs[i] = _nan
+
+    def _run(self, inputs: cython.p_double, outputs: cython.p_double) -> object:
+        """Write the outputs for some inputs, by calls of Python functions, too."""
+        i: cython.int
+        few = cython.declare(scratch.few_doubles)
+        rows: Rows | None = self._plan
+        value: cython.p_double = scratch.taken(self._room + (0 if rows is None else rows.copies), few)
+        if not value:
+            raise MemoryError
+        try:
+            for i in range(self.inputs):
+                value[i] = inputs[i]
+            self._write_constants(value)
+            self.warm()
+            if rows is not None and not refuses_nans():
+                self._run_rows(rows, value)
+                self._write_outputs(rows._output, value, outputs)
+            else:
+                self._run_in_order(value, outputs)
+        finally:
+            scratch.given_back(value, few)
+        return None
+
+    def _run_in_order(self, value: cython.p_double, outputs: cython.p_double) -> object:
+        """Run the instructions as they stand, and write the outputs."""
+        checks: cython.bint = refuses_nans()
+        k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
+        if k < self._length:
+            self._run_calls(value)
+        self._write_outputs(self._output, value, outputs)
+        if checks:
+            self._refuse_nans(value)
+        return None
+
+    def _run_rows(self, rows: Rows, value: cython.p_double) -> cython.void:
+        """Run the instructions in rows."""
+        self._executed += self._length
+        segment: cython.p_int = rows._segment
+        code: cython.p_int = rows._instruction
+        i: cython.int
+        begin: cython.int
+        end: cython.int
+        for i in range(rows.copies):
+            value[self._first + self._length // 4 + i] = value[rows._copied[i]]
+        at: cython.int = row_loops.run_rows(segment, 0, rows._count, code, rows._link, value)
+        while at < rows._count:
+            begin = 4 * segment[row_loops.ROW_WIDTH * at + 3]
+            end = begin + 4 * segment[row_loops.ROW_WIDTH * at + 1]
+            _run_until_call(code, begin, end, value, self._first, self._start, rows._table)
+            at = row_loops.run_rows(segment, at + 1, rows._count, code, rows._link, value)
+
+    def _write_outputs(self, index: cython.p_int, value: cython.p_double, outputs: cython.p_double) -> cython.void:
+        """Write the numbers at these indices to the outputs."""
+        i: cython.int
+        for i in range(self._outputs):
+            outputs[i] = value[index[i]]
+
+    def adopt(self, machine_code: Any) -> None:
+        """Take over the machine code of the program, which is run in place of it from now on.
+
+        Args:
+            machine_code: The `MachineCode`.
+        """
+        self.machine_code = machine_code
+        self._plan = None
+        if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
+            c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
+
+    def warm(self) -> object:
+        """Ask for rows, and later for machine code, once each, if the program has run long enough for it."""
+        if not cython.compiled or not c_compat.is_due(cython.address(self._executed), self._due, _never):
+            return None
+        is_wanted: cython.bint = not refusal(self.code, self.policy)
+        if self._may_have_rows and self.policy.backend != "llvm":
+            self._may_have_rows = False
+            self._executed, self._due = self._due, _hot
+            submit(self._order_in_rows)
+        elif is_wanted:
+            compile_for(self)
+        elif self._may_have_rows:
+            self._order_in_rows()
+        return None
+
+    def _order_in_rows(self) -> object:
+        """Have the instructions run in rows, if there are few for so many instructions, and no machine code."""
+        plan = row_plan(self.code)
+        if self.machine_code is None and _least_share * plan.length <= self._length // 4:
+            self.adopt_rows(plan)
+        return None
+
+    def adopt_rows(self, plan: RowPlan) -> None:
+        """Run the instructions in rows from now on.
+
+        Args:
+            plan: The rows.
+        """
+        rows = Rows(plan)
+        self._adopted.append(rows)
+        self._plan = rows
+
+    @property
+    def backends(self) -> dict[str, str]:
+        """The backend of the program, by "", and the backends of the parts of its calls, by their names.
+
+        A call that is shared by several programs is listed once.
+        """
+        return self.backends_beside(set())
+
+    def backends_beside(self, known: set[int]) -> dict[str, str]:
+        """Return the same without the calls that are known.
+
+        Args:
+            known: The calls that have been looked at, by their `id`. The calls of this program are added.
+        """
+        found = {"": self._backend()}
+        for number, (call, _) in enumerate(self.code.calls):
+            if id(call) not in known:
+                known.add(id(call))
+                found |= under(f"{call.name} {number}", call.backends(known))
+        return found
+
+    def _backend(self) -> str:
+        """Say what runs the program: "llvm", or "interpreter" and why."""
+        if self.machine_code is not None:
+            return "llvm"
+        why = refusal(self.code, self.policy)
+        if not why and not cython.compiled:
+            why = "gradwalk is not compiled itself"
+        if not why and self._executed < 0:
+            why = self.failure or "it is being compiled"
+        if not why and self.policy.backend == "llvm":
+            why = "it has not been run yet"
+        if not why:
+            why = f"{self._executed // 4:,} instructions run, of {_hot // 4:,} that earn machine code"
+        return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
+
+    def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
+        """Run the instructions from `start` up to a call, or to the end, and return where that is.
+
+        From the first instruction on, only the results that are outputs may have been written afterwards.
+        """
+        if start == 0 and cython.compiled:
+            cell, executed = cython.address(self._machine_run), cython.address(self._executed)
+            if c_compat.ran(cell, executed, self._length, value):
+                return self._length
+        return self._interpret(start, value)
+
+    def _interpret(self, start: cython.int, value: cython.p_double) -> cython.int:
+        """Run the instructions from `start` up to a call, or to the end, each by itself, and return where that is."""
+        return _run_until_call(self._instruction, start, self._length, value, self._first, self._start, self._table)
+
+    def _write_constants(self, value: cython.p_double) -> cython.void:
+        """Write the constants after the inputs."""
+        i: cython.int
+        for i in range(self._first - self.inputs):
+            value[self.inputs + i] = self._constant[i]
+
+    def _run_calls(self, value: cython.p_double) -> object:
+        """Run all instructions from the first call on."""
+        stretch: cython.p_int = c_compat.integers(self._results)
+        called: dict = {}  # by the number of a call, its results
+        which: cython.int = -1
+        result: cython.p_double = c_compat.NO_FLOATS
+        at: cython.int
+        i: cython.int
+        for at in range(0, len(self._results), 4):
+            if stretch[at + 2] != which:
+                which = stretch[at + 2]
+                if which not in called:
+                    called[which] = self._called(which, value)
+                result = c_compat.doubles(called[which])
+            for i in range(stretch[at + 1]):
+                value[self._first + stretch[at] + i] = result[stretch[at + 3] + i]
+            self._execute(4 * (stretch[at] + stretch[at + 1]), value)
+        return None
+
+    def _called(self, which: cython.int, value: cython.p_double) -> Any:
+        """Return the results of a call, a row of float64."""
+        stretches = self._operands[which]
+        stretch: cython.p_int = c_compat.integers(stretches)
+        call, operands = self.code.calls[which]
+        numbers = numpy.empty(len(operands))
+        number: cython.p_double = c_compat.doubles(numbers)
+        done: cython.int = 0
+        at: cython.int
+        i: cython.int
+        for at in range(0, len(stretches), 2):
+            for i in range(stretch[at + 1]):
+                number[done + i] = value[stretch[at] + i]
+            done += stretch[at + 1]
+        return _row(call.numbers(numbers))
+
+    def _refuse_nans(self, value: cython.p_double) -> object:
+        """Raise `FloatingPointError` if an instruction that the outputs depend on has given nan or inf."""
+        i: cython.int
+        numbers: list = [value[i] for i in range(self._first + self._length // 4)]
+        if all(map(math.isfinite, numbers[self._first :])):
+            return None
+        used = _used(self.code, numbers)
+        for i in range(self._length // 4):
+            if self._first + i in used and not math.isfinite(numbers[self._first + i]):
+                text = listing.instruction_line(self.code, i)
+                raise FloatingPointError(f"a recorded function computed {text}, which gave {numbers[self._first + i]}")
+        return None
+
+    def _apply_all(self, results: list) -> list:
+        """Run all instructions on the Values and floats in `results`, to which each appends its own."""
+        code: cython.p_int = self._instruction
+        opcode: cython.int
+        k: cython.int
+        called: dict = {}
+        for k in range(0, self._length, 4):
+            opcode = code[k]
+            if opcode >= TAKE:
+                results.append(_applied_specially(self.code, k, results, called))
+                continue
+            x = results[code[k + 1]]
+            if evaluate.arity(opcode) == 1:
+                results.append(apply(opcode, x))
+            elif evaluate.arity(opcode) == 2:
+                results.append(apply(opcode, x, results[code[k + 2]]))
+            else:
+                results.append(apply(opcode, x, results[code[k + 2]], results[code[k + 3]]))
+        return results
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number and what it counts, in the plural unless there is one.
+
+    Args:
+        count: The number.
+        noun: The noun in the singular.
+
+    Returns:
+        The text.
+    """
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def _row(numbers: Any) -> Any:
+    """Numbers as a row of float64. Raises `ValueError` if they are no row, `TypeError` if they are no numbers."""
+    row = numpy.ascontiguousarray(numbers, numpy.float64)
+    if row.ndim != 1:
+        raise ValueError(f"a program takes a row of numbers, not an array of shape {row.shape}")
+    return row
+
+
+def _stretches(indices: Sequence[int]) -> array[int]:
+    """The stretches of indices that follow one another: where each begins and how long it is."""
+    found = numpy.array(indices, numpy.int32)
+    begins = numpy.flatnonzero(numpy.diff(found, prepend=-2) != 1)
+    return array("i", numpy.stack([found[begins], numpy.diff(begins, append=len(found))], axis=1).ravel().tolist())
+
+
+def _result_stretches(code: Code) -> array[int]:
+    """The stretches of results of one call that follow one another.
+
+    Of each: the number of its first instruction, how many there are, the number of the call, and which of its results
+    is the first.
+    """
+    if not code.calls:
+        return array("i")
+    rows = numpy.array(code.instructions, numpy.int32).reshape(-1, 4)
+    places = numpy.flatnonzero(rows[:, 0] == CALL)
+    numbers = numpy.stack([places, rows[places, 1], rows[places, 2]])
+    goes_on = (numpy.diff(numbers) == [[1], [0], [1]]).all(axis=0)
+    begins = numpy.flatnonzero(numpy.append(True, ~goes_on))[: len(places)]
+    place, call, first = numbers[:, begins]
+    return array(
+        "i", numpy.stack([place, numpy.diff(begins, append=len(places)), call, first], axis=1).ravel().tolist()
+    )
+
+
+def _used(code: Code, numbers: list[float]) -> set[int]:
+    """The indices of what the outputs depend on for these numbers: not of what choices leave out."""
+    used = set(code.outputs)
+    for index, row in zip(range(code.count - 1, code.first - 1, -1), reversed(code.rows), strict=True):
+        if index in used:
+            used.update(_picked(code, row, numbers))
+    return used
+
+
+def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
+    """The operands that decide the result of an instruction: of a choice the condition, and what that picks."""
+    opcode, x, y, z = row
+    if opcode == _where:
+        return (x, y if numbers[x] != 0.0 else z)
+    if opcode == TAKE:
+        position = evaluate.position_of(numbers[x], len(code.tables[y]))
+        return (x, code.tables[y][position]) if position >= 0 else (x,)
+    return code.used(row)
+
+
+def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int, Any]) -> Any:
+    """A result of `take`, of a call, or of a product fused with a sum. `called` holds the results of calls so far."""
+    opcode, *operands = code.instructions[k : k + 4].tolist()
+    if opcode == CALL:
+        which, position, _ = operands
+        if which not in called:
+            function, used = code.calls[which]
+            called[which] = function.values([results[index] for index in used])
+        return called[which][position]
+    if opcode == TAKE:
+        return apply_variadic(opcode, [results[operands[0]], *[results[index] for index in code.tables[operands[1]]]])
+    return fused(opcode, *[results[index] for index in operands])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _run_until_call(
+    code: cython.p_int,
+    start: cython.int,
+    length: cython.int,
+    value: cython.p_double,
+    first: cython.int,
+    table_start: cython.p_int,
+    table: cython.p_int,
+) -> cython.int:
+    """Run the instructions from `start` up to a call, or to the end, and return where that is.
+
+    `value` holds the numbers by index, and `first` is the index of the first instruction's result. Table i has its
+    operands at `table_start[i]` to `table_start[i + 1]` in `table`.
+    """
+    opcode: cython.int
+    k: cython.int
+    index: cython.int = first + start // 4
+    x: cython.double
+    y: cython.double
+    z: cython.double
+    out: cython.double
+    begin: cython.int
+    position: cython.Py_ssize_t
+    for k in range(start, length, 4):
+        opcode = code[k]
+        # --- generated by tools/generate.py from ops/table.py: run ---
+        # The commonest instruction comes before the switch: the processor then predicts branches better.
+        if opcode == 71:  # muladd
+            value[index] = value[code[k + 1]] * value[code[k + 2]] + value[code[k + 3]]
+            index += 1
+            continue
+        x = value[code[k + 1]]
+        y = value[code[k + 2]]
+        z = value[code[k + 3]]
+        if opcode == 1:  # add
+            out = x + y
+        elif opcode == 2:  # sub
+            out = x - y
+        elif opcode == 3:  # mul
+            out = x * y
+        elif opcode == 4:  # div
+            out = ieee.div(x, y)
+        elif opcode == 5:  # pow
+            out = ieee.pow(x, y)
+        elif opcode == 6:  # neg
+            out = -x
+        elif opcode == 7:  # abs
+            out = ieee.fabs(x)
+        elif opcode == 8:  # exp
+            out = ieee.exp(x)
+        elif opcode == 9:  # expm1
+            out = ieee.expm1(x)
+        elif opcode == 10:  # exp2
+            out = ieee.exp2(x)
+        elif opcode == 11:  # log
+            out = ieee.log(x)
+        elif opcode == 12:  # log2
+            out = ieee.log2(x)
+        elif opcode == 13:  # log10
+            out = ieee.log10(x)
+        elif opcode == 14:  # log1p
+            out = ieee.log1p(x)
+        elif opcode == 15:  # sqrt
+            out = ieee.sqrt(x)
+        elif opcode == 16:  # cbrt
+            out = ieee.cbrt(x)
+        elif opcode == 17:  # log1mexp
+            out = ieee.log(-ieee.expm1(x)) if x > -0.6931471805599453 else ieee.log1p(-ieee.exp(x))
+        elif opcode == 18:  # sin
+            out = ieee.sin(x)
+        elif opcode == 19:  # cos
+            out = ieee.cos(x)
+        elif opcode == 20:  # tan
+            out = ieee.tan(x)
+        elif opcode == 21:  # asin
+            out = ieee.asin(x)
+        elif opcode == 22:  # acos
+            out = ieee.acos(x)
+        elif opcode == 23:  # atan
+            out = ieee.atan(x)
+        elif opcode == 24:  # sinh
+            out = ieee.sinh(x)
+        elif opcode == 25:  # cosh
+            out = ieee.cosh(x)
+        elif opcode == 26:  # tanh
+            out = ieee.tanh(x)
+        elif opcode == 27:  # asinh
+            out = ieee.asinh(x)
+        elif opcode == 28:  # acosh
+            out = ieee.acosh(x)
+        elif opcode == 29:  # atanh
+            out = ieee.atanh(x)
+        elif opcode == 30:  # sinc
+            out = ieee.sinc(x)
+        elif opcode == 31:  # sigmoid
+            out = ieee.div(ieee.exp(-ieee.fabs(x)) if x < 0.0 else 1.0, 1.0 + ieee.exp(-ieee.fabs(x)))
+        elif opcode == 32:  # relu
+            out = 0.0 if x < 0.0 else x
+        elif opcode == 33:  # softplus
+            out = (x if x > 0.0 else 0.0) + ieee.log1p(ieee.exp(-ieee.fabs(x)))
+        elif opcode == 34:  # silu
+            out = ieee.silu(x)
+        elif opcode == 35:  # gelu
+            out = (-1000.0 if x < -1000.0 else x) * ieee.norm_cdf(x)
+        elif opcode == 36:  # erf
+            out = ieee.erf(x)
+        elif opcode == 37:  # erfc
+            out = ieee.erfc(x)
+        elif opcode == 38:  # erfcx
+            out = ieee.erfcx(x)
+        elif opcode == 39:  # norm_pdf
+            out = ieee.norm_pdf(x)
+        elif opcode == 40:  # norm_cdf
+            out = ieee.norm_cdf(x)
+        elif opcode == 41:  # norm_ppf
+            out = ieee.norm_ppf(x)
+        elif opcode == 42:  # gamma
+            out = ieee.gamma(x)
+        elif opcode == 43:  # lgamma
+            out = ieee.lgamma(x)
+        elif opcode == 44:  # digamma
+            out = ieee.digamma(x)
+        elif opcode == 45:  # trigamma
+            out = ieee.trigamma(x)
+        elif opcode == 46:  # atan2
+            out = ieee.atan2(x, y)
+        elif opcode == 47:  # hypot
+            out = ieee.hypot(x, y)
+        elif opcode == 48:  # maximum
+            out = y if x < y else (x if y == y else y)
+        elif opcode == 49:  # minimum
+            out = y if y < x else (x if y == y else y)
+        elif opcode == 50:  # where
+            out = y if x != 0.0 else z
+        elif opcode == 51:  # sign
+            out = ieee.sign(x)
+        elif opcode == 52:  # floor
+            out = ieee.floor(x)
+        elif opcode == 53:  # ceil
+            out = ieee.ceil(x)
+        elif opcode == 54:  # trunc
+            out = ieee.trunc(x)
+        elif opcode == 55:  # rint
+            out = ieee.rint(x)
+        elif opcode == 56:  # less
+            out = 1.0 if x < y else 0.0
+        elif opcode == 57:  # less_equal
+            out = 1.0 if x <= y else 0.0
+        elif opcode == 58:  # equal
+            out = 1.0 if x == y else 0.0
+        elif opcode == 59:  # floor_divide
+            out = ieee.floor_divide(x, y)
+        elif opcode == 60:  # mod
+            out = ieee.mod(x, y)
+        elif opcode == 61:  # fmod
+            out = ieee.fmod(x, y)
+        elif opcode == 62:  # remainder
+            out = ieee.remainder(x, y)
+        elif opcode == 63:  # fmax
+            out = y if x < y else (x if x == x else y)
+        elif opcode == 64:  # fmin
+            out = y if y < x else (x if x == x else y)
+        elif opcode == 65:  # copysign
+            out = ieee.copysign(x, y)
+        elif opcode == 66:  # logaddexp
+            out = (y if x < y else x) + ieee.log1p(ieee.exp(-ieee.fabs(0.0 if x == y else x - y)))
+        elif opcode == 67:  # stop_gradient
+            out = x
+        elif opcode == 72:  # mulsub
+            out = x * y - z
+        elif opcode == 73:  # submul
+            out = z - x * y
+        # --- end of generated code ---
+        elif opcode == _take:
+            begin = table_start[code[k + 2]]
+            position = evaluate.position_of(x, table_start[code[k + 2] + 1] - begin)
+            out = value[table[begin + position]] if position >= 0 else _nan
+        else:
+            return k
+        value[index] = out
+        index += 1
+    return length

@@ -1,0 +1,592 @@
+"""`LoopRunner`: runs a loop on numbers, and `BackwardPass`: the backward pass through one.
+
+The backward pass needs the carries again, from the last to the first. checkpoint_plan.py says which of them are kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat
+from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan
+from gradwalk.program.run.interpreter import Interpreter, Rows
+from gradwalk.program.run.pause import pause
+from gradwalk.value.modes import refuses_nans
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
+_few = cython.declare(cython.Py_ssize_t, 64)  # steps that are not worth letting the interpreter's lock go
+_endless = cython.declare(cython.Py_ssize_t, sys.maxsize)
+_room = cython.declare(cython.Py_ssize_t, 256)  # carries that there is memory for at first while steps are counted
+_NOTHING = numpy.empty(0)
+_ADVANCE = cython.declare(cython.int, ADVANCE)
+_SWEEP = cython.declare(cython.int, SWEEP)
+_BACK = cython.declare(cython.int, BACK)
+
+
+@cython.final
+@cython.cclass
+class Frame:
+    """Memory in which a program is run again and again; in rows, if it was ordered in rows before.
+
+    Attributes:
+        value: The numbers by index: the inputs are written here before a run.
+    """
+
+    # The types of its fields stand in loop_runner.pxd.
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._refuses_nans = refuses_nans()
+        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # those do not keep every result
+        self._rows = rows
+        self._output = interpreter._output if rows is None else rows._output
+        self._held = interpreter._room + (0 if rows is None else rows.copies)
+        self._array = numpy.zeros(self._held + interpreter._outputs)
+        self.value = c_compat.doubles(self._array)
+        interpreter._write_constants(self.value)
+
+    @cython.cfunc
+    @cython.inline
+    def run(self) -> object:
+        """Run the program on the inputs that have been written."""
+        interpreter: Interpreter = self._interpreter
+        # Machine code writes nothing but outputs, and every result is looked at where nan is refused.
+        checks: cython.bint = self._refuses_nans
+        k: cython.int = interpreter._interpret(0, self.value) if checks else self.execute()
+        if k < interpreter._length:
+            interpreter._run_calls(self.value)
+        if self._refuses_nans:
+            interpreter._refuse_nans(self.value)
+        return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def execute(self) -> cython.int:
+        """Run the program up to a call, or to the end, and return where that is."""
+        if self._rows is not None:
+            self._interpreter._run_rows(self._rows, self.value)
+            return self._interpreter._length
+        return self._interpreter._execute(0, self.value)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def output(self, position: cython.int) -> cython.double:
+        """Return an output of the last run."""
+        return self.value[self._output[position]]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def move(self, position: cython.int, count: cython.int, to: cython.int) -> cython.void:
+        """Make some outputs of the last run inputs of the next; an output may be an input, so all are read first."""
+        value: cython.p_double = self.value
+        held: cython.int = self._held
+        i: cython.int
+        for i in range(count):
+            value[held + i] = value[self._output[position + i]]
+        for i in range(count):
+            value[to + i] = value[held + i]
+
+
+@cython.final
+@cython.cclass
+class LoopRunner:
+    """Runs a loop on numbers. What runs goes on has memory of its own, so that any number of threads may run it.
+
+    Args:
+        body: Runs a step. Its inputs are the count, the carry, what is fixed, and the row of the step; its outputs the
+            next carry, and the step's results.
+        condition: Tells from the carry and what is fixed whether there is another step; None where the count says.
+        sizes: How many numbers the carry has, what is fixed, a row, and a step's results.
+        first: The count of the first step.
+        steps: How many steps there are or, with a condition, may be; -1 for any number.
+
+    Attributes:
+        body: What runs a step.
+        condition: What tells whether there is another one, or None.
+    """
+
+    # The types of its fields stand in loop_runner.pxd.
+
+    def __init__(
+        self, body: Interpreter, condition: Interpreter | None, sizes: tuple[int, ...], first: int, steps: int
+    ) -> None:
+        self.body = body
+        self.condition = condition
+        self._carry, self._fixed, self._row, self._out = sizes
+        self._rows = self._carry + self._fixed  # where the rows begin among the operands
+        self._first = first
+        self._steps = steps
+
+    # Forward
+
+    def forward(self, operands: Any) -> Any:
+        """Run the loop.
+
+        Args:
+            operands: An array of float64: the first carry, what is fixed, and the rows, one after the other.
+
+        Returns:
+            An array of float64: the last carry, and the results of all steps, one step after the other.
+
+        Raises:
+            ValueError: If the condition still holds after as many steps as there may be.
+        """
+        self._warm()
+        given: cython.p_double = c_compat.doubles(operands)
+        frame: Frame = self._entered(given)
+        guard: Frame | None = self._guard(given)
+        found = numpy.empty(self._carry + (self._steps * self._out if self._out else 0))
+        result: cython.p_double = c_compat.doubles(found)
+        step: cython.Py_ssize_t = 0
+        i: cython.int
+        if self._out == 0 and guard is None:
+            self._advance(frame, given, 0, self._steps, c_compat.NO_FLOATS, 0)
+            step = self._steps
+        elif guard is not None:
+            step = self._advance_while(frame, guard, 0, _endless, c_compat.NO_FLOATS, 1)
+        while self._goes_on(step, frame, guard):
+            self._step(step, frame, given)
+            for i in range(self._out):
+                result[self._carry + step * self._out + i] = frame.output(self._carry + i)
+            frame.move(0, self._carry, 1)
+            step += 1
+        for i in range(self._carry):
+            result[i] = frame.value[1 + i]
+        return found
+
+    @cython.cfunc
+    def _pause(self) -> object:
+        """Let an interrupt through, and other threads: steps hold the interpreter's lock. Long loops are compiled."""
+        pause()
+        return self._warm()
+
+    @cython.cfunc
+    def _warm(self) -> object:
+        self.body.warm()
+        if self.condition is not None:
+            self.condition.warm()
+        return None
+
+    @cython.cfunc
+    def _entered(self, given: cython.p_double) -> Frame:
+        """Return the memory of the body, with the first carry and what is fixed."""
+        frame: Frame = Frame(self.body)
+        i: cython.int
+        for i in range(self._rows):
+            frame.value[1 + i] = given[i]
+        return frame
+
+    @cython.cfunc
+    def _guard(self, given: cython.p_double) -> Frame | None:
+        """Return the memory of the condition, with what is fixed; None where there is none."""
+        if self.condition is None:
+            return None
+        guard: Frame = Frame(self.condition)
+        i: cython.int
+        for i in range(self._carry, self._rows):
+            guard.value[i] = given[i]
+        return guard
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1)
+    def _goes_on(self, step: cython.Py_ssize_t, frame: Frame, guard: Frame | None) -> cython.int:
+        """Return whether there is another step."""
+        if step & (_chunk - 1) == 0:
+            self._pause()
+        if guard is None:
+            return step < self._steps
+        i: cython.int
+        for i in range(self._carry):
+            guard.value[i] = frame.value[1 + i]
+        guard.run()
+        if guard.output(0) == 0.0:
+            return False
+        if step == self._steps:
+            raise ValueError(f"while_loop: the condition still holds after max_steps={step} steps")
+        return True
+
+    @cython.cfunc
+    def _advance(
+        self,
+        frame: Frame,
+        given: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        slot: cython.Py_ssize_t,
+    ) -> object:
+        """Run the steps up to `end` for their carries alone; these are kept from `slot` on, if there is memory."""
+        is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
+        until: cython.Py_ssize_t
+        while step < end:
+            until = min(end, step + _chunk) if is_plain else step + 1
+            if not is_plain or until - step >= _few:
+                self._pause()
+            if is_plain and until - step < _few:
+                self._run_steps(frame, given, step, until, kept, slot)
+            elif is_plain:
+                with cython.nogil:
+                    self._run_steps(frame, given, step, until, kept, slot)
+            else:
+                if kept:
+                    self._keep(frame, kept, slot)
+                self._step(step, frame, given)
+                frame.move(0, self._carry, 1)
+            slot += until - step
+            step = until
+        return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_steps(
+        self,
+        frame: Frame,
+        given: cython.p_double,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        slot: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock: see `_advance`."""
+        value: cython.p_double = frame.value
+        i: cython.int
+        while step < end:
+            if kept:
+                self._keep(frame, kept, slot)
+                slot += 1
+            value[0] = self._first + step
+            for i in range(self._row):
+                value[1 + self._rows + i] = given[self._rows + step * self._row + i]
+            frame.execute()
+            frame.move(0, self._carry, 1)
+            step += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _advance_while(
+        self,
+        frame: Frame,
+        guard: Frame,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        stride: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Run steps for as long as the condition holds, and return how many have been run then.
+
+        It ends before step `end`, and at once where steps call anything. If there is memory, the carry before each step
+        that is a multiple of `stride` is kept, in the order of these steps.
+        """
+        if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
+            return step
+        if self._steps >= 0:
+            end = min(end, self._steps)
+        until: cython.Py_ssize_t = step
+        while step == until and step < end:
+            until = min(end, step + _chunk)
+            with cython.nogil:
+                step = self._run_while(frame, guard, step, until, kept, stride)
+            self._pause()
+        return step
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_while(
+        self,
+        frame: Frame,
+        guard: Frame,
+        step: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        kept: cython.p_double,
+        stride: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Run the steps up to `end` for as long as the condition holds; return how many have been run."""
+        value: cython.p_double = frame.value
+        slot: cython.Py_ssize_t = (step + stride - 1) // stride
+        i: cython.int
+        while step < end:
+            for i in range(self._carry):
+                guard.value[i] = value[1 + i]
+            guard.execute()
+            if guard.output(0) == 0.0:
+                return step
+            if kept and step == slot * stride:
+                self._keep(frame, kept, slot)
+                slot += 1
+            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # there are no rows
+            step += 1
+        return step
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _keep(self, frame: Frame, kept: cython.p_double, slot: cython.Py_ssize_t) -> cython.void:
+        """Write the carry to a slot."""
+        i: cython.int
+        for i in range(self._carry):
+            kept[slot * self._carry + i] = frame.value[1 + i]
+
+    @cython.cfunc
+    @cython.inline
+    def _step(self, step: cython.Py_ssize_t, frame: Frame, given: cython.p_double) -> object:
+        """Run the body once."""
+        i: cython.int
+        frame.value[0] = self._first + step
+        for i in range(self._row):
+            frame.value[1 + self._rows + i] = given[self._rows + step * self._row + i]
+        return frame.run()
+
+    def backward(self, body: Interpreter, operands: Any, seeds: Any, memory: Any) -> Any:
+        """Run the loop, and then the backward pass through it.
+
+        Args:
+            body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the adjoints of the
+                next carry, the totals so far of the adjoints of what is fixed, and the adjoints of the step's results;
+                its outputs are the adjoints of the carry, the new totals, and the adjoints of the row.
+            operands: Those of the loop.
+            seeds: An array of float64: the adjoints of the loop's results.
+            memory: The number of carries that are kept: see `checkpoint_plan.slots_for`.
+
+        Returns:
+            An array of float64: the adjoints of the operands.
+        """
+        self._warm()
+        body.warm()
+        found = numpy.zeros(len(operands))
+        plan: CheckpointPlan = CheckpointPlan(memory, self._steps if self.condition is None else -1)
+        backward: BackwardPass = BackwardPass(self, body, operands, seeds, found)
+        backward.run(plan)
+        return found
+
+
+@cython.final
+@cython.cclass
+class BackwardPass:
+    """A backward pass through a loop: its memory, and the execution of its plan.
+
+    Args:
+        loop: The loop.
+        body: Runs a step of the backward pass: see `LoopRunner.backward`.
+        operands: The operands of the loop. This array and the next two must be kept for as long as the pass runs.
+        seeds: The adjoints of its results.
+        found: The array for the adjoints of its operands.
+    """
+
+    # The types of its fields are in loop_runner.pxd.
+
+    def __init__(self, loop: LoopRunner, body: Interpreter, operands: Any, seeds: Any, found: Any) -> None:
+        self._loop = loop
+        self._given = c_compat.doubles(operands)
+        self._seed = c_compat.doubles(seeds)
+        self._result = c_compat.doubles(found)
+        self._room = self._unpaused = 0
+        self._states = _NOTHING
+        frame: Frame = loop._entered(self._given)
+        back: Frame = Frame(body)
+        self._frame = frame
+        self._back = back
+        self._is_plain = not (loop.body._has_calls or body._has_calls or frame._refuses_nans)
+        self._inputs = 1 + loop._rows + loop._row
+        i: cython.int
+        for i in range(loop._rows):
+            back.value[1 + i] = self._given[i]
+        for i in range(loop._carry):
+            back.value[self._inputs + i] = self._seed[i]
+
+    @cython.cfunc
+    def run(self, plan: CheckpointPlan) -> object:
+        """Run the whole pass."""
+        if self._loop.condition is not None:
+            plan.start(self._count(plan))
+        self._reserve(plan.slots)
+        if plan.stride == 0:
+            i: cython.int
+            for i in range(self._loop._carry):
+                self._kept[i] = self._given[i]
+        while plan.next():
+            self._execute(plan)
+        for i in range(self._loop._rows):
+            self._result[i] = self._back.value[self._inputs + i]
+        return None
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _count(self, plan: CheckpointPlan) -> cython.Py_ssize_t:
+        """Run the loop, keep carries as the plan says, and return the number of steps."""
+        loop: LoopRunner = self._loop
+        frame: Frame = self._frame
+        guard: Frame | None = loop._guard(self._given)
+        assert guard is not None
+        step: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t
+        self._reserve(min(_room, plan.limit))
+        while True:
+            if plan.stride:
+                end = min(plan.full, plan.stride * self._room)
+                step = loop._advance_while(frame, guard, step, end, self._kept, plan.stride)
+            else:
+                step = loop._advance_while(frame, guard, step, _endless, c_compat.NO_FLOATS, 1)
+            if not loop._goes_on(step, frame, guard):
+                return step
+            if step == plan.full:
+                self._thin(plan)
+            elif plan.stride and step == plan.stride * self._room:
+                self._reserve(min(2 * self._room, plan.limit))
+            if plan.stride and step % plan.stride == 0:
+                loop._keep(frame, self._kept, step // plan.stride)
+            loop._step(step, frame, self._given)
+            frame.move(0, loop._carry, 1)
+            step += 1
+
+    @cython.cfunc
+    def _thin(self, plan: CheckpointPlan) -> object:
+        """Keep fewer carries, as the plan says."""
+        carry: cython.Py_ssize_t = self._loop._carry
+        kept: cython.Py_ssize_t = plan.thin()
+        slot: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        for slot in range(1, kept):
+            for i in range(carry):
+                self._kept[slot * carry + i] = self._kept[2 * slot * carry + i]
+        return None
+
+    @cython.cfunc
+    def _reserve(self, slots: cython.Py_ssize_t) -> object:
+        """Allocate memory for more slots, if needed, without losing the carries that are kept."""
+        if slots > self._room:
+            states = numpy.empty(slots * self._loop._carry)
+            if self._room:
+                states[: len(self._states)] = self._states
+            self._room = slots
+            self._states = states
+            self._kept = c_compat.doubles(states)
+        return None
+
+    @cython.cfunc
+    def _execute(self, plan: CheckpointPlan) -> object:
+        """Execute an action of the plan."""
+        loop: LoopRunner = self._loop
+        frame: Frame = self._frame
+        carry: cython.Py_ssize_t = loop._carry
+        kept: cython.p_double = self._kept if plan.kind == _SWEEP else c_compat.NO_FLOATS
+        i: cython.Py_ssize_t
+        if plan.kind == _BACK:
+            return self._go_back(plan.end + 1, plan.begin, plan.slot)
+        for i in range(carry):
+            frame.value[1 + i] = self._kept[plan.slot * carry + i]
+        loop._advance(frame, self._given, plan.begin, plan.end, kept, plan.slot)
+        if plan.kind == _ADVANCE:
+            loop._keep(frame, self._kept, plan.slot + 1)
+            return None
+        for i in range(carry):
+            self._back.value[1 + i] = frame.value[1 + i]
+        self._step_back(plan.end)
+        if plan.kind == _SWEEP:
+            self._go_back(plan.end, plan.begin, plan.slot)
+        self._unpaused += plan.end - plan.begin + 1
+        if self._unpaused >= _chunk:
+            self._pause()
+        return None
+
+    @cython.cfunc
+    def _pause(self) -> object:
+        """Let an interrupt through, and other threads: see `LoopRunner._pause`."""
+        self._unpaused = 0
+        self._loop._pause()
+        return self._back._interpreter.warm()
+
+    @cython.cfunc
+    def _go_back(self, step: cython.Py_ssize_t, begin: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> object:
+        """Go back over steps `step - 1` to `begin`, whose carries are in order in the slots from `slot` on."""
+        end: cython.Py_ssize_t
+        while step > begin:
+            end = max(begin, step - _chunk)
+            if not self._is_plain:
+                while step > end:
+                    step -= 1
+                    self._take_up(self._loop, self._back, slot + step - begin)
+                    self._step_back(step)
+            elif step - end < _few:
+                self._run_back(self._loop, self._back, step, end, slot + end - begin)
+            else:
+                with cython.nogil:
+                    self._run_back(self._loop, self._back, step, end, slot + end - begin)
+            if step - end >= _few:
+                self._pause()
+            step = end
+        return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _run_back(
+        self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t
+    ) -> cython.void:
+        """Go back over the steps from `step - 1` to `end`, whose carry is in a slot, without the interpreter's lock."""
+        value: cython.p_double = back.value
+        i: cython.int
+        while step > end:
+            step -= 1
+            self._take_up(loop, back, slot + step - end)
+            self._take_seeds(loop, back, step)
+            value[0] = loop._first + step
+            for i in range(loop._row):
+                value[1 + loop._rows + i] = self._given[loop._rows + step * loop._row + i]
+            back.execute()
+            self._pass_on(loop, back, step)
+
+    @cython.cfunc
+    def _step_back(self, step: cython.Py_ssize_t) -> object:
+        """Run a step of the backward pass, from the carry that is among its inputs."""
+        self._take_seeds(self._loop, self._back, step)
+        self._loop._step(step, self._back, self._given)
+        self._pass_on(self._loop, self._back, step)
+        return None
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _take_up(self, loop: LoopRunner, back: Frame, slot: cython.Py_ssize_t) -> cython.void:
+        """Read the carry from a slot."""
+        i: cython.int
+        for i in range(loop._carry):
+            back.value[1 + i] = self._kept[slot * loop._carry + i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _take_seeds(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
+        """Read the adjoints of a step's results."""
+        i: cython.int
+        for i in range(loop._out):
+            back.value[self._inputs + loop._rows + i] = self._seed[loop._carry + step * loop._out + i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _pass_on(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
+        """Write the adjoints of a step's row, and make the other adjoints inputs of the step before it."""
+        i: cython.int
+        for i in range(loop._row):
+            self._result[loop._rows + step * loop._row + i] = back.output(loop._rows + i)
+        back.move(0, loop._rows, self._inputs)

@@ -1,0 +1,90 @@
+"""`PreparedCall`: calls a recorded function with arguments like those of an earlier call, without Python in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat
+from gradwalk.program.run import scratch
+from gradwalk.program.run.interpreter import Interpreter
+from gradwalk.trees.fast import form
+from gradwalk.trees.tree import TreeDef
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+MISSED = object()  # in place of a result: these arguments are not like the earlier ones
+
+
+@cython.final
+@cython.cclass
+class PreparedCall:
+    """A program with the forms of its arguments and of its result.
+
+    Args:
+        interpreter: What runs the program, whose inputs are the numbers of the arguments.
+        takes: The form of the tuple of positional arguments.
+        keywords: The form of the dict of keyword arguments; None where there are none.
+        makes: The form of the result, or None where its treedef has none.
+        treedef: The treedef of the result.
+    """
+
+    # The types of its fields stand in prepared_call.pxd.
+
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        takes: form.Form,
+        keywords: form.Form | None,
+        makes: form.Form | None,
+        treedef: TreeDef,
+    ) -> None:
+        self._interpreter = interpreter
+        self._takes = takes
+        self._keywords = keywords
+        self._makes = makes
+        self._treedef = treedef
+        self._inputs = interpreter.inputs
+        self._outputs = interpreter._outputs
+
+    def result(self, args: tuple, kwargs: dict) -> Any:
+        """Return the result for some arguments.
+
+        Args:
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+
+        Returns:
+            The result, or `MISSED` where the arguments have to be looked at more closely.
+        """
+        if (self._keywords is None) != (not kwargs):
+            return MISSED
+        few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
+        inputs: cython.p_double = scratch.taken(self._inputs + 1, few)
+        outputs: cython.p_double = scratch.taken(self._outputs + 1, more)
+        try:
+            if not inputs or not outputs:
+                raise MemoryError
+            if not self._takes.read(args, inputs, None):
+                return MISSED
+            if self._keywords is not None and not self._keywords.read(kwargs, inputs, None):
+                return MISSED
+            self._interpreter._run(inputs, outputs)
+            return self._built(outputs)
+        finally:
+            scratch.given_back(inputs, few)
+            scratch.given_back(outputs, more)
+
+    def _built(self, outputs: cython.p_double) -> object:
+        """The result that consists of these numbers."""
+        if self._makes is not None:
+            return self._makes.build(outputs)
+        i: cython.int
+        numbers = numpy.empty(self._outputs)
+        number: cython.p_double = c_compat.doubles(numbers)
+        for i in range(self._outputs):
+            number[i] = outputs[i]
+        return self._treedef.filled(numbers)

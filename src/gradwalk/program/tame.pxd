@@ -1,8 +1,0 @@
-# What other compiled modules reach without going through Python.
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
-from gradwalk.program.instruction_store cimport InstructionStore
-
-
-cdef object mark_tame(InstructionStore store, object marks)
-cdef object mark_risky(InstructionStore store, object marks)

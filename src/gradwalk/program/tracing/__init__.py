@@ -1,0 +1,1 @@
+"""Run the user's function once and remember what it computed."""

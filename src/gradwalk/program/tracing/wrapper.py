@@ -1,0 +1,57 @@
+"""`Wrapper`: what all functions made from another function have in common."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+from gradwalk.program.tracing.trace import Recordable, named, reduced
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Wrapper(Generic[P, R_co]):
+    """A function made from another one, with the name and the docstring of that one.
+
+    It can be pickled where the other function can, and what wraps a method is bound to an instance as methods are.
+    Type checkers know it by the parameters `P` that it takes and the type `R_co` of its result.
+
+    Args:
+        f: The function that it is made from.
+        maker: The function that makes it, by name, for messages.
+
+    Raises:
+        TypeError: `f` is no function.
+    """
+
+    __name__ = "function"  # of what has no name, such as functools.partial makes
+
+    def __init__(self, f: Callable[..., Any], maker: str) -> None:
+        if not callable(f):
+            raise TypeError(f"{maker}() takes a function, not {type(f).__name__}: {f!r:.60}")
+        functools.update_wrapper(self, f, updated=())  # type: ignore[arg-type]  # subclasses are called
+        self._f = f
+        self._maker = maker
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Wrapper[Concatenate[Any, Q], R_co], instance: object, owner: type | None = None
+    ) -> Callable[Q, R_co]: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]  # subclasses are called
+
+    def __reduce__(self) -> Any:
+        return reduced(self, self._made_from())
+
+    def __repr__(self) -> str:
+        return f"<{self._maker} of {self._f if isinstance(self._f, Recordable) else named(self._f)}>"
+
+    def _made_from(self) -> tuple[Any, ...]:
+        """The arguments to call the class with to make an equal function."""
+        raise NotImplementedError

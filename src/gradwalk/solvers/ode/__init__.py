@@ -1,0 +1,1 @@
+"""`odeint`: Dormand and Prince's method, and its derivatives."""

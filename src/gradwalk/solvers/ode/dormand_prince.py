@@ -1,0 +1,307 @@
+"""`Stepper`: the steps of Dormand and Prince, orders 5 and 4, around the program of a field.
+
+Steps, their errors and their lengths are those of SciPy's RK45, and so is what stands between them: a polynomial of
+degree 4 (Shampine, "Some practical Runge-Kutta formulas", 1986). Here no step goes through Python.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, ieee
+from gradwalk.program.run.interpreter import Interpreter
+from gradwalk.program.run.loop_runner import Frame
+from gradwalk.program.run.pause import pause
+from gradwalk.solvers.ode import tableau
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
+
+
+@cython.final
+@cython.cclass
+class Path:
+    """A solution between all its steps.
+
+    Args:
+        size: How many numbers it has.
+    """
+
+    # The types of its fields stand in dormand_prince.pxd.
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._width = 2 + 5 * size  # of a step: where it begins, its length, y, and four coefficients of each number
+        self._array = numpy.empty(64 * self._width)
+        self._cells = c_compat.doubles(self._array)
+        self._steps = 0
+        self._latest = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _next(self) -> cython.Py_ssize_t:
+        """Return where the cells of another step begin."""
+        begin: cython.Py_ssize_t = self._steps * self._width
+        if begin == len(self._array):
+            grown = numpy.empty(2 * begin)
+            grown[:begin] = self._array
+            self._array, self._cells = grown, c_compat.doubles(grown)
+        self._steps += 1
+        return begin
+
+    @cython.cfunc
+    def _write(self, t: cython.double, to: cython.p_double) -> object:
+        """Write the solution at a time, near to the latest that was asked for, to the first cells of a row."""
+        cell: cython.p_double = self._cells
+        i: cython.int
+        at: cython.Py_ssize_t = self._latest * self._width
+        while self._latest > 0 and (t - cell[at]) * cell[at + 1] < 0.0:
+            self._latest -= 1
+            at -= self._width
+        while self._latest + 1 < self._steps and (t - cell[at + self._width]) * cell[at + 1] > 0.0:
+            self._latest += 1
+            at += self._width
+        x: cython.double = (t - cell[at]) / cell[at + 1]
+        for i in range(self._size):
+            to[i] = _value(cell, at + 2 + i, self._size, x, cell[at + 1])
+        return None
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _value(
+    cell: cython.p_double, at: cython.Py_ssize_t, size: cython.int, x: cython.double, h: cython.double
+) -> cython.double:
+    """A number within a step: y at its beginning stands at `at`, and the coefficients follow at distances of `size`."""
+    total: cython.double = cell[at + 4 * size]
+    k: cython.int
+    for k in range(3, 0, -1):
+        total = total * x + cell[at + k * size]
+    return cell[at] + h * (total * x)
+
+
+@cython.final
+@cython.cclass
+class Stepper:
+    """Takes steps along a field. It is for one thread.
+
+    Args:
+        field: Runs the program of the field.
+        row: The inputs of the program. Those that follow are written over.
+        places: At which input the state begins; how many of its numbers are inputs; and at which input the time is.
+        size: How many numbers the state has.
+        tolerances: The error of a step relative to the state, that besides, and how long a step may be.
+        along: A solution that the first inputs are taken from, or None.
+    """
+
+    # The types of its fields stand in dormand_prince.pxd.
+
+    def __init__(
+        self,
+        field: Interpreter,
+        row: Any,
+        places: tuple[int, ...],
+        size: int,
+        tolerances: tuple[float, ...],
+        along: Path | None = None,
+    ) -> None:
+        self._frame = Frame(field)
+        self._field = field
+        given: cython.p_double = c_compat.doubles(row)
+        i: cython.int
+        for i in range(len(row)):
+            self._frame.value[i] = given[i]
+        self._begin, self._fed, self._time = places
+        self._size = size
+        self._rtol, self._atol, self._longest = tolerances
+        self._along = along
+        self._place, self._weight = c_compat.doubles(tableau.PLACES), c_compat.doubles(tableau.WEIGHTS)
+        self._error, self._between = c_compat.doubles(tableau.ERROR), c_compat.doubles(tableau.BETWEEN)
+        self._arrays = [numpy.zeros(count * size) for count in (7, 1, 1)]
+        self._slope = c_compat.doubles(self._arrays[0])
+        self._now = c_compat.doubles(self._arrays[1])
+        self._new = c_compat.doubles(self._arrays[2])
+
+    def rows(self, start: Any, times: Any, path: Path | None = None) -> Any:
+        """Return the state at some times.
+
+        Args:
+            start: The state at the first of them.
+            times: The times, at least two, which go one way. No two are the same.
+            path: What is told all steps, or None.
+
+        Returns:
+            A row for each time.
+
+        Raises:
+            ArithmeticError: The steps become too small. Its argument is the time.
+        """
+        self._field.warm()
+        found = numpy.empty((len(times), self._size))
+        result: cython.p_double = c_compat.doubles(found.ravel())
+        time: cython.p_double = c_compat.doubles(times)
+        begin: cython.p_double = c_compat.doubles(start)
+        i: cython.int
+        for i in range(self._size):
+            result[i] = self._now[i] = begin[i]
+        count: cython.Py_ssize_t = len(times)
+        following: cython.Py_ssize_t = 1
+        t: cython.double = time[0]
+        end: cython.double = time[count - 1]
+        self._direction = 1.0 if end > t else -1.0
+        self._change(t, self._now, 0)
+        self._length = self._first_length(t, end)
+        last: Path = Path(self._size) if path is None else path
+        taken: cython.Py_ssize_t = 0
+        while t != end:
+            if path is None:
+                last._steps = 0
+            t = self._step(t, end, last)
+            while following < count and self._direction * (t - time[following]) >= 0.0:
+                self._at(time[following], last, result, following * self._size)
+                following += 1
+            taken += 1
+            if taken % _chunk == 0:
+                pause()
+        return found
+
+    @cython.cfunc
+    def _at(self, t: cython.double, last: Path, result: cython.p_double, to: cython.Py_ssize_t) -> object:
+        """Write the state at a time within the last step."""
+        i: cython.int
+        at: cython.Py_ssize_t = (last._steps - 1) * last._width
+        cell: cython.p_double = last._cells
+        x: cython.double = (t - cell[at]) / cell[at + 1]
+        for i in range(self._size):
+            result[to + i] = _value(cell, at + 2 + i, self._size, x, cell[at + 1])
+        return None
+
+    @cython.cfunc
+    def _change(self, t: cython.double, state: cython.p_double, stage: cython.int) -> object:
+        """Find the slope of a stage."""
+        i: cython.int
+        value: cython.p_double = self._frame.value
+        along: Path | None = self._along
+        if along is not None:
+            along._write(t, value)
+        value[self._time] = t
+        for i in range(self._fed):
+            value[self._begin + i] = state[i]
+        self._frame.run()
+        for i in range(self._size):
+            self._slope[stage * self._size + i] = self._frame.output(i)
+        return None
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _norm(self, numbers: cython.p_double, at: cython.Py_ssize_t, less: cython.Py_ssize_t) -> cython.double:
+        """The mean size of numbers, or of their differences from those at `less`, in tolerances of the state."""
+        total: cython.double = 0.0
+        number: cython.double
+        i: cython.int
+        for i in range(self._size):
+            number = numbers[at + i] - (numbers[less + i] if less >= 0 else 0.0)
+            number = number / (self._atol + abs(self._now[i]) * self._rtol)
+            total += number * number
+        return ieee.sqrt(total / self._size)
+
+    @cython.cfunc
+    @cython.exceptval(-1.0, check=True)
+    def _first_length(self, t: cython.double, end: cython.double) -> cython.double:
+        """How long the first step is tried (Hairer, Norsett and Wanner, section II.4)."""
+        most: cython.double = abs(end - t)
+        level: cython.double = self._norm(self._now, 0, -1)
+        speed: cython.double = self._norm(self._slope, 0, -1)
+        h: cython.double = 1e-6 if level < 1e-5 or speed < 1e-5 else 0.01 * level / speed
+        h = min(h, most)
+        i: cython.int
+        for i in range(self._size):
+            self._new[i] = self._now[i] + h * self._direction * self._slope[i]
+        self._change(t + h * self._direction, self._new, 1)
+        bend: cython.double = self._norm(self._slope, self._size, 0) / h
+        steepest: cython.double = max(speed, bend)
+        by_bend: cython.double = max(1e-6, h * 1e-3) if steepest <= 1e-15 else ieee.pow(0.01 / steepest, 0.2)
+        return min(100.0 * h, by_bend, most, self._longest)
+
+    @cython.cfunc
+    @cython.exceptval(-1.0, check=True)
+    def _step(self, t: cython.double, end: cython.double, path: Path) -> cython.double:
+        """Take a step, as long as its error allows, and return where it ends."""
+        least: cython.double = 10.0 * abs(math.nextafter(t, self._direction * math.inf) - t)
+        length: cython.double = min(max(self._length, least), self._longest)
+        most: cython.double = 10.0  # by how much the next step may be longer
+        new: cython.double
+        error: cython.double
+        factor: cython.double
+        i: cython.int
+        while True:
+            if not length >= least:  # nan neither
+                raise ArithmeticError(t)
+            new = t + length * self._direction
+            if self._direction * (new - end) > 0.0:
+                new = end
+            length = abs(new - t)
+            error = self._tried(t, new - t)
+            if error < 1.0:
+                break
+            factor = 0.9 * ieee.pow(error, -0.2)
+            length *= factor if factor > 0.2 else 0.2  # nan makes it shorter, too
+            most = 1.0
+        self._length = length * (min(most, 0.9 * ieee.pow(error, -0.2)) if error > 0.0 else most)
+        self._remember(t, new - t, path)
+        for i in range(self._size):
+            self._now[i] = self._new[i]
+            self._slope[i] = self._slope[6 * self._size + i]
+        return new
+
+    @cython.cfunc
+    @cython.exceptval(-1.0, check=True)
+    def _tried(self, t: cython.double, h: cython.double) -> cython.double:
+        """Try a step, and return its error in tolerances."""
+        i: cython.int
+        k: cython.int
+        stage: cython.int
+        size: cython.int = self._size
+        slope: cython.p_double = self._slope
+        moved: cython.double
+        error: cython.double
+        for stage in range(1, 7):
+            for i in range(size):
+                moved = 0.0
+                for k in range(stage):
+                    moved += self._weight[6 * (stage - 1) + k] * slope[k * size + i]
+                self._new[i] = self._now[i] + h * moved
+            self._change(t + self._place[stage - 1] * h, self._new, stage)
+        total: cython.double = 0.0
+        for i in range(size):
+            error = 0.0
+            for k in range(7):
+                error += self._error[k] * slope[k * size + i]
+            error *= h / (self._atol + max(abs(self._now[i]), abs(self._new[i])) * self._rtol)
+            total += error * error
+        return ieee.sqrt(total / size)
+
+    @cython.cfunc
+    def _remember(self, t: cython.double, h: cython.double, path: Path) -> object:
+        """Tell a path of the step that has been taken."""
+        at: cython.Py_ssize_t = path._next()
+        cell: cython.p_double = path._cells
+        i: cython.int
+        j: cython.int
+        k: cython.int
+        total: cython.double
+        cell[at], cell[at + 1] = t, h
+        for i in range(self._size):
+            cell[at + 2 + i] = self._now[i]
+            for j in range(4):
+                total = 0.0
+                for k in range(7):
+                    total += self._between[4 * k + j] * self._slope[k * self._size + i]
+                cell[at + 2 + (1 + j) * self._size + i] = total
+        return None

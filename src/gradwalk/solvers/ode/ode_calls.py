@@ -1,0 +1,265 @@
+"""`Ode`: the solution of an ordinary differential equation as a call, whose derivatives are solutions again.
+
+With y' = f(y, t, p), tangents solve s' = f_y s + f_p dp beside y: forward mode is the call of a larger field. Reverse
+mode is `OdeBack`: adjoints solve a' = -f_yᵀ a from the last time back to the first, and those of p are the integral of
+f_pᵀ a (Pontryagin; Chen et al., "Neural ordinary differential equations", 2018). It goes back along the solution that
+was found on the way forward: computed anew from its end, a stiff or damped one would be lost.
+
+`OdeBack` is linear in the adjoints of the results, so its own derivatives are those of forward mode, as with
+`gradwalk.program.calls.loop`: two kinds of calls are enough for any order.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy
+
+from gradwalk.graph.graph import Floats
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tracing.trace import Indices
+from gradwalk.solvers.ode.ode_steps import Field, Steps
+
+_REMEDY = (
+    "odeint takes its steps outside of the program. Write steps of fixed length with gradwalk.loops, which are recorded"
+)
+
+
+class Ode(Call):
+    """y at some times, from y at the first of them, the times, and p.
+
+    Args:
+        field: The program of f. Its inputs are y, t and p.
+        times: How many times there are.
+        steps: What takes the steps.
+    """
+
+    name = "odeint"
+    remedy = _REMEDY
+
+    def __init__(self, field: Program, times: int, steps: Steps) -> None:
+        self.field = Field(field)
+        self.size = self.field.size
+        self.times = times
+        self.outputs = self.size * times
+        self.steps = steps
+        self._backs: dict[tuple[bool, ...], OdeBack] = {}
+        self._latest: tuple[bytes, Any] = (b"", None)  # operands, and the partials of all results by them
+
+    def __repr__(self) -> str:
+        return f"<the solution of {self.size} differential equations at {self.times} times>"
+
+    def __reduce__(self) -> Any:
+        return Ode, (self.field.program, self.times, self.steps)
+
+    def parted(self, operands: Any) -> tuple[Any, Any, Any]:
+        """Return what belongs to y at the first time, to the times, and to p.
+
+        Args:
+            operands: What belongs to all operands.
+
+        Returns:
+            Its three parts.
+        """
+        end = self.size + self.times
+        return operands[: self.size], operands[self.size : end], operands[end : end + self.field.params]
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return y at all times, one time after the other: see `Call.numbers`."""
+        start, times, params = self.parted(operands)
+        found: Floats = self.steps.rows(self.field.forward(params), start, times).ravel()
+        return found
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one result: see `Call.partials`."""
+        row = numpy.array(operands, numpy.float64)
+        key = row.tobytes()
+        known, found = self._latest
+        if known != key:
+            self._latest = (key, found := self._differentiated(row))
+        partials: list[float] = found[position].tolist()
+        return partials
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the solution with tangents, and return their indices: see `Call.push`."""
+        start, times, params = self.parted(operands)
+        of_start, of_times, of_params = self.parted(tangents)
+        moved = given(tape, of_start)
+        if of_times[0] != NO_INDEX:  # what begins later is behind
+            speeds = self._speeds(tape, operands, base, 0)
+            behind = [tape.append("mul", speed, of_times[0]) for speed in speeds]
+            moved = [tape.append("sub", x, y) for x, y in zip(moved, behind, strict=True)]
+        found = appended(self.dual, tape, [*start, *moved, *times, *params, *given(tape, of_params)])
+        pushed: Indices = []
+        for i, of_time in enumerate(of_times):
+            at = (2 * i + 1) * self.size
+            moved = found[at : at + self.size]
+            if of_time != NO_INDEX:
+                ahead = [tape.append("mul", speed, of_time) for speed in self._speeds(tape, operands, base, i)]
+                moved = [tape.append("add", x, y) for x, y in zip(moved, ahead, strict=True)]
+            pushed += moved
+        return pushed
+
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull_some`."""
+        _, of_times, of_params = self.parted(wanted)
+        seeds = given(tape, adjoints)
+        found = appended(self.back(tuple(of_params)), tape, [*operands, *seeds])
+        params = iter(found[self.size :])
+        pulled = [next(params) if is_wanted else NO_INDEX for is_wanted in of_params]
+        pulled_times = [NO_INDEX] * self.times
+        for i in itertools.compress(range(self.times), of_times):
+            moved = seeds[i * self.size : (i + 1) * self.size]
+            if i == 0:  # what begins later is behind
+                moved = [tape.append("sub", x, y) for x, y in zip(moved, found[: self.size], strict=True)]
+            pulled_times[i] = _product(tape, moved, self._speeds(tape, operands, base, i))
+        return [*found[: self.size], *pulled_times, *pulled]
+
+    def back(self, wanted: tuple[bool, ...]) -> OdeBack:
+        """Return the way back.
+
+        Args:
+            wanted: For each of p, whether its adjoint is asked for.
+
+        Returns:
+            The way back, the same one for the same of p.
+        """
+        return self._backs.setdefault(wanted, OdeBack(self, wanted))
+
+    @cached_property
+    def dual(self) -> Ode:
+        """The call for y and its tangents s, and for p and its tangents."""
+        tape = Tape()
+        y, s = _inputs(tape, self.size), _inputs(tape, self.size)
+        t = tape.input()
+        p, moved = _inputs(tape, self.field.params), _inputs(tape, self.field.params)
+        outputs = tape.inline(self.field.program, [*y, t, *p])
+        pushed = tape.forward(list(zip([*y, *p], [*s, *moved], strict=True)), outputs)
+        return Ode(tape.program([*outputs, *pushed]), self.times, self.steps)
+
+    def _speeds(self, tape: Tape, operands: Indices, base: int, i: int) -> Indices:
+        """Append how y changes at one of the times."""
+        _, times, params = self.parted(operands)
+        y = range(base + i * self.size, base + (i + 1) * self.size)
+        return tape.inline(self.field.program, [*y, times[i], *params])
+
+    def _differentiated(self, operands: Floats) -> Any:
+        """The partials of all results by all operands."""
+        start, times, params = self.parted(operands)
+        size, first = self.size, self.size + self.times
+        state = numpy.append(start, numpy.eye(size, size + self.field.params))
+        rows = self.steps.rows(self.field.with_partials(params), state, times)
+        partials = rows[:, size:].reshape(self.times, size, -1)
+        change = self.field.forward(params).change
+        found = numpy.zeros((self.times, size, len(operands)))
+        found[:, :, :size], found[:, :, first:] = partials[:, :, :size], partials[:, :, size:]
+        found[:, :, size] = -partials[:, :, :size] @ change(times[0], start)
+        for i, t in enumerate(times):
+            found[i, :, size + i] += change(t, rows[i, :size])
+        return found.reshape(self.outputs, -1)
+
+
+class OdeBack(Call):
+    """The way back: from the operands of an `Ode` and the adjoints of its results to those of its start and of p.
+
+    Args:
+        ode: The `Ode`.
+        wanted: For each of p, whether its adjoint is asked for.
+    """
+
+    name = "odeint'"
+    remedy = _REMEDY
+
+    def __init__(self, ode: Ode, wanted: tuple[bool, ...]) -> None:
+        self.ode = ode
+        self.wanted = wanted
+        self.outputs = ode.size + sum(wanted)
+        self._pulled: dict[tuple[bool, ...], Program] = {}
+
+    def __repr__(self) -> str:
+        return f"<the way back through {self.ode!r}>"
+
+    def __reduce__(self) -> Any:
+        return OdeBack, (self.ode, self.wanted)
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the adjoints: see `Call.numbers`."""
+        ode = self.ode
+        seeds = operands[-ode.outputs :].reshape(ode.times, ode.size)
+        found: Floats = ode.steps.back(ode.field, self.wanted, *ode.parted(operands), seeds)
+        return found
+
+    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+        """Append what the adjoints of the operands and seeds are: see the module."""
+        program = self._pulled.get(tuple(wanted)) or self._pulled.setdefault(tuple(wanted), self._reverse(wanted))
+        found = iter(tape.inline(program, [*operands, *given(tape, adjoints)]))
+        return [next(found) if is_wanted else NO_INDEX for is_wanted in wanted]
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append what the tangents of the results are: see the module."""
+        _, of_times, _ = self.ode.parted(tangents)
+        program = self._still if all(i == NO_INDEX for i in of_times) else self._moving
+        return tape.inline(program, [*operands, *given(tape, tangents)])
+
+    @cached_property
+    def _still(self) -> Program:
+        """The program of operands and their tangents, of which those of the times are 0, to tangents of the results."""
+        return self._forward(moves=False)
+
+    @cached_property
+    def _moving(self) -> Program:
+        """The program of operands and their tangents to tangents of the results."""
+        return self._forward(moves=True)
+
+    def _forward(self, *, moves: bool) -> Program:
+        """Forward over reverse: the adjoints for the seeds of the tangents that the solution makes, and for others."""
+        ode = self.ode
+        tape = Tape()
+        operands, seeds = self._opened(tape)
+        tangents, of_seeds = self._opened(tape)
+        start, times, params = ode.parted(operands)
+        of_start, of_times, of_params = ode.parted(tangents)
+        base = tape.call(ode, operands)
+        moved = ode.push(tape, operands, base, [*of_start, *(of_times if moves else _none(times)), *of_params])
+        pairs = [*zip(moved, seeds, strict=True), *zip(range(base, base + ode.outputs), of_seeds, strict=True)]
+        return tape.program(tape.reverse(pairs, [*start, *itertools.compress(params, self.wanted)]))
+
+    def _reverse(self, wanted: Sequence[bool]) -> Program:
+        """Reverse over reverse: the adjoints of the tangents that the solution makes of adjoints, and these."""
+        ode = self.ode
+        tape = Tape()
+        operands, seeds = self._opened(tape)
+        adjoints = _inputs(tape, self.outputs)
+        _, times, _ = ode.parted(operands)
+        params = iter(adjoints[ode.size :])
+        of_params = [next(params) if is_wanted else NO_INDEX for is_wanted in self.wanted]
+        moved = ode.push(tape, operands, tape.call(ode, operands), [*adjoints[: ode.size], *_none(times), *of_params])
+        kept = list(itertools.compress(operands, wanted))
+        pulled = tape.reverse(list(zip(moved, seeds, strict=True)), kept)
+        return tape.program([*pulled, *itertools.compress(moved, wanted[len(operands) :])])
+
+    def _opened(self, tape: Tape) -> tuple[Indices, Indices]:
+        """Append inputs for the operands of the `Ode`, and for the adjoints of its results."""
+        ode = self.ode
+        return _inputs(tape, ode.size + ode.times + ode.field.params), _inputs(tape, ode.outputs)
+
+
+def _inputs(tape: Tape, count: int) -> Indices:
+    return [tape.input() for _ in range(count)]
+
+
+def _none(indices: Indices) -> Indices:
+    return [NO_INDEX] * len(indices)
+
+
+def _product(tape: Tape, x: Iterable[int], y: Iterable[int]) -> int:
+    """Append the sum of products."""
+    total = tape.constant(0.0)
+    for one, other in zip(x, y, strict=True):
+        total = tape.append("add", total, tape.append("mul", one, other))
+    return total

@@ -1,0 +1,1 @@
+"""Roots and fixed points, and their derivatives by the implicit function theorem."""

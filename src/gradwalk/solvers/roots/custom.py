@@ -1,0 +1,240 @@
+"""`custom_root` and `custom_fixed_point`: solvers of the user's own, with derivatives by the equations they solve."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy
+
+from gradwalk.graph.graph import Floats
+from gradwalk.program.tracing.trace import named
+from gradwalk.solvers.recorded import applied, check_callable, check_count, check_structure, flat, recorded, unknowns
+from gradwalk.solvers.roots.implicit import Equation, Implicit
+from gradwalk.solvers.roots.roots import without
+from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.value.modes import is_staging
+from gradwalk.value.node import level_of, primal_of
+from gradwalk.value.value import Value
+
+Solver = TypeVar("Solver", bound=Callable[..., Any])
+
+_OUTSIDE = (
+    "{} uses a Value that is none of its arguments: it is called with numbers, and would not see that one change. Make "
+    "it an argument"
+)
+
+
+_DEPTH = 5  # how deep Values are looked for: in an attribute of an object in a closure they are 2 deep
+
+
+def custom_root(optimality_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
+    """Give a solver derivatives by the equation that its solution satisfies, as JAXopt's `custom_root` does.
+
+    The solver is called with numbers alone, and may be any Python: SciPy's, a loop of its own, a library in C. For the
+    minimum of a function f give `grad(f)`.
+
+    Args:
+        optimality_fun: Called with a solution and all arguments of the solver but the first; returns as many numbers as
+            the solution has, which are 0 there. It is recorded, as by `jit`.
+
+    Returns:
+        A decorator of a solver `solver(init_params, *args)` that returns a solution in the structure of `init_params`.
+        Where `init_params` is None, it is called to find the structure, which `jit` and `vmap` refuse. By `init_params`
+        derivatives are 0. Arguments that the solver takes by name alone may be anything but Values, and
+        `optimality_fun` does not get them. The decorated solver raises `TypeError` where the solution holds Values,
+        which the solver then uses without being given them, or has another structure; where `jit` or `vmap` records it
+        and it holds Values of the recording, in closures, attributes or a `functools.partial`; and `RecordingError`
+        where `optimality_fun` asks for a number that is not known.
+
+    Raises:
+        TypeError: `optimality_fun` or the solver is no function.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> @custom_root(lambda x, a: x * x - a)
+        ... def bisected(init_params, a):
+        ...     low, high = 0.0, max(a, 1.0)
+        ...     while high - low > 1e-12:
+        ...         middle = (low + high) / 2
+        ...         low, high = (middle, high) if middle * middle < a else (low, middle)
+        ...     return low
+        >>> round(bisected(1.0, 4.0), 9), round(grad(bisected, argnums=1)(1.0, 4.0), 9)
+        (2.0, 0.25)
+    """
+    return _decorator(optimality_fun, is_fixed_point=False)
+
+
+def custom_fixed_point(fixed_point_fun: Callable[..., Any]) -> Callable[[Solver], Solver]:
+    """Give a solver derivatives by the equation `fixed_point_fun(x, *args) = x`, as JAXopt's `custom_fixed_point` does.
+
+    Args:
+        fixed_point_fun: Called with a solution and all arguments of the solver but the first; returns the solution, in
+            its structure. It is recorded, as by `jit`.
+
+    Returns:
+        A decorator of a solver: see `custom_root`.
+
+    Example:
+        >>> from gradwalk import grad
+        >>> @custom_fixed_point(lambda x, a: 0.5 * (x + a / x))
+        ... def heron(init_params, a):
+        ...     x = init_params
+        ...     for _ in range(20):
+        ...         x = 0.5 * (x + a / x)
+        ...     return x
+        >>> heron(1.0, 4.0), grad(heron, argnums=1)(1.0, 4.0)
+        (2.0, 0.25)
+    """
+    return _decorator(fixed_point_fun, is_fixed_point=True)
+
+
+def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solver], Solver]:
+    check_callable(f)
+
+    def decorate(solver: Solver) -> Solver:
+        check_callable(solver)
+        signature = _signature(solver)
+
+        @functools.wraps(solver)
+        def solved(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            init, *others = bound.args
+            if is_staging() and _holds_recorded(solver, bound.kwargs):
+                raise TypeError(_OUTSIDE.format(named(solver)))
+            given = _Arguments(bound.args, named(solver))
+            if init is None:
+                init = _first_solution(solver, given, bound.kwargs)
+            _, structure = unknowns(init, "init_params")
+            program, captured, returned = recorded(f, others, init_params=init)
+            if is_fixed_point:
+                check_structure(f, returned, structure, "init_params")
+            check_count(f, returned.size, structure.size)
+            equation = Equation(without(program) if is_fixed_point else program)
+            search = _Own(solver, given, bound.kwargs, structure)
+            call = Implicit(getattr(solver, "__name__", "a solver"), equation, len(given.values), search)
+            return structure.filled(applied(call, [*given.values, *captured]))
+
+        return solved  # type: ignore[return-value]
+
+    return decorate
+
+
+def _signature(solver: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(solver)
+    except ValueError:
+        raise TypeError(
+            f"Python does not know the arguments of {named(solver)}: give a function that calls it, such as "
+            "lambda init_params, a: ..."
+        ) from None
+
+
+class _Arguments:
+    """The arguments of a solver, in which numbers take the places of Values.
+
+    Args:
+        args: The arguments. The first may be None.
+        name: What messages call the solver.
+
+    Attributes:
+        values: The Values in them.
+    """
+
+    def __init__(self, args: Any, name: str) -> None:
+        self._has_init = args[0] is not None
+        self._leaves, self._treedef = flattened(tuple(args if self._has_init else args[1:]), f"the arguments of {name}")
+        self._is_varying = [any(isinstance(x, Value) for x in scalars([leaf])) for leaf in self._leaves]
+        self.values = [x for i, leaf in enumerate(self._leaves) if self._is_varying[i] for x in scalars([leaf])]
+        self._leaves = [None if varies else leaf for leaf, varies in zip(self._leaves, self._is_varying, strict=True)]
+
+    def filled(self, numbers: Any) -> Any:
+        """Return the arguments, with numbers for the Values."""
+        leaves = list(self._leaves)
+        start = 0
+        for i, (part, shape) in enumerate(self._treedef.ranges()):
+            if self._is_varying[i]:
+                count = part.stop - part.start
+                leaves[i] = TreeDef(None, (shape,)).filled(numpy.array(numbers[start : start + count], numpy.float64))
+                start += count
+        args = self._treedef.with_leaves(leaves)
+        return args if self._has_init else (None, *args)
+
+
+class _Own:
+    """A solver of the user's: see `Search`.
+
+    Args:
+        solver: The solver.
+        given: Its arguments.
+        keywords: Those that it takes by name alone.
+        structure: The structure of the solution.
+    """
+
+    def __init__(self, solver: Callable[..., Any], given: _Arguments, keywords: dict[str, Any], structure: TreeDef):
+        self._solver = solver
+        self._given = given
+        self._keywords = keywords
+        self._structure = structure
+
+    def __call__(self, equation: Equation, starts: Floats, params: Floats) -> Floats:
+        """Return the solution for the numbers of the arguments."""
+        solution = self._solver(*self._given.filled(starts), **self._keywords)
+        numbers, structure = _numbers(solution, self._solver)
+        if structure != self._structure:
+            raise TypeError(
+                f"{named(self._solver)} returned {structure}, where init_params is {self._structure}: a solution has "
+                "to have the structure of the first argument"
+            )
+        return numpy.array(numbers, numpy.float64)
+
+
+def _first_solution(solver: Callable[..., Any], given: _Arguments, keywords: dict[str, Any]) -> Any:
+    """A solution that shows the structure of all."""
+    if is_staging():
+        raise TypeError(
+            f"{named(solver)} is recorded with init_params=None, so the structure of its solution is not known: give "
+            "numbers in that structure"
+        )
+    solution = solver(*given.filled([primal_of(x) for x in given.values]), **keywords)
+    _numbers(solution, solver)
+    return solution
+
+
+def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], TreeDef]:
+    """The numbers of a solution, and its structure."""
+    numbers, structure = flat(solution, f"the solution of {named(solver)}")
+    if any(isinstance(x, Value) for x in numbers):
+        raise TypeError(_OUTSIDE.format(named(solver)))
+    return numbers, structure
+
+
+def _holds_recorded(solver: Callable[..., Any], keywords: dict[str, Any]) -> bool:
+    """Whether a solver holds Values of the recording that it is called in, whose numbers are only those of now."""
+    held = [solver, *keywords.values()]
+    for _ in range(_DEPTH):
+        if any(isinstance(x, Value) and level_of(x) > 0 for tree in held for x in _numbers_in(tree)):
+            return True
+        held = list({id(part): part for x in held for part in _parts(x)}.values())
+    return False
+
+
+def _parts(x: Any) -> list[Any]:
+    """What a function or an object holds, as far as what it does may depend on it."""
+    if isinstance(x, functools.partial):
+        return [x.func, *x.args, *x.keywords.values()]
+    if inspect.ismethod(x):
+        return [x.__func__, x.__self__]
+    if inspect.isfunction(x):
+        return list(inspect.getclosurevars(x).nonlocals.values())
+    return [] if inspect.isclass(x) or inspect.ismodule(x) else list(getattr(x, "__dict__", {}).values())
+
+
+def _numbers_in(tree: Any) -> list[Any]:
+    try:
+        return scalars(flattened(tree, "")[0])
+    except TypeError:  # which is no tree
+        return []

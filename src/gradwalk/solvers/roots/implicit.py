@@ -1,0 +1,194 @@
+"""`Implicit`: the solution of an equation as a call, which is differentiated by the equation.
+
+From F(x, p) = 0 follows J dx = -F_p dp, where J is the Jacobian by the unknowns x: the derivative of a solution is the
+solution of a linear system, whatever has found x. Backward, the adjoint of p is that of F for the adjoint -y, where
+Jᵀ y = x̄. J and the adjoint are programs of x and p again, so derivatives of any order follow (Blondel et al.,
+"Efficient and modular implicit differentiation", 2022, section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy
+
+from gradwalk.graph.graph import Floats
+from gradwalk.numpy.implicit import Solve, solver
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.calls.call import Call, Expansion, appended, given
+from gradwalk.program.calls.derived import pulled, pushed, unrolled
+from gradwalk.program.program import Program
+from gradwalk.program.tape import NO_INDEX, Tape
+from gradwalk.program.tracing.trace import Indices
+
+_LARGEST_ELIMINATED = 8  # unknowns, whose linear systems become instructions
+
+
+class Equation:
+    """F(x, p) = 0, for as many equations as unknowns.
+
+    Args:
+        residual: The program of F. Its inputs are x and then p.
+    """
+
+    def __init__(self, residual: Program) -> None:
+        self.residual = residual
+        self.size = len(residual.outputs)
+
+    @cached_property
+    def jacobian(self) -> Program:
+        """The program of the partials of F by x, row by row."""
+        tape, inputs, outputs = unrolled(self.residual)
+        one = tape.constant(1.0)
+        columns = [tape.forward([(x, one)], outputs) for x in inputs[: self.size]]
+        return tape.program([partial for row in zip(*columns, strict=True) for partial in row])
+
+    @cached_property
+    def pulled(self) -> Program:
+        """The program from x, p and the adjoint of F to the adjoints of x and p."""
+        return pulled(self.residual)
+
+    @cached_property
+    def pushed(self) -> Program:
+        """The program from x, p and their tangents to the tangent of F."""
+        return pushed(self.residual)
+
+
+Search = Callable[[Equation, Floats, Floats], Floats]
+
+
+class Implicit(Call):
+    """The x of an equation F(x, p) = 0, from where a solver starts and p.
+
+    Args:
+        name: What displays call it.
+        equation: The equation.
+        starts: How many numbers the solver starts from. The solution has no derivative by these.
+        search: What solves it: a function of the equation, these numbers, and p.
+    """
+
+    remedy = (
+        "The equation is solved outside of the program. Inside a function that jit records, root_scalar becomes part "
+        'of the program for method="newton" and "brentq"; other searches can be written with gradwalk.loops'
+    )
+
+    def __init__(self, name: str, equation: Equation, starts: int, search: Search) -> None:
+        self.name = name
+        self.outputs = equation.size
+        self.equation = equation
+        self.starts = starts
+        self.search = search
+        self._latest: tuple[bytes, Any] = (b"", None)  # operands, and their solution with the inverse of J there
+
+    def __repr__(self) -> str:
+        return f"<the solution of {self.outputs} equations by {self.name}>"
+
+    def __reduce__(self) -> Any:
+        return Implicit, (self.name, self.equation, self.starts, self.search)
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the solution: see `Call.numbers`."""
+        found = self.search(self.equation, operands[: self.starts], operands[self.starts :])
+        return numpy.asarray(found, numpy.float64)
+
+    def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
+        """Return the partials of one unknown: see `Call.partials`."""
+        row = numpy.array(operands, numpy.float64)
+        key = row.tobytes()
+        known, at = self._latest
+        if known != key:
+            self._latest = (key, at := self._differentiated(row))
+        x, inverse = at
+        params = row[self.starts :]
+        adjoints = self.equation.pulled.run(numpy.concatenate([x, params, -inverse[position]]))
+        partials: list[float] = adjoints[self.outputs :].tolist()
+        return [*[0.0] * self.starts, *partials]
+
+    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the solution for the transposed Jacobian, and the adjoint of F for it: see `Call.pull`."""
+        point = self._point(operands, base)
+        found = self._solved(tape, point, given(tape, adjoints), is_transposed=True)
+        seeds = [tape.append("neg", y) for y in found]
+        of_params = tape.inline(self.equation.pulled, [*point, *seeds])[self.outputs :]
+        return [*[NO_INDEX] * self.starts, *of_params]
+
+    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the solution for the tangent of F: see `Call.push`."""
+        point = self._point(operands, base)
+        still = [tape.constant(0.0)] * self.outputs
+        moved = tape.inline(self.equation.pushed, [*point, *still, *given(tape, tangents[self.starts :])])
+        return self._solved(tape, point, [tape.append("neg", x) for x in moved], is_transposed=False)
+
+    def _point(self, operands: Indices, base: int) -> Indices:
+        """The indices of the solution and of p."""
+        return [*range(base, base + self.outputs), *operands[self.starts :]]
+
+    def _solved(self, tape: Tape, point: Indices, right: Indices, *, is_transposed: bool) -> Indices:
+        """Append the solution of a linear system with the Jacobian at a point."""
+        matrix = tape.inline(self.equation.jacobian, point)
+        if self.outputs == 1:
+            return [tape.append("div", right[0], matrix[0])]
+        return appended(_linear(self.outputs, is_transposed), tape, [*matrix, *right])
+
+    def _differentiated(self, operands: Floats) -> tuple[Floats, Any]:
+        """The solution, and the inverse of the Jacobian there."""
+        x = self.numbers(operands)
+        point = numpy.concatenate([x, operands[self.starts :]])
+        return x, _inverse(self.equation.jacobian.run(point).reshape(self.outputs, self.outputs))
+
+
+class SearchedInPlace(Implicit):
+    """The same with a search that takes the place of the call, once it has been differentiated.
+
+    Args:
+        implicit: The call.
+        search: The program of the search, from the operands of the call to its results.
+    """
+
+    def __init__(self, implicit: Implicit, search: Program) -> None:
+        super().__init__(implicit.name, implicit.equation, implicit.starts, implicit.search)
+        self._implicit = implicit
+        self._program = search
+
+    def __reduce__(self) -> Any:
+        return SearchedInPlace, (self._implicit, self._program)
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        """The search, and nothing after it."""
+        tape = Tape()
+        return Expansion(self._program, tape.program([tape.input() for _ in range(self.outputs)]))
+
+
+class _Linear(Solve):
+    """The solution of a linear system by LAPACK, with nan where the matrix is singular, as instructions have it."""
+
+    def numbers(self, operands: Floats) -> Floats:
+        """Return the solution, a row of float64."""
+        try:
+            return super().numbers(operands)
+        except numpy.linalg.LinAlgError:
+            return numpy.full(self.outputs, numpy.nan)
+
+    def _transposed(self) -> Solve:
+        return _linear(self.outputs, not self._is_transposed)
+
+
+@cache
+def _linear(size: int, is_transposed: bool) -> Solve:
+    """What solves linear systems of a size: by instructions, which `vmap` runs on lanes, where they are few."""
+    if size <= _LARGEST_ELIMINATED:
+        return solver(size, is_transposed, is_recorded=True)
+    return _Linear(size, is_transposed)
+
+
+def _inverse(matrix: Any) -> Any:
+    if len(matrix) == 1:
+        with numpy.errstate(divide="ignore"):
+            return 1.0 / matrix
+    try:
+        return numpy.linalg.inv(matrix)
+    except numpy.linalg.LinAlgError:
+        return numpy.full(matrix.shape, numpy.nan)

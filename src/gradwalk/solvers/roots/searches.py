@@ -1,0 +1,138 @@
+"""Newton's and Brent's methods as programs, so that `jit` and `vmap` find roots without Python.
+
+Their steps are those of SciPy's `newton` and `brentq`, and so are the numbers that they find. Where these raise an
+error, a program has nan.
+
+SciPy's tolerances are for float64. On lanes of float32 theirs are added, which are 0 in float64: see `_if_coarse`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradwalk.loops import while_loop
+from gradwalk.math import abs as absolute
+from gradwalk.math import equal, less, less_equal, sign, where
+from gradwalk.program.program import Program
+from gradwalk.program.tracing.trace import Recording
+
+Function = Callable[[Any], Any]
+
+_GOES_ON, _FOUND, _LOST = 0.0, 1.0, 2.0  # how a search stands
+_EPSILON = 2.0**-23  # of float32
+
+
+def searched(
+    search: Callable[..., Any], functions: Sequence[Program], starts: int, settings: Sequence[float]
+) -> Program:
+    """Return the program of a search.
+
+    Args:
+        search: `newton` or `brentq`.
+        functions: The programs of x and parameters that it calls.
+        starts: How many numbers it starts from.
+        settings: The tolerance of x, that relative to x, and how many steps there may be.
+
+    Returns:
+        The program of these numbers and the parameters.
+    """
+    count = functions[0].inputs - 1
+
+    def found(*operands: Any) -> Any:
+        params = list(operands[starts:])
+        at = [lambda x, f=f: f([x, *params])[0] for f in functions]
+        return search(*at, *operands[:starts], *settings)
+
+    recording = Recording(staged=True)
+    outputs, _ = recording.run(found, [recording.add_inputs(1.0, "x") for _ in range(starts + count)], {})
+    return recording.tape.program(outputs)
+
+
+def newton(f: Function, slope: Function, start: Any, xtol: float, rtol: float, maxiter: float) -> Any:
+    """Return a root by Newton's method, or nan.
+
+    Args:
+        f: The function.
+        slope: Its derivative.
+        start: Where to start.
+        xtol: By how much x may change at last.
+        rtol: By how much besides, relative to x.
+        maxiter: How many steps there may be.
+
+    Returns:
+        The root.
+    """
+
+    def step(state: Any) -> Any:
+        x, _, count = state
+        value, by_x = f(x), slope(x)
+        new = x - value / by_x
+        # The root of epsilon, as SciPy's 1.48e-8 is for float64: after a step of it, the error is about its square.
+        rounding = _if_coarse(x, math.sqrt(_EPSILON) * absolute(x) + 4.0 * _EPSILON)
+        is_near = less_equal(absolute(new - x), xtol + rtol * absolute(x) + rounding)
+        stands = where(equal(value, 0.0), _FOUND, where(equal(by_x, 0.0), _LOST, is_near))
+        return where(equal(value, 0.0), x, new), stands, count + 1.0
+
+    def goes_on(state: Any) -> Any:
+        _, stands, count = state
+        return equal(stands, _GOES_ON) & less(count, maxiter)
+
+    first: Any = (start, _GOES_ON, 0.0)
+    x, stands, _ = while_loop(goes_on, step, first)
+    return where(equal(stands, _FOUND), x, math.nan)
+
+
+def brentq(f: Function, low: Any, high: Any, xtol: float, rtol: float, maxiter: float) -> Any:
+    """Return a root in a bracket by Brent's method, or nan.
+
+    Args:
+        f: The function.
+        low: One end of the bracket.
+        high: The other end, at which f has another sign.
+        xtol: How far x may be off.
+        rtol: How far besides, relative to x.
+        maxiter: How many steps there may be.
+
+    Returns:
+        The root.
+    """
+
+    def step(state: Any) -> Any:
+        (before, x, other), (f_before, f_x, f_other), (last, move), _, count = state
+        # The root is between x and another point, which is the one before where f has changed its sign.
+        changed = less(sign(f_before) * sign(f_x), 0.0)
+        other, f_other = where(changed, before, other), where(changed, f_before, f_other)
+        last, move = where(changed, x - before, last), where(changed, x - before, move)
+        swap = less(absolute(f_other), absolute(f_x))  # x is the better of both
+        before, x, other = where(swap, x, before), where(swap, other, x), where(swap, x, other)
+        f_before, f_x, f_other = where(swap, f_x, f_before), where(swap, f_other, f_x), where(swap, f_x, f_other)
+        least = (xtol + rtol * absolute(x) + _if_coarse(x, 4.0 * _EPSILON * absolute(x))) / 2.0
+        half = (other - x) / 2.0
+        is_found = equal(f_x, 0.0) | less(absolute(half), least)
+        secant = -f_x * (x - before) / (f_x - f_before)
+        by_before, by_other = (f_before - f_x) / (before - x), (f_other - f_x) / (other - x)
+        inverse = -f_x * (f_other * by_other - f_before * by_before) / (by_other * by_before * (f_other - f_before))
+        tried = where(equal(before, other), secant, inverse)
+        is_short = less(least, absolute(last)) & less(absolute(f_x), absolute(f_before))
+        is_short = is_short & less(2.0 * absolute(tried), absolute(last))
+        is_short = is_short & less(2.0 * absolute(tried), 3.0 * absolute(half) - least)
+        last, move = where(is_short, move, half), where(is_short, tried, half)
+        moved = x + where(less(least, absolute(move)), move, where(less(0.0, half), least, -least))
+        new = where(is_found, x, moved)
+        return (x, new, other), (f_x, f(new), f_other), (last, move), where(is_found, _FOUND, _GOES_ON), count + 1.0
+
+    f_low, f_high = f(low), f(high)
+    is_root = equal(f_low, 0.0) | equal(f_high, 0.0)
+    stands = where(is_root, _FOUND, where(less(sign(f_low) * sign(f_high), 0.0), _GOES_ON, _LOST))
+    first = ((low, high, 0.0), (f_low, f_high, 0.0), (0.0, 0.0), stands, 0.0)
+    last = while_loop(lambda s: equal(s[3], _GOES_ON) & less(s[4], maxiter), step, first)
+    x = where(equal(f_low, 0.0), low, last[0][1])
+    return where(equal(last[3], _FOUND), x, math.nan)
+
+
+def _if_coarse(x: Any, tolerance: Any) -> Any:
+    """A tolerance where arithmetic is that of float32, in which 2**-30 of a number is lost beside it; 0 in float64."""
+    size = 1.0 + absolute(x)
+    return where(equal(size + size * 2.0**-30, size), tolerance, 0.0)

@@ -1,0 +1,1 @@
+"""`jit`: functions that are recorded once for each structure of their arguments."""

@@ -1,0 +1,191 @@
+"""`jit(f, branches="record")`: a recording for each way through the branches of a function that is met.
+
+A recording remembers what its branches were decided by, and how. It is a guess: the program computes that too, and its
+result counts if all was decided so. Otherwise the next recording is tried; where none fits, the function is recorded
+for these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+import numpy
+
+from gradwalk.graph.graph import Floats
+from gradwalk.ops.cached import cached_property
+from gradwalk.program.calls.derived import unrolled
+from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
+from gradwalk.program.program import Program
+from gradwalk.program.tracing.trace import Recording
+from gradwalk.program.tracing.trace_cache import BRANCHES
+from gradwalk.transforms.jit.recorded import Jit, JitTrace
+from gradwalk.trees.tree import scalars
+from gradwalk.value.node import level_of, primal_of
+from gradwalk.value.value import Value
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class Way(JitTrace):
+    """A recording of one way through the branches.
+
+    Attributes:
+        outcomes: Whether each condition held, in the order in which they were asked. The program computes them last.
+    """
+
+    outcomes: tuple[bool, ...]
+
+    def fits(self, numbers: Sequence[Any]) -> bool:
+        """Return whether all branches are decided as they were.
+
+        Args:
+            numbers: What the program has computed, or the guard.
+
+        Returns:
+            True or False.
+        """
+        conditions = numbers[len(numbers) - len(self.outcomes) :]
+        return all(_holds(number) is outcome for number, outcome in zip(conditions, self.outcomes, strict=True))
+
+    @cached_property
+    def guard(self) -> Program | None:
+        """The program that computes the conditions alone; None where that of all calls nothing."""
+        if not self.program.calls:
+            return None
+        tape, _, outputs = unrolled(self.program)
+        return tape.program(outputs[len(outputs) - len(self.outcomes) :])
+
+    def is_left_early(self, numbers: Floats) -> bool:
+        """Return whether a branch is decided differently, before the first condition that cannot be computed.
+
+        Args:
+            numbers: The inputs of the program.
+
+        Returns:
+            True or False.
+
+        Raises:
+            Exception: The first condition that is not decided as it was cannot be computed.
+        """
+        tape, _, outputs = unrolled(self.program)
+        conditions = outputs[len(outputs) - len(self.outcomes) :]
+        values = (tape.program([condition]).run(numbers)[0] for condition in conditions)
+        return any(_holds(value) is not outcome for value, outcome in zip(values, self.outcomes, strict=True))
+
+    def results(self, numbers: Any) -> Any:
+        """Return what the function returns of what the program has computed.
+
+        Args:
+            numbers: What the program has computed.
+
+        Returns:
+            The first of them.
+        """
+        return numbers[: len(numbers) - len(self.outcomes)]
+
+    def roots(self, numbers: Sequence[float]) -> list[Value]:
+        """Return the numbers of the result as Values: see `JitTrace.roots`."""
+        found: list[Value] = self.results(super().roots(numbers))
+        return found
+
+
+class JitBranches(Jit[P, R]):
+    """A function that is recorded for each way through its branches. The arguments are those of `Jit`."""
+
+    def __init__(
+        self,
+        f: Callable[P, R],
+        static_argnums: int | Iterable[int],
+        static_argnames: str | Iterable[str],
+        policy: Policy = DEFAULT,
+    ) -> None:
+        super().__init__(f, static_argnums, static_argnames, policy)
+        self._ways: dict[Any, list[tuple[bool, ...]]] = {}  # by key: the latest one that fitted comes first
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return the result for these arguments, by a recording of their way, which is made if needed."""
+        self._cache.calls += 1
+        with compiling(self._policy):
+            trace, numbers = self._found(args, kwargs)
+            return trace.treedef.filled(trace.results(numbers))  # type: ignore[no-any-return]
+
+    @property
+    def program(self) -> Program:
+        """The program of the latest recording, with names for its inputs, its results and its conditions."""
+        trace = self._last()
+        names = trace.treedef.names("out")
+        conditions = [f"branch[{i}]" for i in range(len(trace.program.outputs) - len(names))]
+        return trace.program.named(trace.labels, [*names, *conditions])
+
+    def _trace(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitTrace, list[Any]]:
+        trace, _ = self._found(args, kwargs)
+        return trace, self._keys.key(args, kwargs)[1]
+
+    def _found(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Way, Any]:
+        """The recording that fits, and what its program computes."""
+        key, leaves = self._keys.key(args, kwargs)
+        ways = self._ways.get(key, [])
+        for outcomes in ways:
+            trace: Any = self._cache.find(_key_of_way(key, outcomes))
+            if trace is None:  # it had to make room
+                self._ways[key] = [other for other in self._ways.get(key, []) if other != outcomes]
+                continue
+            numbers = self._tried(trace, leaves)
+            if numbers is not None:
+                if ways[0] != outcomes:
+                    self._put_first(key, outcomes)
+                return trace, numbers
+        made: Any = self._record_once(key, args, kwargs)
+        trace = self._cache.add(_key_of_way(key, made.outcomes), made)
+        if trace.is_reusable:
+            self._put_first(key, trace.outcomes)
+        numbers = self._numbers(trace, leaves)
+        trace.fits(numbers)  # as it does; a recording around this one is asked, too
+        return trace, numbers
+
+    def _tried(self, trace: Way, leaves: list[Any]) -> Any:
+        """What the program of a recording computes; None where it does not fit."""
+        guard = trace.guard
+        operands = [*scalars(leaves), *trace.captured] if guard else []
+        if guard and not any(isinstance(x, Value) and level_of(x) for x in operands):
+            # The program might raise, or never end, for numbers that go another way.
+            given = numpy.array([primal_of(x) if isinstance(x, Value) else x for x in operands], numpy.float64)
+            try:
+                conditions = guard.run(given)
+            except Exception:
+                if trace.is_left_early(given):
+                    return None
+                raise
+            if not trace.fits(conditions):
+                return None
+        numbers = self._numbers(trace, leaves)
+        return numbers if trace.fits(numbers) else None
+
+    def _put_first(self, key: Any, outcomes: tuple[bool, ...]) -> None:
+        """Try this way first from now on. The list is replaced, for others may be going through it."""
+        self._ways[key] = [outcomes, *(other for other in self._ways.get(key, []) if other != outcomes)]
+
+    def _new_recording(self) -> Recording:
+        return Recording(staged=True, follows_branches=True)
+
+    def _as_trace(self, recording: Recording, outputs: list[int], *others: Any) -> Way:
+        conditions, outcomes = recording.branches
+        trace = super()._as_trace(recording, [*outputs, *conditions], *others)
+        return Way(**vars(trace), outcomes=tuple(outcomes))
+
+
+def _holds(condition: Any) -> bool:
+    """Whether a condition holds. One that is being recorded is asked, which its recording may refuse or follow."""
+    if isinstance(condition, Value) and level_of(condition) == 0:
+        return primal_of(condition) != 0.0
+    return bool(condition)
+
+
+def _key_of_way(key: Any, outcomes: tuple[bool, ...]) -> Any:
+    """The key of a recording, by that of the arguments and how its branches were decided."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return (*parts, (BRANCHES, outcomes))

@@ -1,0 +1,1 @@
+"""Flatten the arguments of compiled calls without treedefs."""

@@ -1,0 +1,45 @@
+# Lets other compiled modules read and build trees by calls of C functions.
+from gradwalk.ops cimport c_compat
+from gradwalk.trees.fast cimport array_cells
+from gradwalk.value cimport convert
+
+
+cdef bint is_settled(object found, object known) except? -1
+
+
+cdef class Form:
+    cdef bint read(self, object tree, double* row, object columns) except? -1
+    cdef object build(self, double* row)
+
+
+cdef class NumberForm(Form):
+    cdef readonly int position
+
+
+cdef class ArrayForm(Form):
+    cdef tuple _shape
+    cdef Py_ssize_t _position
+    cdef Py_ssize_t _count
+
+
+cdef class ConstantForm(Form):
+    cdef object _constant
+
+
+cdef class SequenceForm(Form):
+    cdef object _cls
+    cdef list _parts
+
+    cdef object _made(self, list parts)
+
+
+cdef class DictForm(Form):
+    cdef list _keys
+    cdef list _parts
+    cdef dict _shell
+
+
+cdef class FieldsForm(Form):
+    cdef object _cls
+    cdef list _names
+    cdef list _parts

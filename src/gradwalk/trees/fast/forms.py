@@ -1,0 +1,89 @@
+"""Which form a treedef has."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradwalk.nn import Module
+from gradwalk.trees.fast.form import ArrayForm, ConstantForm, DictForm, FieldsForm, Form, NumberForm, SequenceForm
+from gradwalk.trees.fast.module_form import module_form
+from gradwalk.trees.module_treedef import ModuleTreeDef, parted
+from gradwalk.trees.tree import TreeDef, field_names, size
+
+_DEEPEST = 50  # forms inside one another
+
+
+def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
+    """Return the form of a treedef.
+
+    Args:
+        treedef: The treedef.
+        leaves: The forms of its leaves; without these, its numbers are side by side from the first position on.
+
+    Returns:
+        The form; None for trees with containers of unusual classes, or very many inside one another.
+    """
+    given = list(leaf_forms(treedef) if leaves is None else leaves)
+    if isinstance(treedef.spec, ModuleTreeDef):
+        return _of_module(treedef.spec, given)
+    if isinstance(treedef.spec, tuple):
+        starts = itertools.accumulate([len(part.shapes) for part in treedef.spec], initial=0)
+        ranges = itertools.pairwise(starts)
+        parts = [form_of(part, given[start:end]) for part, (start, end) in zip(treedef.spec, ranges, strict=True)]
+        return None if None in parts else SequenceForm(tuple, parts)
+    if treedef.spec is None:
+        return given[0]
+    return _of_containers(treedef.spec, treedef.spec.unflatten([0.0] * len(given)), iter(given), 1)
+
+
+def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
+    """Iterate over the forms of leaves whose numbers are side by side.
+
+    Args:
+        treedef: The treedef.
+        position: Where the first number is in the row.
+    """
+    for shape in treedef.shapes:
+        yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
+        position += size(shape)
+
+
+def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
+    """Return the form of a Module, whose parameters have to be numbers."""
+    if not all(isinstance(leaf, NumberForm) for leaf in leaves):
+        return None
+    return module_form(treedef, leaves[0].position if leaves else 0)
+
+
+def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) -> Form | None:
+    """Return the form of a treedef of optree's.
+
+    Args:
+        spec: The treedef.
+        example: A tree that has it: dicts keep the order of their keys, which treedefs do not tell.
+        leaves: The forms of the leaves, in order.
+        depth: How many containers it is in, and itself.
+    """
+    if spec.is_leaf():
+        return next(leaves)
+    if isinstance(example, Module):
+        return _of_module(parted(example)[1], list(itertools.islice(leaves, spec.num_leaves)))
+    cls = type(example)
+    keys = spec.entries()
+    names = field_names(cls)
+    is_sequence = cls in (list, tuple) or (isinstance(example, tuple) and hasattr(cls, "_make"))
+    if depth > _DEEPEST or not (is_sequence or example is None or cls is dict or names):
+        return None
+    items = [getattr(example, key) for key in names] if names else [example[key] for key in keys]
+    parts: list[Any] = [
+        _of_containers(child, item, leaves, depth + 1) for child, item in zip(spec.children(), items, strict=True)
+    ]
+    if None in parts:
+        return None
+    if cls is dict:
+        return DictForm(list(keys), parts, list(example))
+    if names:
+        return FieldsForm(cls, names, parts)
+    return SequenceForm(cls, parts) if is_sequence else ConstantForm(None)

@@ -1,7 +1,0 @@
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
-from gradwalk.value cimport modes
-from gradwalk.value cimport marks
-from gradwalk.value cimport node as nodes
-from gradwalk.value cimport order
-from gradwalk.value.node cimport ValueNode

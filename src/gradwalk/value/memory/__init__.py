@@ -1,0 +1,1 @@
+"""How nodes are allocated, marked and released."""

@@ -1,0 +1,1 @@
+"""Traversals of the graph: orders, the backward pass, and recomputing."""

@@ -1,0 +1,393 @@
+"""The backward sweep: `operand.grad += partial * grad`, from the root to the leaves.
+
+A node stores the partial derivative with respect to each operand when it is made, so the sweep knows no operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.value import modes
+from gradwalk.value import node as nodes
+from gradwalk.value.memory import marks
+from gradwalk.value.node import ValueNode
+from gradwalk.value.sweep import claims, order
+from gradwalk.value.sweep.order import checked_root, topological_order, traversing
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+_is_sweeping = cython.declare(cython.bint, False)  # whether a traversal that goes on is that of a sweep
+_observers: tuple[Callable[[Any], Callable[[], object]], ...] = ()
+
+
+def backward(root: ValueNode) -> None:
+    """Add d root / d node to the gradient of root and of every node that it was made from.
+
+    Args:
+        root: The Value to differentiate.
+
+    Raises:
+        RecordingError: In a function that is being recorded or differentiated.
+        RuntimeError: If root is connected to nothing, or a sweep over the same nodes goes on.
+    """
+    modes.refuse_if_recorded(root, "calls backward() on")
+    if root._opcode == nodes.UNCONNECTED or (modes.is_without_gradient() and not root.operands):
+        raise RuntimeError(
+            "this Value is connected to nothing: it was computed under no_grad() or made by detach(); "
+            "compute it outside of no_grad() to differentiate it"
+        )
+    ends = started(root)
+    if not _swept_natively(root):
+        _sweep_with_rules(root)
+    for end in ends:
+        end()
+
+
+def started(root: Any) -> list[Callable[[], object]]:
+    """Tell the observers that a sweep begins.
+
+    Args:
+        root: The root of the sweep.
+
+    Returns:
+        The functions to call after the sweep, if it ends without an error.
+    """
+    return [observer(root) for observer in _observers]
+
+
+@contextmanager
+def observed(observer: Callable[[Any], Callable[[], object]]) -> Iterator[None]:
+    """Call the observer with the root before every `backward()`, in any thread.
+
+    Args:
+        observer: A function of the root. It returns a function to call after the sweep, if that ends without an error.
+
+    Returns:
+        A context manager. Observers that are set already are called too, before this one.
+    """
+    global _observers
+    with traversing:
+        _observers = (*_observers, observer)
+    try:
+        yield
+    finally:
+        with traversing:
+            others = list(_observers)
+            others.remove(observer)  # once: the same one may observe outside, too
+            _observers = tuple(others)
+
+
+@cython.annotation_typing(False)
+def zero_grad(root: Any) -> None:
+    """Set the gradient of every Value that root was made from, and of root, to zero.
+
+    Args:
+        root: A Value.
+
+    Raises:
+        TypeError: If root is not a Value.
+        RecordingError: In a function that is being recorded.
+    """
+    modes.refuse_if_staging(checked_root(root), "sets .grad of what made")
+    found = topological_order(root)
+    claims.wait_for_others(found)
+    with traversing:  # not in the middle of another thread's sweep
+        _clear_gradients(found)
+
+
+@cython.cfunc
+def _clear_gradients(nodes_in_order: list) -> object:
+    for node in nodes_in_order:
+        cython.cast(ValueNode, node)._grad = 0.0
+    return None
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _swept_natively(root: ValueNode) -> cython.bint:
+    """Sweep over what made a root, unless rules are to be called, or may be called in another thread meanwhile."""
+    global _is_sweeping
+    visited: list = []
+    earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
+    with traversing:
+        if modes.refuses_nans() or claims.exist():
+            return False
+        aside = order.begin([root])
+        outer: cython.bint = _is_sweeping
+        try:
+            if outer and aside is not None:
+                _refuse_what_is_swept(aside[1])
+            _is_sweeping = True
+            if order.visit(root, None, visited, earlier):
+                order.unmark(visited)
+                _take_back(visited, earlier)
+                return False
+            root._grad = 1.0
+            root._mark = marks.REACHED
+            _pass_back(visited)
+        except BaseException:
+            order.unmark(visited)
+            _take_back(visited, earlier)
+            raise
+        finally:
+            _is_sweeping = outer
+            order.end(aside)
+        _add_back(earlier)
+    return True
+
+
+def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
+    """Return d root / d leaf for the inputs of a recording, without any gradient being changed.
+
+    Args:
+        root: What a function of the leaves has returned.
+        leaves: The inputs of a recording that goes on: at least one.
+
+    Returns:
+        The derivatives; None if the root is not a Value of that recording, or if a sweep over native nodes is not
+        enough: for rules set by hand, Values from outside of the recording, or a mode that looks at gradients.
+    """
+    level: cython.int = cython.cast(ValueNode, leaves[0])._level
+    if not isinstance(root, ValueNode) or cython.cast(ValueNode, root)._level != level:
+        return None
+    visited: list = []
+    earlier: list = []
+    found: list[float] | None = None
+    with traversing:
+        if modes.refuses_nans() or claims.exist():
+            return None
+        aside = order.begin([root])
+        try:
+            is_by_hand = order.visit(root, None, visited, earlier)
+            if not is_by_hand and _are_native(visited, level) and not _are_of_others(visited, leaves):
+                cython.cast(ValueNode, root)._grad = 1.0
+                are_visited = [cython.cast(ValueNode, leaf)._mark != marks.NEW for leaf in leaves]
+                cython.cast(ValueNode, root)._mark = marks.REACHED
+                _pass_back(visited)
+                found = [
+                    cython.cast(ValueNode, leaf)._grad if is_visited else 0.0
+                    for leaf, is_visited in zip(leaves, are_visited, strict=True)
+                ]
+        finally:
+            order.unmark(visited)
+            _take_back(visited, earlier)
+            order.end(aside)
+    return found
+
+
+@cython.cfunc
+def _are_native(visited: list, level: cython.int) -> cython.bint:
+    """Whether all nodes are leaves or native ones, and made in one recording."""
+    node: ValueNode
+    for item in visited:
+        node = cython.cast(ValueNode, item)
+        if node._level != level or (node._special and node._opcode <= 0):
+            return False
+    return True
+
+
+def _are_of_others(visited: list[Any], leaves: list[Any]) -> bool:
+    """Return whether an input of another recording, which another thread makes meanwhile, is among the nodes."""
+    if modes.recordings == 0:
+        return False
+    own = set(map(id, leaves))
+    return any(nodes.mark_of(node) and id(node) not in own for node in visited)
+
+
+def _sweep_with_rules(root: ValueNode) -> None:
+    """Sweep over what made a root, where rules that were set by hand may run any code."""
+    visited: list = []
+    earlier: list = []
+    with claims.claimed(topological_order(root), once=True):
+        try:
+            _visit(root, visited, earlier)
+            root._grad = 1.0
+            reached = {id(root)}
+            for node in reversed(visited):
+                if id(node) not in reached and cython.cast(ValueNode, node)._grad == 0.0:
+                    continue  # a rule may have given it a gradient by its name, without being made from it
+                push(node)
+                reached.update(map(id, _receivers(node)))
+                if modes.refuses_nans():
+                    modes.refuse_nans_from(node)
+        except BaseException:
+            _take_back(visited, earlier)
+            raise
+        _add_back(earlier)
+
+
+def _visit(root: ValueNode, visited: list, earlier: list) -> None:
+    """Fill `visited` with the topological order of a root, and `earlier` with the gradients, which are cleared."""
+    with traversing:
+        aside = order.begin([root])
+        try:
+            order.visit(root, None, visited, earlier)
+        finally:
+            order.unmark(visited)
+            order.end(aside)
+
+
+@cython.cfunc
+def _take_back(visited: list, earlier: list) -> object:
+    """Give nodes the gradients that they had before a sweep."""
+    node: ValueNode
+    for node in visited:
+        node._grad = 0.0
+    for node, gradient in earlier:
+        node._grad = gradient
+    return None
+
+
+@cython.cfunc
+def _add_back(earlier: list) -> object:
+    """Add the gradients that nodes had before a sweep to those of the sweep."""
+    node: ValueNode
+    for node, gradient in earlier:
+        node._grad += gradient
+    return None
+
+
+@cython.cfunc
+def _pass_back(visited: list) -> object:
+    """From the root to the leaves, where all nodes are native: no other code runs meanwhile.
+
+    What no contribution has reached, because choices left it out, passes nothing on: 0 times an infinite partial would
+    be nan.
+    """
+    node: ValueNode
+    is_reached: cython.bint
+    i: cython.Py_ssize_t = len(visited)
+    for item in reversed(visited):
+        i -= 1
+        c_compat.fetch_item(visited, i - order.AHEAD)
+        node = cython.cast(ValueNode, item)
+        is_reached = node._mark == marks.REACHED
+        node._mark = marks.NEW
+        if is_reached:
+            _push_partials(node, True)
+    return None
+
+
+def _refuse_what_is_swept(aside: list) -> None:
+    """Raise `RuntimeError` where a finaliser or signal handler begins a sweep over what is being swept."""
+    for node, _, _ in aside:
+        raise RuntimeError(f"backward() on {node!r} by a finaliser or a signal handler, in the middle of a sweep")
+
+
+# What one node passes to its operands
+
+
+def push(node: ValueNode) -> None:
+    """Add a node's contributions to its operands' gradients, by the rule set for it or by its own.
+
+    Args:
+        node: The node.
+    """
+    if node._special and node._details.closure is not None:
+        node._details.closure(node)
+    else:
+        _push_partials(node, False)
+
+
+def _receivers(node: ValueNode) -> Sequence[ValueNode]:
+    """The operands that a node passes something to: of one that selects, those that it has not left out."""
+    if (node._special and node._details.closure is not None) or not evaluate.selects(node._opcode):
+        return node.operands
+    return [operand for operand, local in zip(node.operands, partials_of(node), strict=True) if local != 0.0]
+
+
+def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
+    """Call a rule that was set by hand, outside of a sweep. Other threads wait that work on the same gradients.
+
+    Args:
+        rule: The rule.
+        node: The node that it was set for.
+    """
+    with claims.claimed([node, *node.operands], once=False):
+        rule(node)
+
+
+def push_native(node: ValueNode) -> None:
+    """Add a node's contributions to its operands' gradients by its partials, whatever rule is set for it.
+
+    Args:
+        node: The node.
+    """
+    _push_partials(node, False)
+
+
+@cython.cfunc
+@cython.inline
+def _push_partials(node: ValueNode, marking: cython.bint) -> object:
+    """operand.grad += partial * grad, for every operand of a native node; in a traversal they are marked as reached."""
+    if node._special:
+        return _push_wide(node, marking)
+    if node._a is not None:
+        _give(node, node._a, node._pa, marking)
+    if node._b is not None:
+        _give(node, node._b, node._pb, marking)
+    return None
+
+
+@cython.cfunc
+def _push_wide(node: ValueNode, marking: cython.bint) -> object:
+    """The same for a node with its operands in the details."""
+    partials: cython.p_double = node._details.partials
+    i: cython.Py_ssize_t = 0
+    for argument in node._details.arguments:
+        if c_compat.is_kind(argument, ValueNode):
+            _give(node, cython.cast(ValueNode, argument), partials[i], marking)
+        i += 1
+    return None
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _give(node: ValueNode, operand: ValueNode, local: cython.double, marking: cython.bint) -> cython.void:
+    """Give an operand its contribution, unless the node selects and has left it out."""
+    if local == 0.0 and evaluate.selects(node._opcode):
+        return
+    operand._grad += local * node._grad
+    if marking:
+        operand._mark = marks.REACHED
+
+
+def partials_of(node: ValueNode) -> tuple[float, ...]:
+    """Return d node / d operand for every operand that is a Value, in order, as of when the node was made.
+
+    Args:
+        node: The node.
+
+    Returns:
+        The partials.
+    """
+    if not node._special:
+        return tuple([p for operand, p in ((node._a, node._pa), (node._b, node._pb)) if operand is not None])
+    if node._details.closure is not None:
+        return _probed_partials(node)
+    arguments = node._details.arguments
+    return tuple([node._details.partials[i] for i in range(len(arguments)) if isinstance(arguments[i], ValueNode)])
+
+
+def _probed_partials(node: ValueNode) -> tuple[float, ...]:
+    """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
+    operand: ValueNode
+    involved = [node, *getattr(node._details.closure, "receivers", node.operands)]
+    with claims.claimed(involved, once=False):
+        gradients = [cython.cast(ValueNode, v)._grad for v in involved]
+        try:
+            for operand in involved:
+                operand._grad = 0.0
+            node._grad = 1.0
+            push(node)
+            totals = {id(v): cython.cast(ValueNode, v)._grad for v in node.operands}
+        finally:
+            for operand, gradient in zip(involved, gradients, strict=True):
+                operand._grad = gradient
+        return tuple([totals.pop(id(v), 0.0) for v in node.operands])

@@ -1,0 +1,12 @@
+from gradwalk.ops cimport c_compat
+from gradwalk.ops cimport evaluate
+from gradwalk.value.memory cimport marks
+from gradwalk.value.node cimport ValueNode
+
+cdef int AHEAD
+cdef int floor
+
+cdef tuple begin(list roots)
+cdef object end(tuple aside)
+cdef int visit(ValueNode root, dict keys, list order, list earlier) except? -1
+cdef object unmark(list marked)

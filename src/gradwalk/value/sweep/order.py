@@ -1,0 +1,300 @@
+"""Topological order: every node after its operands, found by a depth-first search without recursion.
+
+A traversal marks the nodes that it meets, and clears the marks at its end. A node has room for one mark, so that one
+traversal runs at a time, in whichever thread. Finalisers and signal handlers may begin one within another: it sets the
+marks that it finds aside, and puts them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import c_compat, evaluate
+from gradwalk.ops.locks import process_lock
+from gradwalk.value.memory import marks
+from gradwalk.value.node import ValueNode
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+Root = TypeVar("Root", bound=ValueNode)
+
+traversing = process_lock()  # held while there are marks
+
+# How many nodes ahead memory is fetched: of a graph that is larger than the caches, each waits for it otherwise.
+AHEAD = cython.declare(cython.int, 12)
+
+# In a traversal, the lowest level of nodes whose operands it goes on to.
+floor = cython.declare(cython.int, 0)
+
+# Whether a traversal goes on, in the thread that holds the lock. Where an interrupt in plain Python leaves it on, later
+# traversals look for marks to set aside, which only takes time.
+_has_begun = cython.declare(cython.bint, False)
+
+
+@cython.cfunc
+def begin(roots: list) -> tuple | None:
+    """Begin a traversal. The caller holds the lock, and ends it with what this returns.
+
+    Args:
+        roots: The roots.
+
+    Returns:
+        For a traversal within another one, what has been set aside of that one: its lowest level, and nodes with their
+        marks and indices. Else None.
+    """
+    global _has_begun, floor
+    if not _has_begun:
+        _has_begun = True
+        return None
+    outer_floor, floor = floor, 0
+    return outer_floor, _set_aside(roots)
+
+
+@cython.cfunc
+def end(aside: tuple | None) -> object:
+    """End a traversal that `begin` has begun.
+
+    Args:
+        aside: What `begin` returned.
+    """
+    global _has_begun, floor
+    node: ValueNode
+    if aside is None:
+        _has_begun = False
+        return None
+    floor, marked = aside
+    for node, mark, index in marked:
+        node._mark = mark
+        node._index = index
+    return None
+
+
+def _set_aside(roots: list) -> list:
+    """Clear the marks of all nodes that some roots were made from; those that had one, with mark and index."""
+    node: ValueNode
+    aside = []
+    found = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in found:
+            found.add(id(node))
+            if node._mark != marks.NEW:  # the others have no index yet
+                aside.append((node, node._mark, node._index))
+                node._mark = marks.NEW
+            waiting.extend(node.operands)
+    return aside
+
+
+@cython.annotation_typing(False)
+def topological_order(root: Root, key: Callable[[Root], Any] | None = None) -> list[Root]:
+    """All Values that root was made from, and root, operands before results.
+
+    The same program gives the same order in every run.
+
+    Args:
+        root: The Value to end with.
+        key: Operands are visited in the order of `key(operand)`; from first to last if it is not given.
+
+    Returns:
+        The Values, each once.
+
+    Raises:
+        TypeError: If root is not a Value.
+        ValueError: If hand-edited nodes form a cycle.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> a = Value(2.0, label="a")
+        >>> b = a + 1
+        >>> [v.data for v in topological_order(a * b)]
+        [2.0, 3.0, 6.0]
+    """
+    order: list = _ordered(checked_root(root), None)
+    if key is None:
+        return order
+    keys = {id(node): key(node) for node in order}
+    keyed: list = _ordered(root, keys)
+    return keyed
+
+
+def checked_root(root: Any) -> Any:
+    """Return the root of a graph as it is. Raises `TypeError` where it is not a Value.
+
+    Args:
+        root: Any object.
+
+    Returns:
+        The root.
+    """
+    if not isinstance(root, ValueNode):
+        raise TypeError(
+            f"the root of a graph is a Value, not {type(root).__name__}; for several roots, call once for each"
+        )
+    return root
+
+
+@cython.cfunc
+def _ordered(root: ValueNode, keys: dict | None) -> list:
+    order: list = []
+    with traversing:
+        aside = begin([root])
+        try:
+            visit(root, keys, order, None)
+        finally:
+            unmark(order)
+            end(aside)
+    return order
+
+
+def visit_all(roots: list, order: list, lowest_level: int) -> None:
+    """Fill `order` with the topological order of several roots; its nodes stay marked.
+
+    The operands of nodes below the lowest level are not visited. The caller holds the lock, begins and ends the
+    traversal, and unmarks the order.
+
+    Args:
+        roots: The roots.
+        order: An empty list.
+        lowest_level: The lowest level of nodes whose operands are visited.
+    """
+    global floor
+    floor = lowest_level
+    try:
+        for root in roots:
+            visit(root, None, order, None)
+    finally:
+        floor = 0
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def visit(root: ValueNode, keys: dict | None, order: list, earlier: list | None) -> cython.int:
+    """Fill `order` with the topological order of a root; its nodes stay marked.
+
+    With `earlier`, put the nodes' gradients there and clear them. Returns whether there are hand-made rules among the
+    nodes.
+    """
+    node: ValueNode
+    by_hand: cython.bint = False
+    stack: list = [root]
+    try:
+        while stack:
+            node = cython.cast(ValueNode, stack[len(stack) - 1])
+            if node._mark == marks.NEW and node._level >= floor:
+                node._mark = marks.OPEN
+                by_hand = by_hand or (node._special != 0 and node._details.closure is not None)
+                _push_operands(stack, order, earlier, node, keys)
+            else:
+                c_compat.fetch_item(stack, len(stack) - AHEAD)
+                if node._mark != marks.DONE:
+                    _close(node, order, earlier)
+                stack.pop()
+    except BaseException:
+        unmark(stack)
+        raise
+    return by_hand
+
+
+@cython.cfunc
+def unmark(marked: list) -> object:
+    """Clear the marks of nodes."""
+    for node in marked:
+        cython.cast(ValueNode, node)._mark = marks.NEW
+    return None
+
+
+@cython.cfunc
+@cython.inline
+def _close(node: ValueNode, order: list, earlier: list | None) -> object:
+    """Append to the order a node whose operands have all been visited."""
+    node._index = len(order)
+    order.append(node)  # before it is marked: what is marked and not on the stack is in the order, to be unmarked
+    node._mark = marks.DONE
+    if earlier is not None and node._grad != 0.0:
+        earlier.append((node, node._grad))
+        node._grad = 0.0
+    return None
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _push_operands(stack: list, order: list, earlier: list | None, node: ValueNode, keys: dict | None) -> cython.int:
+    """Put the operands that are still to be visited onto the stack, the one to be visited first on top."""
+    skipped: cython.int = 0
+    if keys is None and not node._special:
+        if earlier is not None and (node._pa == 0.0 or node._pb == 0.0):
+            skipped = evaluate.non_differentiable(node._opcode)
+        return _push_two(stack, order, earlier, node, skipped)
+    arguments: list = node._details.arguments if keys is None else _sorted(node.operands, keys)
+    if earlier is not None and evaluate.non_differentiable(node._opcode) != 0:
+        arguments = _without(arguments, evaluate.non_differentiable(node._opcode))
+    for argument in arguments:
+        if c_compat.is_kind(argument, ValueNode) and not _is_settled(cython.cast(ValueNode, argument), order, earlier):
+            break
+    else:
+        return 0
+    for argument in reversed(arguments):
+        if c_compat.is_kind(argument, ValueNode):
+            _push_operand(stack, cython.cast(ValueNode, argument))
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _push_two(stack: list, order: list, earlier: list | None, node: ValueNode, skipped: cython.int) -> cython.int:
+    """Put the operands of a node that holds them itself onto the stack, without those whose bit is set in `skipped`."""
+    if not skipped & 1 and not _is_settled(node._a, order, earlier):
+        if not skipped & 2 and node._b is not None:
+            _push_operand(stack, node._b)
+        _push_operand(stack, node._a)
+    elif not skipped & 2 and not _is_settled(node._b, order, earlier):
+        _push_operand(stack, node._b)
+    return 0
+
+
+def _without(arguments: list[Any], positions: int) -> list[Any]:
+    """The arguments that a sweep goes on to. To the others it would bring 0, and 0 times an infinite partial is nan.
+
+    `positions` has bit i set for an argument that is left out.
+    """
+    return [argument for position, argument in enumerate(arguments) if not positions >> position & 1]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_settled(operand: ValueNode | None, order: list, earlier: list | None) -> cython.bint:
+    """Whether an operand whose turn it is needs no visit: it is none, has had one, or gets it now, being a leaf."""
+    if operand is None or operand._mark == marks.DONE:
+        return True
+    if (operand._opcode <= 0 and not operand._special) or operand._level < floor:
+        _close(operand, order, earlier)
+        return True
+    return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1)
+def _push_operand(stack: list, operand: ValueNode | None) -> cython.int:
+    if operand._mark == marks.OPEN:
+        raise ValueError(f"these Values are made from each other, in a cycle: {_cycle(stack, operand)}")
+    if operand._mark == marks.NEW:
+        stack.append(operand)
+    return 0
+
+
+def _sorted(operands: tuple[ValueNode, ...], keys: dict[int, Any]) -> list[ValueNode]:
+    return sorted(operands, key=lambda operand: keys[id(operand)])
+
+
+def _cycle(stack: list, first: ValueNode | None) -> str:
+    """The open nodes from `first` on, which form a cycle, for an error message."""
+    open_nodes = [node for node in stack if cython.cast(ValueNode, node)._mark == marks.OPEN]
+    start = [node is first for node in open_nodes].index(True)
+    return " -> ".join([node.label or repr(node) for node in [*reversed(open_nodes[start:]), open_nodes[-1]]])

@@ -1,0 +1,88 @@
+"""`refresh`: a graph computed again, in place, from the numbers of its leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwalk.ops import _cython as cython
+from gradwalk.ops import evaluate
+from gradwalk.value import modes, variadic
+from gradwalk.value.node import ValueNode, primal_of, rule_of
+from gradwalk.value.sweep.order import checked_root, topological_order
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+
+@cython.annotation_typing(False)
+def refresh(root: Any) -> None:
+    """Compute root, and all between it and the leaves, again from the leaves' numbers. Gradients stay as they are.
+
+    Args:
+        root: A Value.
+
+    Raises:
+        ValueError: If a hand-made node stands in between, or one that was made with its local derivatives, as those of
+            `linalg.solve` are, because there is no rule to compute it by. Nothing is changed then.
+        TypeError: If root is not a Value.
+        RecordingError: In a function that is being recorded.
+
+    Example:
+        >>> from gradwalk import Value
+        >>> a = Value(2.0)
+        >>> b = a * a
+        >>> a.data = 3.0
+        >>> refresh(b)
+        >>> b.data
+        9.0
+    """
+    modes.refuse_if_staging(checked_root(root), "sets .data of")
+    _recompute_all(topological_order(root))
+
+
+@cython.cfunc
+def _recompute_all(order: list) -> object:
+    node: ValueNode
+    for node in order:
+        if node._opcode <= 0 and node._special and node._details.arguments and not _is_recomputable(node):
+            raise ValueError(_refusal(node))
+    for node in order:
+        if node._opcode > 0:
+            _recompute(node)
+        elif node._special and _is_recomputable(node):
+            node._primal = node._details.closure.recomputed()
+    return None
+
+
+def _refusal(node: ValueNode) -> str:
+    """Why a node cannot be computed again."""
+    if rule_of(node) is not None:
+        return f"cannot recompute the hand-made node {node!r} (operation {node.op!r}): it has no forward rule"
+    return (
+        f"cannot recompute {node!r} (operation {node.op!r}): it was made with its number and its local derivatives, "
+        "and has no rule to compute them again; call the function that made it"
+    )
+
+
+def _is_recomputable(node: ValueNode) -> bool:
+    """Whether a node's rule, set by hand, also knows how to compute it."""
+    return hasattr(rule_of(node), "recomputed")
+
+
+@cython.cfunc
+def _recompute(node: ValueNode) -> object:
+    """Compute a native node's number and partials from its operands' numbers."""
+    if evaluate.is_variadic(node._opcode):
+        variadic.compute(node)
+        return None
+    arguments = [primal_of(x) if isinstance(x, ValueNode) else x for x in node.arguments]
+    x, y, z = arguments + [0.0] * (3 - len(arguments))
+    node._primal = evaluate.value(node._opcode, x, y, z)
+    if node._a is not None:
+        node._pa = evaluate.partial(node._opcode, 0, x, y, z, node._primal)
+    if node._b is not None:
+        node._pb = evaluate.partial(node._opcode, 1, x, y, z, node._primal)
+    if node._special:
+        for position in range(len(arguments)):
+            node._details.partials[position] = evaluate.partial(node._opcode, position, x, y, z, node._primal)
+    return None

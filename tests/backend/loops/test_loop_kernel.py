@@ -1,0 +1,340 @@
+"""Loops and choices on lanes find for each sample what they find for it alone."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import threading
+import time
+from math import log2
+
+import numpy
+import pytest
+from test_loops import FUNCTIONS
+
+from gradwalk import grad, hessian, jit, jvp, loops, math, primitive, value_and_grad, vmap
+from gradwalk.backend.loops import loop_kernel, loop_lanes
+from gradwalk.backend.loops.loop_kernel import LoopKernel, make_kernel
+from gradwalk.backend.thread_pool import threads
+from gradwalk.program.code.checkpoint_plan import slots_for
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_written_out(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 0)
+
+
+def same(f, *columns, rtol=1e-12):
+    """Whether a batch has the results of its samples, which are returned."""
+    alone = [row(f(*sample)) for sample in zip(*columns, strict=True)]
+    batched = vmap(f)
+    found = batched(*columns)
+    parts = found if isinstance(found, tuple) else (found,)
+    rows = numpy.column_stack([numpy.asarray(part).reshape(len(columns[0]), -1) for part in parts])
+    numpy.testing.assert_allclose(rows, numpy.stack(alone).reshape(rows.shape), rtol=rtol, atol=1e-12)
+    assert isinstance(batched.kernel, LoopKernel)
+    return found
+
+
+def row(result):
+    """All numbers of the result for a sample."""
+    parts = result if isinstance(result, tuple) else (result,)
+    return numpy.concatenate([numpy.ravel(numpy.asarray(part, float)) for part in parts])
+
+
+SAMPLES = numpy.array([[1.3, 0.7, 0.4], [0.6, 1.9, -1.1], [2.5, 0.2, 0.3], [0.9, 0.8, 0.7], [1.1, 3.0, -0.4]])
+
+
+@pytest.mark.parametrize("derived", [lambda f: f, value_and_grad, hessian], ids=["value", "grad", "hessian"])
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_samples_find_what_they_find_alone(f, derived):
+    same(derived(lambda x: f(loops, math, x)), SAMPLES, rtol=1e-9)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """The steps that have been run for carries in backward passes, and the most carries that were kept at once."""
+    found = {"steps": 0, "kept": 0}
+    begin, run = loop_lanes._ReversedStates.__init__, loop_lanes.LoopLanes.next_carry
+    states = []
+
+    def began(self, *given):
+        states.append(self)
+        begin(self, *given)
+
+    def ran(self, *given):
+        found["steps"] += 1
+        found["kept"] = max(found["kept"], len(states[-1]._kept))
+        return run(self, *given)
+
+    monkeypatch.setattr(loop_lanes._ReversedStates, "__init__", began)
+    monkeypatch.setattr(loop_lanes.LoopLanes, "next_carry", ran)
+    return found
+
+
+def counted(n, kept):
+    step = lambda i, c: (c[0] + 0.1 * math.sin(c[1] * c[0]), 0.9 * c[1] + 0.01 * i)  # noqa: E731
+    return lambda x: loops.fori_loop(0, n, step, (x, 1.0), checkpoint=kept)[0]
+
+
+def scanned(n, kept):
+    rows = numpy.linspace(0.5, 1.5, n)
+
+    def f(x):
+        last, outputs = loops.scan(lambda c, r: (math.cos(c * r), c * x), x, rows, checkpoint=kept)
+        return last + (outputs * outputs).sum()
+
+    return f
+
+
+def conditioned(n, kept):
+    """A loop that takes n steps for the smallest x, and about half as many for twice that."""
+    step = lambda c: (c[0] + 0.1 * math.sin(c[1] * c[0]), c[1] + c[2], c[2])  # noqa: E731
+    return lambda x: loops.while_loop(lambda c: c[1] < 0.1 * n - 0.01, step, (x, 0.0, x), checkpoint=kept)[0]
+
+
+def unequal(n, kept):
+    """Numbers of steps that are far apart: from none to n."""
+
+    def f(x):
+        step = lambda c: (c[0] + 0.1 * math.sin(c[0]), c[1] + 1)  # noqa: E731
+        return loops.while_loop(lambda c: c[1] < n * (x - 0.1) / 1.9, step, (x, 0.0), checkpoint=kept)[0]
+
+    return f
+
+
+BATCH = numpy.linspace(0.1, 2.0, 7)
+
+
+@pytest.mark.parametrize("kept", [None, "sqrt", "binomial", 1, 4, 16])
+@pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
+@pytest.mark.parametrize("n", [1, 2, 10, 60])
+def test_a_checkpoint_bounds_what_is_kept_and_run_again(n, make, kept, measured):
+    vmap(grad(make(n, kept)))(BATCH)
+    is_counted = make in (conditioned, unequal)
+    assert measured["kept"] <= slots_for(kept, n)
+    if kept == "sqrt":
+        assert measured["kept"] <= (2 * n) ** 0.5 + 1
+        assert measured["steps"] <= (2 + is_counted) * n
+    elif kept == "binomial":
+        assert measured["kept"] <= log2(n) / 2 + 3
+        assert measured["steps"] <= (slots_for(kept, n) + is_counted) * n
+    elif kept is None or kept >= n:
+        assert measured["steps"] <= n
+    else:
+        assert measured["kept"] <= kept
+        assert measured["steps"] <= n * (n - 1) / 2 + n * is_counted
+
+
+@pytest.mark.parametrize(
+    "derived", [grad, lambda f: grad(grad(f)), lambda f: lambda x: jvp(grad(f), (x,), (1.0,))[1]], ids=[1, "2r", "2f"]
+)
+@pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
+@pytest.mark.parametrize("n", [1, 2, 3, 57])
+def test_no_bit_depends_on_the_checkpoint(n, make, derived):
+    expected = vmap(derived(make(n, None)))(BATCH)
+    for kept in ("sqrt", "binomial", 1, 2, 5, 40, 1000):
+        assert vmap(derived(make(n, kept)))(BATCH).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("make", [counted, conditioned, unequal])
+def test_many_steps_with_few_carries(make, measured):
+    n = 1500
+    expected = vmap(grad(make(n, None)))(BATCH)
+    assert measured["kept"] > 0.9 * n
+    for kept, most, runs in (("sqrt", 55, 3), ("binomial", 7, 8), (300, 300, 2), (20, 20, 4)):
+        measured.update(steps=0, kept=0)
+        assert vmap(grad(make(n, kept)))(BATCH).tobytes() == expected.tobytes()
+        assert measured["kept"] <= most
+        assert measured["steps"] <= runs * n
+
+
+def test_the_samples_that_are_run_together_are_so_few_that_carries_fit(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "CHECKPOINT_BYTES", 1 << 20)
+    found = {}
+    for kept in (None, "sqrt", "binomial", 8, 1000):
+        slope = jit(grad(counted(5000, kept)))
+        slope(0.5)
+        kernel = make_kernel(slope.program, [True])
+        found[kept] = kernel.samples, kernel.memory
+    assert found[None][0] == found["sqrt"][0] < found["binomial"][0] == found[8][0] == 8192
+    assert found[1000][0] == 256
+    assert found["binomial"][1] < found[1000][1]
+
+
+@pytest.mark.parametrize("most", [1, 300, 3000])
+def test_carries_that_take_too_much_memory_are_computed_again(most, monkeypatch, measured):
+    monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", most)
+
+    def f(x):
+        last = loops.fori_loop(0, 97, lambda i, c: (c[0] + 0.1 * c[1], c[1] - 0.1 * math.sin(c[0])), (x[0], x[1]))
+        root = loops.while_loop(lambda r: abs(r * r - x[1]) > 1e-13, lambda r: 0.5 * (r + x[1] / r), x[0])
+        return last[0] * root
+
+    same(value_and_grad(f), numpy.abs(SAMPLES) + 0.2, rtol=1e-10)
+    assert measured["kept"] <= max(4, most // (5 * 8))
+
+
+@pytest.mark.parametrize("make", [counted, scanned, conditioned, unequal])
+def test_there_are_few_runs_even_then(make, monkeypatch, measured):
+    expected = vmap(grad(make(400, None)))(BATCH)
+    monkeypatch.setattr(loop_lanes, "CHECKPOINT_BYTES", 70 * 3 * 8 * len(BATCH))
+    measured.update(steps=0, kept=0)
+    assert vmap(grad(make(400, None)))(BATCH).tobytes() == expected.tobytes()
+    assert 35 <= measured["kept"] <= 210  # carries of one to three numbers
+    assert measured["steps"] <= 2 * 400
+
+
+def test_samples_end_each_at_its_own_count():
+    f = jit(vmap(lambda x: loops.while_loop(lambda c: c[0] < 100.0, lambda c: (c[0] * 2.0, c[1] + 1), (x, 0))))
+    assert f(numpy.array([1.0, 200.0, 99.0, 0.01]))[1].tolist() == [7.0, 0.0, 1.0, 14.0]
+
+
+def test_a_bound_that_is_too_small_makes_nan_of_values_and_gradients():
+    def f(x):
+        return loops.while_loop(lambda r: r > 1.0, lambda r: r / 2, x, max_steps=3)
+
+    value, slope = vmap(value_and_grad(f))(numpy.array([0.5, 7.0, 9.0]))
+    assert numpy.isnan(value).tolist() == numpy.isnan(slope).tolist() == [False, False, True]
+    assert slope[:2].tolist() == [1.0, 0.125]
+
+
+def test_what_no_sample_needs_is_not_run():
+    """Each branch is run for the samples that choose it: nothing of it is inf or nan for others."""
+
+    def f(x):
+        return loops.cond(x > 0, lambda x: math.log(x) * x, lambda x: 0.0 * x, x)
+
+    found = same(grad(f), numpy.array([1.0, 0.0, -2.0, 4.0]))
+    assert found.tolist() == pytest.approx([1.0, 0.0, 0.0, numpy.log(4.0) + 1.0], rel=1e-14)
+    switched = vmap(lambda i, x: loops.switch(i, [lambda x: x, math.exp, lambda x: -x], x))
+    indices = numpy.array([-3.0, 0.0, 1.0, 2.0, 9.0, numpy.nan])
+    numpy.testing.assert_allclose(switched(indices, numpy.ones(6)), [1, 1, numpy.e, -1, -1, numpy.nan], rtol=1e-15)
+
+
+def test_what_all_samples_share_is_computed_once():
+    counted = []
+
+    @primitive
+    def noted(x):
+        counted.append(x)
+        return x
+
+    def f(x, y):
+        start = loops.fori_loop(0, 5, lambda i, c: c * y, noted(y))
+        return loops.fori_loop(0, 4, lambda i, c: c * x + start, x), start
+
+    batched = vmap(f, in_axes=(0, None), out_axes=(0, None))
+    x = numpy.linspace(0.1, 0.9, 5)
+    batched(x, 1.0)
+    counted.clear()
+    values, shared = batched(x, 2.0)
+    assert shared == 64.0
+    assert len(counted) <= 2  # for the samples, and for what is no batch
+    expected = x
+    for _ in range(4):
+        expected = expected * x + 64.0
+    numpy.testing.assert_allclose(values, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean"])
+def test_reduced(reduce):
+    def f(x, y):
+        return loops.fori_loop(0, 20, lambda i, c: math.sin(c) + y, x), y * 2.0
+
+    x = numpy.linspace(0.0, 3.0, 1001)
+    each = vmap(lambda x: f(x, 0.3)[0])(x)
+    found, fixed = vmap(f, in_axes=(0, None), reduce=reduce)(x, 0.3)
+    assert found == pytest.approx(getattr(each, reduce)(), rel=1e-14)
+    assert fixed == pytest.approx(0.6 * (1001 if reduce == "sum" else 1))
+
+
+def test_no_samples_and_float32():
+    f = vmap(grad(lambda x: loops.fori_loop(0, 30, lambda i, c: math.tanh(c) + x, x)))
+    assert f(numpy.empty(0)).shape == (0,)
+    single = f(numpy.linspace(0, 1, 7, dtype=numpy.float32))
+    assert single.dtype == numpy.float32
+    numpy.testing.assert_allclose(single, f(numpy.linspace(0, 1, 7)), rtol=1e-5)
+
+
+def test_bits_depend_neither_on_other_samples_nor_on_threads(monkeypatch):
+    f = vmap(value_and_grad(lambda x: loops.fori_loop(0, 40, lambda i, c: math.sin(c) * x, x)))
+    x = numpy.linspace(0.1, 1.5, 3000)
+    whole = f(x)
+    with threads(3):
+        pieces = [f(x[:7]), f(x[7:1500]), f(x[1500:])]
+    for i in range(2):
+        assert numpy.concatenate([piece[i] for piece in pieces]).tobytes() == whole[i].tobytes()
+
+
+def test_it_can_be_pickled_and_shown():
+    f = jit(lambda x: loops.while_loop(lambda r: abs(r * r - x) > 1e-12, lambda r: (r + x / r) / 2, x))
+    f(2.0)
+    kernel = pickle.loads(pickle.dumps(make_kernel(f.program, [True])))
+    out = numpy.empty((3, 1))
+    kernel.run(numpy.empty(0), [numpy.array([4.0, 9.0, 2.0])], [out], 3, single=False)
+    numpy.testing.assert_allclose(out[:, 0], [2.0, 3.0, numpy.sqrt(2.0)], rtol=1e-12)
+    assert "as long as a condition holds" in str(kernel)
+    assert kernel.memory > 0
+
+
+def test_a_function_of_python_that_depends_on_the_batch_has_no_kernel():
+    @primitive
+    def gamma(x):
+        return x
+
+    f = jit(lambda x: loops.fori_loop(0, 3, lambda i, c: gamma(c) + x, x))
+    f(1.0)
+    with pytest.raises(ValueError, match="gamma"):
+        make_kernel(f.program, [True])
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="a signal to a thread")
+def test_a_loop_without_end_can_be_interrupted():
+    f = vmap(lambda x: loops.while_loop(lambda c: c < 1.0, lambda c: c * 1.0, x))
+    main = threading.get_ident()
+    timer = threading.Timer(1.0, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        f(numpy.linspace(0, 2, 100))
+    timer.join()
+    assert time.perf_counter() - start < 20.0
+
+
+def test_lower_takes_loops_short_and_long(monkeypatch):
+    f = vmap(lambda x: loops.fori_loop(0, 5, lambda i, c: c * x + 1.0, 1.0))
+    x = numpy.linspace(0.1, 0.9, 5)
+    for most in (0, 20_000):
+        monkeypatch.setattr(loop_kernel, "MOST_FLAT", most)
+        lowered = pickle.loads(pickle.dumps(f.lower(x)))
+        numpy.testing.assert_array_equal(lowered(x), f(x))
+
+
+@pytest.mark.parametrize("most", [1000, 2_000_000])
+def test_a_batch_in_a_batch_has_a_kernel_however_long_it_is(most, monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", most)
+    inner = numpy.linspace(0.0, 1.0, 900)
+    f = vmap(lambda x: vmap(lambda y: math.sin(x * y) + math.cos(x + y) * y, reduce="sum")(inner))
+    x = numpy.linspace(0.1, 0.9, 3)
+    expected = [(numpy.sin(v * inner) + numpy.cos(v + inner) * inner).sum() for v in x]
+    numpy.testing.assert_allclose(f(x), expected, rtol=1e-12)
+    assert isinstance(f.kernel, LoopKernel) == (most == 1000)
+
+
+def test_what_is_wrong_with_the_machine_is_told(monkeypatch):
+    monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", "nonsense")
+    with pytest.raises(ValueError, match="nonsense"):
+        vmap(lambda x: x * x)(numpy.ones(3))
+
+
+def test_many_loops_that_are_short_each_are_not_all_written_out(monkeypatch):
+    monkeypatch.setattr(loop_kernel, "MOST_FLAT", 20_000)
+    monkeypatch.setattr(loop_kernel, "MOST_UNROLLED", 1000)
+
+    def f(x):
+        for _ in range(5):
+            x = loops.fori_loop(0, 200, lambda i, c: math.sin(c) + 0.5, x)
+        return x
+
+    same(f, numpy.linspace(0.1, 0.9, 4))

@@ -1,0 +1,125 @@
+"""What a well-formed program is."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from programs import EVERY, EXTREME, as_recorded, fewer, programs
+
+from gradwalk.ops.numbering import OPCODES
+from gradwalk.ops.table import BY_NAME
+from gradwalk.program.calls.call import Call
+from gradwalk.program.code.code import Code
+from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS
+from gradwalk.program.code.validate import validate
+from gradwalk.program.program import Program, ProgramError, trusted
+
+SUMPROD = OPCODES["sumprod"]
+ADD, SIN = [next(code for code, row in INSTRUCTIONS.items() if row.name == name) for name in ("add", "sin")]
+
+
+class Pair(Call):
+    """A call with two results."""
+
+    name, outputs = "pair", 2
+
+    def numbers(self, operands):
+        return numpy.array([sum(operands), 1.0])
+
+
+def made(*rows, inputs=1, constants=(0.5,), calls=(), outputs=(0,), **names) -> Code:
+    instructions = numpy.array(rows, numpy.int32).ravel()
+    return Code(inputs, list(constants), instructions, list(calls), list(outputs), **names)
+
+
+@fewer(4)
+@given(programs(EXTREME, EVERY, longest=12), programs(EXTREME, EVERY, longest=12))
+def test_what_is_recorded_is_well_formed(one, another):
+    as_recorded(one, another).validate()
+
+
+def test_calls_and_names_are():
+    calls = [(Pair(), [0, 1]), (Pair(), [3, 2])]
+    rows = [(CALL, 0, 1, 0), (CALL, 0, 0, 0), (CALL, 1, 1, 0)]
+    validate(made(*rows, calls=calls, outputs=[4], input_names=["x"], output_names=["y"]))
+    validate(made(inputs=0, constants=[], outputs=[]))
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (made((0, 0, 0, 0)), "instruction 0 has opcode 0, which is that of no operation"),
+        (made((SIN, 0, 0, 0), (-7, 0, 0, 0)), "instruction 1 has opcode -7"),
+        (made((SUMPROD, 0, 0, 0)), f"opcode {SUMPROD}"),
+        (made((2**31 - 1, 0, 0, 0)), f"opcode {2**31 - 1}"),
+        (made((SIN, 2, 0, 0)), r"instruction 0 \(v2, sin\) has index 2 as operand, which is none before 2"),
+        (made((SIN, 0, 0, 0), (ADD, 2, -1, 0)), r"instruction 1 \(v3, add\) has index -1 as operand"),
+        (made((OPCODES["muladd"], 0, 1, 3)), r"\(v2, muladd\) has index 3 as operand"),
+        (made((SIN, 0, 1, 0)), r"\(v2, sin\) has 1 operands, and 1 where there are none"),
+        (made((CALL, 0, 0, 0)), r"instruction 0 \(v2, call\) is that of call 0, and there are 0 calls"),
+        (made((CALL, -1, 0, 0), calls=[(Pair(), [0])]), "is that of call -1"),
+        (made((CALL, 0, 2, 0), calls=[(Pair(), [0])]), r"is result 2 of pair\(\), which has 2"),
+        (made((CALL, 0, 0, 0), calls=[(Pair(), [2])]), r"an operand of instruction 0 \(v2, call\) is 2"),
+        (made((SIN, 0, 0, 0), outputs=[3]), "an output is 3, which is none of the 3 indices there"),
+        (made(outputs=[-1]), "an output is -1"),
+        (made(outputs=[True]), "an output is True"),
+        (made(constants=[2]), "a constant is 2, not a float"),
+        (made(input_names=["a", "b"]), "2 names are given for 1 inputs"),
+        (made(output_names=[b"x"]), "the name of an output is b'x', not a text"),
+        (Code(1, [], numpy.zeros(3, numpy.int32), [], []), "not a contiguous row of int32"),
+        (Code(1, [], numpy.zeros(4, numpy.int64), [], []), "not a contiguous row of int32"),
+        (Code(1, [], numpy.zeros((1, 4), numpy.int32), [], []), "not a contiguous row of int32"),
+        (Code(1, [], [SIN, 0, 0, 0], [], []), "not a contiguous row of int32"),
+    ],
+)
+def test_what_is_not(code, message):
+    with pytest.raises(ProgramError, match=message):
+        validate(code)
+    with pytest.raises(ProgramError, match=message):
+        Program(*[getattr(code, field.name) for field in dataclasses.fields(code)])
+
+
+NEAR = st.integers(-1, 6)
+ROW = st.tuples(st.sampled_from([*INSTRUCTIONS, CALL, SUMPROD, 0]), NEAR, NEAR, st.sampled_from([0, 0, 1]))
+
+
+@fewer(1)
+@given(st.lists(ROW, max_size=4), st.lists(NEAR, max_size=3), st.lists(NEAR, max_size=2))
+def test_it_is_as_a_walk_through_the_instructions_says(rows, outputs, operands):
+    code = made(*rows, inputs=2, calls=[(Pair(), operands)], outputs=outputs)
+    expected = all(is_right(row, 3 + i, operands) for i, row in enumerate(rows))
+    expected &= all(0 <= index < 3 + len(rows) for index in outputs)
+    try:
+        validate(code)
+    except ProgramError:
+        assert not expected
+    else:
+        assert expected
+        assert len(trusted(code).run([0.5, -0.5])) == len(outputs)
+
+
+def is_right(row, index, operands):
+    opcode, *fields = row
+    if opcode == CALL:
+        which, position, unused = fields
+        return which == unused == 0 and position in (0, 1) and all(0 <= operand < index for operand in operands)
+    if opcode not in INSTRUCTIONS:
+        return False
+    name = INSTRUCTIONS[opcode].name
+    arity = BY_NAME[name].arity if name in BY_NAME else 3
+    return all(0 <= field < index for field in fields[:arity]) and not any(fields[arity:])
+
+
+def test_it_takes_no_time():
+    rows = numpy.zeros((1_000_000, 4), numpy.int32)
+    rows[:, 0] = ADD
+    rows[:, 1] = numpy.arange(1_000_000)
+    program = Program(1, [0.5], rows.ravel(), [], [1_000_001])
+    start = time.perf_counter()
+    program.validate()
+    assert time.perf_counter() - start < 5.0

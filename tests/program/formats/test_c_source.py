@@ -1,0 +1,200 @@
+"""Programs as C: what a compiler makes of them computes the same bits."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import shutil
+import subprocess
+import time
+
+import numpy
+import pytest
+from c_compiler import SAME_BITS, compiled, installed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
+
+from gradwalk import jit, primitive, value_and_grad
+from gradwalk import math as gmath
+from gradwalk.program.formats import c_source
+from gradwalk.program.formats.c_names import is_taken
+from gradwalk.program.program import Program, ProgramError
+from gradwalk.program.tape import Tape
+
+
+def same(a: float, b: float) -> bool:
+    return (a != a and b != b) or (a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
+
+
+@pytest.mark.parametrize("piece", [1, 3, 250])
+@settings(fewer(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
+def test_it_computes_the_same_bits(piece, drawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    program = as_recorded(*drawn)
+    numbers = [x for part in drawn for x in part.leaves]
+    found = compiled(tmp_path, program.to_c(), *SAME_BITS)(numbers, len(drawn))
+    assert all(map(same, found, program.run(numbers)))
+
+
+def test_derivatives_are_programs_too(tmp_path):
+    def option(spot, strike, rate, volatility, time):
+        deviation = volatility * gmath.sqrt(time)
+        d = (gmath.log(spot / strike) + (rate + volatility**2 / 2) * time) / deviation
+        return spot * below(d) - strike * gmath.exp(-rate * time) * below(d - deviation)
+
+    def below(x):
+        return 0.5 * (1 + gmath.erf(x / math.sqrt(2)))
+
+    price = jit(value_and_grad(option, (0, 1, 2, 3, 4)))
+    numbers = [100.0, 105.0, 0.03, 0.2, 1.5]
+    value, slopes = price(*numbers)
+    source = price.program.to_c("price")
+    assert compiled(tmp_path, source, *SAME_BITS, name="price")(numbers, 6) == [value, *slopes]
+    assert "   inputs[3]  volatility\n" in source
+    assert "   outputs[1]  out[1][0]\n" in source
+
+
+def test_numbers_are_exact(tmp_path):
+    numbers = [-0.0, math.nan, math.inf, -math.inf, 5e-324, 1.7976931348623157e308, 0.1, -1 / 3]
+    program = Program(0, numbers, numpy.zeros(0, numpy.int32), [], [*range(8)])
+    source = program.to_c()
+    assert "0x1.999999999999ap-4, /* 0.1 */" in source
+    assert all(map(same, compiled(tmp_path, source)([], 8), numbers))
+
+
+@pytest.mark.parametrize("piece", [2, 250])
+def test_a_compiler_of_cpp_takes_it(piece, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    program = tape.program(
+        [tape.append("pow", x, tape.append("sign", y)), tape.append("softplus", y), tape.constant(3.0)]
+    )
+    (tmp_path / "f.cpp").write_text(program.to_c(), encoding="ascii")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
+    subprocess.run([installed("c++"), *flags, tmp_path / "f.cpp"], check=True)
+
+
+def test_what_no_output_needs_is_left_out(tmp_path):
+    sine = OPCODES["sin"]
+    rows = numpy.array([sine, 0, 0, 0, sine, 1, 0, 0], numpy.int32)  # sin(x), and sin(0.5), which is not used
+    source = Program(1, [0.5], rows, [], [2]).to_c()
+    assert "constants" not in source
+    assert "v3" not in source
+    assert compiled(tmp_path, source)([0.25], 1) == [math.sin(0.25)]
+
+
+@pytest.mark.parametrize("piece", [1, 250])
+@pytest.mark.parametrize(("inputs", "outputs"), [(0, []), (1, []), (1, [0]), (1, [0, 0])])
+def test_without_instructions(inputs, outputs, piece, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    program = Program(inputs, [], numpy.zeros(0, numpy.int32), [], outputs)
+    assert compiled(tmp_path, program.to_c())([0.25] * inputs, len(outputs)) == [0.25] * len(outputs)
+
+
+def test_only_helpers_that_are_used_are_there():
+    tape = Tape()
+    x, y = tape.input(), tape.input()
+    assert "power" not in tape.program([tape.append("sign", x)]).to_c()
+    assert "inline double power(" in tape.program([tape.append("pow", x, y)]).to_c()
+    assert "inline" not in tape.program([tape.append("sin", x)]).to_c()
+
+
+def test_names_stay_in_the_comment(tmp_path):
+    names = ["*/ int main", "/*", "a\nb", "??/", "\\", "größe", 'p["k"]']
+    program = Program(7, [], numpy.zeros(0, numpy.int32), [], [6]).named(names, ["x" * 300])
+    source = program.to_c()
+    assert "   inputs[0]  *_ int main\n" in source
+    assert '   inputs[6]  p["k"]\n' in source
+    assert compiled(tmp_path, source)([1.0] * 7, 1) == [1.0]
+
+
+SPELLED_WRONG = ["", "2f", "a-b", "größe", "f\n", "f()"]
+TAKEN = [
+    "int",
+    "and",
+    "exp",
+    "power",
+    "inputs",
+    "main",
+    "_Bool",
+    "_f",
+    "NULL",
+    "isnan",
+    "printf",
+    "gamma",
+    "y0",
+    "exit",
+]
+TAKEN += ["signal", "expf", "cosl", "int32_t", "uint_fast8_t", "NAN", "index", "memcpy", "typeof", "stdout", "EOF"]
+
+
+@pytest.mark.parametrize("name", SPELLED_WRONG + TAKEN)
+def test_a_name_has_to_be_one_that_c_can_have(name):
+    with pytest.raises(ValueError, match=r"a function in C has a name of letters|means something else"):
+        Tape().program([]).to_c(name)
+
+
+@pytest.mark.parametrize("name", ["total", "strike", "isotherm", "f", "g1", "price_and_delta", "Gamma"])
+def test_other_names_are_accepted(name, tmp_path):
+    program = Tape().program([])
+    assert f"void {name}(" in program.to_c(name)
+
+
+def test_what_the_headers_of_this_system_declare_is_refused(tmp_path):
+    """All functions that <math.h> declares here, as the compiler sees it."""
+    if not shutil.which("cc"):
+        pytest.skip("there is no C compiler")
+    (tmp_path / "m.c").write_text("#include <math.h>\n", encoding="utf-8")
+    command = ["cc", "-E", "-P", "-D_GNU_SOURCE", "m.c"]
+    text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    declared = set(re.findall(r"\bextern [\w ]*?\b(\w+) \(", text))
+    ours = {name for name in declared if not name.startswith("_")}
+    assert "exp" in ours
+    of_other_types = re.compile(r".*f(16|32|64|128)x?(_r)?$")  # _Float64 and its kin
+    assert sorted(name for name in ours if not is_taken(name) and not of_other_types.match(name)) == []
+
+
+def test_a_function_of_python_is_refused():
+    @primitive
+    def gamma(x):
+        return math.gamma(x)
+
+    f = jit(gamma)
+    f(1.5)
+    with pytest.raises(ProgramError, match=r"calls gamma, a function of Python, which C does not have\. Write it with"):
+        f.program.to_c()
+
+
+@pytest.fixture(scope="module")
+def long() -> Program:
+    def orbit(x):
+        for _ in range(800):
+            x = x * 1.0001 + gmath.sin(x) * gmath.exp(-x * x)
+        return x
+
+    recorded = jit(value_and_grad(orbit))
+    recorded(0.1)
+    return recorded.program
+
+
+class TestLongPrograms:
+    def test_compute_the_same_bits(self, long, tmp_path):
+        assert len(long) > 10_000
+        run = compiled(tmp_path, long.to_c(), "-O1", "-ffp-contract=off", "-fno-builtin")
+        assert run([0.1], 2) == long.run([0.1]).tolist()
+
+    def test_keep_what_is_needed_later_in_cells_that_are_used_again(self):
+        functions = [gmath.sin, gmath.cos, gmath.tanh, gmath.atan]
+        shuffled = random.Random(1).choices(functions, k=10_000)  # nothing repeats itself evenly
+        recorded = jit(lambda x: [x := f(x) for f in shuffled][-1])
+        recorded(0.1)
+        assert re.findall(r"double (?:kept|memory)\[(\d+)\]", recorded.program.to_c()) == ["1"]
+
+    def test_are_written_in_time_that_grows_with_their_length(self, long):
+        start = time.perf_counter()
+        long.to_c()
+        assert time.perf_counter() - start < 5.0

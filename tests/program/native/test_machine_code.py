@@ -1,0 +1,372 @@
+"""Machine code beside the interpreter, to the last bit: operations, random programs, loops, and who compiles when."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import itertools
+import math
+import pickle
+import sys
+import time
+
+import numpy
+import pytest
+from checkout import IS_COMPILED
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import same
+from programs import EVERY, EXTREME, as_recorded, fewer, prepared, programs
+
+from gradwalk import debug_nans, grad, jit, loops, low_level_callable, vmap
+from gradwalk import math as gm
+from gradwalk.ops.rows import Operation
+from gradwalk.ops.table import ROWS
+from gradwalk.program.native import compile_queue, compiler_process, machine_code, object_cache
+from gradwalk.program.native.llvm_ir import called_by_address, ir_source
+from gradwalk.program.program import Program
+from gradwalk.program.run.interpreter import Interpreter
+from gradwalk.program.tape import Tape
+
+pytest.importorskip("llvmlite")
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 7.25, 40.0, 171.5, 1e-300, 1e300, math.inf, -math.inf, math.nan]
+
+
+def run(code: machine_code.MachineCode, program: Program, inputs) -> numpy.ndarray:
+    """What the machine code makes of inputs."""
+    values = numpy.full(program.code.count, 1234.5)
+    values[: program.inputs] = inputs
+    values[program.inputs : program.code.first] = program.constants
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)(values.ctypes.data)
+    return values[list(program.outputs)]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if isinstance(row, Operation)], ids=lambda row: row.name)
+def test_every_operation(row):
+    tape = Tape()
+    operands = [tape.input() for _ in range(row.arity)]
+    program = tape.program([tape.append(row.name, *operands)])
+    code = machine_code.compiled(program.code)
+    for inputs in itertools.product(SPECIAL if row.arity < 3 else SPECIAL[::3], repeat=row.arity):
+        assert same(run(code, program, inputs), program.run(numpy.array(inputs))).all(), inputs
+
+
+@fewer(10)
+@given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=1, max_size=3))
+def test_random_programs(drawn):
+    program = as_recorded(*drawn)
+    inputs = [number for one in drawn for number in one.leaves]
+    assert same(run(machine_code.compiled(program.code), program, inputs), program.run(numpy.array(inputs))).all()
+
+
+def test_products_are_not_contracted_with_sums():
+    f = jit(lambda x, y, z: (x * y + z, x * y - z, z - x * y))
+    inputs = numpy.random.default_rng(1).normal(size=(100, 3))
+    f(*inputs[0])
+    assert any(" fmul " in line for line in ir_source(f.program.code).splitlines())
+    code = machine_code.compiled(f.program.code)
+    for row in inputs:
+        assert run(code, f.program, row).tolist() == f.program.run(row).tolist()
+
+
+def test_take():
+    f = jit(lambda x, i: gm.take([x, 2.0, x * x], i))
+    f(1.5, 0.0)
+    code = machine_code.compiled(f.program.code)
+    for index in (0.0, 1.0, 2.0, -1.0, -3.0, -4.0, 3.0, 0.5, math.nan, math.inf, 1e300):
+        assert same(run(code, f.program, [1.5, index]), f.program.run([1.5, index])).all(), index
+
+
+def test_inputs_that_are_not_used_are_not_read():
+    f = jit(lambda x: x[1] * x[7000] + 2.5)
+    f(numpy.arange(9000.0))
+    assert ir_source(f.program.code).count("load double") == 2
+    code = machine_code.compiled(f.program.code)
+    assert run(code, f.program, numpy.arange(9000.0)).tolist() == [7002.5]
+
+
+def test_functions_of_the_c_library_are_called_by_names_that_llvm_does_not_know():
+    f = jit(lambda x: gm.exp(x) ** 2.5 + gm.sqrt(x))
+    f(1.0)
+    source = ir_source(f.program.code)
+    assert sorted(called_by_address(source)) == ["exp", "pow"]
+    assert "@exp(" not in source
+
+
+def compiled_parts(program: Program) -> int:
+    """How many steps of loops have machine code."""
+    runners = [call.runner for call, _ in program.calls]
+    parts = [part for runner in runners for part in (runner.body, runner.condition) if part is not None]
+    return sum(part.machine_code is not None for part in parts)
+
+
+def waited_for(condition) -> bool:
+    """Whether something is the case within ten seconds."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end and not condition():
+        time.sleep(0.01)
+    return bool(condition())
+
+
+def test_steps_that_have_run_long_are_compiled_and_results_stay():
+    def path(x, steps):
+        return loops.while_loop(
+            lambda s: s[1] < steps, lambda s: (s[0] + gm.sin(s[0] * x) * 1e-3, s[1] + 1.0), (1.0, 0.0)
+        )[0]
+
+    value, slope = jit(path), jit(grad(path))
+    few = 1000.0 if IS_COMPILED else 100.0
+    expected = [(value(x, few), slope(x, few)) for x in (0.5, 2.0)]
+    assert compiled_parts(value.program) == 0
+    value(0.5, 1e6 if IS_COMPILED else 1e3)
+    for _ in range(400 if IS_COMPILED else 4):
+        slope(0.5, few)
+    # Uncompiled, runs have no memory that machine code could work on.
+    assert waited_for(lambda: compiled_parts(value.program) == (2 if IS_COMPILED else 0))
+    assert waited_for(lambda: not compile_queue._queue._tasks)
+    assert [(value(x, few), slope(x, few)) for x in (0.5, 2.0)] == expected
+    with debug_nans(), pytest.raises(FloatingPointError):
+        value(math.nan, 10.0)
+
+
+def test_whole_programs_are_compiled_too():
+    f = jit(lambda x: gm.exp(-x * x) * gm.cos(3.0 * x))
+    expected = f(0.25)
+    interpreter = Interpreter(f.program.code)
+    numbers = numpy.array([0.25])
+    for _ in range(300_000 if IS_COMPILED else 10):
+        interpreter.run(numbers)
+    assert waited_for(lambda: (interpreter.machine_code is not None) == IS_COMPILED)
+    assert interpreter.run(numbers).tolist() == prepared(interpreter, (0.25,)) == [expected]
+    for _ in range(300_000 if IS_COMPILED else 10):
+        f(0.25)
+    quad = pytest.importorskip("scipy.integrate").quad
+    assert quad(low_level_callable(f.program), 0.0, 1.0)[0] == pytest.approx(quad(f, 0.0, 1.0)[0], rel=1e-14)
+
+
+def test_what_is_not_compiled(monkeypatch):
+    f = jit(lambda x: x * x)
+    f(1.0)
+    policy = machine_code.Policy()
+    assert machine_code.refusal(f.program.code, policy) == ""
+    assert machine_code.refusal(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler_process, "why_not", lambda: compiler_process.NOT_INSTALLED)
+        patch.setattr(compiler_process, "is_installed", lambda: False)
+        assert "pip install 'gradwalk[native]'" in machine_code.refusal(f.program.code, policy)
+        with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
+            jit(f, backend="llvm")
+    with monkeypatch.context() as patch:
+        patch.setenv("GRADWALK_BACKEND", "lanes")
+        assert machine_code.refusal(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
+        assert machine_code.refusal(f.program.code, machine_code.Policy("llvm")) == ""
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code, "MOST", 0)
+        assert "are too many: at most 0" in machine_code.refusal(f.program.code, policy)
+    taking = jit(lambda x, i: gm.take(list(x), i))
+    taking(numpy.arange(4000.0), 1.0)
+    assert "4,001 instructions and entries of tables are too many" in machine_code.refusal(taking.program.code, policy)
+    looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
+    looping(1.0)
+    assert machine_code.refusal(looping.program.code, policy).startswith("it calls loops, batches or functions")
+
+
+class StandIn:
+    """What `compile_for` needs of an interpreter, for a program that calls functions of the C library."""
+
+    def __init__(self, backend: str | None) -> None:
+        f = jit(lambda x: gm.exp(x) * gm.sin(x))
+        f(1.0)
+        self.code = f.program.code
+        self.policy = machine_code.Policy(backend)
+        self.failure = ""
+        self.machine_code = None
+
+    def adopt(self, code) -> None:
+        self.machine_code = code
+
+
+@pytest.mark.parametrize("backend", [None, "llvm"])
+class TestFailures:
+    @pytest.fixture
+    def reported(self, monkeypatch):
+        errors: list[str] = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda arguments: errors.append(str(arguments.exc_value)))
+        return errors
+
+    def test_none(self, backend, reported):
+        interpreter = StandIn(backend)
+        machine_code.compile_for(interpreter)
+        assert waited_for(lambda: interpreter.machine_code is not None and not compile_queue._queue._tasks)
+        assert (interpreter.failure, reported) == ("", [])
+
+    def test_a_function_that_the_c_library_lacks_is_forgiven_and_named(self, backend, reported, monkeypatch):
+        monkeypatch.setattr(machine_code, "called_by_address", lambda source: ["exp", "gradwalk_has_no_such_function"])
+        interpreter = StandIn(backend)
+        machine_code.compile_for(interpreter)
+        assert waited_for(lambda: interpreter.failure and not compile_queue._queue._tasks)
+        assert interpreter.failure == "the C library lacks a function: gradwalk_has_no_such_function"
+        assert reported == []
+
+    def test_a_failure_of_llvm_is_reported_and_the_interpreter_goes_on(self, backend, reported, monkeypatch):
+        monkeypatch.setattr(object_cache, "read", lambda key: None)
+        monkeypatch.setattr(machine_code, "ir_source", lambda code, contract: "nonsense")
+        interpreter = StandIn(backend)
+        machine_code.compile_for(interpreter)
+        assert waited_for(lambda: len(reported) == 1)
+        assert reported[0].startswith("LLVM refused the module: ")
+        assert (interpreter.failure, interpreter.machine_code) == ("compiling it failed", None)
+
+    def test_an_llvmlite_that_cannot_be_imported_is_asked_for_once(self, backend, reported, monkeypatch):
+        def refuse():
+            raise ImportError("no library")
+
+        monkeypatch.setattr(compiler_process, "_refusals", [])
+        monkeypatch.setattr(machine_code, "_llvm_binding", refuse)
+        for _ in range(3):
+            machine_code.compile_for(StandIn(backend))
+            assert waited_for(lambda: reported and not compile_queue._queue._tasks)
+        assert reported == ["llvmlite cannot be imported: no library"]
+        assert StandIn(backend).policy.refusal == "llvmlite cannot be imported: no library"
+
+    def test_an_error_of_the_library_is_not_lost(self, backend, reported, monkeypatch):
+        def broken(code, contract):
+            raise AttributeError("'NoneType' object has no attribute 'rows'")
+
+        monkeypatch.setattr(machine_code, "ir_source", broken)
+        interpreter = StandIn(backend)
+        if backend == "llvm":  # it is raised where it can be
+            with pytest.raises(AttributeError, match="has no attribute 'rows'"):
+                machine_code.compile_for(interpreter)
+        else:
+            machine_code.compile_for(interpreter)
+            assert waited_for(lambda: reported == ["'NoneType' object has no attribute 'rows'"])
+        assert interpreter.failure == "compiling it failed"
+
+
+def swing(x):
+    """A function with a loop in it, a choice, and a batch that stays one."""
+    path = loops.fori_loop(0, 50, lambda i, y: y + 0.01 * gm.sin(y * i), x)
+    chosen = loops.cond(x > 0.0, lambda y: y * 2.0, lambda y: y - 1.0, path)
+    return chosen + sum(vmap(lambda z: gm.exp(-z * path))(numpy.linspace(0.0, 1.0, 2000)))
+
+
+class TestOptions:
+    def test_machine_code_at_the_first_call(self):
+        for f in (swing, grad(swing), grad(grad(swing))):
+            expected = jit(f, backend="lanes")(0.7)
+            at_once = jit(f, backend="llvm")
+            assert at_once(0.7) == expected
+            backends = at_once.statistics.backends
+            assert backends[""] == "interpreter: it calls loops, batches or functions, which are run by themselves"
+            if IS_COMPILED:
+                assert {text for name, text in backends.items() if "step" in name} == {"llvm"}
+        polynomial = jit(lambda x: x**3 - 2.0 * x, backend="llvm")
+        assert polynomial(2.0) == 4.0
+        compiled = "llvm" if IS_COMPILED else "interpreter: gradwalk is not compiled itself"
+        assert polynomial.statistics.backends == {"": compiled}
+
+    def test_what_runs_is_said(self):
+        f = jit(lambda x: x * x)
+        f(2.0)
+        assert f.statistics.backends[""].startswith("interpreter: ")
+        never = jit(lambda x: x * x, backend="lanes")
+        never(2.0)
+        assert never.statistics.backends == {"": 'interpreter: the backend is "lanes"'}
+
+    def test_batches(self):
+        numbers = numpy.linspace(0.0, 3.0, 500 if IS_COMPILED else 20)
+        expected = jit(vmap(swing), backend="lanes")(numbers)
+        at_once = jit(vmap(swing), backend="llvm")
+        assert at_once(numbers).tolist() == expected.tolist()
+        assert at_once.statistics.calls == 1
+        assert all(text.startswith(("llvm", "lanes: ")) for text in at_once.statistics.backends.values())
+        flat = jit(vmap(lambda x: gm.exp(-x) * x), backend="llvm")
+        flat(numbers)
+        flat(numbers.astype(numpy.float32))
+        assert list(flat.statistics.backends) == ["float64", "float32"]
+        if IS_COMPILED and flat.kernel.instruction_set != "baseline":
+            assert set(flat.statistics.backends.values()) == {"llvm"}
+        unpickled = pickle.loads(pickle.dumps(flat.kernel))
+        assert unpickled.policy == machine_code.Policy("llvm")
+
+    def test_contraction_is_only_by_request(self):
+        x, y, z = 1.0 + 2.0**-30, 1.0 + 2.0**-30, -1.0
+        once, twice = 2.0**-29 + 2.0**-60, 2.0**-29
+
+        def f(x, y, z):
+            return x * y + z
+
+        assert jit(f, backend="llvm")(x, y, z) == twice
+        assert jit(f, backend="llvm", contract=True)(x, y, z) in ((once, twice) if IS_COMPILED else (twice,))
+        batch = [numpy.full(200, number) for number in (x, y, z)]
+        assert set(jit(vmap(f), backend="llvm")(*batch)) == {twice}
+        assert set(jit(vmap(f), backend="llvm", contract=True)(*batch)) <= {once, twice}
+
+    def test_options_that_there_are_not(self):
+        with pytest.raises(ValueError, match=r"backend is 'gpu': it is \"lanes\", \"llvm\", or None"):
+            jit(lambda x: x, backend="gpu")
+
+    def test_branches_and_copies(self):
+        @jit(branches="record", backend="llvm")
+        def tax(income):
+            return 0.2 * income if income < 100 else 0.3 * income - 10
+
+        assert (tax(50.0), tax(150.0)) == (10.0, 35.0)
+        again = pickle.loads(pickle.dumps(jit(math.floor, backend="llvm", contract=True)))
+        assert again._policy == machine_code.Policy("llvm", True)
+
+
+class TestImportWithoutCollections:
+    """A collection in the thread that compiles would make calls in other threads wait for it."""
+
+    def collections(self, work):
+        generations = []
+
+        def note(phase, info):
+            generations.append(info["generation"])
+
+        gc.callbacks.append(note)
+        try:
+            work()
+        finally:
+            gc.callbacks.remove(note)
+        return generations
+
+    def test_collects_nothing_and_leaves_no_young_objects(self):
+        before, kept = gc.get_threshold(), []
+
+        def many_objects():
+            with machine_code._no_garbage_collected():
+                kept.extend([] for _ in range(20_000))
+
+        assert self.collections(many_objects) == []
+        assert gc.get_count()[0] < 1_000
+        assert gc.get_threshold() == before
+        assert gc.get_freeze_count() == 0
+
+    def test_keeps_a_threshold_that_the_program_sets_meanwhile(self):
+        before = gc.get_threshold()
+        try:
+            with machine_code._no_garbage_collected():
+                gc.set_threshold(1234, 5, 6)
+            assert gc.get_threshold() == (1234, 5, 6)
+        finally:
+            gc.set_threshold(*before)
+
+    def test_keeps_frozen_what_the_program_has_frozen(self):
+        gc.freeze()
+        try:
+            frozen = gc.get_freeze_count()
+            with machine_code._no_garbage_collected():
+                pass
+            assert frozen / 2 < gc.get_freeze_count() <= frozen  # some may have been released
+        finally:
+            gc.unfreeze()
+
+    def test_ends_with_an_error(self):
+        before = gc.get_threshold()
+        with pytest.raises(ImportError), machine_code._no_garbage_collected():
+            raise ImportError
+        assert gc.get_threshold() == before

@@ -1,0 +1,195 @@
+"""Loops that are found in recorded programs say exactly what the instructions say."""
+
+from __future__ import annotations
+
+import time
+
+import numpy
+import pytest
+from c_compiler import SAME_BITS, compiled
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from loopy import loopy
+from programs import EVERY, EXTREME, as_recorded, fewer, programs
+
+from gradwalk import grad, hessian, jit, primitive, value_and_grad
+from gradwalk import math as gmath
+from gradwalk.program.code.code import Code
+from gradwalk.program.formats import c_source
+from gradwalk.program.program import Program
+from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.repeats import Repeat, traversed, written
+from gradwalk.program.tape import Tape
+
+
+def expanded(rows: numpy.ndarray, start: int, stop: int, repeats: tuple[Repeat, ...]) -> numpy.ndarray:
+    """The instructions from `start` to `stop`, made of first repetitions and strides alone."""
+    pieces = []
+    for repeat in repeats:
+        pieces.append(rows[start : repeat.start])
+        body = expanded(rows, repeat.start, repeat.start + repeat.period, repeat.inner)
+        second = tuple([moved(inner, repeat.period) for inner in repeat.inner])
+        stride = expanded(rows, repeat.start + repeat.period, repeat.start + 2 * repeat.period, second) - body
+        pieces += [body + i * stride for i in range(repeat.times)]
+        start = repeat.stop
+    return numpy.concatenate([*pieces, rows[start:stop]])
+
+
+def moved(repeat: Repeat, by: int) -> Repeat:
+    return repeat._replace(start=repeat.start + by, inner=tuple([moved(inner, by) for inner in repeat.inner]))
+
+
+def assert_same(code: Code, repeats: tuple[Repeat, ...]) -> None:
+    rows = numpy.array(code.instructions).reshape(-1, 4)
+    assert (expanded(rows, 0, len(rows), repeats) == rows).all()
+
+
+def recorded(f, *args) -> Program:
+    f = jit(f)
+    f(*args)
+    return f.program
+
+
+@fewer(300)
+@given(st.integers(0, 10**9))
+def test_random_loops_are_the_same_instructions(seed):
+    x = numpy.linspace(-0.8, 1.1, 9)
+    program = recorded(loopy(seed), x)
+    assert_same(program.code, program.repeats)
+    assert written(len(program), program.repeats) <= len(program)
+
+
+@fewer(30)
+@given(st.integers(0, 10**9))
+def test_those_of_derivatives_too(seed):
+    f, x = loopy(seed, depth=2, most=5), numpy.linspace(-0.8, 1.1, 5)
+    for derived in (value_and_grad(lambda x: sum(f(x))), hessian(lambda x: sum(f(x)))):
+        program = recorded(derived, x)
+        assert_same(program.code, program.repeats)
+
+
+@fewer(50)
+@given(st.lists(programs(EXTREME, EVERY, longest=12), min_size=1, max_size=20))
+def test_programs_without_loops_are_the_same_too(drawn):
+    program = as_recorded(*drawn)
+    assert_same(program.code, program.repeats)
+
+
+@fewer(100)
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=6),
+    st.integers(1, 40),
+    st.integers(0, 10**9),
+)
+def test_patterns_with_faults_are_the_same_too(pattern, times, seed):
+    """Instructions that repeat themselves nearly: here and there an operand is another one."""
+    rng = numpy.random.default_rng(seed)
+    rows = numpy.zeros((len(pattern) * times, 4), numpy.int32)
+    for i, (opcode, x, y) in enumerate(pattern * times):
+        operands = numpy.array([x * (i // len(pattern)), y + i]) - (rng.random(2) < 0.05)
+        rows[i] = [opcode, *numpy.clip(operands, 0, 4 + i), 0]
+    code = Code(3, [1.0, 2.0], rows.ravel(), [], [len(rows) + 4])
+    assert_same(code, fold(code))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(st.lists(st.integers(0, 10**9), min_size=4, max_size=4), st.sampled_from([5, 250]))
+def test_loops_in_c_give_the_same_bits(tmp_path, monkeypatch, seeds, piece):
+    monkeypatch.setattr(c_source, "_PIECE", piece)
+    monkeypatch.setattr(c_source, "FLAT_BELOW", 10)
+    x = numpy.linspace(-0.8, 1.1, 9)
+    functions = [loopy(seed, depth=3, most=5) for seed in seeds]
+
+    def everything(x):
+        return [f(x) for f in functions], grad(lambda x: sum(functions[0](x)))(x)
+
+    program = recorded(everything, x)
+    found = numpy.array(compiled(tmp_path, program.to_c(), *SAME_BITS)(x.tolist(), len(program.outputs)))
+    expected = program.run(x)
+    numpy.testing.assert_array_equal(found, expected)  # nan equals nan, of either sign
+    assert (numpy.signbit(found) == numpy.signbit(expected))[~numpy.isnan(found)].all()
+
+
+def test_a_dot_product_in_a_layer_is_three_instructions():
+    def layer(weights, x):
+        return [gmath.tanh(sum(w * v for w, v in zip(row, x, strict=True))) for row in weights]
+
+    program = recorded(layer, numpy.ones((16, 20)), numpy.ones(20))
+    assert written(len(program), program.repeats) == 3
+    (neurons,) = program.repeats
+    assert (neurons.times, [inner.times for inner in neurons.inner]) == (16, [19])
+    assert str(program).splitlines()[2:7] == [
+        "  for i in range(16):",
+        "    v[341 + 21*i] = weights[i, 0] * x[0] + 0.0",
+        "    for j in range(19):",
+        "      v[342 + 21*i + j] = weights[i, 1 + j] * x[1 + j] + v[341 + 21*i + j]",
+        "    v[361 + 21*i] = tanh(v[360 + 21*i])",
+    ]
+
+
+def test_time_steps_and_their_way_back_are_loops():
+    def oscillator(x, v):
+        for _ in range(500):
+            x, v = x + 0.01 * v, v - 0.01 * gmath.sin(x)
+        return x
+
+    program = recorded(value_and_grad(oscillator), 1.0, 0.0)
+    assert len(program) > 3_000
+    assert written(len(program), program.repeats) < 40
+    assert {repeat.times for repeat in program.repeats} <= set(range(495, 501))
+
+
+def test_constants_that_differ_from_step_to_step():
+    weights = [0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.3, 1.7]
+    program = recorded(lambda x: sum(w * gmath.sin(x + i) for i, w in enumerate(weights)), 1.0)
+    assert any("[0.25, 0.4, 0.55, 0.7, 0.85, …, 1.7][i]" in line for line in str(program).splitlines())
+
+
+def test_what_does_not_repeat_itself_is_no_loop():
+    rng = numpy.random.default_rng(1)
+    rows = [[rng.integers(1, 4), *rng.integers(0, 2 + i, 2), 0] for i in range(5_000)]
+    code = Code(2, [], numpy.array(rows, numpy.int32).ravel(), [], [5_001])
+    assert fold(code) == ()
+
+
+@pytest.mark.parametrize("opcodes", [[1], [1, 3], [1, 1, 3]])
+def test_time_is_in_proportion_to_length_even_where_only_opcodes_repeat_themselves(opcodes):
+    """Every stretch of opcodes repeats itself, and no stretch of operands: what tries all periods takes hours."""
+    count = 100_000
+    rows = numpy.zeros((count, 4), numpy.int32)
+    rows[:, 0] = numpy.resize(opcodes, count)
+    rows[:, 1:3] = (numpy.random.default_rng(1).random((count, 2)) * numpy.arange(2, 2 + count)[:, None]).astype(int)
+    code = Code(2, [], rows.ravel(), [], [count + 1])
+    start = time.perf_counter()
+    assert fold(code) == ()
+    assert time.perf_counter() - start < 60.0  # 0.02 s compiled, 3 s uncompiled
+
+
+def test_no_operand_of_a_loop_goes_from_one_kind_to_another():
+    """Indices that move on evenly from the inputs to the constants, and on to results, are no loop's operand."""
+    rows = [[1, i, i, 0] for i in range(8)]
+    code = Code(4, [1.0] * 4, numpy.array(rows, numpy.int32).ravel(), [], [15])
+    assert fold(code) == (Repeat(0, 1, 4, ()), Repeat(4, 1, 4, ()))
+
+
+@pytest.mark.parametrize("period", [1, 2, 3, 5, 33, 65, 100])
+def test_three_repetitions_are_a_loop_however_long_they_are(period):
+    rng = numpy.random.default_rng(1)
+    body = numpy.column_stack([rng.integers(1, 4, period), rng.integers(0, 3, (period, 2)), numpy.zeros(period, int)])
+    rows = numpy.concatenate([body + numpy.array([0, 3 * i, 0, 0]) for i in range(3)])
+    code = Code(9, [], rows.astype(numpy.int32).ravel(), [], [9])
+    assert [(repeat.start, repeat.period, repeat.times) for repeat in fold(code)] == [(0, period, 3)]
+
+
+def test_calls_are_in_no_loop():
+    @primitive
+    def gamma(x):
+        return x
+
+    program = recorded(lambda x: [x := gamma(x) + 1.0 for _ in range(10)][-1], 0.5)
+    assert program.repeats == ()
+
+
+def test_empty_programs():
+    assert Tape().program([]).repeats == ()
+    assert list(traversed(range(0), ())) == []
