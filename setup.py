@@ -20,7 +20,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import PlatformError
 
 COMPILED = (
-    "ops/evaluate",
+    "ops/compiled/evaluate",
     "value/node",
     "value/convert",
     "value/modes",

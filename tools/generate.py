@@ -32,7 +32,10 @@ from public_names import public_names  # noqa: E402
 from table_checks import problems  # noqa: E402
 from vector_constants import VECTOR_FUNCTIONS, vector_constants  # noqa: E402
 
-from gradwalk.ops import ieee  # noqa: E402
+from gradwalk.base import ieee  # noqa: E402
+from gradwalk.ops.compiled.numbering import OPCODES, SCHEDULED  # noqa: E402
+from gradwalk.ops.compiled.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
+from gradwalk.ops.compiled.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
 from gradwalk.ops.definitions import DEFINITIONS  # noqa: E402
 from gradwalk.ops.formula import (  # noqa: E402
     Formula,
@@ -44,13 +47,10 @@ from gradwalk.ops.formula import (  # noqa: E402
     substituted,
     variables,
 )
-from gradwalk.ops.numbering import OPCODES, SCHEDULED  # noqa: E402
-from gradwalk.ops.printers import C_HELPERS, IN_C, c, python, text  # noqa: E402
+from gradwalk.ops.printing.printers import C_HELPERS, IN_C, c, python, text  # noqa: E402
+from gradwalk.ops.printing.statements import javascript_body, lane_body, local_variables, python_body  # noqa: E402
 from gradwalk.ops.rows import Fused, Gather, Operation, Reduction, is_arithmetic  # noqa: E402
-from gradwalk.ops.statements import javascript_body, lane_body, local_variables, python_body  # noqa: E402
 from gradwalk.ops.table import FUSED, GATHERS, GRAPH_ROWS, REDUCTIONS, ROWS, TABLE, VARIADIC  # noqa: E402
-from gradwalk.ops.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
-from gradwalk.ops.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
 
 Lines = Iterator[str]
 Row = Operation | Reduction | Gather | Fused
@@ -639,9 +639,9 @@ def _reference_of(row: Reduction) -> str:
 
 BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("src/gradwalk/__init__.py", public_names),
-    ("src/gradwalk/ops/ieee.py", definitions),
-    ("src/gradwalk/ops/ieee.pxd", compiled_definitions),
-    ("src/gradwalk/ops/evaluate.py", evaluate),
+    ("src/gradwalk/base/ieee.py", definitions),
+    ("src/gradwalk/base/ieee.pxd", compiled_definitions),
+    ("src/gradwalk/ops/compiled/evaluate.py", evaluate),
     ("src/gradwalk/value/value.py", methods),
     ("src/gradwalk/value/value.py", reductions),
     ("src/gradwalk/program/instructions/load.py", expansions),

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from gradwalk.ops.formula import Formula, as_formula, computed, textbook, variables
-from gradwalk.ops.printers import javascript
+from gradwalk.ops.printing.printers import javascript
+from gradwalk.ops.printing.statements import javascript_body
 from gradwalk.ops.rows import Gather, Operation, Reduction
-from gradwalk.ops.statements import javascript_body
 from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
 
 Lines = Iterator[str]

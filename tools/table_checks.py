@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from gradwalk.ops.compiled.numbering import INSTRUCTIONS, LARGEST_OPCODE
+from gradwalk.ops.compiled.templates import missing_rows
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import NEVER, as_formula, functions, given, number, variables
 from gradwalk.ops.formula import name as variable
-from gradwalk.ops.numbering import INSTRUCTIONS, LARGEST_OPCODE
-from gradwalk.ops.printers import C_HELPERS, IN_C
+from gradwalk.ops.printing.printers import C_HELPERS, IN_C
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, TABLE
-from gradwalk.ops.templates import missing_rows
 
 # The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
 _MATH_H = """
@@ -107,11 +107,11 @@ def _known_functions(root: Path) -> dict[str, set[str]]:
     lane_loops = read("src/gradwalk/backend/cpu/lane_loops.h")
     macros = {helper for helper in C_HELPERS if f"#define {helper.upper()}(" in lane_loops}
     return {
-        "src/gradwalk/ops/ieee.py (uncompiled modules)": _python_names(read("src/gradwalk/ops/ieee.py")),
-        "src/gradwalk/ops/ieee.pxd (compiled modules)": set(
-            re.findall(r"^ *(?:cdef inline )?double (\w+)\(", read("src/gradwalk/ops/ieee.pxd"), re.M)
+        "src/gradwalk/base/ieee.py (uncompiled modules)": _python_names(read("src/gradwalk/base/ieee.py")),
+        "src/gradwalk/base/ieee.pxd (compiled modules)": set(
+            re.findall(r"^ *(?:cdef inline )?double (\w+)\(", read("src/gradwalk/base/ieee.pxd"), re.M)
         ),
-        "<math.h> and C_HELPERS of src/gradwalk/ops/printers.py (C)": _c_names(math_h | C_HELPERS.keys()),
+        "<math.h> and C_HELPERS of src/gradwalk/ops/printing/printers.py (C)": _c_names(math_h | C_HELPERS.keys()),
         "<math.h> and the macros of src/gradwalk/backend/cpu/lane_loops.h (batches)": _c_names(math_h | macros),
         "web/src/core/ieee.js (the page)": _exported_names(read("web/src/core/ieee.js")),
     }

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops.locks import process_lock
+from gradwalk.base import _cython as cython
+from gradwalk.base.locks import process_lock
 from gradwalk.value.value import Value, sumprod
 
 if not TYPE_CHECKING and cython.compiled:

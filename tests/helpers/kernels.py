@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from programs import EVERY, OPCODES
 
 from gradwalk.backend.executor import LaneKernel
-from gradwalk.ops.evaluate import ARITIES, NAMES
+from gradwalk.ops.compiled.evaluate import ARITIES, NAMES
 from gradwalk.program.code import opcodes
 from gradwalk.program.program import Program
 

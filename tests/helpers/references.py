@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from gradwalk.ops import ieee
-from gradwalk.ops.evaluate import ARITIES, NAMES
+from gradwalk.base import ieee
+from gradwalk.ops.compiled.evaluate import ARITIES, NAMES
 from gradwalk.program.code.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
 

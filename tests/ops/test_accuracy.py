@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from references import MPMATH, mpmath
 
 from gradwalk import Value, grad, jit, vmap
-from gradwalk.ops import ieee
+from gradwalk.base import ieee
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.value.value import apply
 

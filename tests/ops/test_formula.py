@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gradwalk.ops.formula import Functions, as_formula, equal, functions, is_choice_of_numbers, name, number, where
-from gradwalk.ops.printers import c, javascript, python, text
+from gradwalk.ops.printing.printers import c, javascript, python, text
 from gradwalk.ops.table import BY_NAME, TABLE
 
 x, y, out = name("x"), name("y"), name("out")

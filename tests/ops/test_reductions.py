@@ -13,13 +13,13 @@ from references import MPMATH_REDUCTIONS, TORCH_REDUCTIONS, mpmath, torch, torch
 
 import gradwalk.math
 from gradwalk import Graph, Value, grad, hessian, jit, refresh, vmap
+from gradwalk.base import ieee
 from gradwalk.graph.node import GraphError
-from gradwalk.ops import ieee
+from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.templates import expansion
 from gradwalk.ops.formula import as_formula, evaluated
-from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.rows import Reduction
 from gradwalk.ops.table import REDUCTIONS
-from gradwalk.ops.templates import expansion
 
 ROWS = pytest.mark.parametrize("row", REDUCTIONS, ids=lambda row: row.name)
 LENGTHS = (1, 2, 3, 7, 40)

@@ -13,8 +13,8 @@ from programs import EVERY, EXTREME, OPCODES, Program, as_values, fewer, program
 from references import MPMATH, ROUNDED, at_50_digits, mpmath, not_real
 
 from gradwalk import Graph, Value, primitive
+from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.ops.table import TABLE
-from gradwalk.ops.templates import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.program.autodiff import derivative_templates
 from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.code.opcodes import NAMES

@@ -17,7 +17,7 @@ from sysconfig import get_path
 import pytest
 from checkout import ROOT
 
-from gradwalk.ops.numbering import INSTRUCTIONS
+from gradwalk.ops.compiled.numbering import INSTRUCTIONS
 from gradwalk.ops.table import GRAPH_ROWS
 
 ROW = """    Operation(
@@ -171,11 +171,11 @@ def test_new_row_cannot_go_untested(tree):
 NEAREST = """    Operation("nearest", "nearest", f.nearbyint(x), [0], [REAL], "nearest integer"),
 """
 PRINTERS = {
-    "src/gradwalk/ops/ieee.py": (
+    "src/gradwalk/base/ieee.py": (
         "fabs = math.fabs\n",
         "\n\ndef nearbyint(x):\n    return float(numpy.rint(x))\n",
     ),
-    "src/gradwalk/ops/ieee.pxd": ("    double fabs(double)\n", "    double nearbyint(double)\n"),
+    "src/gradwalk/base/ieee.pxd": ("    double fabs(double)\n", "    double nearbyint(double)\n"),
     "web/src/core/ieee.js": ("export { erf, erfc };\n", "export const { round: nearbyint } = Math;\n"),
 }
 ROUNDED = """
@@ -194,14 +194,14 @@ assert "nearbyint(inputs[0])" in jitted.program.to_c()
 
 def test_a_function_that_printers_lack_is_refused_with_the_name_of_each(tmp_path):
     tree = copied(tmp_path, NEAREST)
-    before = (tree / "src/gradwalk/ops/evaluate.py").read_bytes()
+    before = (tree / "src/gradwalk/ops/compiled/evaluate.py").read_bytes()
     refused = generate(tree)
     assert refused.returncode == 1
     (line,) = refused.stderr.splitlines()[1:]
     assert line.startswith("  nearbyint(), which the row nearest calls, is missing in ")
     assert all(file in line for file in PRINTERS)
     assert "math.h" not in line  # C has it
-    assert (tree / "src/gradwalk/ops/evaluate.py").read_bytes() == before
+    assert (tree / "src/gradwalk/ops/compiled/evaluate.py").read_bytes() == before
 
     for file, (place, definition) in PRINTERS.items():
         edited(tree / file, place, place + definition)
@@ -218,7 +218,15 @@ def check_c(tree: Path, tmp_path: Path) -> None:
         assert "ONE(1, F(nearbyint)(x)) /* nearest */" in (loops.parent / "lane_loops.h").read_text(encoding="utf-8")
         assert (result := run("cc", *flags, str(loops), cwd=tree)).returncode == 0, result.stderr
     pytest.importorskip("Cython")
-    command = (sys.executable, "-m", "cython", "-3", "src/gradwalk/ops/evaluate.py", "-o", str(tmp_path / "evaluate.c"))
+    command = (
+        sys.executable,
+        "-m",
+        "cython",
+        "-3",
+        "src/gradwalk/ops/compiled/evaluate.py",
+        "-o",
+        str(tmp_path / "evaluate.c"),
+    )
     assert (result := run(*command, cwd=tree)).returncode == 0, result.stderr
 
 

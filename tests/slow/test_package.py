@@ -22,7 +22,7 @@ OTHERS = (
     "py.typed",
 )
 COMPILED = (
-    "ops/evaluate",
+    "ops/compiled/evaluate",
     "value/node",
     "value/convert",
     "value/modes",

@@ -13,9 +13,9 @@ import scipy.special
 
 from gradwalk import Value
 from gradwalk.ops import table
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.ops.formula import as_formula
-from gradwalk.ops.printers import text
+from gradwalk.ops.printing.printers import text
 from gradwalk.ops.rows import Gather, Operation, Reduction
 from gradwalk.value.value import apply
 from website.plots import plot

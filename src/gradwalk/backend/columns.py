@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend.cpu import column_table
-from gradwalk.ops import _cython as cython
+from gradwalk.base import _cython as cython
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -16,8 +16,8 @@ from gradwalk.backend.columns import Columns
 from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Launch, Plan, row_functions
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.schedule.schedule import make_schedule
-from gradwalk.ops import _cython as cython
-from gradwalk.ops.cached import cached_property
+from gradwalk.base import _cython as cython
+from gradwalk.base.cached import cached_property
 from gradwalk.program.native import compile_queue, machine_code
 from gradwalk.program.program import Program
 

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 from gradwalk.backend.columns cimport Columns
 from gradwalk.backend.cpu cimport column_table, lanes
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 
 
 cdef class Plan:

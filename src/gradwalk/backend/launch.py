@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.cpu import column_table, lanes
 from gradwalk.backend.llvm.lane_machine import LaneCode
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

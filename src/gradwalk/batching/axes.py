@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.ops.cached import cached_property
+from gradwalk.base.cached import cached_property
 from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flattened, scalars
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value

@@ -15,8 +15,8 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.backend.base import Backend, Kernel
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls import loop
 from gradwalk.program.calls.call import Call, appended, given
 from gradwalk.program.calls.derived import unrolled, weight

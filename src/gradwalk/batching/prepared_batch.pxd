@@ -1,5 +1,5 @@
 from gradwalk.backend.columns cimport Columns
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.trees.fast cimport form
 
 

@@ -9,10 +9,10 @@ import numpy
 
 from gradwalk.backend.columns import Columns
 from gradwalk.backend.executor import LaneKernel
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.batching.axes import Batch, Batching, spread
 from gradwalk.batching.targets import put, targets_of, written
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
 from gradwalk.program.run.prepared_call import MISSED
 from gradwalk.trees.fast import form
 from gradwalk.trees.fast.forms import form_of

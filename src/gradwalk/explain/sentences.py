@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gradwalk.base import ieee
 from gradwalk.explain.text import is_name, one_line, short
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
-from gradwalk.ops import ieee
 from gradwalk.ops.formula import Formula, folded, number, resolved, substituted, textbook
 from gradwalk.ops.formula import name as variable
-from gradwalk.ops.printers import text
+from gradwalk.ops.printing.printers import text
 from gradwalk.ops.rows import Gather
 
 _OPERANDS = ("x", "y", "z")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from gradwalk.base.cached import cached_property
 from gradwalk.explain import report
 from gradwalk.explain.draw.animation import Film
 from gradwalk.explain.draw.diagram import Moment
@@ -30,7 +31,6 @@ from gradwalk.explain.terminal import Terminal
 from gradwalk.explain.visit_order import visit_order
 from gradwalk.graph.graph import Graph, as_graph
 from gradwalk.graph.json.plain_json import as_json, plain
-from gradwalk.ops.cached import cached_property
 from gradwalk.value.value import Value
 
 if TYPE_CHECKING:

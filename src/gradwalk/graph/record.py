@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.value.modes import refuse_if_staging
 from gradwalk.value.node import ValueNode, rule_of
 from gradwalk.value.source.source_line import NamedLine, SourceLine

@@ -1,4 +1,4 @@
 # Lets the compiled replay.py call C by the names of these modules.
-from gradwalk.ops cimport ieee
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
+from gradwalk.base cimport ieee
+from gradwalk.base cimport c_compat
+from gradwalk.ops.compiled cimport evaluate

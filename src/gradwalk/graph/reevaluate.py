@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate, ieee
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat, ieee
+from gradwalk.ops.compiled import evaluate
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gradwalk.ops.cached import cached_property
+from gradwalk.base.cached import cached_property
 
 _OPERATORS: dict[str, Callable[..., float]] = {
     "+": operator.add,
@@ -407,7 +407,7 @@ def evaluated(formula: Formula, values: Mapping[str, float], functions: object) 
         formula: The formula to evaluate.
         values: A number for each of its variables.
         functions: An object whose attributes are the functions that the formula calls, and `div` for division: the
-            module `gradwalk.ops.ieee`, for example.
+            module `gradwalk.base.ieee`, for example.
 
     Returns:
         The value as a float.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradwalk.ops.cached import cached_property
+from gradwalk.base.cached import cached_property
 from gradwalk.ops.formula import (
     Formula,
     as_formula,
@@ -262,7 +262,7 @@ class Gather:
             The derivative, as a formula of the index `x`: 1 where that picks the operand, counted from either end.
 
         Example:
-            >>> from gradwalk.ops.printers import text
+            >>> from gradwalk.ops.printing.printers import text
             >>> from gradwalk.ops.table import GATHERS
             >>> text(GATHERS[0].partial(3, 5))
             '1 if x = 2, else 1 if x = -2, else 0'

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
+from gradwalk.base import _cython as cython
 from gradwalk.program.code import call_kinds
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import NAMES, OPCODES, ProgramError

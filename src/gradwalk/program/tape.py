@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.base import _cython as cython
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.program.autodiff import autodiff
 from gradwalk.program.instructions import load, lower, simplify
 from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore

@@ -9,8 +9,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls.call import Call, appended, given
 from gradwalk.program.calls.derived import pulled, pushed
 from gradwalk.program.program import Program

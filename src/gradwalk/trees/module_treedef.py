@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.base import _cython as cython
 from gradwalk.nn import (
     PENDING,
     Module,
@@ -21,7 +22,6 @@ from gradwalk.nn import (
     values_within,
     with_slots,
 )
-from gradwalk.ops import _cython as cython
 from gradwalk.trees import attributes
 from gradwalk.value.modes import depth
 from gradwalk.value.node import parameter_of

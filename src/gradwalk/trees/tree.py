@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.nn import Module, Number
-from gradwalk.ops.cached import cached_property
 from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value

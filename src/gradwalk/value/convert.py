@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
+from gradwalk.base import _cython as cython
 from gradwalk.value.node import ValueNode
 
 if not TYPE_CHECKING and cython.compiled:

@@ -1,4 +1,4 @@
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.value cimport node as nodes
 from gradwalk.value.node cimport ValueNode
 

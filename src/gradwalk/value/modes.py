@@ -16,10 +16,10 @@ from contextvars import ContextVar, copy_context
 from inspect import CO_ASYNC_GENERATOR, CO_GENERATOR
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
-from gradwalk.ops.evaluate import NAMES
-from gradwalk.ops.locks import process_lock
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.base.locks import process_lock
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
 from gradwalk.value.source.expr_repr import spelled

@@ -1,7 +1,7 @@
 # The memory of a Value, as the compiled modules see it.
 cimport cython
 
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.value.memory cimport marks
 
 cdef int UNCONNECTED

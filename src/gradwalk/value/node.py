@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
-from gradwalk.ops.evaluate import ARITIES, SYMBOLS
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled.evaluate import ARITIES, SYMBOLS
 from gradwalk.value.memory import marks
 from gradwalk.value.source.source_line import NamedLine, SourceLine
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.base import _cython as cython
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode

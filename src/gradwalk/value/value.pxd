@@ -1,6 +1,6 @@
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
-from gradwalk.ops cimport ieee
+from gradwalk.base cimport c_compat
+from gradwalk.ops.compiled cimport evaluate
+from gradwalk.base cimport ieee
 from gradwalk.value cimport modes
 from gradwalk.value cimport node as nodes
 from gradwalk.value.memory cimport node_memory

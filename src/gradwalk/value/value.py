@@ -1,8 +1,8 @@
 """`Value`, a number that remembers how it was made.
 
 The file is Cython in pure-Python mode: it runs as it stands, and fast when compiled. Everything particular to an
-operation is generated from the table in `ops/table.py`: values and partials in `ops/evaluate.py`, the operators and
-methods in the marked block below.
+operation is generated from the table in `ops/table.py`: values and partials in `ops/compiled/evaluate.py`, the
+operators and methods in the marked block below.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate, ieee
-from gradwalk.ops.evaluate import NAMES, OPERATORS, UFUNCS
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat, ieee
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import NAMES, OPERATORS, UFUNCS
 from gradwalk.value import arrays, conditions, convert, equality, modes, pickling, variadic
 from gradwalk.value import node as nodes
 from gradwalk.value.memory import node_memory

@@ -18,14 +18,14 @@ from checkout import ROOT
 from programs import OPCODES
 
 from gradwalk import Graph, Value, nn, refresh, stop_gradient
+from gradwalk.base import ieee
 from gradwalk.cli.expression import _ELSEWHERE, ExpressionError, evaluate, parse
 from gradwalk.explain.passes import passing
 from gradwalk.explain.text import short
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.reevaluate import Reevaluator
-from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, textbook
-from gradwalk.ops.printers import text
+from gradwalk.ops.printing.printers import text
 from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
 from gradwalk.program.code.opcodes import TAKE
 from gradwalk.value.value import apply, apply_variadic, sumprod

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from gradwalk.backend.schedule.encoding import FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
-from gradwalk.ops import evaluate
-from gradwalk.ops.evaluate import ARITIES, FUSED, fused
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import ARITIES, FUSED, fused
 from gradwalk.program.code.opcodes import DOT, LOAD, SCATTER, STORE, SUM, TAKE
 
 TILES = 4

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gradwalk.backend.schedule.analysis import Analysis
 from gradwalk.backend.schedule.encoding import COLUMN, FORMS, IN_SLOT, KINDS, SCALAR, WIDTH
 from gradwalk.backend.schedule.prologue import Prologue
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.program.code.opcodes import LOAD, TAKE
 
 if not TYPE_CHECKING and cython.compiled:

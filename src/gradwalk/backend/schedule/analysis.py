@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gradwalk.backend.base import PythonCallError
 from gradwalk.backend.schedule.scatter import picks, scattered
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.program.code.opcodes import CALL, DOT, INSTRUCTIONS, NAMES, OPCODES, STORE, SUM, TAKE
 from gradwalk.program.program import Program
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend.schedule.analysis import Analysis
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy
 
+from gradwalk.base import ieee
 from gradwalk.explain.passes import passing, swept
 from gradwalk.graph.graph import Floats, Graph
 from gradwalk.graph.node import Node
-from gradwalk.ops import ieee
 from gradwalk.ops.formula import evaluated
 from gradwalk.ops.rows import Operation
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from pathlib import Path
 
+from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.diagram import Moment, Scene, largest_of, title
 from gradwalk.explain.draw.svg import SCOPE, Canvas, Theme
 from gradwalk.graph.graph import Graph
-from gradwalk.ops.cached import cached_property
 
 _GAP = 10.0  # between the pictures of a strip
 

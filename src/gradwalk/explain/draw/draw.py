@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradwalk.base.cached import cached_property
 from gradwalk.explain.draw import raster
 from gradwalk.explain.draw.diagram import Moment, Scene, paint_groups, recorded
 from gradwalk.explain.draw.dot import as_dot
 from gradwalk.explain.draw.svg import Theme
 from gradwalk.graph.graph import Graph, as_graph
-from gradwalk.ops.cached import cached_property
 from gradwalk.value.sweep.order import topological_order
 from gradwalk.value.value import Value
 

@@ -1,7 +1,7 @@
 """Reverse and forward mode on a tape: derivatives are appended as further instructions.
 
-The derivative rules of the operations are templates, a few instructions each (see `ops/templates.py`). Both modes
-instantiate them with the operands of an instruction; each takes time linear in the number of instructions.
+The derivative rules of the operations are templates, a few instructions each (see `ops/compiled/templates.py`). Both
+modes instantiate them with the operands of an instruction; each takes time linear in the number of instructions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.program.autodiff.derivatives import Derivatives
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions.instruction_store import InstructionStore

@@ -1,5 +1,5 @@
 # What other compiled modules reach without going through Python.
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.program.instructions cimport simplify
 from gradwalk.program.instructions.instruction_store cimport InstructionStore
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
-from gradwalk.ops.evaluate import ARITIES
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled.evaluate import ARITIES
+from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, OUT, Template, template
 from gradwalk.ops.table import TABLE
-from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, Template, template
 from gradwalk.program.instructions import simplify
 from gradwalk.program.instructions.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 

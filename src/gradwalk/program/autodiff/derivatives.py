@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.program.autodiff import derivative_templates, tame
 from gradwalk.program.autodiff.derivative_templates import Templates
 from gradwalk.program.code.opcodes import CALL, TAKE

@@ -1,6 +1,6 @@
 # What other compiled modules reach without going through Python.
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
+from gradwalk.base cimport c_compat
+from gradwalk.ops.compiled cimport evaluate
 from gradwalk.program.instructions.instruction_store cimport InstructionStore
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions.instruction_store import CONSTANT, InstructionStore
 

@@ -17,8 +17,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls.call import Call, appended, given
 from gradwalk.program.calls.derived import flattened, pulled, weight
 from gradwalk.program.code.code import Code

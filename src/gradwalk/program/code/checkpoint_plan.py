@@ -25,7 +25,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from gradwalk.ops import _cython as cython
+from gradwalk.base import _cython as cython
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

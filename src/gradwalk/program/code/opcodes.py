@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwalk.ops import numbering
+from gradwalk.ops.compiled import numbering
 from gradwalk.ops.formula import name, substituted
-from gradwalk.ops.printers import c
+from gradwalk.ops.printing.printers import c
 from gradwalk.ops.rows import Fused, Operation
 from gradwalk.ops.table import ROWS
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy
 
-from gradwalk.ops.printers import C_HELPERS
-from gradwalk.ops.statements import c_definitions
+from gradwalk.ops.printing.printers import C_HELPERS
+from gradwalk.ops.printing.statements import c_definitions
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
 from gradwalk.program.formats import c_calls

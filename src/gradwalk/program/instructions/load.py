@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions import simplify
 from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore

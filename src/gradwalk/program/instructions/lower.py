@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions.instruction_store import CONSTANT, INPUT, InstructionStore

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
-from gradwalk.ops.evaluate import NAMES
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import NAMES
 from gradwalk.program.instructions.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 
 if not TYPE_CHECKING and cython.compiled:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gradwalk.ops.locks import process_lock
+from gradwalk.base.locks import process_lock
 from gradwalk.program.native import compiler_main
 
 if TYPE_CHECKING:

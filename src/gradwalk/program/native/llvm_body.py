@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy
 
+from gradwalk.ops.compiled.numbering import OPCODES
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, Functions, computed, equal, functions, name, where
-from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.table import ROWS
 
 PREFIX = "libm_"  # of functions that are called by address

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.reroll.repeats import Repeat

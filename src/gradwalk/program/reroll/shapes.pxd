@@ -1,5 +1,5 @@
 # What the search for repetitions reaches without going through Python.
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 
 
 cdef class Ints:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from gradwalk.ops import _cython as cython
+from gradwalk.base import _cython as cython
 from gradwalk.program.run.interpreter import Interpreter
 
 if not TYPE_CHECKING and cython.compiled:

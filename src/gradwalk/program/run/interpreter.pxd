@@ -1,7 +1,7 @@
 # Lets other compiled modules run programs by calls of C functions.
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
-from gradwalk.ops cimport ieee
+from gradwalk.base cimport c_compat
+from gradwalk.ops.compiled cimport evaluate
+from gradwalk.base cimport ieee
 from gradwalk.program.run cimport row_loops
 from gradwalk.program.run cimport scratch
 

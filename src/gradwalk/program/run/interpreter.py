@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate, ieee
-from gradwalk.ops.evaluate import fused
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat, ieee
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import fused
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.formats import listing

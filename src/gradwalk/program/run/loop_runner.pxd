@@ -1,4 +1,4 @@
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.program.code.checkpoint_plan cimport CheckpointPlan
 from gradwalk.program.run.interpreter cimport Interpreter, Rows
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan
 from gradwalk.program.run.interpreter import Interpreter, Rows
 from gradwalk.program.run.pause import pause

@@ -1,4 +1,4 @@
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.program.run cimport scratch
 from gradwalk.program.run.interpreter cimport Interpreter
 from gradwalk.trees.fast cimport form

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.program.run import scratch
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.trees.fast import form

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
-from gradwalk.ops.numbering import OPCODES as OPCODE_OF
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled.numbering import OPCODES as OPCODE_OF
 from gradwalk.program.run import row_loops
 
 if not TYPE_CHECKING and cython.compiled:

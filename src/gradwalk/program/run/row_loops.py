@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwalk.ops import evaluate
-from gradwalk.ops.evaluate import ARITIES, FUSED, fused
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.evaluate import ARITIES, FUSED, fused
 
 ROW_WIDTH, STRIDED, INDEXED, ROW_FORMS = 13, 8, 9, 10
 CHAIN, LINK_WIDTH = 0, 8

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
-from gradwalk.ops.numbering import OPCODES as OPCODE_OF
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled.numbering import OPCODES as OPCODE_OF
 from gradwalk.ops.rows import is_arithmetic
 from gradwalk.ops.table import ROWS
 from gradwalk.program.code.code import Code

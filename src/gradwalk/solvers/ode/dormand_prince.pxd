@@ -1,5 +1,5 @@
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport ieee
+from gradwalk.base cimport c_compat
+from gradwalk.base cimport ieee
 from gradwalk.program.run.interpreter cimport Interpreter
 from gradwalk.program.run.loop_runner cimport Frame
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, ieee
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat, ieee
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.run.loop_runner import Frame
 from gradwalk.program.run.pause import pause

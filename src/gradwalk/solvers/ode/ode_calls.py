@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls.call import Call, appended, given
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape

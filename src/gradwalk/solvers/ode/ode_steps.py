@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from gradwalk.backend.from_scipy import from_scipy
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls.derived import unrolled
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.numpy.implicit import Solve, solver
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls.call import Call, Expansion, appended, given
 from gradwalk.program.calls.derived import pulled, pushed, unrolled
 from gradwalk.program.program import Program

@@ -13,8 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.calls.derived import unrolled
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program

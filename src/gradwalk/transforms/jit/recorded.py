@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy
 
+from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Graph
-from gradwalk.ops.cached import cached_property
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling, current_policy
 from gradwalk.program.program import Program
 from gradwalk.program.run.prepared_call import MISSED, PreparedCall

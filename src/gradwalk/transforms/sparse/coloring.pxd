@@ -1,2 +1,2 @@
 # What the compiled module reaches without going through Python.
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat

@@ -1,3 +1,3 @@
 # What the compiled module reaches without going through Python.
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
+from gradwalk.base cimport c_compat
+from gradwalk.ops.compiled cimport evaluate

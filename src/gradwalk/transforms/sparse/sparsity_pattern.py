@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.program.code import opcodes
 from gradwalk.program.program import Program
 

@@ -2,7 +2,7 @@
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyBuffer_Release, PyBuffer_ToContiguous, PyObject_GetBuffer
 from libc.string cimport memcpy
 
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 
 
 cdef inline bint read_array(object array, tuple shape, double* row, Py_ssize_t position) except? -1:

@@ -1,5 +1,5 @@
 # Lets other compiled modules read and build trees by calls of C functions.
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.trees.fast cimport array_cells
 from gradwalk.value cimport convert
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.trees.fast import array_cells
 from gradwalk.value import convert
 

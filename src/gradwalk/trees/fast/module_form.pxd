@@ -1,5 +1,5 @@
 # Lets other compiled modules read and build Modules by calls of C functions.
-from gradwalk.ops cimport c_compat
+from gradwalk.base cimport c_compat
 from gradwalk.trees cimport attributes
 from gradwalk.trees.fast cimport form, object_codes
 from gradwalk.value cimport convert

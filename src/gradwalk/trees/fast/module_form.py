@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
 from gradwalk.nn import PENDING, Module, Number, looked_at, slots_of
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat
 from gradwalk.trees import attributes
 from gradwalk.trees.fast import form, object_codes
 from gradwalk.trees.module_treedef import ModuleTreeDef, static_code, static_part

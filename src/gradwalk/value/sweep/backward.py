@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
 from gradwalk.value.memory import marks

@@ -1,5 +1,5 @@
-from gradwalk.ops cimport c_compat
-from gradwalk.ops cimport evaluate
+from gradwalk.base cimport c_compat
+from gradwalk.ops.compiled cimport evaluate
 from gradwalk.value.memory cimport marks
 from gradwalk.value.node cimport ValueNode
 

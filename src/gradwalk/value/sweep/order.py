@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import c_compat, evaluate
-from gradwalk.ops.locks import process_lock
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.base.locks import process_lock
+from gradwalk.ops.compiled import evaluate
 from gradwalk.value.memory import marks
 from gradwalk.value.node import ValueNode
 

@@ -1,3 +1,3 @@
-from gradwalk.ops cimport evaluate
+from gradwalk.ops.compiled cimport evaluate
 from gradwalk.value cimport variadic
 from gradwalk.value.node cimport ValueNode

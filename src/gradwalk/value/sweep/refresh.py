@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import evaluate
+from gradwalk.base import _cython as cython
+from gradwalk.ops.compiled import evaluate
 from gradwalk.value import modes, variadic
 from gradwalk.value.node import ValueNode, primal_of, rule_of
 from gradwalk.value.sweep.order import checked_root, topological_order

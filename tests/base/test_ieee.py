@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gradwalk.ops import ieee
+from gradwalk.base import ieee
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from gradwalk.ops import printers
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, decided, name
+from gradwalk.ops.printing import printers
 
 _LONGEST = 60  # of an expression within another one
 _CONDITIONS = ("<", "<=", ">", ">=", "==", "and")

@@ -1,5 +1,5 @@
 # Lets other compiled modules call these functions as C functions.
-from gradwalk.ops cimport ieee
+from gradwalk.base cimport ieee
 
 
 cdef double value(int opcode, double x, double y, double z) noexcept

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwalk.ops import _cython as cython
-from gradwalk.ops import ieee
+from gradwalk.base import _cython as cython
+from gradwalk.base import ieee
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

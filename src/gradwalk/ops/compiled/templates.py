@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from gradwalk.ops.compiled.numbering import OPCODES
 from gradwalk.ops.formula import NEVER, Formula, as_formula, given, name, number, where
-from gradwalk.ops.numbering import OPCODES
 from gradwalk.ops.rows import Fused, Operation, Reduction
 from gradwalk.ops.table import BY_NAME, TABLE
 

@@ -13,8 +13,8 @@ import numpy
 
 import gradwalk
 from gradwalk.ops import table
-from gradwalk.ops.evaluate import ARITIES, FUSED, NAMES, SYMBOLS, UFUNCS, fused
-from gradwalk.ops.numbering import INSTRUCTIONS, OPCODES
+from gradwalk.ops.compiled.evaluate import ARITIES, FUSED, NAMES, SYMBOLS, UFUNCS, fused
+from gradwalk.ops.compiled.numbering import INSTRUCTIONS, OPCODES
 from gradwalk.ops.table import GRAPH_ROWS
 from gradwalk.program.code.opcodes import CALL, DOT, LOAD, STORE, SUM
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import EXTREME, OPCODES
 
-from gradwalk.ops import ieee
+from gradwalk.base import ieee
+from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
 from gradwalk.ops.formula import Formula, Functions, evaluated, name, number
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.ops.templates import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
 from gradwalk.value.value import apply
 
 PLACES = [(row, position) for row in TABLE for position in range(row.arity)]

@@ -9,7 +9,7 @@ import sys
 import pytest
 from checkout import ROOT
 
-from gradwalk.ops import _cython
+from gradwalk.base import _cython
 
 USED = sorted(
     {

@@ -1,0 +1,1 @@
+"""The table as code: opcodes, values, partials and templates."""

@@ -1,0 +1,1 @@
+"""Print formulas as Python, C, JavaScript and mathematics."""
