@@ -22,9 +22,9 @@ from timing import Row, at_most, beside, best_of, example, main, seconds
 
 from gradwalk import Value, hessian, jit, math, value_and_grad
 from gradwalk.nn import MLP
-from gradwalk.program.formats import c_source
+from gradwalk.program.formats.c import c_program
 from gradwalk.program.program import Program
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import written
 from gradwalk.trees.tree import flattened
 
@@ -119,12 +119,12 @@ def in_c(claim: str, recording: Recorded, folder: Path, limit: float | None, wit
 
 def without_loops(program: Program) -> str:
     """The C of a program whose loops nobody looks for."""
-    most = c_source.FLAT_BELOW
-    c_source.FLAT_BELOW = len(program) + 1
+    most = c_program.FLAT_BELOW
+    c_program.FLAT_BELOW = len(program) + 1
     try:
         return program.to_c()
     finally:
-        c_source.FLAT_BELOW = most
+        c_program.FLAT_BELOW = most
 
 
 def measure(quick: bool) -> list[Row]:

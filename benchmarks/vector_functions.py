@@ -19,7 +19,7 @@ from peers import SOURCES, on_one_core
 from timing import Row, beside, faster, fastest, main
 
 from gradwalk.backend import launch
-from gradwalk.backend.executor import chosen_instruction_set
+from gradwalk.backend.lane_kernel import chosen_instruction_set
 
 COUNT = 4096
 RANGES = {"exp": (-5.0, 5.0), "log": (0.1, 10.0), "sin": (-10.0, 10.0), "cos": (-10.0, 10.0), "tanh": (-3.0, 3.0)}

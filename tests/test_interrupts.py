@@ -24,7 +24,7 @@ from hypothesis import settings
 from gradwalk import Value, checkpoint, grad, jit, math, no_grad, sparse_jacobian, threads, vmap, zero_grad
 from gradwalk.backend import thread_pool
 from gradwalk.value import modes
-from gradwalk.value.sweep import claims
+from gradwalk.value.sweep import node_locks
 from gradwalk.value.sweep.order import traversing
 
 # Where an interrupt cannot go on, as in the callback of a weak reference, Python says so and forgets it.
@@ -179,7 +179,7 @@ USUAL = thread_pool.available()
 
 def check_nothing_is_left(number_of_threads: int = USUAL) -> None:
     assert thread_pool.available() == number_of_threads
-    assert not claims.exist()
+    assert not node_locks.exist()
     assert modes.depth() == 0
     assert is_free(traversing)
     assert bool((Value(1.0) + 1.0).operands)
@@ -199,8 +199,8 @@ def test_the_next_call_works(name):
 
 def test_batches_on_several_threads_never_hang(monkeypatch):
     """Interrupts while threads are started, asked, and waited for."""
-    monkeypatch.setattr("gradwalk.backend.executor._LEAST_WORK", 0)
-    monkeypatch.setattr("gradwalk.backend.executor.LANES", 16)
+    monkeypatch.setattr("gradwalk.backend.lane_kernel._LEAST_WORK", 0)
+    monkeypatch.setattr("gradwalk.backend.lane_kernel.LANES", 16)
     x = numpy.arange(400.0)
     batch = jit(vmap(f))
     with threads(3):

@@ -17,7 +17,7 @@ import their_models
 
 from gradwalk import Graph, Program, Value, checkpoint, grad, jit, loops, math, primitive, vmap, walk
 from gradwalk.program.calls.call import Call
-from gradwalk.program.code.call_kinds import KINDS, maker
+from gradwalk.program.code.call_registry import KINDS, maker
 from gradwalk.program.program import ProgramError
 from gradwalk.solvers import fixed_point, odeint, root, root_scalar
 
@@ -157,7 +157,7 @@ def test_programs_are_written_by_the_process_that_loads_them(tmp_path):
 
 
 def test_every_kind_of_call_is_found_by_its_name():
-    find = "from gradwalk.program.code.call_kinds import maker; print(maker({!r}).__name__)"
+    find = "from gradwalk.program.code.call_registry import maker; print(maker({!r}).__name__)"
     found = printed(find.format(kind) for kind in ("loop", "loop_back", "switch"))
     assert found == ["loop_from_file", "loop_back_from_file", "choice_from_file"]
 

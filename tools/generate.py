@@ -646,7 +646,7 @@ BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("src/gradwalk/value/value.py", reductions),
     ("src/gradwalk/program/instructions/load.py", expansions),
     ("src/gradwalk/program/run/interpreter.py", run),
-    ("src/gradwalk/program/run/row_loops.h", rows),
+    ("src/gradwalk/program/run/rows/row_loops.h", rows),
     ("src/gradwalk/backend/cpu/lanes.h", instructions),
     ("src/gradwalk/backend/cpu/vector_functions.h", vector_constants),
     ("src/gradwalk/backend/cpu/lane_loops.h", lane_definitions),

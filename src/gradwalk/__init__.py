@@ -46,7 +46,7 @@ _NAMES = {
     "gradwalk.value.sweep.order": ("topological_order",),
     "gradwalk.value.sweep.refresh": ("refresh",),
     "gradwalk.value.scopes": ("label", "named_scope"),
-    "gradwalk.value.tables": ("interp", "one_hot", "pchip", "searchsorted", "take"),
+    "gradwalk.functions.indexing": ("interp", "one_hot", "pchip", "searchsorted", "take"),
     "gradwalk.value.value": ("Value",),
 }
 
@@ -74,6 +74,11 @@ if TYPE_CHECKING:
     from gradwalk.explain.draw.draw import trace as trace
     from gradwalk.explain.walk import Walk as Walk
     from gradwalk.explain.walk import walk as walk
+    from gradwalk.functions.indexing import interp as interp
+    from gradwalk.functions.indexing import one_hot as one_hot
+    from gradwalk.functions.indexing import pchip as pchip
+    from gradwalk.functions.indexing import searchsorted as searchsorted
+    from gradwalk.functions.indexing import take as take
     from gradwalk.graph.graph import Graph as Graph
     from gradwalk.graph.opening import opened as opened
     from gradwalk.program.program import Program as Program
@@ -104,11 +109,6 @@ if TYPE_CHECKING:
     from gradwalk.value.sweep.backward import zero_grad as zero_grad
     from gradwalk.value.sweep.order import topological_order as topological_order
     from gradwalk.value.sweep.refresh import refresh as refresh
-    from gradwalk.value.tables import interp as interp
-    from gradwalk.value.tables import one_hot as one_hot
-    from gradwalk.value.tables import pchip as pchip
-    from gradwalk.value.tables import searchsorted as searchsorted
-    from gradwalk.value.tables import take as take
     from gradwalk.value.value import Value as Value
     # --- end of generated code ---
 else:  # type checkers would take any name for one that __getattr__ knows

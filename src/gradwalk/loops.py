@@ -34,7 +34,7 @@ from typing import Any, TypeVar
 import numpy
 
 from gradwalk.math import equal, floor, stop_gradient, where
-from gradwalk.program.calls.loop_recording import Carried, recorded_choice, recorded_loop
+from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
 from gradwalk.trees.iterations import Iterations
 from gradwalk.trees.tree import TreeDef, flattened, scalars
 from gradwalk.value.convert import as_float, is_number

@@ -15,7 +15,7 @@ from wasm import IS_WASM
 
 import gradwalk
 from gradwalk.backend import about as module
-from gradwalk.backend import executor
+from gradwalk.backend import lane_kernel
 
 
 def test_versions_are_those_of_what_runs():
@@ -24,7 +24,7 @@ def test_versions_are_those_of_what_runs():
     assert found.python.endswith(platform.python_version())
     assert found.packages["numpy"] == version("numpy")
     assert found.has_gil == getattr(sys, "_is_gil_enabled", lambda: True)()
-    assert found.instruction_sets == executor.INSTRUCTION_SETS
+    assert found.instruction_sets == lane_kernel.INSTRUCTION_SETS
 
 
 def test_the_kernel_says_what_it_was_compiled_with():
@@ -35,7 +35,7 @@ def test_the_kernel_says_what_it_was_compiled_with():
     assert bool(found.glibc) == (IS_COMPILED and not IS_WASM and platform.libc_ver()[0] == "glibc")
     if found.glibc:
         assert found.glibc == platform.libc_ver()[1]
-    assert (found.vectors == "libmvec") == executor.USES_LIBMVEC
+    assert (found.vectors == "libmvec") == lane_kernel.USES_LIBMVEC
 
 
 @pytest.mark.parametrize(("suffix", "is_told"), [("linux-musl", True), ("linux-gnu", False)])

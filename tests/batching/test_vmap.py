@@ -38,7 +38,7 @@ from gradwalk import (
     value_and_grad,
     vmap,
 )
-from gradwalk.backend import executor
+from gradwalk.backend import lane_kernel
 from gradwalk.nn import MLP
 
 SEVEN = numpy.linspace(-2.0, 3.0, 7)
@@ -669,7 +669,7 @@ class TestThreads:
         assert not any(wrong)
 
 
-@pytest.mark.parametrize("instruction_set", executor.INSTRUCTION_SETS)
+@pytest.mark.parametrize("instruction_set", lane_kernel.INSTRUCTION_SETS)
 @fewer(10)
 @given(case=cases(list(EXACT)), count=st.sampled_from([0, 1, 37]), seed=st.integers(0, 2**32 - 1))
 def test_recorded_programs_give_what_they_give_one_at_a_time(instruction_set, case, count, seed):

@@ -8,7 +8,7 @@ from graphs_of_the_lesson import labelled, leaves
 import gradwalk.numpy as gnp
 from gradwalk import Graph, Value
 from gradwalk.explain.passes import backward_steps, forward_steps, swept
-from gradwalk.value.tables import take
+from gradwalk.functions.indexing import take
 from gradwalk.value.value import sumprod
 
 

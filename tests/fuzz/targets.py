@@ -48,7 +48,7 @@ from gradwalk import (
     vmap,
     walk,
 )
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.cli.expression import ExpressionError, evaluate, parse
 from gradwalk.graph.node import GraphError
 from gradwalk.program.program import Program as Recorded

@@ -11,7 +11,7 @@ import numpy
 from hypothesis import strategies as st
 from programs import EVERY, OPCODES
 
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.ops.compiled.evaluate import ARITIES, NAMES
 from gradwalk.program.code import opcodes
 from gradwalk.program.program import Program

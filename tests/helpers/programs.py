@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gradwalk import Value
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.program import Program as Recorded
+from gradwalk.program.run.fast_call import PreparedCall
 from gradwalk.program.run.interpreter import Interpreter
-from gradwalk.program.run.prepared_call import PreparedCall
 from gradwalk.program.tape import Tape
 from gradwalk.trees.fast.form import NumberForm, SequenceForm
 from gradwalk.value.value import apply

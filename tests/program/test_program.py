@@ -28,7 +28,7 @@ from gradwalk.nn import Number
 from gradwalk.ops.table import TABLE
 from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program, ProgramError
-from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tape import Tape
 from gradwalk.value.value import apply
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
 from gradwalk.backend import launch, thread_pool
-from gradwalk.backend.executor import chosen_instruction_set
+from gradwalk.backend.lane_kernel import chosen_instruction_set
 
 # NumPy, and the packages that gradwalk's extras for users name.
 PACKAGES = (

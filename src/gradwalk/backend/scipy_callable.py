@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from gradwalk.backend.from_scipy import from_scipy
+from gradwalk.base.optional import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.run import c_abi
 

@@ -19,7 +19,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls import loop
 from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.derived import unrolled, weight
+from gradwalk.program.calls.program_derivatives import unrolled, weight
 from gradwalk.program.native.machine_code import under
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape

@@ -14,10 +14,10 @@ from gradwalk.backend.loops.loop_kernel import make_kernel, written_out
 from gradwalk.base.cached import cached_property
 from gradwalk.batching.axes import Batch, Batching, as_array, plain_numbers
 from gradwalk.batching.batch_call import BatchCall, ExtremeCall, Sizes
+from gradwalk.batching.out_argument import Target, put, targets_of
 from gradwalk.batching.outputs import Outputs
 from gradwalk.batching.prepared_batch import PreparedBatch, prepared_batch
-from gradwalk.batching.targets import Target, put, targets_of
-from gradwalk.program.calls.derived import weight
+from gradwalk.program.calls.program_derivatives import weight
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Recording

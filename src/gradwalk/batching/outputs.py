@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gradwalk.backend.columns import overlap
 from gradwalk.batching.axes import Axes, plain, spread
-from gradwalk.batching.targets import targets_of
+from gradwalk.batching.out_argument import targets_of
 from gradwalk.trees.tree import TreeDef
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.backend.columns import Columns
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.batching.axes import Batch, Batching, spread
-from gradwalk.batching.targets import put, targets_of, written
-from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.batching.out_argument import put, targets_of, written
+from gradwalk.program.run.fast_call import MISSED
 from gradwalk.trees.fast import form
 from gradwalk.trees.fast.forms import form_of
 from gradwalk.trees.tree import TreeDef, size

@@ -16,10 +16,10 @@ from typing import Any, ParamSpec
 import numpy
 
 from gradwalk import math
+from gradwalk.batching.argmax import extreme, from_shares, place, share
 from gradwalk.batching.axes import Axes, Batch
 from gradwalk.batching.batched_trace import BatchedTrace
-from gradwalk.batching.extremes import extreme, from_shares, place, share
-from gradwalk.batching.targets import put
+from gradwalk.batching.out_argument import put
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
 from gradwalk.program.native.machine_code import DEFAULT, Policy

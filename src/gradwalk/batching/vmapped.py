@@ -10,7 +10,7 @@ from gradwalk.batching.axes import SUMS, Axes, Batch, Batching, shown
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
-from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import named
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
 from gradwalk.program.tracing.wrapper import Wrapper

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from gradwalk.cli import samples
 from gradwalk.cli.micrograd import as_micrograd
+from gradwalk.cli.replace import probe_points
 from gradwalk.explain.page.page import document
 from gradwalk.explain.timeline import Recorder
 from gradwalk.explain.walk import walk
@@ -42,7 +42,7 @@ def answer(program: str) -> str:
     recorder = Recorder()
     Path(PROGRAM).write_text(program, encoding="utf-8")  # source_lines and tracebacks read it there
     try:
-        with observed(samples.observer(recorder)), source_lines():
+        with observed(probe_points.observer(recorder)), source_lines():
             last = _last_value(program)
     except SystemExit as stop:
         if isinstance(stop.code, str):

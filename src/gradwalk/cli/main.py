@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import gradwalk
-from gradwalk.cli import arguments, expression, micrograd, output, replacement, script, served
+from gradwalk.cli import arguments, expression, micrograd, output, script, serve
 from gradwalk.cli.expression import ExpressionError
 from gradwalk.cli.micrograd import NothingToRunError
-from gradwalk.cli.own_class import ReplacementError
-from gradwalk.cli.served import PyodideError
+from gradwalk.cli.replace import replacement
+from gradwalk.cli.replace.value_like_class import ReplacementError
+from gradwalk.cli.serve import PyodideError
 from gradwalk.explain.draw.raster import PictureError
 from gradwalk.explain.page.page import microgpt_page, page, served_page
 from gradwalk.explain.text import is_name
@@ -141,7 +142,7 @@ def _lesson(options: Namespace) -> int:
 def _served_lesson(file: str, distribution: Path) -> int:
     """Write a lesson for a server, with Python beside it, and print how to look at it."""
     folder = Path(file).resolve().parent
-    packages = served.put_python(distribution, folder / served.FOLDER)
+    packages = serve.put_python(distribution, folder / serve.FOLDER)
     output.write_page(file, served_page(packages))
     print(folder / Path(file).name)
     print(f"gradwalk: to look at it, serve its folder: python -m http.server -d {folder}", file=sys.stderr)

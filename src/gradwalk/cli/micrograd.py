@@ -14,11 +14,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gradwalk.cli import downloads, own_class, replacement, shim_imports
+from gradwalk.cli import downloads, shim_imports
 from gradwalk.cli.notice import say
-from gradwalk.cli.own_class import ReplacementError
+from gradwalk.cli.replace import replacement, value_like_class
+from gradwalk.cli.replace.value_like_class import ReplacementError
 
-_OURS = {__file__, replacement.__file__, own_class.__file__, ast.__file__}  # files whose frames tracebacks leave out
+_OURS = {
+    __file__,
+    replacement.__file__,
+    value_like_class.__file__,
+    ast.__file__,
+}  # files whose frames tracebacks leave out
 
 
 class NothingToRunError(ImportError):

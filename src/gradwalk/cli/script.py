@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from gradwalk.backend import thread_pool
-from gradwalk.cli import micrograd, samples
+from gradwalk.cli import micrograd
 from gradwalk.cli.micrograd import Ending
+from gradwalk.cli.replace import probe_points
 from gradwalk.explain.timeline import Recorder
 from gradwalk.value.modes import source_lines
 from gradwalk.value.sweep.backward import observed
@@ -31,7 +32,7 @@ def recorded(
         The end of the script, and the passes recorded until then.
     """
     recorder = Recorder(wanted)
-    with observed(samples.observer(recorder)), source_lines(), contextlib.redirect_stdout(output):
+    with observed(probe_points.observer(recorder)), source_lines(), contextlib.redirect_stdout(output):
         ending = micrograd.run(script, list(arguments), replace, command="walk")
         try:
             _join_threads()

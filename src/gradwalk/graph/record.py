@@ -14,7 +14,7 @@ from gradwalk.ops.compiled import evaluate
 from gradwalk.value.modes import refuse_if_staging
 from gradwalk.value.node import ValueNode, rule_of
 from gradwalk.value.source.source_line import NamedLine, SourceLine
-from gradwalk.value.sweep import claims, order
+from gradwalk.value.sweep import node_locks, order
 from gradwalk.value.sweep.backward import partials_of
 from gradwalk.value.sweep.order import checked_root, traversing, visit_all
 
@@ -69,9 +69,9 @@ def record(roots: list[Any]) -> FlatNodes:
     """
     for root in roots:
         refuse_if_staging(checked_root(root), "looks at the graph of")
-    if claims.exist():
+    if node_locks.exist():
         for root in roots:
-            claims.wait_for_others(order.topological_order(root))
+            node_locks.wait_for_others(order.topological_order(root))
     nodes = _flat(roots, 0)
     _probe_rules(nodes)  # they may run any code, so all else is done by then
     return nodes

@@ -11,7 +11,7 @@ import numpy
 from gradwalk.batching.vectorize import Vectorized, vectorize
 from gradwalk.program.tracing.trace import named
 from gradwalk.transforms.jit.jit import jit
-from gradwalk.transforms.jit.recorded import Jit
+from gradwalk.transforms.jit.jit_class import Jit
 from gradwalk.transforms.jvp import jvp, vjp
 from gradwalk.trees.tree import TreeDef, flattened
 from gradwalk.value.modes import without_numbers

@@ -12,7 +12,7 @@ from gradwalk.interop.array_function import structure
 from gradwalk.program.tracing.trace import named
 from gradwalk.transforms.grad import grad
 from gradwalk.transforms.jit.jit import jit
-from gradwalk.transforms.jit.recorded import Jit
+from gradwalk.transforms.jit.jit_class import Jit
 from gradwalk.transforms.sparse.sparse import sparse_hessian, sparse_jacobian
 from gradwalk.trees.tree import TreeDef
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from gradwalk import math
-from gradwalk.batching.extremes import extreme, place
+from gradwalk.batching.argmax import extreme, place
 from gradwalk.batching.vmap import vmap
 from gradwalk.numpy.arrays import are_known, exchanged, holds_values, numbers
 from gradwalk.value.arrays import Axis, along, reduced

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from gradwalk.base import _cython as cython
-from gradwalk.program.code import call_kinds
+from gradwalk.program.code import call_registry
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import NAMES, OPCODES, ProgramError
 from gradwalk.program.code.validate import validate
-from gradwalk.program.formats import c_source, listing, program_json
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.formats import listing, program_json
+from gradwalk.program.formats.c import c_program
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat
 from gradwalk.program.run import c_abi
 from gradwalk.program.run.interpreter import Interpreter, counted
@@ -218,7 +219,7 @@ class Program:
             ["mul", 1, 0]
             ]}
         """
-        return program_json.written(call_kinds.for_files(self._code))
+        return program_json.written(call_registry.for_files(self._code))
 
     @classmethod
     def from_json(cls, text: str) -> Program:
@@ -304,7 +305,7 @@ class Program:
                 outputs[0] = v1;
             }
         """
-        return c_source.c_source(call_kinds.for_files(self._code), name)
+        return c_program.c_source(call_registry.for_files(self._code), name)
 
     @property
     def handle(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.loop_recording import applied
+from gradwalk.program.calls.trace_loop import applied
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import Recording, named
 from gradwalk.trees.tree import TreeDef, flattened, scalars

@@ -12,11 +12,11 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.derived import pulled, pushed
+from gradwalk.program.calls.program_derivatives import pulled, pushed
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
-from gradwalk.transforms.jit.recorded import Jit, JitTrace
+from gradwalk.transforms.jit.jit_class import Jit, JitTrace
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")

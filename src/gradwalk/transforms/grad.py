@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.run.prepared_call import MISSED
+from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tracing.trace import Indices, Recordable, Recording, named
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled

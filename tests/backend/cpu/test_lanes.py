@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kernels import Case, numbers, on_lanes, opcode, rounded, same
 from programs import fewer
 
-from gradwalk.backend import executor, thread_pool
+from gradwalk.backend import lane_kernel, thread_pool
 from gradwalk.backend.cpu import column_table, lanes
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.program.program import Program
 
 SHARDS = 64
@@ -62,7 +62,7 @@ def of(name, varies):
 COUNTS = st.sampled_from([0, 1, 15, 16, 17, 31, 33, 70, 66 * 16 + 5])
 
 
-@pytest.fixture(params=executor.INSTRUCTION_SETS)
+@pytest.fixture(params=lane_kernel.INSTRUCTION_SETS)
 def instruction_set(request, monkeypatch):
     monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", request.param)
 

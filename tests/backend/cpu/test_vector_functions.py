@@ -16,7 +16,7 @@ from references import mpmath
 
 from gradwalk.backend import launch
 from gradwalk.backend.cpu import lanes
-from gradwalk.backend.executor import INSTRUCTION_SETS
+from gradwalk.backend.lane_kernel import INSTRUCTION_SETS
 
 NAMES = launch.ROW_FUNCTIONS
 KINDS = (numpy.float64, numpy.float32)

@@ -20,8 +20,8 @@ from programs import fewer
 
 from gradwalk import jit, loops, threads, value_and_grad, vmap
 from gradwalk import math as gm
-from gradwalk.backend import executor
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend import lane_kernel
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.llvm import lane_machine
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.llvm.lane_program import lane_program
@@ -32,15 +32,15 @@ from gradwalk.backend.schedule.schedule import make_schedule
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compiler_process
-from gradwalk.program.native.llvm_body import Type
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.native.expressions import Type
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.tape import Tape
 
 pytest.importorskip("llvmlite")
 
 KINDS = (numpy.float64, numpy.float32)
 # Uncompiled, kernels run in Python, which machine code cannot be called from.
-SETS = executor.INSTRUCTION_SETS if IS_COMPILED else ()
+SETS = lane_kernel.INSTRUCTION_SETS if IS_COMPILED else ()
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -49,7 +49,7 @@ def with_machine_code(kernel: LaneKernel, kind=numpy.float64) -> LaneKernel:
     single = kind is numpy.float32
     kernel._compile(single)
     is_there = kernel._plans[single].machine is not None
-    assert is_there == (kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC)
+    assert is_there == (kernel.instruction_set != "baseline" or not lane_kernel.USES_LIBMVEC)
     return kernel
 
 
@@ -155,7 +155,7 @@ def test_no_product_is_contracted_with_a_sum_unless_asked_for():
     x, y, z = tape.input(), tape.input(), tape.input()
     schedule = make_schedule(tape.program([tape.append("add", tape.append("mul", x, y), z)]), [True] * 3, reduced=False)
     sets = [name for name in SETS if name != "baseline"] or ["baseline"]
-    lanes = Lanes(sets[-1], executor.USES_LIBMVEC, {}, 128)
+    lanes = Lanes(sets[-1], lane_kernel.USES_LIBMVEC, {}, 128)
     for contract in (False, True):
         found = compiled_schedule(schedule, lanes, single=False, contract=contract)
         numbers = numpy.full((4, 32), 1.0 + 2.0**-30)
@@ -169,7 +169,7 @@ def test_no_product_is_contracted_with_a_sum_unless_asked_for():
 
 
 def test_kernels_that_have_run_long_switch_over_and_results_stay(monkeypatch):
-    monkeypatch.setattr(executor, "_TIMES", math.inf)  # however long machine code takes
+    monkeypatch.setattr(lane_kernel, "_TIMES", math.inf)  # however long machine code takes
 
     def f(x):
         for _ in range(50):
@@ -196,13 +196,13 @@ def set_clock(monkeypatch, lanes: float, machine: float) -> None:
     """Have trials take so long in this thread. What other tests left to compile has its trials by the true clock."""
     clock, here = itertools.accumulate(itertools.cycle([0.0, lanes, 0.0, machine])), threading.get_ident()
     monkeypatch.setattr(
-        executor, "perf_counter", lambda: next(clock) if threading.get_ident() == here else time.perf_counter()
+        lane_kernel, "perf_counter", lambda: next(clock) if threading.get_ident() == here else time.perf_counter()
     )
 
 
 def runs_machine_code(kernel: LaneKernel) -> bool:
     """Whether there is machine code for what the kernel computes with."""
-    return IS_COMPILED and (kernel.instruction_set != "baseline" or not executor.USES_LIBMVEC)
+    return IS_COMPILED and (kernel.instruction_set != "baseline" or not lane_kernel.USES_LIBMVEC)
 
 
 @pytest.mark.parametrize("reduced", [False, True])

@@ -14,7 +14,7 @@ import pytest
 from c_compiler import STRICT, installed
 
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, REPLAY, SWEEP, CheckpointPlan, slots_for
-from gradwalk.program.formats.c_calls import COUNTING, PLAN
+from gradwalk.program.formats.c.c_calls import COUNTING, PLAN
 
 POLICIES = [None, "sqrt", "binomial", 1, 2, 4, 7, 50, 300, 10**18]
 STEPS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 33, 57, 100, 257, 1000]

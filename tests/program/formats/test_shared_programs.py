@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradwalk import grad, jit, jvp
-from gradwalk.program.calls.derived import flattened, portable, weight
+from gradwalk.program.calls.program_derivatives import flattened, portable, weight
 from gradwalk.program.formats import program_json
 from gradwalk.program.program import Program, ProgramError
 

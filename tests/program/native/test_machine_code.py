@@ -23,7 +23,7 @@ from gradwalk import math as gm
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import ROWS
 from gradwalk.program.native import compile_queue, compiler_process, machine_code, object_cache
-from gradwalk.program.native.llvm_ir import called_by_address, ir_source
+from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 from gradwalk.program.program import Program
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.tape import Tape

@@ -12,9 +12,9 @@ from gradwalk.backend.schedule.analysis import analyse
 from gradwalk.backend.schedule.prologue import make_prologue
 from gradwalk.backend.schedule.schedule import Schedule
 from gradwalk.program.code.code import Code
-from gradwalk.program.native.llvm_body import PREFIX, Type
+from gradwalk.program.native.expressions import PREFIX, Type
 from gradwalk.program.native.machine_code import C_LIBRARY, MachineCode, MissingFunctionError, address_in, assembled
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, written
 
 # Instructions of a program that loops are looked for in, and of what is compiled, where loops are written once.

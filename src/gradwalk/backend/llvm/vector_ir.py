@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.program.formats.placement import Loops, Placement, before, indices
-from gradwalk.program.native.llvm_body import (
+from gradwalk.program.formats.storage import Loops, Placement, before, indices
+from gradwalk.program.native.expressions import (
     PREFIX,
     VARIABLES,
     Body,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
 from gradwalk.backend.base import Kernel, PythonCallError
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.loops.loop_lanes import (
     CHECKPOINT_BYTES,
     ChoiceLanes,
@@ -21,9 +21,9 @@ from gradwalk.backend.loops.loop_lanes import (
     likely_steps,
 )
 from gradwalk.backend.loops.stages import CallStage, Segment, split
-from gradwalk.program.calls.choice import Choice
-from gradwalk.program.calls.derived import MOST_UNROLLED
 from gradwalk.program.calls.loop import Loop, LoopBack
+from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
+from gradwalk.program.calls.switch import Choice
 from gradwalk.program.code.checkpoint_plan import slots_for
 from gradwalk.program.native.machine_code import Policy, compiling, current_policy, under
 from gradwalk.program.program import Program

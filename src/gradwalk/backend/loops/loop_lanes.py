@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gradwalk.backend.base import Kernel
 from gradwalk.backend.thread_pool import look_for_halt
-from gradwalk.program.calls.choice import Choice
 from gradwalk.program.calls.loop import Loop, LoopBack
+from gradwalk.program.calls.switch import Choice
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan, Policy, slots_for
 from gradwalk.program.native.machine_code import under
 from gradwalk.program.program import Program

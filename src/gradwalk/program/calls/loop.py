@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.derived import flattened, pulled, weight
+from gradwalk.program.calls.program_derivatives import flattened, pulled, weight
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.machine_code import under
@@ -399,7 +399,7 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
 
 
 def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
-    """Read a loop from a file: see `gradwalk.program.code.call_kinds`."""
+    """Read a loop from a file: see `gradwalk.program.code.call_registry`."""
     known = [*Sizes._fields, "first", "steps", "checkpoint"]
     if sorted(settings) != sorted(known):
         raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
@@ -422,7 +422,7 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
 
 
 def loop_back_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
-    """Read the reverse pass of a loop from a file: see `gradwalk.program.code.call_kinds`."""
+    """Read the reverse pass of a loop from a file: see `gradwalk.program.code.call_registry`."""
     wanted = settings.get("wanted")
     loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
     count = len(loop.all_inputs)

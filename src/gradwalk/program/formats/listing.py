@@ -9,7 +9,7 @@ from typing import Any
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
 from gradwalk.program.formats.operand_text import OperandText, named_runs, on_one_line, operand_names, shortened
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, operand, result, traversed
 
 _NO_BREAK = "\0"  # stands for spaces within names while lines are wrapped

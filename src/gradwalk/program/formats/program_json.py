@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.json.plain_json import to_number
-from gradwalk.program.code.call_kinds import KINDS, maker
+from gradwalk.program.code.call_registry import KINDS, maker
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
 from gradwalk.program.code.validate import validate

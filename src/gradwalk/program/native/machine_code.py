@@ -24,8 +24,8 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.native import compile_queue, compiler_process, object_cache
 from gradwalk.program.native.compiler_main import native_llvm
 from gradwalk.program.native.compiler_process import CompileError, native_lock
-from gradwalk.program.native.llvm_body import PREFIX
-from gradwalk.program.native.llvm_ir import called_by_address, ir_source
+from gradwalk.program.native.expressions import PREFIX
+from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 
 # The most instructions of a program and entries of its tables, which are on the stack. Larger programs do not fit the
 # caches, and take long to compile.

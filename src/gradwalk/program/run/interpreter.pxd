@@ -2,7 +2,7 @@
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
 from gradwalk.base cimport ieee
-from gradwalk.program.run cimport row_loops
+from gradwalk.program.run.rows cimport row_loops
 from gradwalk.program.run cimport scratch
 
 

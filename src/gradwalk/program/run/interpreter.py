@@ -24,8 +24,9 @@ from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.formats import listing
 from gradwalk.program.native.compile_queue import submit
 from gradwalk.program.native.machine_code import compile_for, current_policy, refusal, under
-from gradwalk.program.run import row_loops, scratch
-from gradwalk.program.run.row_plan import RowPlan, row_plan
+from gradwalk.program.run import scratch
+from gradwalk.program.run.rows import row_loops
+from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
 from gradwalk.value.modes import refuses_nans
 from gradwalk.value.value import apply, apply_variadic
 

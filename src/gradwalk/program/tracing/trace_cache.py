@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.repeats import written
-from gradwalk.program.run.prepared_call import PreparedCall
+from gradwalk.program.run.fast_call import PreparedCall
 from gradwalk.program.tracing.trace import Recording, named
 from gradwalk.trees.fast.form import ConstantForm, DictForm, SequenceForm
 from gradwalk.trees.fast.forms import form_of, leaf_forms

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from gradwalk.backend.from_scipy import from_scipy
 from gradwalk.base.cached import cached_property
+from gradwalk.base.optional import from_scipy
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.derived import unrolled
+from gradwalk.program.calls.program_derivatives import unrolled
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.solvers.ode.dormand_prince import Path, Stepper

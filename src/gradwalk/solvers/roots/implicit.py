@@ -18,7 +18,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.numpy.implicit import Solve, solver
 from gradwalk.program.calls.call import Call, Expansion, appended, given
-from gradwalk.program.calls.derived import pulled, pushed, unrolled
+from gradwalk.program.calls.program_derivatives import pulled, pushed, unrolled
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices

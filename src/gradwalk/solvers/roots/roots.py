@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy
 
-from gradwalk.backend.from_scipy import from_scipy
+from gradwalk.base.optional import from_scipy
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.derived import unrolled
+from gradwalk.program.calls.program_derivatives import unrolled
 from gradwalk.program.program import Program
 from gradwalk.solvers.recorded import (
     applied,
@@ -24,7 +24,7 @@ from gradwalk.solvers.recorded import (
     unknowns,
 )
 from gradwalk.solvers.roots.implicit import Equation, Implicit, SearchedInPlace
-from gradwalk.solvers.roots.searches import brentq, newton, searched
+from gradwalk.solvers.roots.traced_root_finders import brentq, newton, searched
 from gradwalk.value.modes import is_staging
 
 Tree = TypeVar("Tree")

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.native.machine_code import checked_policy
 from gradwalk.transforms.jit.jit_branches import JitBranches
-from gradwalk.transforms.jit.recorded import Jit
+from gradwalk.transforms.jit.jit_class import Jit
 
 P = ParamSpec("P")
 R = TypeVar("R")

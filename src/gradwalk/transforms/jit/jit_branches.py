@@ -15,12 +15,12 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.derived import unrolled
+from gradwalk.program.calls.program_derivatives import unrolled
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import Recording
 from gradwalk.program.tracing.trace_cache import BRANCHES
-from gradwalk.transforms.jit.recorded import Jit, JitTrace
+from gradwalk.transforms.jit.jit_class import Jit, JitTrace
 from gradwalk.trees.tree import scalars
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value

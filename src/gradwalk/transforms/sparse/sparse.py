@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, ParamSpec
 
 import numpy
 
-from gradwalk.backend.from_scipy import from_scipy
+from gradwalk.base.optional import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices, Recording, named

@@ -16,7 +16,7 @@ from gradwalk.value import modes
 from gradwalk.value import node as nodes
 from gradwalk.value.memory import marks
 from gradwalk.value.node import ValueNode
-from gradwalk.value.sweep import claims, order
+from gradwalk.value.sweep import node_locks, order
 from gradwalk.value.sweep.order import checked_root, topological_order, traversing
 
 if not TYPE_CHECKING and cython.compiled:
@@ -96,7 +96,7 @@ def zero_grad(root: Any) -> None:
     """
     modes.refuse_if_staging(checked_root(root), "sets .grad of what made")
     found = topological_order(root)
-    claims.wait_for_others(found)
+    node_locks.wait_for_others(found)
     with traversing:  # not in the middle of another thread's sweep
         _clear_gradients(found)
 
@@ -116,7 +116,7 @@ def _swept_natively(root: ValueNode) -> cython.bint:
     visited: list = []
     earlier: list = []  # gradients from before: set aside, so that only this sweep's own are passed on
     with traversing:
-        if modes.refuses_nans() or claims.exist():
+        if modes.refuses_nans() or node_locks.exist():
             return False
         aside = order.begin([root])
         outer: cython.bint = _is_sweeping
@@ -160,7 +160,7 @@ def derivatives_within(root: Any, leaves: list[Any]) -> list[float] | None:
     earlier: list = []
     found: list[float] | None = None
     with traversing:
-        if modes.refuses_nans() or claims.exist():
+        if modes.refuses_nans() or node_locks.exist():
             return None
         aside = order.begin([root])
         try:
@@ -204,7 +204,7 @@ def _sweep_with_rules(root: ValueNode) -> None:
     """Sweep over what made a root, where rules that were set by hand may run any code."""
     visited: list = []
     earlier: list = []
-    with claims.claimed(topological_order(root), once=True):
+    with node_locks.claimed(topological_order(root), once=True):
         try:
             _visit(root, visited, earlier)
             root._grad = 1.0
@@ -309,7 +309,7 @@ def call_rule(rule: Callable[[Any], object], node: ValueNode) -> None:
         rule: The rule.
         node: The node that it was set for.
     """
-    with claims.claimed([node, *node.operands], once=False):
+    with node_locks.claimed([node, *node.operands], once=False):
         rule(node)
 
 
@@ -380,7 +380,7 @@ def _probed_partials(node: ValueNode) -> tuple[float, ...]:
     """What a hand-made node's closure adds to each operand's gradient for a gradient of 1."""
     operand: ValueNode
     involved = [node, *getattr(node._details.closure, "receivers", node.operands)]
-    with claims.claimed(involved, once=False):
+    with node_locks.claimed(involved, once=False):
         gradients = [cython.cast(ValueNode, v)._grad for v in involved]
         try:
             for operand in involved:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.program.native.llvm_body import PREFIX, Body, Type, arity_of, declaration, printed_functions, symbol
+from gradwalk.program.native.expressions import PREFIX, Body, Type, arity_of, declaration, printed_functions, symbol
 
 _TYPE = Type()
 

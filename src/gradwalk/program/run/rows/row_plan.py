@@ -23,9 +23,9 @@ from gradwalk.ops.rows import is_arithmetic
 from gradwalk.ops.table import ROWS
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
-from gradwalk.program.run import row_loops
-from gradwalk.program.run.pause import pause
-from gradwalk.program.run.row_chains import joined
+from gradwalk.program.run.rows import row_loops
+from gradwalk.program.run.rows.row_chains import joined
+from gradwalk.program.run.yield_gil import pause
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

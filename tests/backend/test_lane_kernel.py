@@ -31,8 +31,8 @@ from kernels import (
 from programs import BY_NAME, EVERY, fewer
 
 from gradwalk import vmap
-from gradwalk.backend import executor, thread_pool
-from gradwalk.backend.executor import LaneKernel
+from gradwalk.backend import lane_kernel, thread_pool
+from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.program.program import Program
 
@@ -41,7 +41,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 KINDS = (numpy.float64, numpy.float32)
 
 
-@pytest.fixture(params=executor.INSTRUCTION_SETS)
+@pytest.fixture(params=lane_kernel.INSTRUCTION_SETS)
 def instruction_set(request, monkeypatch):
     monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", request.param)
     return request.param
@@ -569,8 +569,8 @@ class TestOverflowIsNoWarning:
 
 class TestInstructionSets:
     def test_are_those_that_the_machine_has(self):
-        assert executor.INSTRUCTION_SETS[0] == "baseline"
-        assert LaneKernel(of("exp").program, (True,)).instruction_set in executor.INSTRUCTION_SETS
+        assert lane_kernel.INSTRUCTION_SETS[0] == "baseline"
+        assert LaneKernel(of("exp").program, (True,)).instruction_set in lane_kernel.INSTRUCTION_SETS
 
     def test_are_chosen_by_the_environment_when_a_kernel_is_made(self, monkeypatch):
         program = of("exp").program
@@ -581,14 +581,14 @@ class TestInstructionSets:
         with pytest.raises(ValueError, match="GRADWALK_INSTRUCTION_SET=mmx: this machine has baseline"):
             LaneKernel(program, (True,))
         monkeypatch.delenv("GRADWALK_INSTRUCTION_SET")
-        assert LaneKernel(program, (True,)).instruction_set == executor.INSTRUCTION_SETS[-1]
+        assert LaneKernel(program, (True,)).instruction_set == lane_kernel.INSTRUCTION_SETS[-1]
 
     def test_sums_have_the_same_bits_on_all(self, monkeypatch):
         generator = numpy.random.default_rng(5)
         columns = [generator.normal(size=1001) for _ in range(2)]
         case = of("mul")
         results = set()
-        for name in executor.INSTRUCTION_SETS:
+        for name in lane_kernel.INSTRUCTION_SETS:
             monkeypatch.setenv("GRADWALK_INSTRUCTION_SET", name)
             made = LaneKernel(case.program, case.varies, reduced=True)
             results.add(on_lanes(made, numpy.empty(0), columns, 1001)[0])

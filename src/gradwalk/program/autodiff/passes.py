@@ -13,7 +13,7 @@ import numpy
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
-from gradwalk.program.autodiff.derivatives import Derivatives
+from gradwalk.program.autodiff.cotangents import Derivatives
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions.instruction_store import InstructionStore
 

@@ -16,9 +16,10 @@ from programs import fewer, prepared
 from gradwalk import debug_nans, grad, jit, loops, nn, value_and_grad, vmap
 from gradwalk import math as gm
 from gradwalk.program.program import Program
-from gradwalk.program.run import interpreter, row_loops
+from gradwalk.program.run import interpreter
 from gradwalk.program.run.interpreter import Interpreter
-from gradwalk.program.run.row_plan import row_plan
+from gradwalk.program.run.rows import row_loops
+from gradwalk.program.run.rows.row_plan import row_plan
 from gradwalk.program.tape import Tape
 
 

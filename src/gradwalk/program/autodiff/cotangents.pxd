@@ -3,7 +3,7 @@ from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
 from gradwalk.program.autodiff cimport derivative_templates
 from gradwalk.program.instructions cimport simplify
-from gradwalk.program.autodiff cimport tame
+from gradwalk.program.autodiff cimport finiteness
 from gradwalk.program.autodiff.derivative_templates cimport Templates
 from gradwalk.program.instructions.instruction_store cimport InstructionStore
 

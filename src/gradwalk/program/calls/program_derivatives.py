@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradwalk.program.code.call_kinds import maker
+from gradwalk.program.code.call_registry import maker
 from gradwalk.program.code.code import Code
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import Tape

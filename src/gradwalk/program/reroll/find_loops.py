@@ -23,7 +23,7 @@ from gradwalk.base import c_compat
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.reroll.repeats import Repeat
-from gradwalk.program.reroll.shapes import Shapes
+from gradwalk.program.reroll.sequence_ids import Shapes
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

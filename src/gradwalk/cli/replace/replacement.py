@@ -15,10 +15,10 @@ from math import isclose
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
-from gradwalk.cli import samples
 from gradwalk.cli.notice import agreed, can_ask, say
-from gradwalk.cli.own_class import OwnClass, Script
-from gradwalk.cli.samples import Outcome
+from gradwalk.cli.replace import probe_points
+from gradwalk.cli.replace.probe_points import Outcome
+from gradwalk.cli.replace.value_like_class import OwnClass, Script
 from gradwalk.value.source.source_line import users_line
 from gradwalk.value.sweep.backward import observed, started
 from gradwalk.value.sweep.order import topological_order
@@ -146,7 +146,7 @@ class Replacement:
         Raises:
             ReplacementError: If instances of this class keep other things than gradwalk's.
         """
-        with samples.random_states_kept():
+        with probe_points.random_states_kept():
             self._place(cls, index)
         return Value
 
@@ -174,13 +174,13 @@ class Replacement:
         Raises:
             ReplacementError: If a method gives other numbers, or none of gradwalk's gives the same.
         """
-        with samples.random_states_kept():
+        with probe_points.random_states_kept():
             self._check()
 
     def _check(self) -> None:
         said = self._keep_order()
         for name, (count, expected) in self._expected.items():
-            different = samples.difference(expected, samples.outcomes(Value, name, count), exactly=not said)
+            different = probe_points.difference(expected, probe_points.outcomes(Value, name, count), exactly=not said)
             if different is not None:
                 theirs, ours = different
                 raise self._own.refusal(
@@ -268,17 +268,17 @@ class Replacement:
         code = member.__name__  # another than the name where a class says __radd__ = __add__
         if code in self._own.effects:
             raise self._own.refusal(f"its {name} does more than compute, in line {self._own.effects[code]}")
-        count = samples.operand_count(member)
+        count = probe_points.operand_count(member)
         if count is None:
             return True
-        theirs = samples.outcomes(cls, name, count)
+        theirs = probe_points.outcomes(cls, name, count)
         self._expected[name] = count, theirs
-        is_same = samples.difference(theirs, samples.outcomes(Value, name, count)) is None
+        is_same = probe_points.difference(theirs, probe_points.outcomes(Value, name, count)) is None
         shows_labels = name in ("__repr__", "__str__")  # as gradwalk's does, to which any Value may get one
-        again = samples.outcomes(cls, name, count)
-        if not shows_labels and (samples.difference(theirs, again) or samples.difference(again, theirs)):
+        again = probe_points.outcomes(cls, name, count)
+        if not shows_labels and (probe_points.difference(theirs, again) or probe_points.difference(again, theirs)):
             raise self._own.refusal(f"its {name} gives other numbers when it is called again")
-        is_same = is_same and not samples.overwrites(cls, name, count)
+        is_same = is_same and not probe_points.overwrites(cls, name, count)
         if code in self._own.of_powers or not is_same or not any(theirs) or shows_labels:
             return True
         self._native.append(name)
@@ -290,12 +290,12 @@ class Replacement:
             raise self._own.refusal(f"it defines {name}")
         try:
             leaf = cls(1.5)
-            data, grad, gradients = leaf.data, leaf.grad, samples.gradients(cls)
+            data, grad, gradients = leaf.data, leaf.grad, probe_points.gradients(cls)
         except Exception as error:
             raise self._own.refusal(f"sums and products of {cls.__name__}(1.5) raise {error!r}") from None
         if not _are_numbers(data, grad) or (data, grad) != (1.5, 0.0):
             raise self._own.refusal(f"{cls.__name__}(1.5) has .data {data!r} and .grad {grad!r}, not 1.5 and 0.0")
-        ours = samples.gradients(Value)
+        ours = probe_points.gradients(Value)
         if not (_are_numbers(*gradients) and all(map(partial(isclose, rel_tol=1e-9), gradients, ours))):
             raise self._own.refusal(
                 f"in a graph of sums and products its backward() gives the gradients {gradients}, and gradwalk's {ours}"
@@ -357,13 +357,13 @@ class _Order:
     def __init__(self, cls: type, native: Mapping[str, Any]) -> None:
         self._cls: Any = cls
         self._composed = {name: member for name, member in native.items() if _is_composed(cls, name)}
-        self._graphs = samples.Graphs(_members(cls).keys() & dir(Value))
+        self._graphs = probe_points.Graphs(_members(cls).keys() & dir(Value))
         self._theirs = self._graphs.gradients(cls)
-        self.is_fixed = samples.same_gradients(self._theirs, self._graphs.gradients(cls))
+        self.is_fixed = probe_points.same_gradients(self._theirs, self._graphs.gradients(cls))
 
     def is_same(self) -> bool:
         """Return whether gradwalk's Value, as it is now, gives the same gradients."""
-        return samples.same_gradients(self._theirs, self._graphs.gradients(Value))
+        return probe_points.same_gradients(self._theirs, self._graphs.gradients(Value))
 
     def kept_members(self) -> list[dict[str, Any]]:
         """Return the members of the script's class that may keep its order, to be tried one after the other.
@@ -396,7 +396,7 @@ class _Order:
 def _is_composed(cls: Any, name: str) -> bool:
     """Whether a method of a script's class makes several nodes, as `a - b` is `a + (-b)`."""
     a, b = cls(3.0), cls(2.0)
-    count = samples.operand_count(getattr(cls, name))
+    count = probe_points.operand_count(getattr(cls, name))
     try:
         result = getattr(a, name)(*[b][:count])
     except Exception:  # the script's class does not support this

@@ -15,9 +15,9 @@ from programs import EVERY, EXTREME, as_recorded, fewer, programs
 from gradwalk import grad, hessian, jit, primitive, value_and_grad
 from gradwalk import math as gmath
 from gradwalk.program.code.code import Code
-from gradwalk.program.formats import c_source
+from gradwalk.program.formats.c import c_program
 from gradwalk.program.program import Program
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, traversed, written
 from gradwalk.program.tape import Tape
 
@@ -95,8 +95,8 @@ def test_patterns_with_faults_are_the_same_too(pattern, times, seed):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(st.integers(0, 10**9), min_size=4, max_size=4), st.sampled_from([5, 250]))
 def test_loops_in_c_give_the_same_bits(tmp_path, monkeypatch, seeds, piece):
-    monkeypatch.setattr(c_source, "_PIECE", piece)
-    monkeypatch.setattr(c_source, "FLAT_BELOW", 10)
+    monkeypatch.setattr(c_program, "_PIECE", piece)
+    monkeypatch.setattr(c_program, "FLAT_BELOW", 10)
     x = numpy.linspace(-0.8, 1.1, 9)
     functions = [loopy(seed, depth=3, most=5) for seed in seeds]
 

@@ -15,9 +15,9 @@ from gradwalk.ops.printing.printers import C_HELPERS
 from gradwalk.ops.printing.statements import c_definitions
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE
-from gradwalk.program.formats import c_calls
-from gradwalk.program.formats.c_names import is_taken
-from gradwalk.program.formats.c_repeats import CRepeats
+from gradwalk.program.formats.c import c_calls
+from gradwalk.program.formats.c.c_loops import CRepeats
+from gradwalk.program.formats.c.reserved import is_taken
 from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
 # The most statements in a function. A compiler's time grows faster than a function's length.

@@ -10,8 +10,8 @@ from typing import Any
 import numpy
 
 from gradwalk.program.calls.call import Call
-from gradwalk.program.calls.choice import Choice
 from gradwalk.program.calls.loop import Loop, Sizes
+from gradwalk.program.calls.switch import Choice
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices, Recording

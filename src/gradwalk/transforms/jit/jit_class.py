@@ -13,7 +13,7 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Graph
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling, current_policy
 from gradwalk.program.program import Program
-from gradwalk.program.run.prepared_call import MISSED, PreparedCall
+from gradwalk.program.run.fast_call import MISSED, PreparedCall
 from gradwalk.program.tracing.trace import Recording, named
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache, prepared_call
 from gradwalk.program.tracing.wrapper import Wrapper

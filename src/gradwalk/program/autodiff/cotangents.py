@@ -20,7 +20,7 @@ from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
 from gradwalk.ops.compiled.evaluate import NAMES
-from gradwalk.program.autodiff import derivative_templates, tame
+from gradwalk.program.autodiff import derivative_templates, finiteness
 from gradwalk.program.autodiff.derivative_templates import Templates
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions import simplify
@@ -288,11 +288,11 @@ class Derivatives:
     def _chosen(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> cython.int:
         """Return the choice by which an instruction that selects passes a derivative on."""
         if not self._knows_tame:
-            tame.mark_tame(self._store, self._arrays[3])
+            finiteness.mark_tame(self._store, self._arrays[3])
             if self._is_forward:
                 self._find_calm()
             else:
-                tame.mark_risky(self._store, self._arrays[4])
+                finiteness.mark_risky(self._store, self._arrays[4])
             self._knows_tame = True
         # `maximum` and its like choose by their operands: they are nan where an operand is, and contain no nan.
         is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)

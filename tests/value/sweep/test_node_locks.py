@@ -9,7 +9,7 @@ import time
 import pytest
 
 from gradwalk import Graph, Value, topological_order, zero_grad
-from gradwalk.value.sweep import claims
+from gradwalk.value.sweep import node_locks
 
 
 def cubed(x: Value, meanwhile=lambda: None) -> Value:
@@ -55,7 +55,7 @@ def test_a_rule_may_wait_for_a_thread_that_differentiates_something_else():
     x = Value(2.0)
     cubed(x, lambda: inner.append(in_thread(lambda: gradient_of_square(5.0)))).backward()
     assert (x.grad, inner) == (12.0, [10.0])
-    assert not claims.exist()
+    assert not node_locks.exist()
 
 
 def test_a_rule_may_wait_for_a_thread_that_calls_rules():
@@ -119,7 +119,7 @@ def test_two_sweeps_that_wait_for_each_other_are_refused():
     assert not any(thread.is_alive() for thread in threads)
     assert len(errors) == 1
     assert "would wait for the other" in errors[0]
-    assert not claims.exist()
+    assert not node_locks.exist()
 
 
 def test_a_rule_that_fails_gives_up_its_claim():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gradwalk
-from gradwalk.cli import served
+from gradwalk.cli import serve
 from gradwalk.cli.main import main
 from gradwalk.explain.page.page import page, served_page
 
@@ -43,7 +43,7 @@ def test_the_page_and_what_it_loads(distribution: Path, tmp_path: Path, capsys: 
 
 
 def test_the_archive_is_this_gradwalk_as_plain_python(distribution: Path, tmp_path: Path):
-    [_, ours] = served.put_python(distribution, tmp_path / "pyodide")
+    [_, ours] = serve.put_python(distribution, tmp_path / "pyodide")
     archive = tmp_path / "pyodide" / ours
     with zipfile.ZipFile(archive) as packed:
         assert not [name for name in packed.namelist() if name.endswith((".so", ".pyd", ".c", ".pyc"))]
@@ -59,7 +59,7 @@ def test_the_archive_is_this_gradwalk_as_plain_python(distribution: Path, tmp_pa
 def test_the_archive_has_the_same_bytes_each_time(distribution: Path, tmp_path: Path):
     archives = []
     for folder in ("one", "two"):
-        [_, ours] = served.put_python(distribution, tmp_path / folder)
+        [_, ours] = serve.put_python(distribution, tmp_path / folder)
         archives.append((tmp_path / folder / ours).read_bytes())
     assert archives[0] == archives[1]
 

@@ -18,8 +18,8 @@ from programs import EVERY, EXTREME, OPCODES, as_recorded, fewer, programs
 
 from gradwalk import jit, primitive, value_and_grad
 from gradwalk import math as gmath
-from gradwalk.program.formats import c_source
-from gradwalk.program.formats.c_names import is_taken
+from gradwalk.program.formats.c import c_program
+from gradwalk.program.formats.c.reserved import is_taken
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.tape import Tape
 
@@ -32,7 +32,7 @@ def same(a: float, b: float) -> bool:
 @settings(fewer(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.lists(programs(EXTREME, EVERY, longest=12), min_size=20, max_size=20))
 def test_it_computes_the_same_bits(piece, drawn, tmp_path, monkeypatch):
-    monkeypatch.setattr(c_source, "_PIECE", piece)
+    monkeypatch.setattr(c_program, "_PIECE", piece)
     program = as_recorded(*drawn)
     numbers = [x for part in drawn for x in part.leaves]
     found = compiled(tmp_path, program.to_c(), *SAME_BITS)(numbers, len(drawn))
@@ -67,7 +67,7 @@ def test_numbers_are_exact(tmp_path):
 
 @pytest.mark.parametrize("piece", [2, 250])
 def test_a_compiler_of_cpp_takes_it(piece, tmp_path, monkeypatch):
-    monkeypatch.setattr(c_source, "_PIECE", piece)
+    monkeypatch.setattr(c_program, "_PIECE", piece)
     tape = Tape()
     x, y = tape.input(), tape.input()
     program = tape.program(
@@ -90,7 +90,7 @@ def test_what_no_output_needs_is_left_out(tmp_path):
 @pytest.mark.parametrize("piece", [1, 250])
 @pytest.mark.parametrize(("inputs", "outputs"), [(0, []), (1, []), (1, [0]), (1, [0, 0])])
 def test_without_instructions(inputs, outputs, piece, tmp_path, monkeypatch):
-    monkeypatch.setattr(c_source, "_PIECE", piece)
+    monkeypatch.setattr(c_program, "_PIECE", piece)
     program = Program(inputs, [], numpy.zeros(0, numpy.int32), [], outputs)
     assert compiled(tmp_path, program.to_c())([0.25] * inputs, len(outputs)) == [0.25] * len(outputs)
 

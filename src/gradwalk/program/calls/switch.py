@@ -11,7 +11,7 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.derived import pulled, pushed, weight
+from gradwalk.program.calls.program_derivatives import pulled, pushed, weight
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
 from gradwalk.program.native.machine_code import under
@@ -96,7 +96,7 @@ class Choice(Call):
 
 
 def choice_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
-    """Read a choice from a file: see `gradwalk.program.code.call_kinds`."""
+    """Read a choice from a file: see `gradwalk.program.code.call_registry`."""
     if settings:
         raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
     if not parts:

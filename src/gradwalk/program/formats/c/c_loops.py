@@ -8,8 +8,8 @@ import numpy
 
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import INSTRUCTIONS, TAKE
-from gradwalk.program.formats.placement import Loops, Placement, before
-from gradwalk.program.reroll.fold import fold
+from gradwalk.program.formats.storage import Loops, Placement, before
+from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))

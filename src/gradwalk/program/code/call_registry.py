@@ -19,9 +19,9 @@ Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
 KINDS = {
     "loop": "gradwalk.program.calls.loop:loop_from_file",
     "loop_back": "gradwalk.program.calls.loop:loop_back_from_file",
-    "switch": "gradwalk.program.calls.choice:choice_from_file",
+    "switch": "gradwalk.program.calls.switch:choice_from_file",
 }
-_PORTABLE = "gradwalk.program.calls.derived:portable"
+_PORTABLE = "gradwalk.program.calls.program_derivatives:portable"
 
 
 def maker(kind: str) -> Make:

@@ -1,0 +1,1 @@
+"""Run like instructions of a program together, in rows."""
