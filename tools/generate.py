@@ -16,7 +16,7 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -27,13 +27,18 @@ package = ModuleType("gradwalk")
 package.__path__ = [str(ROOT / "src/gradwalk")]
 sys.modules["gradwalk"] = package
 
-from page_table import page  # noqa: E402  these need the line above
+from opcode_numbers import SCHEDULED, numbered, opcode_file  # noqa: E402  these need the line above
+
+from gradwalk.ops.compiled.opcodes import OPCODES  # noqa: E402
+
+OPCODES.update(numbered(OPCODES))  # what follows makes templates of all rows
+
+from page_table import page  # noqa: E402
 from public_names import public_names  # noqa: E402
 from table_checks import problems  # noqa: E402
 from vector_constants import VECTOR_FUNCTIONS, vector_constants  # noqa: E402
 
 from gradwalk.base import ieee  # noqa: E402
-from gradwalk.ops.compiled.numbering import OPCODES, SCHEDULED  # noqa: E402
 from gradwalk.ops.compiled.templates import OPERANDS as TEMPLATE_OPERANDS  # noqa: E402
 from gradwalk.ops.compiled.templates import TOTAL, Template, expansion, taken_apart  # noqa: E402
 from gradwalk.ops.definitions import DEFINITIONS  # noqa: E402
@@ -109,30 +114,33 @@ def evaluate() -> Lines:
 
 
 def _constants() -> Lines:
-    yield from _words("NAMES", [row.name for row in GRAPH_ROWS])
-    yield from _words("SYMBOLS", [row.symbol for row in GRAPH_ROWS])
+    yield from _words("NAMES", {OPCODES[row.name]: row.name for row in GRAPH_ROWS})
+    yield from _words("SYMBOLS", {OPCODES[row.name]: row.symbol for row in GRAPH_ROWS})
     yield f'ARITIES = tuple(map(int, "{_arities()}"))'
-    yield from _words("_UFUNCS", [row.ufunc or "-" for row in TABLE])
-    yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS)}"
+    yield from _words("_UFUNCS", {OPCODES[row.name]: row.ufunc for row in TABLE if row.ufunc})
+    yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS) if ufunc}"
     yield f"OPERATORS = frozenset(({', '.join(str(OPCODES[row.name]) for row in TABLE if row.operator)}))"
     yield f"FUSED = ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
 
 
 def _arities() -> str:
     """A digit for each opcode; 0 for leaves, variadic rows and calls, which have no fixed number of operands."""
-    digits = ["0"] * (1 + max(OPCODES[row.name] for row in FUSED))
-    for row in ROWS:
-        digits[OPCODES[row.name]] = str(row.arity)
-    return "".join(digits)
+    return _digits({OPCODES[row.name]: row.arity for row in ROWS})
 
 
-def _words(constant: str, words: list[str]) -> Lines:
-    """A tuple of words by opcode, several to a line."""
-    yield f"{constant} = ("
-    yield '    "",'
-    yield "    *("
+def _digits(by_opcode: Mapping[int, int]) -> str:
+    """A digit for each opcode, 0 where none is given."""
+    return "".join(str(by_opcode.get(opcode, 0)) for opcode in range(1 + max(OPCODES.values())))
+
+
+def _words(constant: str, by_opcode: Mapping[int, str]) -> Lines:
+    """A tuple of words by opcode, several to a line. An underscore is the empty string."""
+    words = [by_opcode.get(opcode, "_") for opcode in range(1 + max(by_opcode))]
+    yield f"{constant} = tuple("
+    yield '    word.strip("_")'
+    yield "    for word in ("
     yield from (f'        "{line} "' for line in textwrap.wrap(" ".join(words), 104))
-    yield "    ).split(),"
+    yield "    ).split()"
     yield ")"
 
 
@@ -246,10 +254,10 @@ def _facts() -> Lines:
     yield f"    return opcode in ({', '.join(selecting)})"
     yield from _c_function("is_tame(opcode: cython.int)", "bint")
     yield '    """Return whether a row has finite numbers and partials where its operands are finite and not huge."""'
-    yield from _marked([_is_tame(row) for row in TABLE])
+    yield from _marked([row for row in TABLE if _is_tame(row)])
     yield from _c_function("has_constant_partials(opcode: cython.int)", "bint")
     yield '    """Return whether the partials of a row are constants, or choices among constants."""'
-    yield from _marked([all(is_choice_of_numbers(row.partial(i)) for i in range(row.arity)) for row in TABLE])
+    yield from _marked([row for row in TABLE if all(is_choice_of_numbers(row.partial(i)) for i in range(row.arity))])
     yield from _c_function("non_differentiable(opcode: cython.int)", "int")
     yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
     for row in GRAPH_ROWS:
@@ -260,18 +268,21 @@ def _facts() -> Lines:
     yield from _fusion_function()
     yield from _c_function("is_variadic(opcode: cython.int)", "bint")
     yield '    """Return whether the opcode is that of a row for any number of operands."""'
-    yield f"    return {OPCODES[VARIADIC[0].name]} <= opcode <= {OPCODES[VARIADIC[-1].name]}"
+    yield f"    return opcode in ({', '.join(str(OPCODES[row.name]) for row in VARIADIC)})"
+    yield from _c_function("is_scalar(opcode: cython.int)", "bint")
+    yield '    """Return whether the opcode is that of a row for one, two or three operands, which is not a fused one."""'
+    yield from _marked(TABLE)
     yield from _c_function("arity(opcode: cython.int)", "int")
     yield '    """Return the number of operands; 0 for leaves, variadic rows and calls, which have no fixed one."""'
     yield f'    arities: cython.p_char = b"{_arities()}"'
     yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
 
 
-def _marked(rows: Sequence[bool]) -> Lines:
-    """What returns whether the row of an opcode is one of those."""
-    marks = "0" + "".join("1" if row else "0" for row in rows)
+def _marked(rows: Sequence[Row]) -> Lines:
+    """What returns whether an opcode is that of one of some rows."""
+    marks = _digits({OPCODES[row.name]: 1 for row in rows})
     yield f'    marks: cython.p_char = b"{marks}"'
-    yield f'    return 0 < opcode <= {len(TABLE)} and marks[opcode] == ord("1")'
+    yield '    return opcode > 0 and marks[opcode] == ord("1")'
 
 
 def _is_tame(row: Operation) -> bool:
@@ -656,7 +667,10 @@ BLOCKS: list[tuple[str, Callable[[], Lines]]] = [
     ("docs/operations.md", reference),
     ("web/src/core/ieee.js", page_definitions),
 ]
-FILES: list[tuple[str, Callable[[], Lines]]] = [("web/src/core/table.js", page)]
+FILES: list[tuple[str, Callable[[], Lines]]] = [
+    ("src/gradwalk/ops/compiled/opcodes.py", lambda: opcode_file(OPCODES)),
+    ("web/src/core/table.js", page),
+]
 
 
 def main() -> int:

@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradwalk.ops.compiled.numbering import INSTRUCTIONS, LARGEST_OPCODE
+from opcode_numbers import INSTRUCTIONS, LARGEST_OPCODE, numbered
+
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.compiled.templates import missing_rows
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import NEVER, as_formula, functions, given, number, variables
 from gradwalk.ops.formula import name as variable
 from gradwalk.ops.printing.printers import C_HELPERS, IN_C
 from gradwalk.ops.rows import Reduction
-from gradwalk.ops.table import FUSED, GRAPH_ROWS, REDUCTIONS, TABLE
+from gradwalk.ops.table import FUSED, REDUCTIONS, TABLE
 
 # The functions of C99's <math.h> that take doubles and return one. Each has a sibling for floats, such as sinf.
 _MATH_H = """
@@ -32,15 +34,15 @@ def problems(root: Path) -> list[str]:
 
 
 def _wrong_numbers() -> Iterator[str]:
-    """Numbers are unique as long as names are, and have to fit into the type that holds them in C."""
+    """Names are unique, and numbers fit into their type in C."""
     for name, count in Counter(INSTRUCTIONS).items():
         if count > 1:
-            yield f"{count} instructions are called {name}: numbering.py needs a name for each"
-    rows = len(GRAPH_ROWS)
-    if len(INSTRUCTIONS) > LARGEST_OPCODE:
+            yield f"{count} instructions are called {name}: each needs a name of its own"
+    largest = max(numbered(OPCODES).values())
+    if largest > LARGEST_OPCODE:
         yield (
-            f"{rows} rows make {len(INSTRUCTIONS)} opcodes, and Value keeps its opcode in a signed char, which "
-            f"counts to {LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in numbering.py"
+            f"there are {largest} opcodes, and Value keeps its opcode in a signed char, which counts to "
+            f"{LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in tools/opcode_numbers.py"
         )
 
 

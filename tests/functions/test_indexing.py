@@ -51,7 +51,7 @@ from gradwalk import (
     vmap,
     zero_grad,
 )
-from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.program.code.opcodes import TAKE
 from gradwalk.program.tape import Tape
 from gradwalk.value.value import apply, apply_variadic

@@ -16,7 +16,7 @@ from wasm import deeply_nested
 
 from gradwalk import Graph, Value, named_scope, nn, no_grad, source_lines, topological_order
 from gradwalk.graph.node import GraphError
-from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.value.value import sumprod
 
 SUMPROD = OPCODES["sumprod"]

@@ -14,11 +14,9 @@ import numpy
 from references import MPMATH, Functions, mpmath, not_real, psi
 
 import gradwalk
+from gradwalk.ops.compiled.opcodes import OPCODES as OPCODES
 from gradwalk.ops.rows import Operation
-from gradwalk.ops.table import TABLE
 from gradwalk.value.value import apply
-
-OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 
 
 class Format(NamedTuple):

@@ -12,6 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from gradwalk import Value
+from gradwalk.ops.compiled.opcodes import OPCODES as OPCODES
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.program import Program as Recorded
 from gradwalk.program.run.fast_call import PreparedCall
@@ -19,8 +20,6 @@ from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.tape import Tape
 from gradwalk.trees.fast.form import NumberForm, SequenceForm
 from gradwalk.value.value import apply
-
-OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 
 # Rows that are not defined for all numbers, or have poles.
 PARTLY_DEFINED = (

@@ -13,13 +13,13 @@ from references import MPMATH, TORCH, mpmath, psi, torch, torch_leaf, ulps_apart
 
 import gradwalk.math
 from gradwalk import Value
+from gradwalk.ops.compiled.opcodes import OPCODES as OPCODES
 from gradwalk.ops.formula import Formula, textbook
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import TABLE
 from gradwalk.value.value import apply
 
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 NAMES = ("x", "y", "z", "out")
 EPSILON = 2.0**-52
 # Ufuncs that compare objects by themselves, or take none.

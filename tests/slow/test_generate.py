@@ -17,7 +17,7 @@ from sysconfig import get_path
 import pytest
 from checkout import ROOT
 
-from gradwalk.ops.compiled.numbering import INSTRUCTIONS
+from gradwalk.ops.compiled.opcodes import INSTRUCTIONS
 from gradwalk.ops.table import GRAPH_ROWS
 
 ROW = """    Operation(
@@ -488,7 +488,7 @@ WRONG_REDUCTIONS = {
         "the reduction r has 0 partials: one to three sequences have a partial each"
     ],
     """Reduction("muladd", "r", 0, total + x, [1], None, [REAL], "wrong")""": [
-        "2 instructions are called muladd: numbering.py needs a name for each"
+        "2 instructions are called muladd: each needs a name of its own"
     ],
 }
 

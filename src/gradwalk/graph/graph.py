@@ -309,10 +309,10 @@ def _check_lengths(graph: Graph) -> None:
 
 def _check_opcodes(graph: Graph) -> None:
     """Raise `GraphError` unless every opcode exists and has as many operands as it takes."""
-    strange = (graph.opcodes < 0) | (graph.opcodes >= len(NAMES))
+    strange = ~numpy.isin(graph.opcodes, [0, *filter(NAMES.__getitem__, range(len(NAMES)))])
     if strange.any():
         index = int(strange.argmax())
-        raise GraphError(f"node {index} has opcode {graph.opcodes[index]}, and they go from 0 to {len(NAMES) - 1}")
+        raise GraphError(f"node {index} has opcode {graph.opcodes[index]}, and no operation has that")
     given = numpy.diff(graph.offsets)
     takes_as_many = given == numpy.array(ARITIES)[graph.opcodes]
     for row in VARIADIC:

@@ -9,7 +9,7 @@ import numpy
 from gradwalk.graph.graph import Graph, as_graph
 from gradwalk.graph.node import Node
 from gradwalk.graph.record import CONSTANT, record
-from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.compiled.templates import OPERANDS, TOTAL, Template, expansion
 from gradwalk.ops.rows import Reduction
 from gradwalk.value.source.source_line import SourceLine

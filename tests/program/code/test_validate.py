@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_recorded, fewer, programs
 
-from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import BY_NAME
 from gradwalk.program.calls.call import Call
 from gradwalk.program.code.code import Code

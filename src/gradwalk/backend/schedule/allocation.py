@@ -12,6 +12,7 @@ from gradwalk.backend.schedule.encoding import COLUMN, FORMS, IN_SLOT, KINDS, SC
 from gradwalk.backend.schedule.prologue import Prologue
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
 from gradwalk.program.code.opcodes import LOAD, TAKE
 
 if not TYPE_CHECKING and cython.compiled:
@@ -188,7 +189,7 @@ class _Writer:
             self._release(y, time)
         if arity > 2:
             self._release(z, time)
-        if opcode < _LOAD:
+        if evaluate.arity(opcode) > 0:
             self._slot[out] = self._result_slot()
             out = self._slot[out]
         self._append(_FORMS * opcode + form, out, a, b, c)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.formula import NEVER, Formula, as_formula, given, name, number, where
 from gradwalk.ops.rows import Fused, Operation, Reduction
 from gradwalk.ops.table import BY_NAME, TABLE

@@ -11,6 +11,7 @@ import numpy
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled.evaluate import ARITIES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, OUT, Template, template
 from gradwalk.ops.table import TABLE
 from gradwalk.program.instructions import simplify
@@ -117,10 +118,11 @@ def _template_arrays() -> tuple[list[Any], int]:
     """Return start, result, reads, opcode, x, y and z of all templates, and the length of the longest."""
     start, result, reads = [0, 0, 0], [_NO_RESULT] * 3, [0] * 3  # opcode 0 is no operation
     instructions: list[tuple[int, ...]] = []
-    for opcode in range(1, len(TABLE) + 1):
+    rows = {OPCODES[row.name] for row in TABLE}
+    for opcode in range(1, 1 + max(rows)):
         for position in range(3):
             start.append(len(instructions))
-            found = template(opcode, position) if position < ARITIES[opcode] else None
+            found = template(opcode, position) if opcode in rows and position < ARITIES[opcode] else None
             result.append(_NO_RESULT if found is None else found.result)
             reads.append(0 if found is None else _read(found))
             for code, operands, number in found.instructions if found is not None else ():

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwalk.ops.compiled import numbering
+from gradwalk.ops.compiled import opcodes
 from gradwalk.ops.formula import name, substituted
 from gradwalk.ops.printing.printers import c
 from gradwalk.ops.rows import Fused, Operation
 from gradwalk.ops.table import ROWS
 
-CALL = numbering.OPCODES["call"]  # a result of a function of Python
-TAKE = numbering.OPCODES["take"]  # the operand in a table of the program's that an index picks
-LOAD, STORE, SUM, DOT, SCATTER, MACHINE = [numbering.OPCODES[name] for name in numbering.SCHEDULED]  # in schedules
+CALL = opcodes.OPCODES["call"]  # a result of a Python function
+TAKE = opcodes.OPCODES["take"]  # the operand in a table of the program that an index selects
+
+# Instructions of schedules alone: load a column of the batch, store numbers to an output, add a sum or a sum of products
+# to the total of an output, add numbers to the outputs that an index selects, and run machine code.
+LOAD, STORE, SUM, DOT, SCATTER, MACHINE = [
+    opcodes.OPCODES[name] for name in ("load", "store", "sum", "dot", "scatter", "machine")
+]
 
 _FIELDS = {"x": name("{0}"), "y": name("{1}"), "z": name("{2}")}
 
@@ -47,6 +52,6 @@ def _described(row: Operation | Fused) -> OpcodeInfo:
 
 
 # Those with a fixed number of operands: all but `CALL` and `TAKE`, whose operands stand in lists of the program's own.
-INSTRUCTIONS = {numbering.OPCODES[row.name]: _described(row) for row in ROWS}
+INSTRUCTIONS = {opcodes.OPCODES[row.name]: _described(row) for row in ROWS}
 NAMES = {opcode: instruction.name for opcode, instruction in INSTRUCTIONS.items()} | {CALL: "call", TAKE: "take"}
 OPCODES = {name: opcode for opcode, name in NAMES.items()}

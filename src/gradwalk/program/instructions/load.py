@@ -234,7 +234,7 @@ def inline_program(
             index[i] = simplify.emit_take(store, index[code[k + 1]], table)
         else:
             x, y, z = index[code[k + 1]], index[code[k + 2]], index[code[k + 3]]
-            if code[k] < _call:
+            if evaluate.is_scalar(code[k]):
                 index[i] = simplify.emit(store, code[k], x, y, z)
             else:
                 index[i] = _unfused(store, code[k], x, y, z)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy
 
-from gradwalk.ops.compiled.numbering import OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, Functions, computed, equal, functions, name, where
 from gradwalk.ops.table import ROWS

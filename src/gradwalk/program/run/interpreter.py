@@ -416,7 +416,7 @@ class Interpreter:
         called: dict = {}
         for k in range(0, self._length, 4):
             opcode = code[k]
-            if opcode >= TAKE:
+            if not evaluate.is_scalar(opcode):
                 results.append(_applied_specially(self.code, k, results, called))
                 continue
             x = results[code[k + 1]]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
-from gradwalk.ops.compiled.numbering import OPCODES as OPCODE_OF
+from gradwalk.ops.compiled.opcodes import OPCODES as OPCODE_OF
 from gradwalk.program.run.rows import row_loops
 
 if not TYPE_CHECKING and cython.compiled:

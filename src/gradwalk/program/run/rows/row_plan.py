@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
-from gradwalk.ops.compiled.numbering import OPCODES as OPCODE_OF
+from gradwalk.ops.compiled.opcodes import OPCODES as OPCODE_OF
 from gradwalk.ops.rows import is_arithmetic
 from gradwalk.ops.table import ROWS
 from gradwalk.program.code.code import Code
