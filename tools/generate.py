@@ -114,34 +114,29 @@ def evaluate() -> Lines:
 
 
 def _constants() -> Lines:
-    yield from _words("NAMES", {OPCODES[row.name]: row.name for row in GRAPH_ROWS})
-    yield from _words("SYMBOLS", {OPCODES[row.name]: row.symbol for row in GRAPH_ROWS})
-    yield f'ARITIES = tuple(map(int, "{_arities()}"))'
-    yield from _words("_UFUNCS", {OPCODES[row.name]: row.ufunc for row in TABLE if row.ufunc})
+    """Names, symbols and ufuncs by opcode, with one line for each row."""
+    yield "_ROWS = ("
+    for row in GRAPH_ROWS:
+        words = [row.name, row.symbol, row.ufunc if isinstance(row, Operation) else ""]
+        yield f"    ({OPCODES[row.name]}, {', '.join(map(json.dumps, words))}),"
+    yield ")"
+    yield "NAMES, SYMBOLS, _UFUNCS = (_by_opcode(_ROWS, column) for column in (1, 2, 3))"
     yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS) if ufunc}"
     yield f"OPERATORS = frozenset(({', '.join(str(OPCODES[row.name]) for row in TABLE if row.operator)}))"
     yield f"FUSED = ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
+    yield "# A digit for each opcode: the number of operands, if it is fixed; and 4 more for rows with constant partials, and 8"
+    yield "# for rows that are finite where their operands are."
+    yield f'_FACTS = cython.declare(cython.p_char, b"{_facts_by_opcode()}")'
+    yield "ARITIES = tuple(_FACTS[opcode] & 3 for opcode in range(len(_FACTS)))"
 
 
-def _arities() -> str:
-    """A digit for each opcode; 0 for leaves, variadic rows and calls, which have no fixed number of operands."""
-    return _digits({OPCODES[row.name]: row.arity for row in ROWS})
-
-
-def _digits(by_opcode: Mapping[int, int]) -> str:
-    """A digit for each opcode, 0 where none is given."""
-    return "".join(str(by_opcode.get(opcode, 0)) for opcode in range(1 + max(OPCODES.values())))
-
-
-def _words(constant: str, by_opcode: Mapping[int, str]) -> Lines:
-    """A tuple of words by opcode, several to a line. An underscore is the empty string."""
-    words = [by_opcode.get(opcode, "_") for opcode in range(1 + max(by_opcode))]
-    yield f"{constant} = tuple("
-    yield '    word.strip("_")'
-    yield "    for word in ("
-    yield from (f'        "{line} "' for line in textwrap.wrap(" ".join(words), 104))
-    yield "    ).split()"
-    yield ")"
+def _facts_by_opcode() -> str:
+    """A character for each opcode, from `0` to `?`."""
+    facts = {OPCODES[row.name]: row.arity for row in ROWS}
+    for row in TABLE:
+        has_constants = all(is_choice_of_numbers(row.partial(i)) for i in range(row.arity))
+        facts[OPCODES[row.name]] += 4 * has_constants + 8 * _is_tame(row)
+    return "".join(chr(ord("0") + facts.get(opcode, 0)) for opcode in range(1 + max(OPCODES.values())))
 
 
 def _value_function() -> Lines:
@@ -254,10 +249,10 @@ def _facts() -> Lines:
     yield f"    return opcode in ({', '.join(selecting)})"
     yield from _c_function("is_tame(opcode: cython.int)", "bint")
     yield '    """Return whether a row has finite numbers and partials where its operands are finite and not huge."""'
-    yield from _marked([row for row in TABLE if _is_tame(row)])
+    yield "    return opcode > 0 and _FACTS[opcode] & 8 != 0"
     yield from _c_function("has_constant_partials(opcode: cython.int)", "bint")
     yield '    """Return whether the partials of a row are constants, or choices among constants."""'
-    yield from _marked([row for row in TABLE if all(is_choice_of_numbers(row.partial(i)) for i in range(row.arity))])
+    yield "    return opcode > 0 and _FACTS[opcode] & 4 != 0"
     yield from _c_function("non_differentiable(opcode: cython.int)", "int")
     yield '    """Return the operands that never get a gradient, as bits: bit i for the operand at position i."""'
     for row in GRAPH_ROWS:
@@ -270,19 +265,11 @@ def _facts() -> Lines:
     yield '    """Return whether the opcode is that of a row for any number of operands."""'
     yield f"    return opcode in ({', '.join(str(OPCODES[row.name]) for row in VARIADIC)})"
     yield from _c_function("is_scalar(opcode: cython.int)", "bint")
-    yield '    """Return whether the opcode is that of a row for one, two or three operands, which is not a fused one."""'
-    yield from _marked(TABLE)
+    yield '    """Return whether the opcode is that of a row for one, two or three operands that is not fused."""'
+    yield f"    return arity(opcode) > 0 and opcode not in ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
     yield from _c_function("arity(opcode: cython.int)", "int")
     yield '    """Return the number of operands; 0 for leaves, variadic rows and calls, which have no fixed one."""'
-    yield f'    arities: cython.p_char = b"{_arities()}"'
-    yield '    return arities[opcode] - ord("0") if opcode > 0 else 0'
-
-
-def _marked(rows: Sequence[Row]) -> Lines:
-    """What returns whether an opcode is that of one of some rows."""
-    marks = _digits({OPCODES[row.name]: 1 for row in rows})
-    yield f'    marks: cython.p_char = b"{marks}"'
-    yield '    return opcode > 0 and marks[opcode] == ord("1")'
+    yield "    return _FACTS[opcode] & 3 if opcode > 0 else 0"
 
 
 def _is_tame(row: Operation) -> bool:
