@@ -16,7 +16,7 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -114,19 +114,11 @@ def evaluate() -> Lines:
 
 
 def _constants() -> Lines:
-    """Names, symbols and ufuncs by opcode, with one line for each row."""
-    yield "_ROWS = ("
-    for row in GRAPH_ROWS:
-        words = [row.name, row.symbol, row.ufunc if isinstance(row, Operation) else ""]
-        yield f"    ({OPCODES[row.name]}, {', '.join(map(json.dumps, words))}),"
-    yield ")"
-    yield "NAMES, SYMBOLS, _UFUNCS = (_by_opcode(_ROWS, column) for column in (1, 2, 3))"
-    yield "UFUNCS = {ufunc: opcode for opcode, ufunc in enumerate(_UFUNCS) if ufunc}"
     yield f"OPERATORS = frozenset(({', '.join(str(OPCODES[row.name]) for row in TABLE if row.operator)}))"
     yield f"FUSED = ({', '.join(str(OPCODES[row.name]) for row in FUSED)})"
-    yield "# A digit for each opcode: the number of operands, if it is fixed; and 4 more for rows with constant partials, and 8"
-    yield "# for rows that are finite where their operands are."
-    yield f'_FACTS = cython.declare(cython.p_char, b"{_facts_by_opcode()}")'
+    yield "# A character for each opcode: 0 plus the number of operands if it is fixed, plus 4 for rows with constant"
+    yield "# partials, plus 8 for rows that are finite where their operands are."
+    yield from ("_FACTS = cython.declare(", "    cython.p_char,", f'    b"{_facts_by_opcode()}",', ")")
     yield "ARITIES = tuple(_FACTS[opcode] & 3 for opcode in range(len(_FACTS)))"
 
 

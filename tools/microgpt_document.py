@@ -27,7 +27,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk import Graph, Value, optim, source_lines
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "examples/microgpt.py"

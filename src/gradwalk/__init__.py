@@ -29,6 +29,7 @@ _NAMES = {
     "gradwalk.explain.check.check": ("check", "gradcheck"),
     "gradwalk.explain.draw.draw": ("draw", "draw_dot", "trace"),
     "gradwalk.explain.walk": ("Walk", "walk"),
+    "gradwalk.functions.indexing": ("interp", "one_hot", "pchip", "searchsorted", "take"),
     "gradwalk.graph.graph": ("Graph",),
     "gradwalk.graph.opening": ("opened",),
     "gradwalk.program.program": ("Program", "ProgramError"),
@@ -41,12 +42,11 @@ _NAMES = {
     "gradwalk.transforms.jit.jit": ("jit",),
     "gradwalk.transforms.jvp": ("hvp", "jvp", "vjp"),
     "gradwalk.transforms.sparse.sparse": ("sparse_hessian", "sparse_jacobian"),
-    "gradwalk.value.sweep.backward": ("zero_grad",),
     "gradwalk.value.modes": ("RecordingError", "debug_nans", "no_grad", "source_lines"),
+    "gradwalk.value.scopes": ("label", "named_scope"),
+    "gradwalk.value.sweep.backward": ("zero_grad",),
     "gradwalk.value.sweep.order": ("topological_order",),
     "gradwalk.value.sweep.refresh": ("refresh",),
-    "gradwalk.value.scopes": ("label", "named_scope"),
-    "gradwalk.functions.indexing": ("interp", "one_hot", "pchip", "searchsorted", "take"),
     "gradwalk.value.value": ("Value",),
 }
 
@@ -74,6 +74,11 @@ if TYPE_CHECKING:
     from gradwalk.explain.draw.draw import trace as trace
     from gradwalk.explain.walk import Walk as Walk
     from gradwalk.explain.walk import walk as walk
+    from gradwalk.functions.indexing import interp as interp
+    from gradwalk.functions.indexing import one_hot as one_hot
+    from gradwalk.functions.indexing import pchip as pchip
+    from gradwalk.functions.indexing import searchsorted as searchsorted
+    from gradwalk.functions.indexing import take as take
     from gradwalk.graph.graph import Graph as Graph
     from gradwalk.graph.opening import opened as opened
     from gradwalk.program.program import Program as Program
@@ -95,20 +100,15 @@ if TYPE_CHECKING:
     from gradwalk.transforms.jvp import vjp as vjp
     from gradwalk.transforms.sparse.sparse import sparse_hessian as sparse_hessian
     from gradwalk.transforms.sparse.sparse import sparse_jacobian as sparse_jacobian
-    from gradwalk.value.sweep.backward import zero_grad as zero_grad
     from gradwalk.value.modes import RecordingError as RecordingError
     from gradwalk.value.modes import debug_nans as debug_nans
     from gradwalk.value.modes import no_grad as no_grad
     from gradwalk.value.modes import source_lines as source_lines
-    from gradwalk.value.sweep.order import topological_order as topological_order
-    from gradwalk.value.sweep.refresh import refresh as refresh
     from gradwalk.value.scopes import label as label
     from gradwalk.value.scopes import named_scope as named_scope
-    from gradwalk.functions.indexing import interp as interp
-    from gradwalk.functions.indexing import one_hot as one_hot
-    from gradwalk.functions.indexing import pchip as pchip
-    from gradwalk.functions.indexing import searchsorted as searchsorted
-    from gradwalk.functions.indexing import take as take
+    from gradwalk.value.sweep.backward import zero_grad as zero_grad
+    from gradwalk.value.sweep.order import topological_order as topological_order
+    from gradwalk.value.sweep.refresh import refresh as refresh
     from gradwalk.value.value import Value as Value
     # --- end of generated code ---
 else:  # type checkers would take any name for one that __getattr__ knows

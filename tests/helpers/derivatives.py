@@ -14,7 +14,7 @@ import numpy
 from references import MPMATH, Functions, mpmath, not_real, psi
 
 import gradwalk
-from gradwalk.ops.compiled.opcodes import OPCODES as OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.rows import Operation
 from gradwalk.value.value import apply
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from programs import EVERY, OPCODES
 
 from gradwalk.backend.lane_kernel import LaneKernel
-from gradwalk.ops.compiled.evaluate import ARITIES, NAMES
+from gradwalk.ops.compiled.evaluate import ARITIES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.code import opcodes
 from gradwalk.program.program import Program
 

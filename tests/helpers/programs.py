@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from gradwalk import Value
-from gradwalk.ops.compiled.opcodes import OPCODES as OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.program import Program as Recorded
 from gradwalk.program.run.fast_call import PreparedCall

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from gradwalk.base import ieee
-from gradwalk.ops.compiled.evaluate import ARITIES, NAMES
+from gradwalk.ops.compiled.evaluate import ARITIES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.code.opcodes import CALL, OPCODES
 from gradwalk.program.program import Program
 

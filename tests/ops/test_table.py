@@ -13,7 +13,7 @@ from references import MPMATH, TORCH, mpmath, psi, torch, torch_leaf, ulps_apart
 
 import gradwalk.math
 from gradwalk import Value
-from gradwalk.ops.compiled.opcodes import OPCODES as OPCODES
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.formula import Formula, textbook
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import TABLE

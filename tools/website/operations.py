@@ -13,7 +13,7 @@ import scipy.special
 
 from gradwalk import Value
 from gradwalk.ops import table
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.ops.formula import as_formula
 from gradwalk.ops.printing.printers import text
 from gradwalk.ops.rows import Gather, Operation, Reduction

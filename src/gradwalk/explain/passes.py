@@ -16,7 +16,7 @@ from gradwalk.explain import sentences
 from gradwalk.graph.graph import Graph
 from gradwalk.graph.node import Node
 from gradwalk.graph.record import CONSTANT
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from gradwalk.functions import rows
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value.value import Value, apply
 
 Scalar = TypeVar("Scalar", float, Value)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value import arrays
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import is_staging

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value.value import apply
 
 

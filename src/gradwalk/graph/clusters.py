@@ -10,7 +10,7 @@ import numpy
 from gradwalk.graph.graph import Graph, Integers
 from gradwalk.graph.modules import modules
 from gradwalk.graph.record import CONSTANT
-from gradwalk.ops.compiled.evaluate import SYMBOLS
+from gradwalk.ops.compiled.opcodes import SYMBOLS
 
 _MOST_GROUPS = 60
 _MOST_BUNDLES = 80  # pairs of groups with edges between them

@@ -15,7 +15,8 @@ from gradwalk.base.cached import cached_property
 from gradwalk.graph.json import columns, graph_json
 from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.record import CONSTANT, notes_of, record
-from gradwalk.ops.compiled.evaluate import ARITIES, NAMES, SYMBOLS
+from gradwalk.ops.compiled.evaluate import ARITIES
+from gradwalk.ops.compiled.opcodes import NAMES, SYMBOLS
 from gradwalk.ops.table import VARIADIC, VARIADIC_BY_NAME
 from gradwalk.value.source.source_line import SourceLine, files_of
 from gradwalk.value.value import Value

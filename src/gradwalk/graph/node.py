@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.ops.formula import Formula
 from gradwalk.ops.rows import Gather, Operation, Reduction
 from gradwalk.ops.table import BY_NAME, VARIADIC_BY_NAME

@@ -11,6 +11,7 @@ import numpy
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value.modes import refuse_if_staging
 from gradwalk.value.node import ValueNode, rule_of
 from gradwalk.value.source.source_line import NamedLine, SourceLine
@@ -228,7 +229,7 @@ def _name_by_variables(nodes: FlatNodes, named: dict[int, NamedLine], labels: di
     """Label the nodes that a variable was assigned to and that have no label, with a number where one is taken."""
     inner: set[int] = set()  # made on the way to what was assigned, as the first sums of sum(terms) are
     for index, line in named.items():
-        if line.makes and line.makes != evaluate.NAMES[nodes.opcodes[index]]:
+        if line.makes and line.makes != NAMES[nodes.opcodes[index]]:
             operands = nodes.operands[nodes.offsets[index] : nodes.offsets[index + 1]].tolist()
             inner.update([operand for operand in operands if named.get(operand) == line])
     taken = set(labels.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.autodiff import passes
 from gradwalk.program.instructions import load, lower, simplify
 from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore

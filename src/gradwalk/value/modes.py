@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.base.locks import process_lock
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode
 from gradwalk.value.source.expr_repr import spelled

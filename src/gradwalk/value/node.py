@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
-from gradwalk.ops.compiled.evaluate import ARITIES, SYMBOLS
+from gradwalk.ops.compiled.evaluate import ARITIES
+from gradwalk.ops.compiled.opcodes import SYMBOLS
 from gradwalk.value.memory import marks
 from gradwalk.value.source.source_line import NamedLine, SourceLine
 

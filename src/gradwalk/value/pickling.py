@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value import modes
 from gradwalk.value import node as nodes
 from gradwalk.value.node import ValueNode

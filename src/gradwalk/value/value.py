@@ -17,7 +17,8 @@ import numpy
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat, ieee
 from gradwalk.ops.compiled import evaluate
-from gradwalk.ops.compiled.evaluate import NAMES, OPERATORS, UFUNCS
+from gradwalk.ops.compiled.evaluate import OPERATORS
+from gradwalk.ops.compiled.opcodes import NAMES, UFUNCS
 from gradwalk.value import arrays, conditions, convert, equality, modes, pickling, variadic
 from gradwalk.value import node as nodes
 from gradwalk.value.memory import node_memory

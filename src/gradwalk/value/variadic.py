@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value import convert
 from gradwalk.value.node import ValueNode
 

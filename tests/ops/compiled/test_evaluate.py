@@ -13,8 +13,8 @@ import numpy
 
 import gradwalk
 from gradwalk.ops import table
-from gradwalk.ops.compiled.evaluate import ARITIES, FUSED, NAMES, SYMBOLS, UFUNCS, fused
-from gradwalk.ops.compiled.opcodes import OPCODES
+from gradwalk.ops.compiled.evaluate import ARITIES, FUSED, fused
+from gradwalk.ops.compiled.opcodes import NAMES, OPCODES, SYMBOLS, UFUNCS
 from gradwalk.ops.table import GRAPH_ROWS
 from gradwalk.program.code.opcodes import CALL, DOT, LOAD, STORE, SUM
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradwalk.ops.compiled.evaluate import FUSED, NAMES
+from gradwalk.ops.compiled.evaluate import FUSED
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.calls.call import Call
 from gradwalk.program.code.opcodes import CALL

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gradwalk.graph.json.json_parts import described_line, read_line, read_list, read_text, refuse_unknown
 from gradwalk.graph.node import GraphError
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 
 VERSION = 2  # of the JSON form
 _KINDS = {

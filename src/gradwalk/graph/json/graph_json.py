@@ -25,7 +25,7 @@ from gradwalk.graph.json.json_parts import (
 from gradwalk.graph.json.plain_json import encodable, to_number
 from gradwalk.graph.node import GraphError, Node
 from gradwalk.graph.record import CONSTANT
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value.source.source_line import SourceLine
 
 VERSION = 1  # of the JSON form

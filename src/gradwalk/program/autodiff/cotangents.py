@@ -19,7 +19,7 @@ import numpy
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.autodiff import derivative_templates, finiteness
 from gradwalk.program.autodiff.derivative_templates import Templates
 from gradwalk.program.code.opcodes import CALL, TAKE

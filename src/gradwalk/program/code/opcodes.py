@@ -16,8 +16,8 @@ from gradwalk.ops.table import ROWS
 CALL = opcodes.OPCODES["call"]  # a result of a Python function
 TAKE = opcodes.OPCODES["take"]  # the operand in a table of the program that an index selects
 
-# Instructions of schedules alone: load a column of the batch, store numbers to an output, add a sum or a sum of products
-# to the total of an output, add numbers to the outputs that an index selects, and run machine code.
+# Instructions of schedules alone: load a column of the batch, store numbers to an output, add a sum or a sum of
+# products to the total of an output, add numbers to the outputs that an index selects, and run machine code.
 LOAD, STORE, SUM, DOT, SCATTER, MACHINE = [
     opcodes.OPCODES[name] for name in ("load", "store", "sum", "dot", "scatter", "machine")
 ]

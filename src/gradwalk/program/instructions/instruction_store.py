@@ -17,7 +17,7 @@ import numpy
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
-from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.code import opcodes
 
 if not TYPE_CHECKING and cython.compiled:
@@ -32,8 +32,8 @@ _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, opcodes.CALL)
 _take = cython.declare(cython.int, opcodes.TAKE)
 _none = cython.declare(cython.int, NO_INDEX)
-_add = cython.declare(cython.int, evaluate.NAMES.index("add"))
-_mul = cython.declare(cython.int, evaluate.NAMES.index("mul"))
+_add = cython.declare(cython.int, NAMES.index("add"))
+_mul = cython.declare(cython.int, NAMES.index("mul"))
 
 _longest_list = cython.declare(cython.int, 6)
 _smallest_table = cython.declare(cython.int, 1024)

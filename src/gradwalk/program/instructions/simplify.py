@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
-from gradwalk.ops.compiled.evaluate import NAMES
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.program.instructions.instruction_store import CONSTANT, NO_INDEX, InstructionStore
 
 if not TYPE_CHECKING and cython.compiled:
