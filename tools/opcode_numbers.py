@@ -54,6 +54,6 @@ def opcode_file(numbers: Mapping[str, int]) -> Iterator[str]:
     yield "OPCODES = {name: opcode for name, (opcode, _, _) in _ROWS.items()} | _OTHERS"
     yield "_BY_OPCODE = {opcode: (name, symbol) for name, (opcode, symbol, _) in _ROWS.items()}"
     for constant, position in (("NAMES", 0), ("SYMBOLS", 1)):
-        words = f'_BY_OPCODE.get(opcode, ("", ""))[{position}]'
-        yield f"{constant} = tuple({words} for opcode in range(1 + max(_BY_OPCODE)))"
+        word = f'_BY_OPCODE.get(opcode, ("", ""))[{position}]'
+        yield f"{constant} = tuple({word} for opcode in range(1 + max(_BY_OPCODE)))"
     yield "UFUNCS = {ufunc: opcode for opcode, _, ufunc in _ROWS.values() if ufunc}"

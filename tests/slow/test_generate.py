@@ -18,7 +18,6 @@ import pytest
 from checkout import ROOT
 
 from gradwalk.ops.compiled.opcodes import OPCODES
-from gradwalk.ops.table import GRAPH_ROWS
 
 ROW = """    Operation(
         "softplus2", "softplus2", f.log1p(f.exp(x)), [1 / (1 + f.exp(-x))], [REAL], "softplus again", ufunc="rad2deg"
