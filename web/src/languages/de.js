@@ -1107,7 +1107,7 @@ const TAKES = { "an odd number of": "eine ungerade Anzahl", "at least two": "min
 
 /** @type {typeof en.operations} */
 export const operations = {
-  words: (name) => OPERATIONS[name],
+  words: (name, words) => OPERATIONS[name] ?? words,
   takes: (words) => TAKES[words],
 };
 

@@ -1154,7 +1154,7 @@ export const modules = {
   modules: (first, last) => `${first} to ${last}`,
 };
 
-/** What the table says of its operations, in English: other languages have their own words for each of them. */
+/** The words of the table for its operations, in English. Other languages show these where they have no translation. */
 export const operations = {
   /** What one is. @param {string} _name @param {string} words of the table */
   words: (_name, words) => words,

@@ -1115,7 +1115,7 @@ const TAKES = { "an odd number of": "un nombre impair", "at least two": "au moin
 
 /** @type {typeof en.operations} */
 export const operations = {
-  words: (name) => OPERATIONS[name],
+  words: (name, words) => OPERATIONS[name] ?? words,
   takes: (words) => TAKES[words],
 };
 
