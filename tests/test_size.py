@@ -1,9 +1,10 @@
-"""Files and functions stay small enough to be read at a glance: 700 lines a file, 40 lines of code a function."""
+"""Files, functions and folders are small enough to be read at a glance: 700 lines, 40 lines of code, 15 files."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 
 import pytest
 from checkout import ROOT
@@ -45,3 +46,10 @@ def test_files_are_short():
     sources = [*FILES, *(name for name in scripts if not name.startswith("web/src/languages/"))]
     sizes = {name: hand_written((ROOT / name).read_text(encoding="utf-8")).count("\n") for name in sources}
     assert {name: size for name, size in sizes.items() if size > 700} == {}
+
+
+def test_folders_are_small():
+    """At most 15 source files in a folder, so that a folder is read at a glance as well."""
+    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "web/src").rglob("*.js")]
+    counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in sources)
+    assert {folder: count for folder, count in counts.items() if count > 15} == {}

@@ -5,31 +5,31 @@ import { button, element, fill, set, write } from "./dom.js";
 import { files as say, lesson as lessonWords, parts as partNames, present, stage as stageWords, tabs } from "./languages/languages.js";
 import { ExpressionError } from "./core/expression.js";
 import { GraphError } from "./core/graph.js";
-import { flightsOf } from "./walk/flights.js";
-import { itemOf, pathTo } from "./walk/modules.js";
+import { flightsOf } from "./walk/step_animation.js";
+import { itemOf, pathTo } from "./walk/modules/modules.js";
 import { dropped, modeller } from "./model/model.js";
 import { CHAPTERS, chapterOf, stageOf } from "./model/chapters.js";
 import { Guide } from "./lesson/guide.js";
 import { handout, titleOf } from "./lesson/handout.js";
 import { Cell } from "./cell/cell.js";
-import { Ask } from "./panels/ask.js";
-import { Arrays } from "./panels/arrays.js";
-import { Checks } from "./panels/checks.js";
-import { Exercise } from "./panels/exercise.js";
-import { Header } from "./panels/header.js";
-import { Inspector } from "./panels/inspector.js";
-import { Order } from "./panels/order.js";
-import { Outcome } from "./panels/outcome.js";
-import { Paper } from "./panels/paper.js";
-import { waysOf } from "./panels/paths.js";
-import { EarlierGradients } from "./panels/earlier.js";
-import { Share } from "./panels/share.js";
-import { Source } from "./panels/source.js";
-import { Training } from "./panels/training.js";
-import { Transport } from "./panels/transport.js";
-import { Twin } from "./panels/twin.js";
-import { Values } from "./panels/values.js";
-import { Writing } from "./panels/writing.js";
+import { Ask } from "./panels/shell/ask.js";
+import { Arrays } from "./panels/walk/arrays.js";
+import { Checks } from "./panels/check/checks.js";
+import { Exercise } from "./panels/exercises/exercise.js";
+import { Header } from "./panels/shell/header.js";
+import { Inspector } from "./panels/walk/inspector.js";
+import { Order } from "./panels/order/order.js";
+import { Outcome } from "./panels/order/outcome.js";
+import { Paper } from "./panels/shell/paper.js";
+import { waysOf } from "./panels/walk/paths.js";
+import { EarlierGradients } from "./panels/walk/earlier.js";
+import { Share } from "./panels/shell/share.js";
+import { Source } from "./panels/shell/source.js";
+import { Training } from "./panels/train/training.js";
+import { Transport } from "./panels/shell/transport.js";
+import { Twin } from "./panels/shell/graph_table.js";
+import { Values } from "./panels/walk/values.js";
+import { Writing } from "./panels/order/writing.js";
 import { PRESETS } from "./model/presets.js";
 import { chapterPictures, sheetOf } from "./printing.js";
 import { Stage } from "./stage/stage.js";
@@ -39,7 +39,7 @@ import { keeps } from "./keys.js";
 import { keepTheme, keptTheme } from "./model/preferences.js";
 import { read } from "./model/document.js";
 import { nudgeMarks } from "./model/nudges.js";
-import { veiled, withoutAnswer } from "./model/veil.js";
+import { veiled, withoutAnswer } from "./model/exercises/hide_answers.js";
 import { restarted } from "./model/training.js";
 
 /** @typedef {import("./model/state.js").State} State */
@@ -50,7 +50,7 @@ import { restarted } from "./model/training.js";
  * @typedef {object} Surroundings
  * @property {"page" | "widget"} kind a page has the address bar and the keyboard to itself
  * @property {(fragment: string) => void} remember where the state goes: the address bar, or the notebook
- * @property {(theme: import("./panels/header.js").Theme) => void} theme
+ * @property {(theme: import("./panels/shell/header.js").Theme) => void} theme
  * @property {(code: string) => void} speak another language from now on
  * @property {import("./cell/protocol.js").Python | null} python where the page is served with it
  */

@@ -6,7 +6,7 @@ import { keepLanguage, languageFor } from "./model/preferences.js";
 import { languageIn, LONGEST_LINK } from "./model/state.js";
 import { followed, onceSeen, paged, rested, shadowed, sheltered, show } from "./surroundings.js";
 
-/** @typedef {import("./panels/header.js").Theme} Theme */
+/** @typedef {import("./panels/shell/header.js").Theme} Theme */
 
 /**
  * What anywidget hands to `render`: the traits of the Python object, and the element to fill.

@@ -5,7 +5,7 @@ import { presets } from "./languages/languages.js";
 import { picturesOf } from "./lesson/handout.js";
 import { nudgeMarks } from "./model/nudges.js";
 import { PRESETS } from "./model/presets.js";
-import { printed } from "./panels/paper.js";
+import { printed } from "./panels/shell/paper.js";
 import { Stage } from "./stage/stage.js";
 
 /** @typedef {import("./model/model.js").Model} Model */

@@ -1,21 +1,21 @@
 // What is around the page: the element it fills, and the notebook's theme, keys and comings and goings.
 
 import cellCss from "./cell/cell.css";
-import arraysCss from "./panels/arrays.css";
+import arraysCss from "./panels/walk/arrays.css";
 import lessonCss from "./lesson/lesson.css";
 import motionCss from "./stage/motion.css";
-import paperCss from "./panels/paper.css";
-import presentCss from "./panels/present.css";
-import shareCss from "./panels/share.css";
-import trainingCss from "./panels/training.css";
+import paperCss from "./panels/shell/paper.css";
+import presentCss from "./panels/shell/present.css";
+import shareCss from "./panels/shell/share.css";
+import trainingCss from "./panels/train/training.css";
 import stageCss from "./stage/stage.css";
-import timelineCss from "./panels/timeline.css";
-import waysCss from "./stage/ways.css";
-import checksCss from "./panels/checks.css";
+import timelineCss from "./panels/walk/timeline.css";
+import waysCss from "./stage/path_highlight.css";
+import checksCss from "./panels/check/checks.css";
 import quotientCss from "./stage/quotient.css";
 import css from "./style.css";
 
-/** @typedef {import("./panels/header.js").Theme} Theme */
+/** @typedef {import("./panels/shell/header.js").Theme} Theme */
 
 const REST = 200; // milliseconds
 

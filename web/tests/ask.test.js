@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { encodedAnswer, isEncodedAnswer, isNumeric, isRightAnswer } from "../src/model/ask.js";
+import { encodedAnswer, isEncodedAnswer, isNumeric, isRightAnswer } from "../src/model/exercises/ask.js";
 
 const QUESTION = "What is ∂L/∂a?";
 

@@ -6,7 +6,7 @@ import { evaluate, parse } from "../src/core/expression.js";
 import { LANGUAGES } from "../src/languages/languages.js";
 import { CHAPTERS, quantityIn, stageOf } from "../src/model/chapters.js";
 import { unframed } from "../src/model/framing.js";
-import { isRight } from "../src/model/exercises.js";
+import { isRight } from "../src/model/exercises/exercises.js";
 import { modeller } from "../src/model/model.js";
 import { PRESETS } from "../src/model/presets.js";
 import { bare, decoded, encoded, stateOf } from "../src/model/state.js";

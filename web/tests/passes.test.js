@@ -7,7 +7,7 @@ import { read } from "../src/model/document.js";
 import { dropped, modeller } from "../src/model/model.js";
 import { alike } from "../src/model/passes.js";
 import { bare } from "../src/model/state.js";
-import { places } from "../src/panels/pass_curve.js";
+import { places } from "../src/panels/walk/pass_curve.js";
 
 /** exp(a), after some passes. @param {number} a @param {number} grad */
 const graph = (a, grad) => ({

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { code, decodedSummary, forget, json, record, solved, summary } from "../src/model/results.js";
+import { code, decodedSummary, forget, json, record, solved, summary } from "../src/model/exercises/results.js";
 
-/** @param {string} key @param {string} answer @param {boolean} isRight @param {boolean} [hinted] @param {import("../src/model/results.js").Kind} [kind] */
+/** @param {string} key @param {string} answer @param {boolean} isRight @param {boolean} [hinted] @param {import("../src/model/exercises/results.js").Kind} [kind] */
 function answer(key, answer, isRight, hinted = false, kind = "exercise") {
   record({ kind, key, answer, isRight, hinted }, new Date(0));
 }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { modeller } from "../src/model/model.js";
 import { PRESETS } from "../src/model/presets.js";
 import { DATA } from "../src/model/training.js";
-import { encodedAnswer } from "../src/model/ask.js";
+import { encodedAnswer } from "../src/model/exercises/ask.js";
 import { unframed } from "../src/model/framing.js";
 import { bare, decoded, encoded, MODES, stateOf, within } from "../src/model/state.js";
 

@@ -4,7 +4,7 @@ import { readFileSync, writeSync } from "node:fs";
 
 import { checkAll, nudge } from "../src/walk/check.js";
 import { Graph } from "../src/core/graph.js";
-import { modulePaths } from "../src/walk/belonging.js";
+import { modulePaths } from "../src/walk/modules/module_of.js";
 import { plain } from "../src/core/numbers.js";
 import { Walk } from "../src/walk/steps.js";
 import { because, contributionSentence, formula, lossSentence, stepSentence, wrongSentence } from "../src/walk/words.js";

@@ -9,8 +9,8 @@ import { modeller } from "../src/model/model.js";
 import { nudgeMarks } from "../src/model/nudges.js";
 import { PRESETS } from "../src/model/presets.js";
 import { bare, stateOf } from "../src/model/state.js";
-import { veiled, withoutAnswer } from "../src/model/veil.js";
-import { waysOf } from "../src/panels/paths.js";
+import { veiled, withoutAnswer } from "../src/model/exercises/hide_answers.js";
+import { waysOf } from "../src/panels/walk/paths.js";
 import { edgeKey } from "../src/walk/passes.js";
 
 /** @typedef {import("../src/model/model.js").Model} Model */

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { checkAll, nudge } from "../src/walk/check.js";
 import { Graph, Value } from "../src/core/graph.js";
-import { itemOf, parts, pathTo, scene } from "../src/walk/modules.js";
+import { itemOf, parts, pathTo, scene } from "../src/walk/modules/modules.js";
 import { landings, Walk } from "../src/walk/steps.js";
 import { BY_NAME } from "../src/core/table.js";
 import { chainRule, edgeStory, stepSentence, wrongSentence } from "../src/walk/words.js";

@@ -3,8 +3,8 @@
 import { button, element, fill, set, write } from "../dom.js";
 import { lesson as say } from "../languages/languages.js";
 import { CHAPTERS, chapterOf, stageOf } from "../model/chapters.js";
-import { record } from "../model/results.js";
-import { HandIn } from "../panels/hand_in.js";
+import { record } from "../model/exercises/results.js";
+import { HandIn } from "../panels/exercises/hand_in.js";
 import { rich } from "../rich.js";
 import { Beside } from "./figures/beside.js";
 import { Count } from "./figures/count.js";

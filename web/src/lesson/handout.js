@@ -7,8 +7,8 @@ import { lesson as say } from "../languages/languages.js";
 import { CHAPTERS, quantityIn, stageOf } from "../model/chapters.js";
 import { modeller } from "../model/model.js";
 import { bare } from "../model/state.js";
-import { veiled } from "../model/veil.js";
-import { line } from "../panels/paper.js";
+import { veiled } from "../model/exercises/hide_answers.js";
+import { line } from "../panels/shell/paper.js";
 import { rich } from "../rich.js";
 import { wordsOf } from "./guide.js";
 

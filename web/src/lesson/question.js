@@ -3,9 +3,9 @@
 import { button, element, fill, set } from "../dom.js";
 import { short } from "../core/numbers.js";
 import { lesson as say } from "../languages/languages.js";
-import { numberIn } from "../model/answers.js";
+import { numberIn } from "../model/exercises/answers.js";
 import { quantityIn } from "../model/chapters.js";
-import { isRight } from "../model/exercises.js";
+import { isRight } from "../model/exercises/exercises.js";
 import { rich } from "../rich.js";
 import { mistakeIn } from "../walk/diagnosis.js";
 

@@ -1,7 +1,7 @@
 // What a teacher can put around a graph in a link, besides what is shown: a language, a theme, a note, a question, a bare frame, a large one.
 
 import { LANGUAGES, links as say } from "../languages/languages.js";
-import { isEncodedAnswer } from "./ask.js";
+import { isEncodedAnswer } from "./exercises/ask.js";
 
 /** @typedef {"auto" | "light" | "dark"} Theme */
 

@@ -1,11 +1,11 @@
 // From what the reader has chosen to what there is to see: state and document -> graph -> walk -> moment and scene.
 
 import { links, orders as say } from "../languages/languages.js";
-import { exercise } from "./exercises.js";
+import { exercise } from "./exercises/exercises.js";
 import { CONSTANTS, evaluate, parse } from "../core/expression.js";
 import { onTop } from "../learn/descent.js";
 import { fittedTraining } from "./training.js";
-import { parts, pathTo, scene } from "../walk/modules.js";
+import { parts, pathTo, scene } from "../walk/modules/modules.js";
 import { nudged } from "../walk/nudged.js";
 import { swept, Walk } from "../walk/steps.js";
 

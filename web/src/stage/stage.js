@@ -10,7 +10,7 @@ import { Slider } from "./slider.js";
 import { Motion } from "./motion.js";
 import { drawn, Ruler } from "./svg.js";
 import { View } from "./view.js";
-import { Ways } from "./ways.js";
+import { Ways } from "./path_highlight.js";
 
 /** @typedef {import("../types.js").Node} Node */
 /** @typedef {import("../types.js").Scene} Scene */

@@ -1,7 +1,7 @@
 // Shows the stage alone, for looking at it and measuring it: open(json, order, overwrite), then show(position, marks).
 
 import { Graph } from "../../src/core/graph.js";
-import { itemOf, parts, scene } from "../../src/walk/modules.js";
+import { itemOf, parts, scene } from "../../src/walk/modules/modules.js";
 import { swept, Walk } from "../../src/walk/steps.js";
 import { Stage } from "../../src/stage/stage.js";
 import stageCss from "../../src/stage/stage.css";

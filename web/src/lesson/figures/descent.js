@@ -5,7 +5,7 @@ import { short } from "../../core/numbers.js";
 import { figures as say, training } from "../../languages/languages.js";
 import { descend, descended, NONE } from "../../learn/descent.js";
 import { UNTRAINED } from "../../model/training.js";
-import { LossCurve } from "../../panels/curve.js";
+import { LossCurve } from "../../panels/train/curve.js";
 
 /** @typedef {import("../../model/model.js").Model} Model */
 

@@ -1,9 +1,9 @@
 // The nudge that stands on the graph, by a step that one chooses: in a sentence, and with its error by the step.
 
 import { element, write } from "../../dom.js";
-import { ErrorCurve } from "../../panels/error_curve.js";
-import { nudgeSentence } from "../../panels/nudged.js";
-import { StepSlider } from "../../panels/step.js";
+import { ErrorCurve } from "../../panels/check/error_curve.js";
+import { nudgeSentence } from "../../panels/check/nudged.js";
+import { StepSlider } from "../../panels/check/step.js";
 
 export class Quotient {
   /**

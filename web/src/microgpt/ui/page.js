@@ -7,17 +7,17 @@ import { element, fill } from "../../dom.js";
 import { rich } from "../../rich.js";
 import { pathTo, pathToToken } from "../paths.js";
 import { say } from "../texts.js";
-import { Attention } from "./attention.js";
-import { Embedding } from "./embedding.js";
+import { Attention } from "./parts/attention.js";
+import { Embedding } from "./parts/embedding.js";
 import { Header } from "./header.js";
 import { Inspector } from "./inspector.js";
-import { Neurons } from "./neurons.js";
-import { Prediction } from "./prediction.js";
-import { Tokens } from "./tokens.js";
+import { Neurons } from "./parts/neurons.js";
+import { Prediction } from "./parts/prediction.js";
+import { Tokens } from "./parts/tokens.js";
 import { Train } from "./train.js";
 import { Transport } from "./transport.js";
 import { View } from "./view.js";
-import { Weights } from "./weights.js";
+import { Weights } from "./parts/weights.js";
 
 /** @typedef {import("../protocol.js").Reply} Reply */
 /** @typedef {import("../protocol.js").Request} Request */
@@ -50,7 +50,7 @@ export class Page {
   #isOwn = false; // whether the names are the visitor's
   /** Where the path leads that is shown: to a node, or to the letter just read. @type {{ kind: "here" | "token" | "", node: string }} */
   #path = { kind: "", node: "" };
-  /** @type {import("./cells.js").Cells | null} the grid that was left by keyboard */
+  /** @type {import("./parts/cells.js").Cells | null} the grid that was left by keyboard */
   #from = null;
   #isDue = false; // whether the next frame shows another view
   /** How training runs: by itself, or a step at a time. */
@@ -69,7 +69,7 @@ export class Page {
     this.#isOwn = choices.names !== null;
     this.#isLinked = choices.node !== "";
     const act = (/** @type {Partial<Choices>} */ change) => this.act(change);
-    const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./cells.js").Cells | null} */ from) => this.#choose(node, from) };
+    const board = { palette, choose: (/** @type {number} */ node, /** @type {import("./parts/cells.js").Cells | null} */ from) => this.#choose(node, from) };
     this.header = new Header(surroundings.theme);
     this.train = new Train(lesson, { use: (names) => this.#use(names), go: (to) => this.#goTo(to), pace: (pace) => this.#setPace(pace), invent: () => this.#invent() });
     this.tokens = new Tokens(act);
@@ -247,7 +247,7 @@ export class Page {
 
   // The number that is chosen
 
-  /** @param {number} node @param {import("./cells.js").Cells | null} from which grid, by keyboard */
+  /** @param {number} node @param {import("./parts/cells.js").Cells | null} from which grid, by keyboard */
   #choose(node, from) {
     this.act({ node: this.lesson.program.names[node] });
     this.#show();

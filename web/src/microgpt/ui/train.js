@@ -2,9 +2,9 @@
 
 import { button, element, fill, set, write } from "../../dom.js";
 import { say } from "../texts.js";
-import { Curve } from "./curve.js";
+import { Curve } from "./parts/curve.js";
 import { part } from "./picture.js";
-import { Samples } from "./samples.js";
+import { Samples } from "./parts/samples.js";
 
 /** @typedef {import("../protocol.js").NameProblem} NameProblem */
 /** @typedef {import("../document.js").Lesson} Lesson */

@@ -1,0 +1,105 @@
+// Every gradient beside a difference quotient: nudge a node by h, compute what depends on it again, and compare.
+
+import { button, element, fill, set, write } from "../../dom.js";
+import { checks as say } from "../../languages/languages.js";
+import { digits, plain, readNumber, short } from "../../core/numbers.js";
+import { checkWalk } from "../../walk/nudged.js";
+import { ErrorCurve } from "./error_curve.js";
+import { nudgeSentence } from "./nudged.js";
+import { StepSlider } from "./step.js";
+
+const MOST = 300; // rows
+
+/** @typedef {import("../../walk/steps.js").Walk} Walk */
+
+export class Checks {
+  /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {unknown[]} what the table was made for */
+    this.made = [];
+    this.step = element("input", {
+      type: "text",
+      inputmode: "text",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: say.found,
+      onchange: () => this.#changeStep(),
+    });
+    this.problem = element("span", { class: "problem", role: "alert" });
+    const choices = /** @type {const} */ (["central", "forward"]).map((method) => {
+      const onchange = () => this.act({ method });
+      const input = element("input", { type: "radio", name: "method", value: method, onchange });
+      return { input, label: element("label", {}, input, ` ${say.methods[method]}`) };
+    });
+    this.methods = choices.map(({ input }) => input);
+    this.nudged = element("div", { class: "nudged", "aria-live": "polite" });
+    this.slider = new StepSlider(act);
+    this.curve = new ErrorCurve();
+    this.body = element("tbody");
+    const headings = say.columns.map((heading) => element("th", { scope: "col" }, heading));
+    this.note = element("p", { class: "note" });
+    this.element = element(
+      "section",
+      { class: "checks" },
+      element("h2", {}, say.title),
+      element("p", {}, say.intro),
+      element("div", { class: "field" }, element("label", {}, element("span", {}, say.step), this.step), this.problem),
+      this.slider.element,
+      element("fieldset", { class: "switch" }, element("legend", {}, say.method), ...choices.map(({ label }) => label)),
+      this.nudged,
+      this.curve.element,
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.title },
+        element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body),
+      ),
+      this.note,
+    );
+  }
+
+  /** @param {import("../../model/model.js").Model} model */
+  update(model) {
+    const { walk, state, selected, scene } = model;
+    this.slider.update(model);
+    for (const input of this.methods) input.checked = input.value === state.method;
+    const root = /** @type {Document | ShadowRoot} */ (this.element.getRootNode());
+    if (root.activeElement !== this.step) this.step.value = state.h ? plain(state.h) : "";
+    const made = [walk, state.h, state.method, scene, selected];
+    const isMade = made.map((item, i) => item === this.made[i]);
+    this.made = made;
+    if (isMade.every(Boolean)) return;
+    this.curve.update(model);
+    if (!isMade.slice(0, 4).every(Boolean)) this.#fill(walk, scene, state);
+    for (const row of this.body.rows) set(row, "data-selected", row.dataset.node === selected?.name);
+    write(this.nudged, nudgeSentence(model));
+  }
+
+  /** @param {Walk} walk @param {import("../../types.js").Scene} scene @param {import("../../model/state.js").State} state */
+  #fill(walk, scene, { h, method }) {
+    const { graph } = walk;
+    const places = scene.items.flatMap((item) => (item.part ? [] : [item.place])).slice(0, MOST);
+    const rows = checkWalk(walk, method, places, h);
+    fill(this.body, ...rows.map((row, i) => this.#row(graph.nodes[places[i]].name, row)));
+    const others = graph.nodes.length - places.length;
+    write(this.note, others ? say.others(others) : "");
+  }
+
+  /** @param {string} name @param {import("../../walk/check.js").Nudge} row */
+  #row(name, { backprop, quotient, error, verdict }) {
+    const select = button(name, () => this.act({ selected: name, operand: -1 }));
+    const off = Number.isFinite(error) ? (error ? error.toExponential(0) : "0") : say.none;
+    const numbers = [short(backprop), digits(quotient), off].map((text) => element("td", {}, text));
+    const told = element("td", { "data-verdict": verdict }, say.verdicts[verdict]);
+    return element("tr", { "data-node": name }, element("th", { scope: "row" }, select), told, ...numbers);
+  }
+
+  #changeStep() {
+    const text = this.step.value.trim();
+    const h = text ? readNumber(text) : 0;
+    const isStep = h !== null && h >= 0 && Number.isFinite(h) && (h > 0 || !text);
+    set(this.step, "aria-invalid", !isStep && "true");
+    write(this.problem, isStep ? "" : say.noStep(text));
+    if (isStep) this.act({ h });
+  }
+}

@@ -1,0 +1,23 @@
+// What the reader has answered, to be handed in: as a file, or as a code.
+
+import { button, element, write } from "../../dom.js";
+import { exercises as say } from "../../languages/languages.js";
+import { code, json } from "../../model/exercises/results.js";
+
+export class HandIn {
+  constructor() {
+    this.code = element("code", {}, code());
+    this.element = element("div", { class: "hand-in" }, element("p", { class: "note" }, say.code, this.code, say.noProof), button(say.file, download));
+  }
+
+  update() {
+    write(this.code, code());
+  }
+}
+
+/** Have the browser save all answers as a file. */
+function download() {
+  const address = URL.createObjectURL(new Blob([json()], { type: "application/json" }));
+  element("a", { href: address, download: "gradwalk-results.json" }).click();
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,177 @@
+// What is shown: a graph of the lesson, an expression of the reader's own, or a file; the link to it; and the theme.
+
+import { button, element, icon, set, write } from "../../dom.js";
+import { afterwards, header as say, language, LANGUAGES, presets } from "../../languages/languages.js";
+import { Menu } from "./menu.js";
+import { PRESETS, presetOf } from "../../model/presets.js";
+import { STARTS, stateOf } from "../../model/state.js";
+
+/** @typedef {import("../../model/framing.js").Theme} Theme */
+
+const SHARE = "M8 1l4 4H9v6H7V5H4zM2 9h2v4h8V9h2v6H2z";
+
+export class Header {
+  /**
+   * @param {(change: Partial<import("../../model/state.js").State>) => void} act
+   * @param {{ open: (text: string) => void, close: () => void, theme: (theme: Theme) => void, speak: (code: string) => void, share: () => void, print: () => void, present: () => void, isPage: boolean }} page
+   */
+  constructor(act, page) {
+    this.act = act;
+    this.page = page;
+    this.program = "";
+    this.isRefused = false;
+    /** @type {import("../../model/state.js").Mode} */
+    this.mode = "walk";
+    this.exercise = 0;
+    const options = PRESETS.map(({ key }) => element("option", { value: key }, presets[key].title));
+    this.presets = element(
+      "select",
+      { "aria-label": say.presets, onchange: () => this.#show(this.presets.value) },
+      element("option", { value: "" }, presets.own),
+      ...options,
+    );
+    this.input = element("input", {
+      type: "text",
+      class: "program",
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+      "aria-label": say.expression,
+      "aria-describedby": "problem",
+    });
+    this.problem = element("pre", { class: "problem", id: "problem", role: "alert" });
+    this.lesson = element("p", { class: "note" });
+    const onsubmit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      this.act({ program: this.input.value, ...this.#start() });
+    };
+    this.form = element("form", { onsubmit }, this.presets, this.input, element("button", { class: "main" }, say.draw));
+    this.title = element("p", { class: "of" });
+    this.file = element("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => this.#read() });
+    const themes = /** @type {const} */ (["auto", "light", "dark"]).map((theme) =>
+      element("option", { value: theme }, say.themes[theme]),
+    );
+    this.theme = element("select", { "aria-label": say.theme }, ...themes);
+    this.theme.addEventListener("change", () => page.theme(/** @type {Theme} */ (this.theme.value)));
+    const names = Object.entries(LANGUAGES).map(([code, { language: { name } }]) =>
+      element("option", { value: code, lang: code, selected: code === language.code }, name),
+    );
+    this.languages = element("select", { "aria-label": language.choose }, ...names);
+    this.isChoosing = false; // a language, by a menu that has the focus
+    this.languages.addEventListener("change", () => {
+      this.isChoosing = this.languages.matches(":focus");
+      page.speak(this.languages.value);
+    });
+    this.keys = element("input", { type: "checkbox", checked: true });
+    this.help = help(this.keys);
+    this.share = button(icon(SHARE), page.share, { "aria-label": say.share, title: say.share });
+    this.share.append(element("span", { class: "word" }, say.share));
+    this.home = button(say.home, page.close, { hidden: true });
+    this.menu = new Menu([
+      page.isPage ? button(say.file, () => this.file.click()) : null,
+      button(say.present, page.present, { title: say.presentKey }),
+      page.isPage ? button(say.print, page.print) : null,
+      chosen(language.choose, this.languages),
+      chosen(say.theme, this.theme),
+      button(say.help, () => this.help.showModal()),
+    ]);
+    this.tools = element("div", { class: "tools" }, this.home, page.isPage ? this.share : null, this.file, this.menu.button, this.menu.element);
+    this.brand = element("h1", {}, say.name);
+    this.element = element("header", {}, this.brand, this.title, this.form, this.tools, this.problem, this.lesson, this.help);
+  }
+
+  /** @param {import("../../model/model.js").Model} model */
+  update({ state, program, document, moment, last }) {
+    [this.mode, this.exercise] = [state.mode, state.exercise];
+    this.form.hidden = document !== null || state.chapter !== "";
+    write(this.title, document ? document.of : "");
+    if (program !== this.program) {
+      this.program = program;
+      this.input.value = program;
+    }
+    const preset = PRESETS.find((known) => known.program === program);
+    this.presets.value = preset?.key ?? "";
+    const isPreset = !document && preset && !state.chapter && state.mode !== "exercises";
+    write(this.lesson, isPreset ? noteOn(preset.key, moment.position === last) : "");
+    if (!this.isRefused || this.input.value === program) this.fail("");
+  }
+
+  /** Be as a header in another language was left. @param {Header} before */
+  follow(before) {
+    this.keys.checked = before.keys.checked;
+    this.keep(before.input.value);
+    if (!before.isChoosing) return;
+    this.menu.show();
+    this.languages.focus(); // where the reader has just chosen this one
+  }
+
+  /** Have a section below the bar, and the button that opens it. @param {{ toggle: HTMLElement, element: HTMLElement }} section */
+  offer({ toggle, element }) {
+    this.tools.prepend(toggle);
+    this.problem.before(element);
+  }
+
+  /** Leave a program in its field to be mended. @param {string} program */
+  keep(program) {
+    this.input.value = program;
+  }
+
+  /** Show what is wrong with what was typed, linked or opened. @param {string} problem @param {"program" | ""} [of] */
+  fail(problem, of = "") {
+    this.isRefused = of === "program"; // that is told until the expression is mended
+    write(this.problem, problem);
+    set(this.input, "aria-invalid", this.isRefused && "true");
+  }
+
+  /** While a file is shown it can be closed, and there is no link to it. @param {boolean} isAway */
+  showHome(isAway) {
+    this.home.hidden = !isAway;
+    this.share.hidden = isAway;
+  }
+
+  /** Whether single letters are keys: those who speak to their machine can switch that off. */
+  get hasKeys() {
+    return this.keys.checked;
+  }
+
+  /** Another graph is shown in the same mode, but not as an exercise. */
+  #start() {
+    const mode = this.mode === "exercises" ? "walk" : this.mode;
+    return { mode, position: STARTS[mode] };
+  }
+
+  /** @param {string} key */
+  #show(key) {
+    const preset = presetOf(key);
+    if (preset) this.act({ ...stateOf(preset), exercise: this.exercise, ...this.#start() });
+    else this.input.select();
+  }
+
+  async #read() {
+    const file = this.file.files?.[0];
+    if (!file) return;
+    this.file.value = ""; // the same file can be opened again
+    this.page.open(await file.text());
+  }
+}
+
+/** What is said of a graph of the lesson. @param {import("../../model/presets.js").Preset["key"]} key @param {boolean} isEnd */
+function noteOn(key, isEnd) {
+  /** @type {Partial<Record<typeof key, string>>} */
+  const known = afterwards;
+  return [presets[key].lesson, isEnd && known[key]].filter(Boolean).join(" ");
+}
+
+/** A choice with its name. @param {string} name @param {HTMLSelectElement} choice */
+function chosen(name, choice) {
+  return element("label", {}, element("span", {}, name), choice);
+}
+
+/** The signs and the keys, in a dialog. @param {HTMLInputElement} hasKeys */
+function help(hasKeys) {
+  const keys = say.keys.flatMap(([key, meaning]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)]);
+  const close = element("form", { method: "dialog" }, element("button", { class: "main" }, say.close));
+  const legend = say.signs.map((sign) => element("li", {}, sign));
+  const title = element("h2", {}, say.help);
+  return element("dialog", { "aria-label": say.help }, title, element("ul", {}, ...legend), element("dl", {}, ...keys), element("label", {}, hasKeys, ` ${say.letters}`), close);
+}

@@ -1,0 +1,191 @@
+// The walk's controls: a step on or back, all of them, from the start; play; a timeline; and what the last step did.
+
+import { button, element, fill, icon, set, write } from "../../dom.js";
+import { training, transport as say } from "../../languages/languages.js";
+import { short } from "../../core/numbers.js";
+import { stepSentence } from "../../walk/words.js";
+
+// Milliseconds a step, by the name of the speed.
+const SPEEDS = { slow: 3000, normal: 1500, fast: 500, fastest: 60 };
+
+// Milliseconds in which a contribution travels and lands; at the fastest nothing moves.
+const PACES = { slow: 2600, normal: 1300, fast: 500, fastest: 0 };
+
+const LEAST_REST = 0.25; // of a step's time, after what moved has landed
+
+const ICONS = {
+  start: "M2 2h2v12H2zM12 2l2 2-4 4 4 4-2 2-6-6z",
+  back: "M10 2l2 2-4 4 4 4-2 2-6-6z",
+  next: "M6 2L4 4l4 4-4 4 2 2 6-6z",
+  end: "M12 2h2v12h-2zM4 2L2 4l4 4-4 4 2 2 6-6z",
+  play: "M4 2v12l10-6z",
+  pause: "M3 2h4v12H3zM9 2h4v12H9z",
+};
+
+export class Transport {
+  /**
+   * @param {(change: Partial<import("../../model/state.js").State>) => void} act
+   * @param {() => Promise<void>} settled fulfilled when the last step has been shown
+   */
+  constructor(act, settled) {
+    this.act = act;
+    this.settled = settled;
+    this.position = 0;
+    this.last = 0;
+    /** @type {object | null} the playing that goes on, if any */
+    this.playing = null;
+    /** @type {import("../../model/state.js").Mode} */
+    this.mode = "walk";
+    /** @type {import("../../core/graph.js").Graph | null} */
+    this.graph = null;
+    const go = (/** @type {() => number} */ to) => () => this.#go(to());
+    this.buttons = {
+      start: button(icon(ICONS.start), go(() => 0), { "aria-label": say.start, title: say.startKey }),
+      back: button(icon(ICONS.back), go(() => this.position - 1), { "aria-label": say.back, title: say.backKey }),
+      play: button("", () => this.toggle(), { title: say.playKey }),
+      next: button("", go(() => this.position + 1), { class: "main", title: say.nextKey }),
+      end: button(icon(ICONS.end), go(() => this.last), { "aria-label": say.end, title: say.endKey }),
+    };
+    face(this.buttons.play, ICONS.play, say.play);
+    face(this.buttons.next, ICONS.next, say.next);
+    this.timeline = element("input", {
+      type: "range",
+      class: "timeline",
+      min: 0,
+      step: 1,
+      "aria-label": say.timeline,
+      oninput: () => this.#go(this.timeline.valueAsNumber),
+    });
+    const options = Object.entries(say.speeds).map(([name, title]) =>
+      element("option", { value: name, selected: name === "normal" }, title),
+    );
+    this.speed = element("select", { "aria-label": say.speed, onchange: () => this.#changeSpeed() }, ...options);
+    this.phase = element("p", { class: "phase", id: "phase" });
+    this.sentence = element("p", { class: "sentence", "aria-live": "polite" });
+    /** @type {import("../../types.js").Step | undefined} the last one */
+    this.step = undefined;
+    this.isWhole = false;
+    this.tellWhole = () => {};
+    const turn = () => {
+      this.isWhole = !this.isWhole;
+      this.tellWhole();
+    };
+    this.more = button(say.whole, turn, { class: "link", hidden: true });
+    const { start, back, play, next, end } = this.buttons;
+    this.controls = element("div", { class: "buttons" }, start, back, next, end, this.timeline, play, this.speed);
+    this.told = element("div", { class: "told", role: "group", "aria-labelledby": "phase" }, this.phase, this.sentence, this.more);
+    this.element = element("section", { class: "transport", "aria-label": say.title }, this.told, this.controls);
+  }
+
+  /** @param {import("../../model/model.js").Model} model */
+  update({ state, graph, shown, moment, last, stored }) {
+    if (state.mode !== this.mode || graph !== this.graph) this.stop();
+    [this.mode, this.graph] = [state.mode, graph];
+    const wouldTell = state.mode === "exercises" && moment.position < last; // what is asked for
+    this.controls.hidden = wouldTell || state.chapter !== ""; // the lesson has buttons of its own
+    this.position = moment.position;
+    this.last = last;
+    if (this.position === last) this.stop();
+    const { start, back, play, next, end } = this.buttons;
+    for (const control of [start, back]) disable(control, this.position === 0);
+    for (const control of [play, next, end]) disable(control, this.position === last);
+    set(this.timeline, "max", last);
+    this.timeline.value = String(this.position);
+    const forward = shown.graph.nodes.length;
+    const share = (/** @type {number} */ steps) => `${(100 * steps) / shown.length}%`;
+    this.timeline.style.setProperty("--split", share(forward));
+    this.timeline.style.setProperty("--seeded", share(shown.seeded));
+    const phase = say.phase(moment.phase, this.position, forward, shown.order.length);
+    set(this.timeline, "aria-valuetext", phase);
+    set(this.phase, "data-phase", moment.phase);
+    write(this.phase, phase);
+    const step = shown.step(this.position) ?? null;
+    if (step !== this.step) this.isWhole = false;
+    this.step = step;
+    const before = stored.get(moment.active ?? -1); // without zero_grad
+    const isOnTop = before !== undefined && step?.kind === "backward";
+    const onTop = isOnTop ? ` ${training.onTop(short(before), short(Number(moment.gradients[step.place])))}` : "";
+    this.tellWhole = () => this.#tell(shown, onTop);
+    this.#tell(shown, onTop);
+  }
+
+  /**
+   * Say what the last step did: of many operands a few, until all are asked for.
+   * @param {import("../../walk/steps.js").Walk} walk @param {string} onTop what was there before the pass
+   */
+  #tell(walk, onTop) {
+    const sentence = (this.step ? stepSentence(walk, this.step, this.isWhole) : say.nothing) + onTop;
+    write(this.sentence, sentence);
+    this.more.hidden = !this.step || (!this.isWhole && sentence === stepSentence(walk, this.step) + onTop);
+    write(this.more, this.isWhole ? say.shortened : say.whole);
+    set(this.told, "tabindex", this.told.scrollHeight > this.told.clientHeight && 0); // the keyboard has to scroll it
+  }
+
+  /** Play where the walk stands still, stop where it plays. */
+  toggle() {
+    if (this.playing) this.stop();
+    else if (this.position < this.last) this.#play();
+  }
+
+  /** Milliseconds in which a contribution lands, by the speed that is chosen. */
+  get pace() {
+    return PACES[this.#speed];
+  }
+
+  get #speed() {
+    return /** @type {keyof typeof SPEEDS} */ (this.speed.value);
+  }
+
+  /** Stop playing. */
+  stop() {
+    this.playing = null;
+    this.#showPlaying();
+  }
+
+  async #play() {
+    const playing = (this.playing = {});
+    const time = SPEEDS[this.#speed];
+    this.#showPlaying();
+    while (this.playing === playing) {
+      const began = performance.now();
+      this.act({ position: this.position + 1 });
+      await this.settled();
+      const rest = Math.max(time - (performance.now() - began), time * LEAST_REST);
+      await new Promise((resolve) => window.setTimeout(resolve, rest));
+    }
+  }
+
+  #showPlaying() {
+    face(this.buttons.play, this.playing ? ICONS.pause : ICONS.play, this.playing ? say.pause : say.play);
+    set(this.sentence, "aria-live", this.playing ? "off" : "polite"); // nobody can listen that fast
+  }
+
+  #changeSpeed() {
+    if (!this.playing) return;
+    this.stop();
+    this.#play();
+  }
+
+  /** @param {number} position */
+  #go(position) {
+    this.stop();
+    this.act({ position: Math.min(Math.max(position, 0), this.last) });
+  }
+}
+
+/**
+ * Give a button a sign and a word; where there is little room, only the sign shows.
+ * @param {HTMLButtonElement} control @param {string} shape @param {string} word
+ */
+function face(control, shape, word) {
+  fill(control, icon(shape), element("span", { class: "word" }, word));
+  set(control, "aria-label", word);
+}
+
+/**
+ * Say that a control does nothing now, but leave it where the focus is: a disabled button would lose it.
+ * @param {HTMLButtonElement} control @param {boolean} isDisabled
+ */
+function disable(control, isDisabled) {
+  set(control, "aria-disabled", isDisabled && "true");
+}

@@ -1,0 +1,307 @@
+// Learning in the loop: a step of gradient descent, or one after the other, with what it does to loss and parameters.
+
+import { button, element, set, write } from "../../dom.js";
+import { training as say } from "../../languages/languages.js";
+import { general, plain, readNumber } from "../../core/numbers.js";
+import { descend, descended, isLoss } from "../../learn/descent.js";
+import { chain } from "../../learn/network.js";
+import { compares, isRate } from "../../model/training.js";
+import { LossCurve } from "./curve.js";
+import { Flow, Parameters, parametersOf } from "./parameter_table.js";
+import { Points } from "./points.js";
+
+/** @typedef {import("../../model/model.js").Model} Model */
+/** @typedef {import("../../model/state.js").State} State */
+/** @typedef {import("../../learn/descent.js").Descent} Descent */
+
+/**
+ * Steps that the page does not show yet.
+ * @typedef {object} Ahead
+ * @property {import("../../core/graph.js").Graph} graph after them
+ * @property {number} count
+ * @property {Descent} step the last one
+ * @property {Descent} next
+ */
+
+const SPEEDS = { slow: 1500, normal: 200, fast: 0, fastest: 0 }; // milliseconds between steps; 0: one a frame
+const BUDGET = 8; // milliseconds of a frame that the fastest training may take
+const REST = 3; // how many times as long as the page takes to show a step it is left alone
+const TOLD = 3; // parameters that the sentence tells of
+const CHAIN = 6;
+
+export class Training {
+  /** @type {Model | null} */
+  #model = null;
+  /** The values that step 0 had. @type {ReadonlyMap<string, number>} */
+  #begun = new Map();
+  #count = 0;
+  #isOwn = false; // whether the change under way is a step
+  #frame = 0;
+  #due = 0; // when the next step is
+  /** What was learned from when the curve began. @type {readonly unknown[]} */
+  #subject = [];
+  /** @type {Descent | null} the step that a press would take */
+  #next = null;
+  /** @type {Ahead | null} */
+  #ahead = null;
+  #showAt = 0; // when the whole page is to show how far a run has come
+
+  /** @param {(change: Partial<State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    this.intro = element("p");
+    const subjects = Object.entries(say.subjects).map(([name, title]) => element("option", { value: name }, title));
+    this.subject = element("select", { "aria-label": say.subject, onchange: () => this.#learnFrom(this.subject.value) }, ...subjects);
+    this.rate = element("input", { type: "text", "aria-label": say.rate, autocomplete: "off", spellcheck: "false", onchange: () => this.#changeRate(readNumber(this.rate.value)) });
+    this.problem = element("p", { class: "problem", role: "alert" });
+    this.step = button(say.step, () => this.#stepOnce(), { class: "main" });
+    this.run = button(say.run, () => this.#toggle());
+    const speeds = Object.entries(say.speeds).map(([name, title]) => element("option", { value: name, selected: name === "fast" }, title));
+    this.speed = element("select", { class: "speed", "aria-label": say.speed }, ...speeds);
+    this.moves = element("p", { class: "stepped", "aria-live": "polite" });
+    this.zeroed = element("input", { type: "checkbox", onchange: () => this.#choose({ isZeroed: this.zeroed.checked }) });
+    this.zeroedNote = element("p", { class: "note" });
+    this.curve = new LossCurve();
+    this.points = new Points((change) => this.act(change), () => this.#restart());
+    this.parameters = new Parameters((learned) => this.#choose({ learned }));
+    this.flow = new Flow();
+    this.element = element("section", { class: "training" }, ...this.#parts());
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    const { state, graph, document } = model;
+    this.#model = model;
+    this.#ahead = null;
+    const { rate, learned, isZeroed, data } = state.training;
+    this.points.update(model);
+    const subject = [model.program, document, data, this.points.list];
+    if (subject.some((item, i) => item !== this.#subject[i])) this.#begin(subject);
+    else if (!this.#isOwn && !this.#count) this.#begun = state.values;
+    const { batch } = this.points;
+    const parameters = parametersOf(graph, learned, batch?.columns);
+    this.#next = descend(graph, { parameters, rate, isZeroed, stored: state.training.stored, points: batch });
+    this.#showChoices(model);
+    this.curve.put(this.#count, this.#next.loss);
+    this.parameters.update(parameters, this.#next.moves);
+    this.flow.update(graph, this.#next.moves);
+  }
+
+  /** Stop what runs by itself. */
+  stop() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#ahead = null;
+    write(this.run, say.run);
+    set(this.moves, "aria-live", "polite");
+  }
+
+  #parts() {
+    const smaller = button("÷3", () => this.#changeRate(scaledRate(this.#rate, 1 / 3)), { "aria-label": say.smaller, title: say.smaller });
+    const larger = button("×3", () => this.#changeRate(scaledRate(this.#rate, 3)), { "aria-label": say.larger, title: say.larger });
+    return [
+      element("h2", {}, say.title),
+      element("div", { class: "chosen-of" }, element("span", { "aria-hidden": "true" }, say.subject), this.subject),
+      this.intro,
+      element("div", { class: "rate" }, element("span", { "aria-hidden": "true" }, say.rate), this.rate, smaller, larger),
+      this.problem,
+      element("div", { class: "buttons" }, this.step, this.run, button(say.reset, () => this.#reset()), this.speed),
+      this.points.field,
+      this.moves,
+      this.curve.element,
+      element("div", { class: "switch" }, element("label", {}, this.zeroed, element("code", {}, say.zeroed)), this.zeroedNote),
+      this.points.own,
+      this.parameters.element,
+      this.flow.element,
+    ];
+  }
+
+  get #rate() {
+    return this.#model?.state.training.rate ?? 1;
+  }
+
+  /** @param {Model} model */
+  #showChoices({ state, graph, document }) {
+    const { rate, isZeroed, data } = state.training;
+    const root = graph.nodes[graph.root].name;
+    const count = this.points.list.length;
+    write(this.intro, data ? say.introOver(root, count) : [say.intro(root), isLoss(root) ? "" : say.noLoss(root)].filter(Boolean).join(" "));
+    this.subject.value = data || "graph";
+    for (const option of this.subject.options) option.hidden = document !== null && option.value !== "graph";
+    if (!this.rate.matches(":focus")) this.rate.value = plain(rate);
+    this.zeroed.checked = isZeroed;
+    write(this.zeroedNote, isZeroed ? say.zeroedNote : say.keptNote);
+    if (!this.#count) this.#say(data && !count ? say.noPoints : this.#next?.values.size ? say.start : say.noParameters);
+  }
+
+  // What the reader does
+
+  /** @param {Partial<import("../../model/training.js").Training>} change */
+  #choose(change) {
+    const { state } = /** @type {Model} */ (this.#model);
+    this.act({ training: { ...state.training, ...change } });
+  }
+
+  /** @param {string} subject */
+  #learnFrom(subject) {
+    this.stop();
+    const { state } = /** @type {Model} */ (this.#model);
+    const steep = subject === "chain" ? { ...chain(CHAIN), position: Infinity, selected: "", training: { ...state.training, data: /** @type {const} */ (""), learned: null, stored: new Map() } } : null;
+    const change = steep ?? this.points.changeTo(subject);
+    if (change) this.act(change);
+  }
+
+  /** @param {number | null} rate */
+  #changeRate(rate) {
+    const isGood = rate !== null && isRate(rate);
+    set(this.rate, "aria-invalid", !isGood && "true");
+    write(this.problem, isGood ? "" : say.noRate(this.rate.value));
+    if (!isGood) return;
+    if (this.#count && rate !== this.#rate) this.curve.mark(this.#count, say.curve.changed(this.#count, plain(rate)));
+    this.rate.value = plain(rate);
+    this.#choose({ rate });
+  }
+
+  #stepOnce() {
+    this.#pause();
+    if (this.#advance(() => false)) this.#show();
+  }
+
+  /** Stop, and show how far it has come. */
+  #pause() {
+    this.#show();
+    this.stop();
+  }
+
+  #toggle() {
+    if (this.#frame) return this.#pause();
+    write(this.run, say.pause);
+    set(this.moves, "aria-live", "off"); // nobody can listen that fast
+    this.#due = 0;
+    this.#showAt = 0;
+    this.#frame = requestAnimationFrame((now) => this.#tick(now));
+  }
+
+  #reset() {
+    this.stop();
+    const { state } = /** @type {Model} */ (this.#model);
+    const shown = ["x1", "x2", "y"].filter((name) => this.points.batch?.columns.has(name)).map((name) => /** @type {const} */ ([name, Number(state.values.get(name))]));
+    const values = new Map([...this.#begun, ...shown]); // the point on the graph stays
+    this.#restart();
+    this.act({ values, position: Infinity, training: { ...state.training, stored: new Map() } });
+  }
+
+  // What happens
+
+  /** Learn something else. @param {readonly unknown[]} subject */
+  #begin(subject) {
+    const isMore = this.#subject.slice(0, 3).every((item, i) => item === subject[i]) && subject[2] === "own";
+    this.#subject = subject;
+    if (isMore && this.#count) return; // a point more: learning goes on
+    this.stop();
+    this.#restart();
+    this.#begun = /** @type {Model} */ (this.#model).state.values;
+  }
+
+  #restart() {
+    this.#count = 0;
+    this.curve.clear();
+  }
+
+  /** @param {number} now */
+  #tick(now) {
+    if (!this.element.isConnected) return this.stop(); // another mode is shown
+    if (now >= this.#due) {
+      const speed = /** @type {keyof typeof SPEEDS} */ (this.speed.value);
+      this.#due = now + SPEEDS[speed];
+      const until = performance.now() + BUDGET;
+      const hasStepped = this.#advance(() => speed === "fastest" && performance.now() < until);
+      if (!hasStepped) return this.#pause();
+      const isDue = SPEEDS[speed] > 0 || performance.now() >= this.#showAt;
+      if (!(isDue ? this.#show() : this.#preview())) return this.stop();
+    }
+    if (this.#frame) this.#frame = requestAnimationFrame((next) => this.#tick(next));
+  }
+
+  /** Take a step, and more as long as that is wanted; nothing is shown yet. Whether there was one to take. @param {() => boolean} isMore */
+  #advance(isMore) {
+    const { state, graph, program } = /** @type {Model} */ (this.#model);
+    const { batch } = this.points;
+    let { graph: current, next, count } = this.#ahead ?? { graph, next: this.#next, count: this.#count };
+    if (!next?.values.size || (state.training.data && !batch)) return false;
+    const canGoOn = program !== "" && !compares(program); // else only the page itself knows what comes of a step
+    for (let isFirst = true; isFirst || (canGoOn && isMore() && Number.isFinite(next.loss)); isFirst = false) {
+      /** @type {Descent} */
+      const step = next;
+      if (this.#ahead && !canGoOn) return true;
+      count += 1;
+      if (canGoOn) {
+        current = descended(current, step);
+        next = descend(current, { ...state.training, parameters: step.values.keys(), stored: step.gradients, points: batch });
+        this.curve.put(count, next.loss);
+      }
+      this.#ahead = { graph: current, next, count, step };
+    }
+    return true;
+  }
+
+  /** Let the plane follow, which is quick; the graph can wait for a frame with more time. Whether learning can go on. */
+  #preview() {
+    const { graph, next } = /** @type {Ahead} */ (this.#ahead);
+    this.points.preview(graph);
+    return Number.isFinite(next.loss) || this.#show();
+  }
+
+  /** Have the whole page show the steps that have been taken. Whether learning can go on. */
+  #show() {
+    if (!this.#ahead) return true;
+    const { state, graph } = /** @type {Model} */ (this.#model);
+    const { step, count } = this.#ahead;
+    const [began, before] = [performance.now(), this.#count];
+    const stored = state.training.isZeroed ? state.training.stored : step.gradients;
+    this.#ahead = null;
+    this.#count = count;
+    this.#isOwn = true;
+    this.act({ values: new Map([...state.values, ...step.values]), position: Infinity, training: { ...state.training, stored } });
+    this.#isOwn = false;
+    const now = performance.now();
+    this.#showAt = now + REST * (now - began);
+    const isTaken = this.#model?.graph !== graph || [...step.values].every(([name, value]) => Object.is(this.#model?.state.values.get(name), value));
+    if (!isTaken) this.#count = before; // the page says why: a node was made by hand
+    else this.#tell(step, count);
+    return isTaken && Number.isFinite(this.#next?.loss);
+  }
+
+  /** Say what a step has done. @param {Descent} step @param {number} count */
+  #tell(step, count) {
+    const { graph, state } = /** @type {Model} */ (this.#model);
+    const { data, rate, isZeroed } = state.training;
+    const name = graph.nodes[graph.root].name;
+    const root = data ? say.meanOf(name, this.points.list.length) : name;
+    const moved = step.moves.filter(({ isParameter }) => isParameter);
+    const told = moved.slice(0, TOLD).flatMap(({ name: parameter, before, stored, fresh, gradient, after }) => [
+      isZeroed ? "" : say.added(parameter, digits(stored), digits(fresh), digits(gradient)),
+      say.moved(parameter, digits(before), digits(rate), gradient < 0 ? `(${digits(gradient)})` : digits(gradient), digits(after)),
+    ]);
+    const after = this.#next?.loss ?? NaN;
+    const isLost = !Number.isFinite(after);
+    const more = moved.length > TOLD ? say.others(moved.length - TOLD) : "";
+    this.#say([say.stepped(count, root, digits(step.loss), digits(after)), ...told, more, isLost ? say.lost(root) : ""].filter(Boolean).join("\n"), isLost);
+  }
+
+  /** @param {string} text @param {boolean} [isWrong] */
+  #say(text, isWrong = false) {
+    set(this.moves, "data-verdict", isWrong && "wrong");
+    write(this.moves, text);
+  }
+}
+
+/** A rate so many times as large, without digits that say nothing. @param {number} rate @param {number} factor */
+function scaledRate(rate, factor) {
+  return Number((rate * factor).toPrecision(2));
+}
+
+/** A number in so few digits that a line of several stays short. @param {number} number */
+function digits(number) {
+  return general(number, 4);
+}

@@ -1,0 +1,185 @@
+// What is selected, or where the walk stands: a node's whole chain-rule sum, or what one edge passes back.
+
+import { button, element, fill, set } from "../../dom.js";
+import { earlier as before, inspector as say, operations } from "../../languages/languages.js";
+import { plain, short } from "../../core/numbers.js";
+import { derivative, joined, math, number, row, sign, typeset } from "../../mathml.js";
+import { chainRule, edgeStory, few, FIRST, MANY, namedPartial, written } from "../../walk/words.js";
+import { pathList } from "./paths.js";
+import { LeafField, LISTED } from "./values.js";
+
+const MOST = 1000; // terms of a sum, of any length
+
+/** @typedef {import("../../walk/words.js").EdgeStory} EdgeStory */
+/** @typedef {import("../../model/model.js").Model} Model */
+/** @typedef {import("../../core/graph.js").Graph} Graph */
+
+const ROUNDING = 1e-9; // of a gradient
+
+export class Inspector {
+  /** @param {(change: Partial<import("../../model/state.js").State>) => void} act */
+  constructor(act) {
+    this.act = act;
+    /** @type {unknown[]} what is shown now */
+    this.shown = [];
+    this.isWhole = false; // whether all of many operands and terms are shown
+    /** @type {Model | null} */
+    this.model = null;
+    this.body = element("div", { tabindex: -1 });
+    this.leaf = new LeafField(act);
+    this.element = element("section", { class: "inspector" }, element("h2", {}, say.title), this.body, this.leaf.element);
+  }
+
+  /** @param {Model} model */
+  update(model) {
+    const { selected, graph, moment, state } = model;
+    const node = selected ?? graph.nodes[moment.active ?? -1];
+    const shown = [node, state.operand, moment.position, model.shown, graph];
+    if (node !== this.shown[0]) this.isWhole = false;
+    this.model = model;
+    if (shown.every((item, i) => item === this.shown[i])) return;
+    this.shown = shown;
+    const isLeaf = node !== undefined && state.operand < 0 && !node.operands.length;
+    const isListed = state.mode === "walk" && graph.nodes.filter(({ operands }) => !operands.length).indexOf(node) < LISTED;
+    this.leaf.element.hidden = !isLeaf || isListed;
+    if (isLeaf) this.leaf.update(node, state);
+    set(this.body, "aria-live", selected ? "polite" : "off"); // the walk's own steps are told already
+    const hadFocus = this.body.matches(":focus-within");
+    if (!node) fill(this.body, element("p", { class: "note" }, say.nothing));
+    else if (selected && state.operand >= 0) fill(this.body, ...this.#edge(model, `${node.place}:${state.operand}`));
+    else fill(this.body, ...this.#node(model, node));
+    if (hadFocus) this.body.focus(); // the link that had it is gone
+  }
+
+  /** @param {Model} model @param {import("../../types.js").Node} node */
+  #node(model, node) {
+    const { graph, shown, moment, stored, pass, state, walk } = model;
+    const earlier = state.values.size ? undefined : pass?.earlier.find(({ place }) => place === node.place);
+    const facts = [
+      node.operands.length ? fact(say.made, written(node, graph, this.isWhole), node.operands.length > MANY && this.#switch(say.whole)) : [],
+      node.row ? fact(say.operation, operations.words(node.row.name, node.row.words)) : [],
+      fact(say.data, moment.known[node.place] ? plain(node.data) : say.open),
+      node.source ? fact(say.source, `${node.source.file.split(/[\\/]/).pop()}:${node.source.line}`) : [],
+    ].flat();
+    return [
+      element("p", { class: "name" }, node.name),
+      element("dl", {}, ...facts),
+      element("h3", {}, say.sum),
+      ...this.#sum(graph, node, shown.order.includes(node.place) ? chainRule(shown, node.place, moment) : null, stored.get(node.place)),
+      ...pathList(model, node.place),
+      earlier ? element("p", { class: "why" }, before.told(short(walk.right[node.place]), short(earlier.grad), short(earlier.now), earlier.since)) : null,
+    ];
+  }
+
+  /**
+   * @param {Graph} graph @param {import("../../types.js").Node} node
+   * @param {import("../../walk/words.js").ChainRule | null} rule null where no gradient flows
+   * @param {number} [stored] what was there before the pass
+   */
+  #sum(graph, node, rule, stored) {
+    if (!rule) return [element("p", { class: "note" }, say.unused)];
+    const { terms } = rule;
+    const symbolic = element("p", { class: "symbolic" }, wholeRule(graph, node, rule));
+    if (!terms.length) return [symbolic, element("p", { class: "note" }, say.root)];
+    const isShort = terms.length > MANY && !this.isWhole;
+    const first = terms.slice(0, isShort ? FIRST : MOST);
+    const last = first.length < terms.length ? terms.slice(-1) : [];
+    const term = (/** @type {EdgeStory} */ story) => this.#term(graph, story);
+    const left = terms.length - first.length - last.length;
+    const between = terms.length > MANY ? element("li", { class: "between" }, left && !isShort ? say.more(left) : this.#switch(say.more(left))) : null;
+    const before = stored === undefined ? null : element("li", {}, say.stored(short(stored)));
+    const total = element("li", { class: "total" }, this.#total(rule, stored));
+    return [symbolic, element("ul", { class: "sum" }, before, ...first.map(term), between, ...last.map(term), total)];
+  }
+
+  /** A button that shows all of what is shortened, or a few again. @param {string} whole what it says in the first case */
+  #switch(whole) {
+    return button(this.isWhole ? say.less : whole, () => {
+      this.isWhole = !this.isWhole;
+      this.shown = [this.shown[0]];
+      if (this.model) this.update(this.model);
+    }, { class: "link" });
+  }
+
+  /** What has come together, and what should have. @param {import("../../walk/words.js").ChainRule} rule @param {number} [stored] */
+  #total({ total, right: fresh, terms }, stored = 0) {
+    const right = fresh + stored;
+    if (total === null) return say.open;
+    const isWhole = terms.every(({ status }) => status !== "waiting");
+    const isOff = isWhole && Math.abs(total - right) > ROUNDING * Math.abs(right);
+    return isOff ? say.wrongTotal(short(total), short(right)) : say.total(short(total));
+  }
+
+  /** @param {Graph} graph @param {EdgeStory} story */
+  #term(graph, story) {
+    const isLost = story.status === "late" || story.status === "overwritten";
+    const isKnown = this.model?.moment.known[story.user];
+    const numbers = `${story.upstream === null ? "?" : short(story.upstream)} · ${isKnown ? short(story.local) : "?"}`;
+    const result = story.amount === null ? "" : ` = ${short(story.amount)}`;
+    const choose = () => this.act({ selected: graph.nodes[story.user].name, operand: story.position });
+    const product = math(story.symbolic, factors(graph, story));
+    product.setAttribute("aria-hidden", "true"); // a button is called by plain text
+    const face = element("span", {}, element("span", { class: "spoken" }, story.symbolic), product);
+    return element(
+      "li",
+      { "data-lost": isLost, "data-waiting": story.status === "waiting" },
+      button(face, choose, { class: "link" }),
+      element("span", { class: "numbers" }, ` = ${numbers}${result}`),
+      isLost ? element("span", { class: "why" }, say.lost(story.because)) : null,
+    );
+  }
+
+  /** @param {Model} model @param {string} key */
+  #edge({ graph, shown, moment }, key) {
+    const story = edgeStory(shown, key, moment);
+    const [from, to] = [graph.nodes[story.place].name, graph.nodes[story.user].name];
+    const isLost = story.status === "late" || story.status === "overwritten";
+    if (story.status === "inert") return [element("p", { class: "name" }, `${from} → ${to}`), element("p", {}, say.inert)];
+    const inTable = story.formula && story.formula !== story.written ? fact(say.formula, say.rule("xyz"[story.position] ?? "", story.formula)) : [];
+    const arrived = story.amount === null ? say.open : `${short(Number(story.upstream))} · ${short(story.local)} = ${short(story.amount)}`;
+    return [
+      element("p", { class: "name" }, `${from} → ${to}`),
+      element(
+        "dl",
+        {},
+        ...fact(say.local, localRule(graph, story, moment.known[story.user])),
+        ...inTable,
+        ...fact(say.contribution, element("span", {}, math(story.symbolic, factors(graph, story)), ` = ${arrived}`)),
+      ),
+      isLost ? element("p", { class: "why" }, say.lost(story.because)) : null,
+      element("p", {}, story.sentence),
+      button(say.back(to), () => this.act({ selected: to, operand: -1 })),
+    ];
+  }
+}
+
+/** d root / d node = the sum of its products, of many a few. @param {Graph} graph @param {import("../../types.js").Node} node @param {import("../../walk/words.js").ChainRule} rule */
+function wholeRule(graph, node, { symbolic, derivative: named, terms }) {
+  const said = terms.length > MANY ? `${named} = ${few(terms.map((story) => story.symbolic), false).join(" + ")}` : symbolic;
+  const isShort = terms.length > MANY;
+  const first = terms.slice(0, isShort ? FIRST : terms.length).map((story) => factors(graph, story));
+  const rest = isShort ? [sign("…"), factors(graph, terms[terms.length - 1])] : [];
+  const sum = node.place === graph.root ? number("1") : terms.length ? joined([...first, ...rest], "+") : number("0");
+  return math(said, derivative("d", graph.nodes[graph.root].name, node.name), sign("="), sum);
+}
+
+/** d root / d user · ∂ user / ∂ operand. @param {Graph} graph @param {EdgeStory} story */
+function factors({ nodes, root }, { user, place }) {
+  const names = [root, user, place].map((i) => nodes[i].name);
+  return row(derivative("d", names[0], names[1]), sign("·"), derivative("∂", names[1], names[2]));
+}
+
+/** ∂ user / ∂ operand = its formula = its number, where that is known. @param {Graph} graph @param {EdgeStory} story @param {boolean} isKnown */
+function localRule(graph, { user, place, position, derivative: named, written: formula, local }, isKnown) {
+  const known = isKnown ? short(local) : "";
+  const said = [...new Set([named, formula, known])].filter(Boolean).join(" = ");
+  const partial = namedPartial(graph.nodes[user], position, graph);
+  const shown = partial === null || formula === known ? [] : [typeset(partial)];
+  const sides = [derivative("∂", graph.nodes[user].name, graph.nodes[place].name), ...shown, ...(known ? [number(known)] : [])];
+  return math(said, joined(sides, "="));
+}
+
+/** A term and what it is, for a list. @param {string} term @param {string | Element} what @param {HTMLElement | false} [more] */
+function fact(term, what, more) {
+  return [element("dt", {}, term), element("dd", {}, what, more ? " " : "", more || null)];
+}
