@@ -14,16 +14,16 @@ from gradwalk.backend.base import Kernel, PythonCallError
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.loops.loop_lanes import (
     CHECKPOINT_BYTES,
-    ChoiceLanes,
     LoopBackLanes,
     LoopLanes,
     Part,
+    SwitchLanes,
     likely_steps,
 )
 from gradwalk.backend.loops.stages import CallStage, Segment, split
 from gradwalk.program.calls.loop import Loop, LoopBack
 from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
-from gradwalk.program.calls.switch import Choice
+from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import slots_for
 from gradwalk.program.native.machine_code import Policy, compiling, current_policy, under
 from gradwalk.program.program import Program
@@ -35,7 +35,7 @@ MOST_FLAT = 20_000
 _SAMPLES = 8192
 _FEWEST_SAMPLES = 256
 
-_KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopBack: LoopBackLanes, Choice: ChoiceLanes}
+_KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopBack: LoopBackLanes, Switch: SwitchLanes}
 
 
 def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False) -> Kernel:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gradwalk.backend.base import Kernel
 from gradwalk.backend.thread_pool import look_for_halt
 from gradwalk.program.calls.loop import Loop, LoopBack
-from gradwalk.program.calls.switch import Choice
+from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan, Policy, slots_for
 from gradwalk.program.native.machine_code import under
 from gradwalk.program.program import Program
@@ -350,7 +350,7 @@ class _ReversedStates:
         return at
 
 
-class ChoiceLanes:
+class SwitchLanes:
     """A choice on a batch: each program is run for the samples that it is chosen for.
 
     Args:
@@ -359,7 +359,7 @@ class ChoiceLanes:
         varies: For each of its operands, whether it has a number for each sample.
     """
 
-    def __init__(self, make: MakeKernel, choice: Choice, varies: Sequence[bool]) -> None:
+    def __init__(self, make: MakeKernel, choice: Switch, varies: Sequence[bool]) -> None:
         self._choice = choice
         self._varies = list(varies[1:])
         self._branches = [Part(make, branch, self._varies) for branch in choice.branches]

@@ -1,4 +1,4 @@
-"""`Choice`: a choice between programs as one instruction. On numbers the chosen one is run, and no other."""
+"""`Switch`: a choice between programs as one instruction. On numbers the chosen one is run, and no other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
 
 
-class Choice(Call):
+class Switch(Call):
     """A choice as a call. Its operands are the number of a program, and what all programs take.
 
     Args:
@@ -66,12 +66,12 @@ class Choice(Call):
         return appended(self._forward, tape, [*operands, *given(tape, tangents[1:])])
 
     @cached_property
-    def _back(self) -> Choice:
-        return Choice([pulled(branch) for branch in self.branches])
+    def _back(self) -> Switch:
+        return Switch([pulled(branch) for branch in self.branches])
 
     @cached_property
-    def _forward(self) -> Choice:
-        return Choice([pushed(branch) for branch in self.branches])
+    def _forward(self) -> Switch:
+        return Switch([pushed(branch) for branch in self.branches])
 
     @cached_property
     def weight(self) -> float:
@@ -95,7 +95,7 @@ class Choice(Call):
         return tape.program([tape.take(within, list(numbers)) for numbers in zip(*results, strict=True)])
 
 
-def choice_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choice:
+def switch_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Switch:
     """Read a choice from a file: see `gradwalk.program.code.call_registry`."""
     if settings:
         raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
@@ -103,4 +103,4 @@ def choice_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Choi
         raise ProgramError("a switch has no programs: it has at least one")
     if len({(part.inputs, len(part.outputs)) for part in parts}) > 1:
         raise ProgramError("the programs of a switch differ in how many inputs or outputs they have")
-    return Choice([trusted(part) for part in parts])
+    return Switch([trusted(part) for part in parts])

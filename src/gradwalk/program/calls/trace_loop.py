@@ -11,7 +11,7 @@ import numpy
 
 from gradwalk.program.calls.call import Call
 from gradwalk.program.calls.loop import Loop, Sizes
-from gradwalk.program.calls.switch import Choice
+from gradwalk.program.calls.switch import Switch
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices, Recording
@@ -218,7 +218,7 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
 
     parts = [Part(functools.partial(numbers, name, f)) for name, f in functions.items()]
     shared = list({id(number): number for part in parts for number in part.captured}.values())
-    choice = Choice([part.program(shared, 0) for part in parts])
+    choice = Switch([part.program(shared, 0) for part in parts])
     return treedefs[0].filled(applied(choice, [index, *shared]))
 
 

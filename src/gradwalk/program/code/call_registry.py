@@ -19,7 +19,7 @@ Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
 KINDS = {
     "loop": "gradwalk.program.calls.loop:loop_from_file",
     "loop_back": "gradwalk.program.calls.loop:loop_back_from_file",
-    "switch": "gradwalk.program.calls.switch:choice_from_file",
+    "switch": "gradwalk.program.calls.switch:switch_from_file",
 }
 _PORTABLE = "gradwalk.program.calls.program_derivatives:portable"
 

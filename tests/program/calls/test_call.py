@@ -1,0 +1,88 @@
+"""Calls: functions that stay whole on tapes and in graphs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+
+from gradwalk import Value
+from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.tape import NO_INDEX, Tape
+
+
+class Rotation(Call):
+    """Two results of two operands and an angle, by instructions for derivatives."""
+
+    outputs = 2
+    name = "rotation"
+    times_run = 0
+
+    def numbers(self, operands):
+        x, y, angle = operands
+        type(self).times_run += 1
+        cosine, sine = math.cos(angle), math.sin(angle)
+        return numpy.array([x * cosine - y * sine, x * sine + y * cosine])
+
+    def pull(self, tape, operands, base, adjoints):
+        _, _, angle = operands
+        first, second = given(tape, adjoints)
+        cosine, sine = tape.append("cos", angle), tape.append("sin", angle)
+        by_x = tape.append("add", tape.append("mul", first, cosine), tape.append("mul", second, sine))
+        by_y = tape.append("sub", tape.append("mul", second, cosine), tape.append("mul", first, sine))
+        by_angle = tape.append("sub", tape.append("mul", second, base), tape.append("mul", first, base + 1))
+        return [by_x, by_y, by_angle]
+
+
+POINT = (0.75, -2.0, 0.3)
+
+
+def test_a_call_is_run_once_for_all_of_its_results():
+    tape = Tape()
+    inputs = [tape.input() for _ in range(3)]
+    results = appended(Rotation(), tape, inputs)
+    program = tape.program(list(results))
+    before = Rotation.times_run
+    numpy.testing.assert_array_equal(program.run(POINT), Rotation().numbers(POINT))
+    assert Rotation.times_run == before + 2  # one of them for the comparison
+
+
+def test_its_rule_is_used_in_reverse_mode_to_second_order():
+    tape = Tape()
+    inputs = [tape.input() for _ in range(3)]
+    first, _ = appended(Rotation(), tape, inputs)
+    gradient = tape.reverse([(first, tape.constant(1.0))], inputs)
+    second = tape.reverse([(gradient[2], tape.constant(1.0))], inputs)
+    x, y, angle = POINT
+    by_angle = -x * math.sin(angle) - y * math.cos(angle)
+    expected = [math.cos(angle), -math.sin(angle), by_angle]
+    assert tape.program(gradient).run(POINT).tolist() == pytest.approx(expected)
+    expected = [-math.sin(angle), -math.cos(angle), -x * math.cos(angle) + y * math.sin(angle)]
+    assert tape.program(second).run(POINT).tolist() == pytest.approx(expected)
+
+
+def test_missing_cotangents_become_zeros():
+    tape = Tape()
+    x = tape.input()
+    zero = tape.constant(0.0)
+    assert given(tape, [x, NO_INDEX]) == [x, zero]
+
+
+def test_as_values_its_results_pass_gradients_back():
+    leaves = [Value(number) for number in POINT]
+    first, second = Rotation().values(leaves)
+    (first * 2.0 + second).backward()
+    x, y, angle = POINT
+    by_x = 2.0 * math.cos(angle) + math.sin(angle)
+    by_angle = 2.0 * (-x * math.sin(angle) - y * math.cos(angle)) + x * math.cos(angle) - y * math.sin(angle)
+    assert leaves[0].grad == pytest.approx(by_x)
+    assert leaves[2].grad == pytest.approx(by_angle)
+
+
+def test_what_a_call_does_not_define_is_refused():
+    call = Call()
+    with pytest.raises(NotImplementedError):
+        call.numbers(numpy.zeros(1))
+    assert call.portable is None
+    assert call.weight == math.inf

@@ -1,0 +1,73 @@
+"""A switch between programs, as one instruction."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+
+from gradwalk import Program
+from gradwalk.program.calls.switch import Switch
+from gradwalk.program.program import ProgramError
+from gradwalk.program.tape import Tape
+
+
+def branch(name: str) -> Program:
+    """A program of one input and the result of one operation."""
+    tape = Tape()
+    x = tape.input()
+    return tape.program([tape.append(name, x), x])
+
+
+NAMES = ("exp", "sin", "neg")
+FUNCTIONS = (math.exp, math.sin, lambda x: -x)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("index", [-math.inf, -3.0, -0.5, 0.0, 0.99, 1.0, 1.5, 2.0, 7.0, math.inf])
+def test_the_first_operand_selects_a_program(count, index):
+    switch = Switch([branch(name) for name in NAMES[:count]])
+    selected = min(max(int(min(max(index, -9.0), 9.0)), 0), count - 1)
+    expected = [FUNCTIONS[selected](0.5), 0.5]
+    assert switch.numbers(numpy.array([index, 0.5])).tolist() == pytest.approx(expected)
+    if count > 1:
+        assert switch.flat().run([index, 0.5]).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_all_results_are_nan_where_the_index_is(count):
+    switch = Switch([branch(name) for name in NAMES[:count]])
+    assert numpy.isnan(switch.numbers(numpy.array([math.nan, 0.5]))).all()
+    assert numpy.isnan(switch.flat().run([math.nan, 0.5])).all()
+
+
+def test_only_the_selected_program_passes_derivatives_back():
+    switch = Switch([branch(name) for name in NAMES])
+    for which, slope in enumerate((math.exp(0.5), math.cos(0.5), -1.0)):
+        tape = Tape()
+        index, x = tape.input(), tape.input()
+        base = tape.call(switch, [index, x])
+        gradients = tape.reverse([(base, tape.constant(1.0))], [x])
+        second = tape.reverse([(gradients[0], tape.constant(1.0))], [x])
+        expected = [slope, (math.exp(0.5), -math.sin(0.5), 0.0)[which]]
+        assert tape.program([*gradients, *second]).run([float(which), 0.5]).tolist() == pytest.approx(expected)
+
+
+def test_files_with_wrong_switches_are_refused():
+    wide = Tape()
+    program = wide.program([wide.input()])
+    other = branch("exp")
+    document = Program.from_json(call_of(Switch([other, other])).to_json())
+    assert document.run([1.0, 0.5]).tolist() == pytest.approx([math.exp(0.5), 0.5])
+    broken = call_of(Switch([other, program]))
+    with pytest.raises(ProgramError, match="differ in how many inputs or outputs they have"):
+        Program.from_json(broken.to_json())
+
+
+def call_of(switch: Switch) -> Program:
+    """A program that is a call of a switch alone."""
+    tape = Tape()
+    inputs = [tape.input() for _ in range(switch.inputs)]
+    base = tape.call(switch, inputs)
+    return tape.program([base + i for i in range(switch.outputs)])
