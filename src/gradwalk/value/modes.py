@@ -50,7 +50,6 @@ _branches: ContextVar[Any] = ContextVar("branches", default=None)  # what the st
 _depth: ContextVar[int] = ContextVar("depth", default=0)  # the level of the innermost recording here, or 0
 
 
-
 class _Recording(NamedTuple):
     """A recording that goes on: its level if the function is staged, or else 0, and the refusals of the function."""
 
