@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure() -> None:
     """Refuse to test anything but this checkout, before a module of it is imported."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of shells: some tests interrupt
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     problem = outdated(PACKAGE, ROOT)
     if problem:
         raise pytest.UsageError(f"{problem}: {cure(PACKAGE, ROOT)}")

@@ -14,6 +14,8 @@ BROAD = {"Exception", "BaseException"}
 # By file and function. A handler that raises the exception again, or hands it over to whoever waits, loses none.
 REASONS = {
     ("backend/thread_pool.py", "do"): "the thread that waits for the work raises it",
+    ("backend/thread_pool.py", "run_tasks"): "raised again, or an error of another thread in its place",
+    ("backend/thread_pool.py", "work_here"): "raised again, when the other threads are halted",
     ("cli/cell.py", "answer"): "the traceback of the visitor's program is the answer",
     ("cli/micrograd.py", "_ending"): "it is printed as Python prints it, and sets the exit code",
     ("cli/replace/replacement.py", "_is_composed"): "unsupported operations may raise anything",

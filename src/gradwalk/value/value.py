@@ -1,8 +1,7 @@
 """`Value`, a number that remembers how it was made.
 
-The file is Cython in pure-Python mode: it runs as it stands, and fast when compiled. Everything particular to an
-operation is generated from the table in `ops/table.py`: values and partials in `ops/compiled/evaluate.py`, the
-operators and methods in the marked block below.
+The file is Cython in pure-Python mode: it runs as plain Python, and fast when compiled. The marked blocks with operators
+and methods are generated from the table in `ops/table.py`.
 """
 
 from __future__ import annotations
