@@ -1,7 +1,6 @@
 """`Value`, a number that remembers how it was made.
 
-The file is Cython in pure-Python mode: it runs as plain Python, and fast when compiled. The marked blocks with operators
-and methods are generated from the table in `ops/table.py`.
+The file is Cython in pure-Python mode. The marked blocks are generated from the table in `ops/table.py`.
 """
 
 from __future__ import annotations
