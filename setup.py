@@ -158,7 +158,7 @@ def extension(module: Path) -> Extension:
         extra_compile_args=flags(),
         extra_link_args=link_flags(),
         define_macros=macros(module),
-        include_dirs=[str(PACKAGE / folder) for folder in ("value/memory", "backend/cpu", "program/run")],
+        include_dirs=[str(PACKAGE / folder) for folder in ("value/memory", "backend/cpu", "program/run/rows")],
         libraries=[] if ON_WINDOWS else ["m"],
     )
 

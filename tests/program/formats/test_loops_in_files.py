@@ -8,20 +8,20 @@ import json
 import math
 import pickle
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 import scipy.integrate
 from c_compiler import SAME_BITS, compiled, installed
+from checkout import ROOT
 from references import jsonschema
 
 from gradwalk import Value, grad, jit, loops, low_level_callable, primitive, value_and_grad
 from gradwalk import math as gmath
 from gradwalk.program.program import Program, ProgramError
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/program.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((ROOT / "docs/program.schema.json").read_text(encoding="utf-8"))
 
 
 def counted(x: Any, y: Any, kept: Any) -> Any:

@@ -25,7 +25,7 @@ _LARGEST_FILE = 1_000_000  # bytes; larger programs are not looked up
 _MOST_CODES = 1000
 
 # The files of gradwalk and of NumPy, whose functions call Values back.
-_LIBRARIES = (str(Path(__file__).parents[1]) + os.sep, str(Path(numpy.__file__).parent) + os.sep)
+_LIBRARIES = (str(Path(__file__).parents[2]) + os.sep, str(Path(numpy.__file__).parent) + os.sep)
 
 
 class SourceLine(NamedTuple):
