@@ -26,7 +26,7 @@ from gradwalk.program.formats.c import c_program
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import written
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 
 FLAGS = ["-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"]
 
@@ -42,7 +42,7 @@ def recorded(f: Callable[..., Any], *args: Any) -> Recorded:
     """The program of a function for arguments like these."""
     compiled = jit(f)
     compiled(*args)
-    leaves, _ = flattened(args, "args")
+    leaves, _ = flatten(args, "args")
     numbers = [numpy.ravel([x.data] if isinstance(x, Value) else x) for x in leaves]
     return Recorded(compiled.program, numpy.concatenate(numbers).astype(float))
 

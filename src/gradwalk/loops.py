@@ -36,7 +36,7 @@ import numpy
 from gradwalk.math import equal, floor, stop_gradient, where
 from gradwalk.program.calls.trace_loop import Carried, recorded_choice, recorded_loop
 from gradwalk.trees.iterations import Iterations
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.modes import depth, is_staging, refusals_ignored, refuse_if_staging, refuses_nans
 from gradwalk.value.node import primal_of
@@ -113,7 +113,7 @@ def _counted_by_values(
         (where(are_whole, lower, 0.0) + 0.0, init_val),
         checkpoint=checkpoint,
     )
-    leaves, treedef = flattened(last[1], "the carry")
+    leaves, treedef = flatten(last[1], "the carry")
     factor = where(are_whole, 1.0, numpy.nan)
     return treedef.filled([number * factor for number in scalars(leaves)])  # type: ignore[no-any-return]
 
@@ -331,7 +331,7 @@ class _Columns:
         self._leaves: list[Any] = []
         self._treedef: TreeDef | None = None
         if xs is not None:
-            self._leaves, self._treedef = flattened(xs, "xs")
+            self._leaves, self._treedef = flatten(xs, "xs")
             _check_arrays(self._leaves, self._treedef)
         lengths = {len(leaf) for leaf in self._leaves}
         if length is not None:
@@ -351,7 +351,7 @@ class _Columns:
 
     def _tree(self, elements: list[Any]) -> Any:
         plain = [as_float(x) if isinstance(x, numpy.generic) else x for x in elements]
-        return self._treedef.with_leaves(plain) if self._treedef else None
+        return self._treedef.unflatten(plain) if self._treedef else None
 
 
 def _recorded_scan(
@@ -384,13 +384,13 @@ def _stacked(results: list[Any], count: int) -> Any:
     """Results of one structure, each leaf stacked along a new first axis of this length."""
     if results[0] is None:
         return None
-    found = [flattened(result, "what f returned") for result in results]
+    found = [flatten(result, "what f returned") for result in results]
     treedef = found[0][1].with_numbers()
     for _, other in found:
         if other.with_numbers() != treedef:
             raise TypeError(f"f returned {treedef} at first and {other} later: outputs of one structure can be stacked")
     columns = zip(*[leaves for leaves, _ in found], strict=True)
-    return treedef.with_leaves([_array(column)[:count] for column in columns])
+    return treedef.unflatten([_array(column)[:count] for column in columns])
 
 
 def _array(column: tuple[Any, ...]) -> Any:

@@ -81,11 +81,11 @@ class Module(Generic[Parameter]):
     # see trees/fast/module_form.py. Other attributes may have been set in between.
 
     def __delattr__(self, name: str) -> None:
-        looked_at(self)
+        materialize(self)
         super().__delattr__(name)
 
     def __getstate__(self) -> Any:
-        looked_at(self)
+        materialize(self)
         return super().__getstate__()
 
     def zero_grad(self: Module[Value]) -> None:
@@ -270,7 +270,7 @@ def attributes_of(module: Any) -> dict[str, Any]:
     return attributes
 
 
-def looked_at(module: Module[Any]) -> dict[str, Any]:
+def materialize(module: Module[Any]) -> dict[str, Any]:
     """Return the attributes of a Module, as the dict that it keeps them in.
 
     Args:

@@ -13,7 +13,7 @@ import pytest
 from gradwalk import Value
 from gradwalk.batching.axes import Batching, as_array, plain_numbers, spread
 from gradwalk.nn import MLP
-from gradwalk.trees.tree import SCALAR, Parameters, flattened
+from gradwalk.trees.tree import SCALAR, Parameters, flatten
 
 Point = collections.namedtuple("Point", "x y")
 X = numpy.arange(12.0).reshape(3, 4)
@@ -33,7 +33,7 @@ def batched(*args, in_axes=0, out_axes=0, reduce=None, **kwargs):
 
 
 def structure(tree):
-    return flattened(tree, "it")[1]
+    return flatten(tree, "it")[1]
 
 
 class TestSpreading:

@@ -8,13 +8,13 @@ import numpy
 import pytest
 
 from gradwalk.batching.outputs import Outputs
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 
 X = numpy.arange(12.0).reshape(3, 4)
 
 
 def structure(tree: Any) -> Any:
-    return flattened(tree, "it")[1]
+    return flatten(tree, "it")[1]
 
 
 class TestNewArrays:

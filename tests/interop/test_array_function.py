@@ -45,7 +45,7 @@ def test_leaves_are_those_of_the_function(arrays):
 def test_the_treedef_puts_results_together():
     function = ArrayFunction(bent)
     treedef = function.result([(2, 3), (3,), ()])
-    assert treedef.with_leaves([1, 2]) == {"line": 1, "number": 2}
+    assert treedef.unflatten([1, 2]) == {"line": 1, "number": 2}
     assert function.result_shapes([(2, 3), (3,), ()]) == [(2,), ()]
     assert function.result_shapes([(4, 1, 2, 3), (1, 5, 3), (1, 1)], batch=2) == [(4, 5, 2), (4, 5)]
 

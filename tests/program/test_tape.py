@@ -407,7 +407,7 @@ class SumAndDifference(Call):
         combined = rest.append(name, rest.input(), rest.input())
         self.expansion = Expansion(first.program([root]), rest.program([combined]))
 
-    def pull(self, tape: Tape, operands: list[int], base: int, adjoints: list[int]) -> list[int]:
+    def vjp(self, tape: Tape, operands: list[int], base: int, adjoints: list[int]) -> list[int]:
         return [tape.append("mul", adjoints[0], tape.constant(number)) for number in (2.0, 3.0)]
 
 

@@ -27,7 +27,7 @@ from numpy.testing import assert_array_equal
 import gradwalk.math as gm
 from gradwalk import Value, jit, nn, threads, value_and_grad, vectorize, vmap
 from gradwalk.backend import thread_pool
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 
 W = numpy.array([0.3, -1.2])
 X = numpy.random.default_rng(0).normal(size=30_000)
@@ -37,8 +37,8 @@ CHUNKS = numpy.array_split(X, 9)
 
 def assert_same(found: Any, expected: Any) -> None:
     """Two trees are the same to the last bit."""
-    found_leaves, found_structure = flattened(found, "found")
-    leaves, structure = flattened(expected, "expected")
+    found_leaves, found_structure = flatten(found, "found")
+    leaves, structure = flatten(expected, "expected")
     assert found_structure == structure
     for x, y in zip(found_leaves, leaves, strict=True):
         assert_array_equal(x, y)

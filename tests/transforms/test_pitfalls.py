@@ -38,7 +38,7 @@ from gradwalk import (
     vmap,
     zero_grad,
 )
-from gradwalk.trees.tree import flattened, scalars
+from gradwalk.trees.tree import flatten, scalars
 
 
 def number(x: Any) -> Any:
@@ -644,7 +644,7 @@ class TestMessages:
                 f(10**400)
 
     def test_of_arrays_without_dimensions(self):
-        assert flattened(numpy.array(1.0), "x")[1].names("x") in (["x"], ["x[()]"])  # and not x[]
+        assert flatten(numpy.array(1.0), "x")[1].names("x") in (["x"], ["x[()]"])  # and not x[]
 
 
 class TestTrees:

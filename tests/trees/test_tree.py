@@ -19,7 +19,7 @@ from programs import fewer
 
 from gradwalk import Value, grad, jit, vmap
 from gradwalk.nn import MLP, Module
-from gradwalk.trees.tree import SCALAR, flattened, scalars, tupled, write
+from gradwalk.trees.tree import SCALAR, flatten, scalars, tupled, write
 
 Point = namedtuple("Point", "x y")
 
@@ -84,7 +84,7 @@ def as_floats(tree: Any) -> Any:
 
 
 def rebuilt(tree: Any, numbers: Any = None) -> Any:
-    leaves, structure = flattened(tree, "x")
+    leaves, structure = flatten(tree, "x")
     return structure.filled(numpy.array(scalars(leaves), float) if numbers is None else numbers)
 
 
@@ -97,7 +97,7 @@ class TestTakenApart:
     @fewer(4)
     @given(TREES)
     def test_names_sizes_and_ranges_agree_with_the_numbers(self, tree):
-        leaves, structure = flattened(tree, "x")
+        leaves, structure = flatten(tree, "x")
         numbers = scalars(leaves)
         assert structure.size == len(numbers) == len(structure.names("x"))
         assert len(set(structure.names("x"))) == structure.size
@@ -109,28 +109,28 @@ class TestTakenApart:
     @fewer(4)
     @given(TREES)
     def test_every_name_leads_to_its_number(self, tree):
-        leaves, structure = flattened(tree, "x")
+        leaves, structure = flatten(tree, "x")
         for name, number in zip(structure.names("x"), scalars(leaves), strict=True):
             assert eval(name.replace("[]", "[()]"), {"x": tree}) == number
 
     @fewer(4)
     @given(TREES, TREES)
     def test_structures_are_equal_where_numbers_alone_differ(self, tree, other):
-        structure = flattened(tree, "x")[1]
+        structure = flatten(tree, "x")[1]
         changed = rebuilt(tree, numpy.arange(float(structure.size)))
-        assert flattened(changed, "x")[1] == structure
-        assert hash(flattened(changed, "x")[1]) == hash(structure)
+        assert flatten(changed, "x")[1] == structure
+        assert hash(flatten(changed, "x")[1]) == hash(structure)
         shape = str(as_floats(rebuilt(tree, numpy.zeros(structure.size))))
-        other_structure = flattened(other, "x")[1]
+        other_structure = flatten(other, "x")[1]
         other_shape = str(as_floats(rebuilt(other, numpy.zeros(other_structure.size))))
         assert (structure == other_structure) <= (len(shape) == len(other_shape))
 
     @fewer(4)
     @given(TREES)
     def test_values_stay_what_they_are(self, tree):
-        structure = flattened(tree, "x")[1]
+        structure = flatten(tree, "x")[1]
         values = [Value(float(i)) for i in range(structure.size)]
-        leaves, again = flattened(structure.filled(values), "x")
+        leaves, again = flatten(structure.filled(values), "x")
         assert scalars(leaves) == values
         assert again == structure
 
@@ -138,7 +138,7 @@ class TestTakenApart:
 class TestNumbers:
     @pytest.mark.parametrize("number", [2, 2.0, True, numpy.int8(2), numpy.float16(2), numpy.longdouble(2), Value(2.0)])
     def test_need_no_tree(self, number):
-        leaves, structure = flattened(number, "x")
+        leaves, structure = flatten(number, "x")
         assert structure == SCALAR
         assert structure.is_scalar
         assert leaves == [number]
@@ -149,8 +149,8 @@ class TestNumbers:
 
     @pytest.mark.parametrize("length", [0, 1])
     def test_are_not_taken_for_what_holds_one(self, length):
-        assert flattened(numpy.ones((1,) * length), "x")[1] != SCALAR
-        assert not flattened([1.0], "x")[1].is_scalar
+        assert flatten(numpy.ones((1,) * length), "x")[1] != SCALAR
+        assert not flatten([1.0], "x")[1].is_scalar
 
 
 class TestArrays:
@@ -180,7 +180,7 @@ class TestArrays:
     def test_of_values_and_numbers(self):
         v = Value(1.0)
         array = numpy.array([[v, 2.0], [3, True]], dtype=object)
-        leaves, structure = flattened(array, "x")
+        leaves, structure = flatten(array, "x")
         numbers = scalars(leaves)
         assert numbers == [v, 2.0, 3.0, 1.0]
         assert [type(x) for x in numbers] == [Value, float, float, float]
@@ -193,7 +193,7 @@ class TestArrays:
         v = Value(1.0)
         array = numpy.empty((), dtype=object)
         array[()] = v
-        assert scalars(flattened(array, "x")[0]) == [v]
+        assert scalars(flatten(array, "x")[0]) == [v]
         assert rebuilt(array, [v])[()] is v
 
 
@@ -210,7 +210,7 @@ class TestContainers:
 
     def test_a_dataclass_as_class_is_no_number(self):
         with pytest.raises(TypeError, match=r"x\[0\] is a type"):
-            flattened([Rates], "x")
+            flatten([Rates], "x")
 
     def test_dictionaries_that_make_what_is_missing(self):
         again = rebuilt(defaultdict(list, a=1.0))
@@ -218,16 +218,16 @@ class TestContainers:
         assert again["b"] == []
 
     def test_nothing_holds_no_number(self):
-        assert flattened(None, "x")[0] == flattened([], "x")[0] == flattened({"a": ()}, "x")[0] == []
+        assert flatten(None, "x")[0] == flatten([], "x")[0] == flatten({"a": ()}, "x")[0] == []
         assert rebuilt([None, ()]) == [None, ()]
 
     def test_tuples_are_told_from_lists_and_names_from_names(self):
         trees = [[1.0], (1.0,), {"a": 1.0}, {"b": 1.0}, Point(1.0, 2.0), (1.0, 2.0), [numpy.ones(1)], [[1.0]], 1.0]
-        structures = [flattened(tree, "x")[1] for tree in trees]
+        structures = [flatten(tree, "x")[1] for tree in trees]
         assert len(set(structures)) == len(trees)
 
     def test_tuples_are_made_of_parts(self):
-        parts = [SCALAR, flattened([1.0, numpy.ones((2, 2))], "x")[1], SCALAR]
+        parts = [SCALAR, flatten([1.0, numpy.ones((2, 2))], "x")[1], SCALAR]
         structure = tupled(parts)
         assert structure.parts() == parts
         assert structure.size == 7
@@ -235,7 +235,7 @@ class TestContainers:
         assert (one, two, array.tolist(), seven) == (1.0, 2.0, [[3.0, 4.0], [5.0, 6.0]], 7.0)
 
     def test_parts_of_a_list(self):
-        structure = flattened([1.0, (2.0, 3.0), None], "x")[1]
+        structure = flatten([1.0, (2.0, 3.0), None], "x")[1]
         assert [part.size for part in structure.parts()] == [1, 2, 0]
         assert structure.parts()[0].is_scalar
         assert SCALAR.parts() == []
@@ -244,7 +244,7 @@ class TestContainers:
 class TestModules:
     def test_are_trees_of_their_parameters(self):
         model = MLP(2, [2, 1])
-        leaves, structure = flattened(model, "model")
+        leaves, structure = flatten(model, "model")
         assert leaves == [p.data for p in model.parameters()]
         assert structure.names("model")[:4] == [
             "model.layers[0].neurons[0].w[0]",
@@ -260,17 +260,17 @@ class TestModules:
         tree = ({"net": MLP(1, [1])}, [MLP(1, [1]), 2.0], MLP(1, [1]))
         again = rebuilt(tree)
         parameters = [*again[0]["net"].parameters(), *again[1][0].parameters(), again[1][1], *again[2].parameters()]
-        assert parameters == scalars(flattened(tree, "x")[0])
-        assert flattened(again, "x")[1] == flattened(tree, "x")[1]
-        assert flattened(tree, "x")[1].names("x")[1] == "x[0]['net'].layers[0].neurons[0].b"
-        assert "Layer of [LinearNeuron(1)]" in str(flattened([MLP(1, [1])], "x")[1])
+        assert parameters == scalars(flatten(tree, "x")[0])
+        assert flatten(again, "x")[1] == flatten(tree, "x")[1]
+        assert flatten(tree, "x")[1].names("x")[1] == "x[0]['net'].layers[0].neurons[0].b"
+        assert "Layer of [LinearNeuron(1)]" in str(flatten([MLP(1, [1])], "x")[1])
 
     def test_need_no_optree_by_themselves(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "optree", None)
         assert len(rebuilt(MLP(1, [1])).parameters()) == 2
 
     def test_without_parameters(self):
-        assert flattened(Module(), "x")[0] == []
+        assert flatten(Module(), "x")[0] == []
         assert type(rebuilt(Module())) is Module
 
 
@@ -286,7 +286,7 @@ class TestMessages:
         ],
     )
     def test_show_a_structure(self, tree, text):
-        assert str(flattened(tree, "x")[1]) == text
+        assert str(flatten(tree, "x")[1]) == text
 
     @pytest.mark.parametrize(
         ("tree", "text"),
@@ -313,7 +313,7 @@ class TestMessages:
     )
     def test_name_what_is_no_number(self, tree, text):
         with pytest.raises(TypeError, match=text) as caught:
-            flattened(tree, "x")
+            flatten(tree, "x")
         assert "int, float, NumPy numbers and Values" in str(caught.value)
         assert len(str(caught.value)) < 300
 
@@ -329,11 +329,11 @@ def array_of(library, numbers):
 class TestArraysOfOtherLibraries:
     def test_become_those_of_numpy(self, library):
         array = array_of(library, [1.0, 2.0, 3.0])
-        leaves, treedef = flattened({"x": array, "y": [array, 2.0]}, "it")
+        leaves, treedef = flatten({"x": array, "y": [array, 2.0]}, "it")
         assert [type(leaf) for leaf in leaves] == [numpy.ndarray, numpy.ndarray, float]
         assert leaves[0].tolist() == [1.0, 2.0, 3.0]
-        assert treedef == flattened({"x": numpy.ones(3), "y": [numpy.ones(3), 0.0]}, "it")[1]
-        assert flattened(array, "it")[1] == flattened(numpy.ones(3), "it")[1]
+        assert treedef == flatten({"x": numpy.ones(3), "y": [numpy.ones(3), 0.0]}, "it")[1]
+        assert flatten(array, "it")[1] == flatten(numpy.ones(3), "it")[1]
 
     def test_are_differentiated_recorded_and_batched(self, library):
         tree = {"x": array_of(library, [1.0, 2.0]), "y": array_of(library, [3.0, 5.0])}
@@ -350,18 +350,18 @@ class TestArraysOfOtherLibraries:
             assert vmap(lambda row: row @ row)(frame).tolist() == [10.0, 29.0]
             assert vmap(lambda x, y: x * y)(**{name: frame[name] for name in columns}).tolist() == [3.0, 10.0]
         else:
-            assert flattened(array_of(library, 2.0), "it") == ([2.0], SCALAR)  # arrays without dimensions are numbers
+            assert flatten(array_of(library, 2.0), "it") == ([2.0], SCALAR)  # arrays without dimensions are numbers
 
 
 @pytest.mark.parametrize(("numbers", "kind"), [(["a", "b"], "a str"), ([Decimal(1)], "a Decimal")])
 def test_columns_without_numbers_are_refused(numbers, kind):
     with pytest.raises(TypeError, match=f"an element of x is {kind}"):
-        flattened(array_of("pandas", numbers), "x")
+        flatten(array_of("pandas", numbers), "x")
 
 
 def test_missing_numbers_of_columns_are_nan():
     for library in ("pandas", "polars"):
-        [leaf], _ = flattened(array_of(library, [1, None]), "x")
+        [leaf], _ = flatten(array_of(library, [1, None]), "x")
         assert numpy.isnan(leaf).tolist() == [False, True]
 
 

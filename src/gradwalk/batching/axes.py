@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gradwalk.base.cached import cached_property
-from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flattened, scalars
+from gradwalk.trees.tree import SCALAR, Parameters, Shape, TreeDef, flatten, scalars
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
 
@@ -77,7 +77,7 @@ class Batch:
     def example(self) -> list[Any]:
         """Return the arguments of the first sample, zeros where the batch is empty."""
         leaves = iter(self.first())
-        return [element.with_leaves([plain(next(leaves)) for _ in element.shapes]) for element in self.elements]
+        return [element.unflatten([plain(next(leaves)) for _ in element.shapes]) for element in self.elements]
 
     def first(self) -> list[Any]:
         """Return the leaves of the first sample, zeros where the batch is empty."""
@@ -249,7 +249,7 @@ def spread(axes: Axes, treedef: TreeDef, what: str) -> list[int | None]:
 
 def _append(batch: Batch, sizes: dict[int, str], arg: Any, name: str, axes: Axes) -> None:
     """Append an argument to a batch that is being put together, and the sizes of its batch axes to `sizes`."""
-    leaves, treedef = flattened(arg, name)
+    leaves, treedef = flatten(arg, name)
     if axes is None:
         batch.leaves.extend(leaves)
         batch.varies.extend([False] * len(leaves))

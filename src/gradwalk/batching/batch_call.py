@@ -18,9 +18,9 @@ from gradwalk.backend.base import Backend, Kernel
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.program.calls import loop
-from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.program_derivatives import unrolled, weight
-from gradwalk.program.native.machine_code import under
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.program_derivatives import to_tape, weight
+from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
@@ -102,7 +102,9 @@ class BatchCall(Call):
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return what runs it: see `Call.backends`."""
         made = [(name, vars(self).get(f"_{name}")) for name in ("summing", "stacking")]
-        return {name: text for part, kernel in made if kernel for name, text in under(part, kernel.backends).items()}
+        return {
+            name: text for part, kernel in made if kernel for name, text in prefix_keys(part, kernel.backends).items()
+        }
 
     @cached_property
     def _stacking(self) -> Kernel:
@@ -110,22 +112,26 @@ class BatchCall(Call):
 
     def _kernel(self, outputs: range, *, reduced: bool) -> Kernel:
         """What computes some of the outputs."""
-        tape, inputs, found = unrolled(self._program)
+        tape, inputs, found = to_tape(self._program)
         varies = [i >= self._sizes.shared for i in range(len(inputs))]
         return self._backend(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
 
     # Derivatives
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
-        """Append the batch of the adjoints: see `Call.pull_some`."""
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Append the batch of the adjoints: see `Call.vjp_needed`."""
         shared, columns, summed = self._sizes
         count = self._count
         asked = (*wanted[:shared], *(any(wanted[i : i + count]) for i in range(shared, self.inputs, count or 1)))
         if not any(asked):
             return [NO_INDEX] * self.inputs
-        seeds = given(tape, adjoints)
+        seeds = instantiate_zeros(tape, adjoints)
         back = self._backs.setdefault(asked, self._back(asked))
-        results = iter(appended(back, tape, [*operands[:shared], *seeds[:summed], *operands[shared:], *seeds[summed:]]))
+        results = iter(
+            append_call(back, tape, [*operands[:shared], *seeds[:summed], *operands[shared:], *seeds[summed:]])
+        )
         found: Indices = []
         for is_asked, length in zip(asked, [1] * shared + [count] * columns, strict=True):
             found += [next(results) if is_asked else NO_INDEX for _ in range(length)]
@@ -146,11 +152,11 @@ class BatchCall(Call):
         sizes = Sizes(shared + summed, columns + len(of_stacked), sum(asked[:shared]))
         return BatchCall(tape.program(found), sizes, self._constants, self._backend)
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the batch of the tangents: see `Call.push`."""
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the batch of the tangents: see `Call.jvp`."""
         shared = self._sizes.shared
-        pushed = given(tape, tangents)
-        return appended(
+        pushed = instantiate_zeros(tape, tangents)
+        return append_call(
             self._forward, tape, [*operands[:shared], *pushed[:shared], *operands[shared:], *pushed[shared:]]
         )
 
@@ -185,7 +191,7 @@ class BatchCall(Call):
         of_columns = [[tape.input() for _ in range(self._count)] for _ in range(columns)]
         for i, row in enumerate(self._constants.tolist()):
             operands += [*(column[i] for column in of_columns), *map(tape.constant, row)]
-        results = appended(whole, tape, operands)
+        results = append_call(whole, tape, operands)
         rows = results[summed:]
         return tape.program([*results[:summed], *(index for j in range(stacked) for index in rows[j::stacked])])
 
@@ -237,12 +243,14 @@ class ExtremeCall(BatchCall):
         places = stacked.argmax(axis=1) if self._largest else stacked.argmin(axis=1)
         return numpy.append(stacked[numpy.arange(len(stacked)), places], places.astype(numpy.float64))
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
-        """Return that no adjoint goes back: see `Call.pull_some`."""
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Return that no adjoint goes back: see `Call.vjp_needed`."""
         return [NO_INDEX] * self.inputs
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return that no tangent goes on: see `Call.push`."""
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Return that no tangent goes on: see `Call.jvp`."""
         return [NO_INDEX] * self.outputs
 
     @property
@@ -254,7 +262,7 @@ class ExtremeCall(BatchCall):
         tape, operands, of_columns = self._begun()
         for i, numbers in enumerate(self._constants.tolist()):
             operands += [*(column[i] for column in of_columns), *map(tape.constant, numbers)]
-        return tape.program(appended(whole, tape, operands))
+        return tape.program(append_call(whole, tape, operands))
 
     def flat(self) -> Program:
         """Return the search as one program, sample after sample."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gradwalk.backend.columns import overlap
 from gradwalk.backend.cpu.column_table import are_apart
 from gradwalk.batching.axes import parts_of
-from gradwalk.trees.tree import TreeDef, flattened
+from gradwalk.trees.tree import TreeDef, flatten
 
 Target = NDArray[Any] | None
 
@@ -71,8 +71,8 @@ def put(result: Any, targets: Sequence[Target]) -> Any:
     Returns:
         A tree like the result, with these arrays.
     """
-    leaves, treedef = flattened(result, "the result")
-    return treedef.with_leaves(written(targets, leaves))
+    leaves, treedef = flatten(result, "the result")
+    return treedef.unflatten(written(targets, leaves))
 
 
 def _by_leaf(out: Any, wanted: TreeDef, name: str) -> list[Any]:

@@ -100,7 +100,7 @@ class Outputs:
             target if target is not None else plain(column[0]) if axis is None else numpy.moveaxis(column, 0, axis)
             for target, column, axis in zip(self._targets, self.columns, self._axes, strict=True)
         ]
-        return self._treedef.with_leaves(leaves)
+        return self._treedef.unflatten(leaves)
 
 
 def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, ...]:

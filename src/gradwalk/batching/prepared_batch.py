@@ -120,7 +120,7 @@ class Stacked(Maker):
         elif outputs.overlap(columns):
             return self._copied(kernel, shared, columns, outputs)
         self._compute(kernel, shared, columns, outputs)
-        return self._treedef.with_leaves(outputs.arrays)
+        return self._treedef.unflatten(outputs.arrays)
 
     def _allocate(self, outputs: Columns, count: cython.Py_ssize_t) -> None:
         """Add new arrays to the outputs."""
@@ -148,7 +148,7 @@ class Stacked(Maker):
         outputs: Columns = Columns(columns.single, is_written=True)
         self._allocate(outputs, columns.count)
         self._compute(kernel, shared, columns, outputs)
-        return self._treedef.with_leaves(written(targets.arrays, outputs.arrays))
+        return self._treedef.unflatten(written(targets.arrays, outputs.arrays))
 
 
 @cython.final

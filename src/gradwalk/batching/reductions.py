@@ -23,7 +23,7 @@ from gradwalk.batching.out_argument import put
 from gradwalk.batching.vmapped import Lowered, Vmap
 from gradwalk.loops import scan
 from gradwalk.program.native.machine_code import DEFAULT, Policy
-from gradwalk.trees.tree import flattened, scalars
+from gradwalk.trees.tree import flatten, scalars
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -82,7 +82,7 @@ class Reduction(Vmap[P]):
             terms = _shifted if self._reduce == "logsumexp" else functools.partial(share, largest=self._reduce == "max")
 
             def of_sample(best: Any, *args: Any, **kwargs: Any) -> list[Any]:
-                results = scalars(flattened(self._f(*args, **kwargs), "the result")[0])
+                results = scalars(flatten(self._f(*args, **kwargs), "the result")[0])
                 return [terms(x, number) for x, number in zip(results, best, strict=True)]
 
             self._sums[count] = Vmap(of_sample, (None, *self.batching.axes(count)), 0, "sum", self.keeps, self._policy)
@@ -109,7 +109,7 @@ class Reduction(Vmap[P]):
 
 def _columns(results: Any, count: int) -> list[Any]:
     """Return the results of all samples, number by number."""
-    leaves, _ = flattened(results, "the results")
+    leaves, _ = flatten(results, "the results")
     arrays = [numpy.asarray(leaf) for leaf in leaves]
     return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gradwalk.batching.axes import SUMS, Batch, Batching, shown, spread
 from gradwalk.batching.progress import bar
 from gradwalk.batching.vmapped import Lowered, Vmap
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 
 T = TypeVar("T")
 _ENDED = object()
@@ -148,7 +148,7 @@ def _refuse_arrays(batching: Batching, args: Sequence[Any], iterators: Sequence[
         if i in iterators:
             if axes is None:
                 raise TypeError(f"in_axes has None for {name}, which all samples share: give it as it is, no iterator")
-        elif any(axis is not None for axis in spread(axes, flattened(arg, name)[1], f"in_axes of {name}")):
+        elif any(axis is not None for axis in spread(axes, flatten(arg, name)[1], f"in_axes of {name}")):
             raise TypeError(
                 f"{name} has a batch axis and is no iterator, while {names[iterators[0]]} is one: give an iterator of "
                 "its chunks, too"

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from gradwalk.batching.axes import Batching
 from gradwalk.batching.batched_trace import BatchedTrace, record_sample
-from gradwalk.program.tracing.trace import named, reduced
+from gradwalk.program.tracing.trace import display_name, reduce_for_pickle
 from gradwalk.program.tracing.trace_cache import TraceCache
-from gradwalk.trees.tree import Parameters, flattened
+from gradwalk.trees.tree import Parameters, flatten
 
 P = ParamSpec("P")
 Dimensions = tuple[str, ...]  # the names of the core dimensions of an operand or a result
@@ -61,7 +61,7 @@ class Vectorized(Generic[P]):
         self._signature = None if signature is None else _parsed(signature)
         self._excluded = frozenset([i if isinstance(i, int) else _position(f, i) for i in excluded])
         self._parameters = Parameters(f)
-        self._cache: TraceCache[BatchedTrace] = TraceCache(named(f))
+        self._cache: TraceCache[BatchedTrace] = TraceCache(display_name(f))
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
@@ -89,10 +89,10 @@ class Vectorized(Generic[P]):
 
     def __reduce__(self) -> Any:
         text = None if self._signature is None else self._signature.text
-        return reduced(self, (self._f, text, tuple(sorted(self._excluded))))
+        return reduce_for_pickle(self, (self._f, text, tuple(sorted(self._excluded))))
 
     def __repr__(self) -> str:
-        return f"<vectorize of {named(self._f)}>"
+        return f"<vectorize of {display_name(self._f)}>"
 
     def _core(self, count: int) -> list[Dimensions]:
         """The core dimensions of so many operands."""
@@ -101,13 +101,13 @@ class Vectorized(Generic[P]):
         if len(self._signature.operands) != count:
             raise TypeError(
                 f"signature={self._signature.text!r} has {len(self._signature.operands)} operands, and "
-                f"{named(self._f)} was called with {count} that are not excluded"
+                f"{display_name(self._f)} was called with {count} that are not excluded"
             )
         return self._signature.operands
 
     def _run(self, args: Sequence[Any], axes: Sequence[int | None]) -> Any:
         """The results for operands whose loop is along one axis, or that have none."""
-        batching = Batching(named(self._f), self._parameters, tuple(axes), 0, None)
+        batching = Batching(display_name(self._f), self._parameters, tuple(axes), 0, None)
         batch = batching.batch(args, {})
         trace = self._cache.find(batch.key)
         if trace is None:
@@ -116,17 +116,18 @@ class Vectorized(Generic[P]):
 
     def _shaped(self, result: Any, loop: tuple[int, ...], sizes: dict[str, int]) -> Any:
         """The result of a batch with the loop in place of its first axis, checked against the signature."""
-        leaves, treedef = flattened(result, f"the result of {named(self._f)}")
+        leaves, treedef = flatten(result, f"the result of {display_name(self._f)}")
         shaped = [leaf.reshape(loop + leaf.shape[1:])[()] for leaf in leaves]
         if self._signature is None:
-            return treedef.with_leaves(shaped)
+            return treedef.unflatten(shaped)
         if len(leaves) != len(self._signature.results):
             raise ValueError(
-                f"signature={self._signature.text!r} has {len(self._signature.results)} results, and {named(self._f)} "
-                f"returned {len(leaves)} numbers or arrays (an array of numbers is made by numpy.array)"
+                f"signature={self._signature.text!r} has {len(self._signature.results)} results, and "
+                f"{display_name(self._f)} returned {len(leaves)} numbers or arrays (an array of numbers is made by "
+                "numpy.array)"
             )
         for i, (leaf, core) in enumerate(zip(leaves, self._signature.results, strict=True)):
-            what = f"result {i} of {named(self._f)}"
+            what = f"result {i} of {display_name(self._f)}"
             if _loop(leaf.shape[1:], core, sizes, what) != ():
                 raise ValueError(f"{what} has shape {leaf.shape[1:]}, and the signature says {_shown(core)}")
         return shaped[0] if len(shaped) == 1 else tuple(shaped)
@@ -194,7 +195,7 @@ def _position(f: Callable[..., Any], name: str) -> int:
     """The position of the parameter of a name."""
     parameters = list(inspect.signature(f).parameters)
     if name not in parameters:
-        raise ValueError(f"excluded has {name!r}, and the parameters of {named(f)} are {', '.join(parameters)}")
+        raise ValueError(f"excluded has {name!r}, and the parameters of {display_name(f)} are {', '.join(parameters)}")
     return parameters.index(name)
 
 
@@ -204,7 +205,8 @@ def _positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(
-            f"{named(f)} takes {', '.join(bound.kwargs)} by keyword only, and vectorize() has to give it by position"
+            f"{display_name(f)} takes {', '.join(bound.kwargs)} by keyword only, and vectorize() has to give it by "
+            "position"
         )
     return bound.args
 
@@ -212,7 +214,7 @@ def _positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
 def _operand(arg: Any, name: str) -> NDArray[Any]:
     """An argument as an array. Raises `TypeError` where it holds no numbers."""
     array = arg if isinstance(arg, numpy.ndarray) else numpy.asarray(arg)
-    flattened(array, name)
+    flatten(array, name)
     return numpy.asarray(array)
 
 

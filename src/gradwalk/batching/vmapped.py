@@ -11,15 +11,15 @@ from gradwalk.batching.batched_trace import BatchedTrace, record_sample
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import MISSED
-from gradwalk.program.tracing.trace import named
+from gradwalk.program.tracing.trace import display_name
 from gradwalk.program.tracing.trace_cache import Statistics, TraceCache
-from gradwalk.program.tracing.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters
 
 P = ParamSpec("P")
 
 
-class Vmap(Wrapper[P, Any]):
+class Vmap(WrappedFunction[P, Any]):
     """A function of batches, as `vmap` makes it.
 
     Type checkers know the parameters `P` of the function of one sample. Each may be given as that function takes it, or
@@ -48,7 +48,7 @@ class Vmap(Wrapper[P, Any]):
         policy: Policy = DEFAULT,
     ) -> None:
         super().__init__(f, "vmap")
-        self.batching = Batching(named(f), Parameters(f), in_axes, out_axes, reduce).checked()
+        self.batching = Batching(display_name(f), Parameters(f), in_axes, out_axes, reduce).checked()
         self.keeps = keeps
         self._policy = policy
         self._cache: TraceCache[BatchedTrace] = TraceCache(self.batching.name)
@@ -193,7 +193,7 @@ class Vmap(Wrapper[P, Any]):
         batching = self.batching
         return type(self)(f, batching.in_axes, batching.out_axes, batching.reduce, keeps, policy)
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         batching = self.batching
         return self._f, batching.in_axes, batching.out_axes, batching.reduce, self.keeps, self._policy
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy
 
 from gradwalk.batching.vectorize import Vectorized, vectorize
-from gradwalk.program.tracing.trace import named
+from gradwalk.program.tracing.trace import display_name
 from gradwalk.transforms.jit.jit import jit
 from gradwalk.transforms.jit.jit_class import Jit
 from gradwalk.transforms.jvp import jvp, vjp
-from gradwalk.trees.tree import TreeDef, flattened
+from gradwalk.trees.tree import TreeDef, flatten
 from gradwalk.value.modes import without_numbers
 from gradwalk.value.value import Value
 
@@ -84,10 +84,11 @@ class ArrayFunction:
             *arrays: The leaves of the arguments.
         """
         result = self._f(*self._rebuilt(arrays))
-        leaves, treedef = flattened(result, f"the result of {named(self)}")
+        leaves, treedef = flatten(result, f"the result of {display_name(self)}")
         if not leaves:
             raise TypeError(
-                f"{named(self)} returned {result!r}; it has to return a number, or numbers: is a `return` missing?"
+                f"{display_name(self)} returned {result!r}; it has to return a number, or numbers: is a `return` "
+                "missing?"
             )
         self._results[tuple([getattr(array, "shape", ()) for array in arrays])] = treedef
         return tuple(leaves)
@@ -106,7 +107,7 @@ class ArrayFunction:
         key = tuple(map(tuple, shapes))
         if key not in self._results:
             try:
-                structure(self._one, [_plain(numpy.ones(shape)) for shape in key], named(self))
+                structure(self._one, [_plain(numpy.ones(shape)) for shape in key], display_name(self))
             except TypeError:
                 self._results.pop(key, None)
                 raise

@@ -145,19 +145,19 @@ class _Function(casadi.Callback):  # type: ignore[misc]  # CasADi is Any
         self._function = function
         self._inputs = inputs
         self._outputs = outputs
-        self._made_from = made_from
+        self._reduce_args = made_from
         self._argnums = tuple(range(sum(port.is_used for port in inputs)))
         self._kept: list[Any] = []  # derivatives, which have to live as long as this does
         self.construct(name)
 
     def __reduce__(self) -> Any:
-        return to_casadi, self._made_from
+        return to_casadi, self._reduce_args
 
     def __copy__(self) -> Any:
-        return to_casadi(*self._made_from)
+        return to_casadi(*self._reduce_args)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return to_casadi(*self._made_from)
+        return to_casadi(*self._reduce_args)
 
     def get_n_in(self) -> int:
         return len(self._inputs)

@@ -23,7 +23,7 @@ from gradwalk.batching.vmap import vmap
 from gradwalk.nn import MLP
 from gradwalk.transforms.grad import value_and_grad
 from gradwalk.transforms.jit.jit import jit
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 from gradwalk.value.value import Value
 
 Array = NDArray[Any]
@@ -253,7 +253,7 @@ def _network(sizes: Sequence[int], activation: Callable[[Value], Value]) -> MLP:
 
 def _answers(network: MLP) -> Callable[[Any, Any], Any]:
     """What a network returns, as a function of all its weights and of a sample: an array."""
-    treedef = flattened(network, "the network")[1]
+    treedef = flatten(network, "the network")[1]
 
     def answers(weights: Any, x: Any) -> Any:
         found = treedef.filled(list(weights))(x)

@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from gradwalk.interop.array_function import structure
-from gradwalk.program.tracing.trace import named
+from gradwalk.program.tracing.trace import display_name
 from gradwalk.transforms.grad import grad
 from gradwalk.transforms.jit.jit import jit
 from gradwalk.transforms.jit.jit_class import Jit
@@ -75,7 +75,7 @@ class IpoptProblem:
             total = factor * objective(x)
             return total + multipliers @ constrained(x) if constraints else total
 
-        self._made_from = (objective, start, constraints)
+        self._reduce_args = (objective, start, constraints)
         self._objective = jit(objective)
         _check_result(objective, self._objective, start, "one number, such as x @ x", _is_number)
         if constraints:
@@ -95,7 +95,7 @@ class IpoptProblem:
         )
 
     def __reduce__(self) -> Any:
-        return type(self), self._made_from
+        return type(self), self._reduce_args
 
     def objective(self, x: Array) -> float:
         """Return the objective.
@@ -152,9 +152,9 @@ def _check_result(
     f: Callable[..., Any], recorded: Jit[..., Any], x: Array, expected: str, is_right: Callable[[TreeDef], bool]
 ) -> None:
     """Raise `TypeError` where a function of the variables does not return what it has to."""
-    found = structure(recorded, [x], named(f))
+    found = structure(recorded, [x], display_name(f))
     if not is_right(found):
-        raise TypeError(f"{named(f)} returned {found}: it has to return {expected}")
+        raise TypeError(f"{display_name(f)} returned {found}: it has to return {expected}")
 
 
 def _is_number(result: TreeDef) -> bool:

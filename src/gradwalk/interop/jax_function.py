@@ -17,7 +17,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.program.tracing.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import WrappedFunction
 
 P = ParamSpec("P")
 
@@ -57,7 +57,7 @@ def to_jax(f: Callable[P, Any]) -> Callable[P, Any]:
     return JaxFunction(f)
 
 
-class JaxFunction(Wrapper[P, Any]):
+class JaxFunction(WrappedFunction[P, Any]):
     """A function of JAX's arrays, as `to_jax` makes it.
 
     Args:
@@ -76,9 +76,9 @@ class JaxFunction(Wrapper[P, Any]):
             self._functions[structure] = _of_leaves(self._f, structure)
         function = self._functions[structure]
         results = _call.bind(*leaves, function=function, batch=0)
-        return function.result([leaf.shape for leaf in leaves]).with_leaves(results)
+        return function.result([leaf.shape for leaf in leaves]).unflatten(results)
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return (self._f,)
 
 

@@ -15,7 +15,7 @@ from pytensor.graph.op import Op
 from pytensor.tensor import as_tensor_variable, specify_shape, tensor
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.program.tracing.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import WrappedFunction
 
 P = ParamSpec("P")
 
@@ -50,7 +50,7 @@ def to_pytensor(f: Callable[P, Any]) -> Callable[P, Any]:
     return PytensorFunction(f)
 
 
-class PytensorFunction(Wrapper[P, Any]):
+class PytensorFunction(WrappedFunction[P, Any]):
     """A function of PyTensor's variables, as `to_pytensor` makes it.
 
     Args:
@@ -67,9 +67,9 @@ class PytensorFunction(Wrapper[P, Any]):
             raise TypeError(f"{self._call} takes its arguments by position, not {', '.join(kwargs)} by keyword")
         inputs = [as_tensor_variable(arg) for arg in args]
         results = self._call(*inputs, return_list=True)
-        return self._call.function.result([variable.type.shape for variable in inputs]).with_leaves(results)
+        return self._call.function.result([variable.type.shape for variable in inputs]).unflatten(results)
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return (self._f,)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec
 import torch
 
 from gradwalk.interop.array_function import ArrayFunction
-from gradwalk.program.tracing.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import opened
 
 P = ParamSpec("P")
@@ -47,7 +47,7 @@ def to_torch(f: Callable[P, Any]) -> Callable[P, Any]:
     return TorchFunction(f)
 
 
-class TorchFunction(Wrapper[P, Any]):
+class TorchFunction(WrappedFunction[P, Any]):
     """A function of PyTorch's tensors, as `to_torch` makes it.
 
     Args:
@@ -66,9 +66,9 @@ class TorchFunction(Wrapper[P, Any]):
             self._functions[structure] = _of_leaves(self._f, structure)
         function = self._functions[structure]
         results = _Call.apply(function, 0, *tensors)
-        return function.result([tensor.shape for tensor in tensors]).with_leaves(results)
+        return function.result([tensor.shape for tensor in tensors]).unflatten(results)
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return (self._f,)
 
 

@@ -71,7 +71,7 @@ class Solve(Call):
         unknowns = self.numbers(numpy.array(operands))
         return [*(-self._outer(adjoints, unknowns)).ravel().tolist(), *adjoints.tolist()]
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the solution for the transposed matrix, and its products with this one.
 
         Args:
@@ -87,7 +87,7 @@ class Solve(Call):
         solution = _appended(tape, self._transposed(), matrix, adjoints)
         return [*self._products(tape, solution, base), *solution]
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the solution for the right-hand side db - dA x.
 
         Args:

@@ -10,7 +10,7 @@ import numpy
 
 from gradwalk import math
 from gradwalk.optim.schedules import Number, Schedule
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 from gradwalk.value.value import Value
 
 Tree = Any  # a number, an array, or a list, dict, dataclass or Module of these
@@ -104,7 +104,7 @@ def global_norm(updates: Tree) -> Number:
         >>> global_norm([3.0, 4.0])
         5.0
     """
-    leaves, _ = flattened(updates, "updates")
+    leaves, _ = flatten(updates, "updates")
     squares = [leaf * leaf for leaf in leaves]
     return math.sqrt(sum([x.sum() if isinstance(x, numpy.ndarray) else x for x in squares]))
 
@@ -326,7 +326,7 @@ def _decayed(weight_decay: Number, mask: Tree | Callable[[Tree], Tree] | None, u
         raise ValueError("weights that decay need the parameters: call update(gradients, state, params)")
     if mask is None:
         return _mapped(lambda g, p: g + weight_decay * p, updates, params)
-    chosen, _ = flattened(mask(params) if callable(mask) else mask, "mask")
+    chosen, _ = flatten(mask(params) if callable(mask) else mask, "mask")
     decaying = iter(chosen)
     return _mapped(lambda g, p: g + weight_decay * p if next(decaying) else g, updates, params)
 
@@ -352,20 +352,20 @@ def _shortened(max_norm: Number, updates: Tree, params: Tree) -> Tree:
 
 def _mapped(f: Callable[..., Any], first: Tree, *others: Tree) -> Tree:
     """Return the tree of what a function makes of the leaves of trees that are alike."""
-    leaves, treedef = flattened(first, "the tree")
+    leaves, treedef = flatten(first, "the tree")
     columns = [leaves]
     for other in others:
-        found, other_treedef = flattened(other, "the tree")
+        found, other_treedef = flatten(other, "the tree")
         if other_treedef != treedef:
             raise ValueError(f"{treedef} and {other_treedef} are not alike: one of them is of other parameters")
         columns.append(found)
-    return treedef.with_leaves([f(*parts) for parts in zip(*columns, strict=True)])
+    return treedef.unflatten([f(*parts) for parts in zip(*columns, strict=True)])
 
 
 def _zeros(params: Tree) -> Tree:
     """Return a tree of zeros."""
-    leaves, treedef = flattened(params, "params")
-    return treedef.with_leaves([numpy.zeros(x.shape) if isinstance(x, numpy.ndarray) else 0.0 for x in leaves])
+    leaves, treedef = flatten(params, "params")
+    return treedef.unflatten([numpy.zeros(x.shape) if isinstance(x, numpy.ndarray) else 0.0 for x in leaves])
 
 
 def _sqrt(x: Any) -> Any:

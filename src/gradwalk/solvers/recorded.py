@@ -9,15 +9,15 @@ from typing import Any
 import numpy
 
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.trace_loop import applied
+from gradwalk.program.calls.trace_loop import bind
 from gradwalk.program.program import Program
-from gradwalk.program.tracing.trace import Recording, named
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.program.tracing.trace import Recording, display_name
+from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.convert import is_number
 from gradwalk.value.value import Value
 
 __all__ = [
-    "applied",
+    "bind",
     "check_callable",
     "check_count",
     "check_structure",
@@ -69,7 +69,7 @@ def flat(tree: Any, name: str) -> tuple[list[Any], TreeDef]:
     Returns:
         Floats and Values, and the structure.
     """
-    leaves, treedef = flattened(tree, name)
+    leaves, treedef = flatten(tree, name)
     numbers = [number if isinstance(number, Value) else float(number) for number in scalars(leaves)]
     return numbers, treedef.with_numbers()
 
@@ -137,7 +137,9 @@ def check_count(f: Callable[..., Any], found: int, size: int) -> None:
         ValueError: These differ.
     """
     if found != size:
-        raise ValueError(f"{named(f)} returned {found} numbers for {size} unknowns: give as many equations as unknowns")
+        raise ValueError(
+            f"{display_name(f)} returned {found} numbers for {size} unknowns: give as many equations as unknowns"
+        )
 
 
 def check_structure(f: Callable[..., Any], found: TreeDef, unknowns: TreeDef, name: str) -> None:
@@ -158,8 +160,8 @@ def check_structure(f: Callable[..., Any], found: TreeDef, unknowns: TreeDef, na
     check_count(f, found.size, unknowns.size)
     if found.with_numbers() != unknowns.with_numbers() and not (is_row(found) and is_row(unknowns)):
         raise TypeError(
-            f"{named(f)} returned {found}, where {name} is {unknowns}: what it returns has to have the structure of "
-            f"{name}"
+            f"{display_name(f)} returned {found}, where {name} is {unknowns}: what it returns has to have the "
+            f"structure of {name}"
         )
 
 

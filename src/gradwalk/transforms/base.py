@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from gradwalk.batching.vmapped import Vmap
-from gradwalk.program.tracing.trace import Indices, Recordable, Recording, named
-from gradwalk.program.tracing.wrapper import Wrapper
+from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
+from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import Parameters, TreeDef, tupled
 
 P = ParamSpec("P")
@@ -21,7 +21,7 @@ R_co = TypeVar("R_co", covariant=True)
 Argnums = int | Sequence[int]
 
 
-class Transform(Wrapper[P, R_co], Recordable):
+class Transform(WrappedFunction[P, R_co], Recordable):
     """A function that returns derivatives of another one.
 
     Args:
@@ -41,7 +41,7 @@ class Transform(Wrapper[P, R_co], Recordable):
         outputs, treedef = self.record(recording, args, kwargs)
         return treedef.filled(recording.evaluate(outputs))  # type: ignore[no-any-return]
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, self._argnums
 
     def _opened(self, recording: Recording, args: Sequence[Any]) -> tuple[list[Any], Indices, TreeDef]:
@@ -68,7 +68,7 @@ class Transform(Wrapper[P, R_co], Recordable):
         for i in argnums:
             if not -count <= i < count:
                 raise ValueError(
-                    f"argnums={self._argnums} of {named(self._f)}, which was called with {count} positional "
+                    f"argnums={self._argnums} of {display_name(self._f)}, which was called with {count} positional "
                     f"argument{'s' if count != 1 else ''}: give the number of one of them, counted from 0"
                 )
         return [i % count for i in argnums]

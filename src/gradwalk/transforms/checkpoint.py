@@ -11,8 +11,8 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.program_derivatives import pulled, pushed
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.program_derivatives import jvp_program, vjp_program
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
@@ -59,7 +59,7 @@ class Block(Call):
         partials: list[float] = self._pulled.numbers(numpy.array([*operands, *adjoints])).tolist()
         return partials
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append a call of the block that computes the adjoints of the operands, and return their indices.
 
         Args:
@@ -71,9 +71,9 @@ class Block(Call):
         Returns:
             The indices of the adjoints of the operands.
         """
-        return appended(self._pulled, tape, [*operands, *given(tape, adjoints)])
+        return append_call(self._pulled, tape, [*operands, *instantiate_zeros(tape, adjoints)])
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append a call of the block that computes the tangents of the results, and return their indices.
 
         Args:
@@ -85,17 +85,17 @@ class Block(Call):
         Returns:
             The indices of the tangents of the results.
         """
-        return appended(self._pushed, tape, [*operands, *given(tape, tangents)])
+        return append_call(self._pushed, tape, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
     def _pulled(self) -> Block:
         """The block from operands and adjoints of the results to adjoints of the operands."""
-        return Block(pulled(self._program), f"{self.name}'")
+        return Block(vjp_program(self._program), f"{self.name}'")
 
     @cached_property
     def _pushed(self) -> Block:
         """The block from operands and their tangents to tangents of the results."""
-        return Block(pushed(self._program), f"{self.name}'")
+        return Block(jvp_program(self._program), f"{self.name}'")
 
 
 @dataclass(frozen=True, eq=False)

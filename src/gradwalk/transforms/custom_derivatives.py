@@ -13,9 +13,9 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.program.tracing.trace import Indices, Recording, named, reduced
+from gradwalk.program.tracing.trace import Indices, Recording, display_name, reduce_for_pickle
 from gradwalk.program.tracing.trace_cache import Trace, TraceCache
-from gradwalk.trees.tree import flattened, scalars
+from gradwalk.trees.tree import flatten, scalars
 from gradwalk.value.convert import is_number
 from gradwalk.value.modes import RecordingError, without_numbers
 from gradwalk.value.value import Value
@@ -62,14 +62,14 @@ class Primitive(Call):
         for i, operand in enumerate(operands):
             if not isinstance(operand, Value) and not is_number(operand):
                 kind = type(operand).__name__
-                raise TypeError(f"argument {i + 1} of the primitive {named(self._f)} is a {kind}, not a number")
+                raise TypeError(f"argument {i + 1} of the primitive {display_name(self._f)} is a {kind}, not a number")
         return self.values(operands)[0]
 
     def __reduce__(self) -> Any:
-        return reduced(self, (self._f,))
+        return reduce_for_pickle(self, (self._f,))
 
     def __repr__(self) -> str:
-        return f"<primitive {named(self._f)}>"
+        return f"<primitive {display_name(self._f)}>"
 
     def derivative(self, rule: Rule) -> Rule:
         """Set the derivative; to be used as a decorator.
@@ -99,7 +99,7 @@ class Primitive(Call):
         """
         result = self._f(*operands.tolist())
         if not is_number(result):
-            raise TypeError(f"the primitive {named(self._f)} returned a {type(result).__name__}, not a number")
+            raise TypeError(f"the primitive {display_name(self._f)} returned a {type(result).__name__}, not a number")
         return numpy.array([float(result)])
 
     def partials(self, operands: Sequence[float], position: int, result: float) -> Sequence[float]:
@@ -114,9 +114,9 @@ class Primitive(Call):
             A float for each operand.
         """
         given = self._apply_rule(result, *operands)
-        return [float(partial) for partial in self._counted(scalars(flattened(given, self._what)[0]), len(operands))]
+        return [float(partial) for partial in self._counted(scalars(flatten(given, self._what)[0]), len(operands))]
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append the products of the adjoint of the result and every partial, and return their indices.
 
         Args:
@@ -130,7 +130,7 @@ class Primitive(Call):
         """
         return [tape.append("mul", adjoints[0], partial) for partial in self._partials(tape, operands, base)]
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append the sum of tangents times partials, and return its index.
 
         Args:
@@ -161,8 +161,8 @@ class Primitive(Call):
                 partials, _ = recording.run(self._apply_rule, given, {})
         except RecordingError as error:
             error.add_note(
-                f"The derivative of the primitive {named(self._f)} is recorded here, to be used in a recorded graph. "
-                "Write it with gradwalk.math, or make what cannot be a primitive as well."
+                f"The derivative of the primitive {display_name(self._f)} is recorded here, to be used in a recorded "
+                "graph. Write it with gradwalk.math, or make what cannot be a primitive as well."
             )
             raise
         if len(recording.operands) > count + 1:
@@ -182,7 +182,7 @@ class Primitive(Call):
 
     @property
     def _what(self) -> str:
-        return f"the derivative of the primitive {named(self._f)}"
+        return f"the derivative of the primitive {display_name(self._f)}"
 
 
 def primitive(f: Callable[..., float]) -> Primitive:
@@ -237,7 +237,7 @@ def stop_gradient(x: Tree) -> Tree:
         >>> grad(lambda x: x * stop_gradient(x))(3.0)
         3.0
     """
-    leaves, treedef = flattened(x, "x")
+    leaves, treedef = flatten(x, "x")
     numbers = [number.detach() if isinstance(number, Value) else number for number in scalars(leaves)]
     constants: Tree = treedef.filled(numbers)
     return constants

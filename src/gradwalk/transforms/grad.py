@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.run.fast_call import MISSED
-from gradwalk.program.tracing.trace import Indices, Recordable, Recording, named
+from gradwalk.program.tracing.trace import Indices, Recordable, Recording, display_name
 from gradwalk.transforms.base import Argnums, Transform, transformed
 from gradwalk.trees.tree import SCALAR, TreeDef, tupled
 from gradwalk.value.modes import depth, new_mark, recorded
@@ -87,7 +87,7 @@ class Grad(Transform[P, R_co]):
     def _of_result(self, result: Any, leaves: list[Value]) -> Any:
         """Return the gradient of what the function has returned for some leaves, from a tape."""
         recording = Recording()
-        inputs = recording.adopt(leaves)
+        inputs = recording.install(leaves)
         numbers = [SCALAR] * len(leaves)
         gradient_treedef = SCALAR if isinstance(self._argnums, int) else tupled(numbers)
         found = recording.result(self._f, result)
@@ -109,7 +109,7 @@ class Grad(Transform[P, R_co]):
             return [*gradient, *aux], tupled([gradient_treedef, parts[1]])
         return gradient, gradient_treedef
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, self._argnums, self._has_aux, self._with_value
 
     def _parts(self, treedef: TreeDef) -> list[TreeDef]:
@@ -118,10 +118,12 @@ class Grad(Transform[P, R_co]):
         if self._has_aux:
             parts = treedef.parts()
             if len(parts) != 2:
-                raise TypeError(f"with has_aux, {named(self._f)} has to return a pair (value, aux), not {treedef}")
+                raise TypeError(
+                    f"with has_aux, {display_name(self._f)} has to return a pair (value, aux), not {treedef}"
+                )
         if not parts[0].has_one_number:
             raise TypeError(
-                f"a gradient is that of one number, and {named(self._f)} returned {parts[0]}: use jacobian, "
+                f"a gradient is that of one number, and {display_name(self._f)} returned {parts[0]}: use jacobian, "
                 "or return a sum"
             )
         return parts

@@ -10,7 +10,7 @@ import numpy
 from gradwalk.batching.vmapped import Vmap
 from gradwalk.program.tracing.trace import Indices, Recording
 from gradwalk.transforms.base import Argnums, Transform, transformed
-from gradwalk.trees.tree import Shape, TreeDef, flattened, scalars
+from gradwalk.trees.tree import Shape, TreeDef, flatten, scalars
 from gradwalk.value.value import Value
 
 P = ParamSpec("P")
@@ -56,7 +56,7 @@ class Jacobian(Transform[P, R_co]):
         indices: Indices = self._rows(recording, inputs, outputs).ravel()[order].tolist()
         return indices, treedef
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, self._argnums, self._mode
 
     def _run(
@@ -207,8 +207,8 @@ def _arranged(rows: TreeDef, columns: TreeDef) -> tuple[TreeDef, Any]:
     It is the treedef of the result, with that of the arguments in place of each number.
     """
     entries = numpy.arange(rows.size * columns.size, dtype=numpy.float64).reshape(rows.size, columns.size)
-    tree = rows.with_leaves([columns.with_leaves(blocks) for blocks in _blocks(entries, rows, columns)])
-    leaves, treedef = flattened(tree, "a Jacobian")
+    tree = rows.unflatten([columns.unflatten(blocks) for blocks in _blocks(entries, rows, columns)])
+    leaves, treedef = flatten(tree, "a Jacobian")
     return treedef, numpy.array(scalars(leaves), dtype=numpy.int64)
 
 

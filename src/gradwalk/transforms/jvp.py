@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from gradwalk.program.tracing.trace import Indices, Recording, evaluate, named
+from gradwalk.program.tracing.trace import Indices, Recording, display_name, evaluate
 from gradwalk.transforms.grad import grad
-from gradwalk.trees.tree import Parameters, flattened, scalars, tupled
+from gradwalk.trees.tree import Parameters, flatten, scalars, tupled
 
 R = TypeVar("R")
 
@@ -59,7 +59,7 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[R], tuple[Any,
     recording, args, inputs = _open(f, primals)
     outputs, treedef = recording.run(f, args, {})
     result: R = treedef.filled(recording.evaluate(outputs))
-    arguments = tupled([flattened(primal, "an argument")[1] for primal in primals])
+    arguments = tupled([flatten(primal, "an argument")[1] for primal in primals])
     operands = recording.operands.copy()
     adjoints = recording.add_seeds([0.0] * len(outputs))
     program = recording.tape.program(recording.tape.reverse(list(zip(outputs, adjoints, strict=True)), inputs))
@@ -101,7 +101,7 @@ def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, lis
     if not callable(f):
         raise TypeError(f"jvp() or vjp() takes a function, not {type(f).__name__}: {f!r:.60}")
     if not isinstance(primals, (tuple, list)):
-        raise TypeError(f"the primals are a tuple of the arguments of {named(f)}, not {type(primals).__name__}")
+        raise TypeError(f"the primals are a tuple of the arguments of {display_name(f)}, not {type(primals).__name__}")
     recording = Recording()
     args, inputs = [], []
     for primal, name in zip(primals, Parameters(f).first(len(primals)), strict=True):
@@ -112,8 +112,8 @@ def _open(f: Callable[..., Any], primals: Sequence[Any]) -> tuple[Recording, lis
 
 def _like(expected: Any, given: Any, what: str) -> list[Any]:
     """The numbers of a tree that has to have the structure of another."""
-    treedef = flattened(expected, what)[1]
-    leaves, given_treedef = flattened(given, what)
+    treedef = flatten(expected, what)[1]
+    leaves, given_treedef = flatten(given, what)
     if given_treedef.with_numbers() != treedef.with_numbers():
         raise TypeError(f"{what} have to be like what they belong to: {treedef}, not {given_treedef}")
     return scalars(leaves)

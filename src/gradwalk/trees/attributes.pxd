@@ -16,7 +16,7 @@ cdef extern from *:
         return look(module) < 0 ? NULL : PyObject_GenericGetAttr(module, name);
     }
     /* Only classes of Modules that do wait get this slot, so that all others find their attributes at Python's speed. */
-    static inline int may_wait(PyObject *cls, PyObject *looked_at) {
+    static inline int supports_lazy(PyObject *cls, PyObject *looked_at) {
         PyTypeObject *type = (PyTypeObject *)cls;
         if (type->tp_getattro == attribute_of_module) return 1;
         if (type->tp_getattro != PyObject_GenericGetAttr) return 0;
@@ -27,7 +27,7 @@ cdef extern from *:
     }
     """
     dict get_generic "PyObject_GenericGetDict"(object module, void* context)
-    bint may_wait(object cls, object looked_at)
+    bint supports_lazy(object cls, object looked_at)
 
 
 cdef inline dict get_attributes(object module):

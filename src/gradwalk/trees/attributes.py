@@ -17,7 +17,7 @@ def get_attributes(module: Any) -> dict[str, Any]:
     return attributes_of(module)
 
 
-def may_wait(cls: Any, looked_at: Callable[[Any], Any]) -> bool:
+def supports_lazy(cls: Any, looked_at: Callable[[Any], Any]) -> bool:
     """Have Modules of a class looked at where an attribute is missing, or all are asked for.
 
     Args:

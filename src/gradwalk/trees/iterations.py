@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from gradwalk.trees.tree import flattened
+from gradwalk.trees.tree import flatten
 from gradwalk.value.node import parameter_of
 from gradwalk.value.value import Value
 
@@ -60,7 +60,7 @@ class Iterations:
     def _label(self, tree: Any, part: str, what: str) -> None:
         if type(tree) in _PLAIN or (type(tree) is tuple and _PLAIN.issuperset(map(type, tree))):
             return
-        leaves, treedef = flattened(tree, what)
+        leaves, treedef = flatten(tree, what)
         numbers = [x for leaf in leaves for x in (leaf.ravel() if isinstance(leaf, numpy.ndarray) else [leaf])]
         if not any(isinstance(x, Value) for x in numbers):
             return

@@ -14,8 +14,8 @@ from gradwalk.nn import (
     Number,
     Numbers,
     is_other_collection,
-    looked_at,
     mark,
+    materialize,
     other_collections,
     refusal,
     set_attributes,
@@ -262,7 +262,7 @@ def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
         return part.shape, part.ravel()
     items: Any = attributes.get_attributes(part) if kind == _MODULE else part
     if PENDING in items:
-        items = looked_at(part)
+        items = materialize(part)
     if kind == _MODULE:
         items = with_slots(part, items)
     return tuple(items), items.values()

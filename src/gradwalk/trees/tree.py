@@ -49,7 +49,7 @@ class TreeDef:
     def __str__(self) -> str:
         if isinstance(self.spec, ModuleTreeDef):
             return _with_article(str(self.spec))
-        shown = repr(self.with_leaves([_Shown(shape) for shape in self.shapes]))
+        shown = repr(self.unflatten([_Shown(shape) for shape in self.shapes]))
         if len(shown) > _LONGEST:
             return f"{len(self.shapes)} leaves, {shown[:_LONGEST]}…"
         return shown if shown[0] in "[({" else _with_article(shown)
@@ -59,7 +59,7 @@ class TreeDef:
             return _unpickled, (self.spec, [], self.shapes)
         # A tree is pickled in place of its treedef: optree's holds what this process has registered, and that of a
         # Module may hold what cannot be pickled.
-        return _unpickled, (None, [self.with_leaves([0.0] * len(self.shapes))], self.shapes)
+        return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes)
 
     @property
     def size(self) -> int:
@@ -83,7 +83,7 @@ class TreeDef:
             numbers: All numbers in order: a float64 array, or a list of floats and Values.
         """
         if self.has_scalars_only:
-            return self.with_leaves(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
+            return self.unflatten(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
         start = 0
         for shape in self.shapes:
@@ -91,7 +91,7 @@ class TreeDef:
             part = numbers[start : start + count]
             leaves.append(_scalar(part[0]) if isinstance(shape, str) else _array(part, shape))
             start += count
-        return self.with_leaves(leaves)
+        return self.unflatten(leaves)
 
     @cached_property
     def has_scalars_only(self) -> bool:
@@ -103,7 +103,7 @@ class TreeDef:
         """Whether the tree is a tuple of leaves."""
         return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
 
-    def with_leaves(self, leaves: Sequence[Any]) -> Any:
+    def unflatten(self, leaves: Sequence[Any]) -> Any:
         """Return the tree of these leaves.
 
         Args:
@@ -122,7 +122,7 @@ class TreeDef:
         start = 0
         for part in self.spec:
             end = start + len(part.shapes)
-            parts.append(part.with_leaves(leaves[start:end]))
+            parts.append(part.unflatten(leaves[start:end]))
             start = end
         return tuple(parts)
 
@@ -224,7 +224,7 @@ SCALAR = TreeDef(None, (_SCALAR,))  # of one number
 def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
     """A treedef from its pickled parts: a treedef of the containers, or a tree that has it."""
     for tree in trees:
-        spec = flattened(tree, "a pickled tree")[1].spec
+        spec = flatten(tree, "a pickled tree")[1].spec
     return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
 
 
@@ -240,7 +240,7 @@ def tupled(parts: Sequence[TreeDef]) -> TreeDef:
     return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
 
 
-def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
+def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     """Take a tree apart.
 
     Args:
@@ -260,7 +260,7 @@ def flattened(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
     if type(tree) is tuple:  # what functions return most often, so that it needs no optree
         leaves, treedefs = [], []
         for i, part in enumerate(tree):
-            found, treedef = flattened(part, f"{what}[{i}]")
+            found, treedef = flatten(part, f"{what}[{i}]")
             leaves += found
             treedefs.append(treedef)
         return leaves, tupled(treedefs)

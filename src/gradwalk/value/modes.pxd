@@ -8,4 +8,4 @@ cdef int recordings
 
 cdef object inspect(ValueNode out)
 cdef bint is_recorded_elsewhere(ValueNode node) except? -1
-cdef bint stands_for_a_number(ValueNode node, object other) except? -1
+cdef bint is_tracer(ValueNode node, object other) except? -1

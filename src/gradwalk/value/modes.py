@@ -371,7 +371,7 @@ def is_staging() -> bool:
     return staging != 0 and _staging_level.get() != 0
 
 
-def is_unknown() -> bool:
+def is_abstract() -> bool:
     """Return whether nobody may ask for numbers here: a function is being staged that may not branch on them."""
     return staging != 0 and _staging_level.get() != 0 and _branches.get() is None
 
@@ -424,7 +424,7 @@ def _recording_elsewhere(node: ValueNode) -> _Recording | None:
 
 
 @cython.cfunc
-def stands_for_a_number(node: ValueNode, other: object) -> cython.bint:
+def is_tracer(node: ValueNode, other: object) -> cython.bint:
     """Whether one of two is computed from the arguments of a function that is being recorded, or all is staged."""
     if node._level > 0 or (isinstance(other, ValueNode) and cython.cast(ValueNode, other)._level > 0):
         return True

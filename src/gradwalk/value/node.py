@@ -179,7 +179,7 @@ def hold(node: ValueNode, arguments: list) -> object:
 
 
 @cython.cfunc
-def widen(node: ValueNode, arguments: list) -> object:
+def set_operands_and_level(node: ValueNode, arguments: list) -> object:
     """Keep the node's operands in its details, with partials of zero, and depend on what they depend on."""
     hold(node, arguments)
     for argument in arguments:
@@ -192,7 +192,7 @@ def widen(node: ValueNode, arguments: list) -> object:
 def set_closure(node: ValueNode, closure: Any) -> object:
     """Give a node a rule of its own. A native one keeps its partials, for a rule that calls the one before it."""
     if not node._special:
-        widen(node, list(node.arguments))
+        set_operands_and_level(node, list(node.arguments))
         if node._opcode > 0:
             node._details.partials[0] = node._pa
         if len(node._details.arguments) > 1:
@@ -205,7 +205,7 @@ def set_closure(node: ValueNode, closure: Any) -> object:
 def set_by_hand(node: ValueNode, children: list, symbol: Any) -> object:
     """Give a leaf or hand-made node operands and a symbol."""
     refuse_if_native(node)
-    widen(node, children)
+    set_operands_and_level(node, children)
     node._details.symbol = symbol
     node._opcode = 0
     return None

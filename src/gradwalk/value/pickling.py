@@ -175,7 +175,7 @@ def _restored(state: tuple, arguments: tuple) -> ValueNode:
         nodes.details_of(out).source = users_line()
     out._opcode = NAMES.index(name) if name else nodes.UNCONNECTED if kind == "unconnected" else 0
     if kind == "wide":
-        nodes.widen(out, list(arguments))
+        nodes.set_operands_and_level(out, list(arguments))
         out._details.symbol = symbol
         for i in range(len(arguments)):
             out._details.partials[i] = partials[i]

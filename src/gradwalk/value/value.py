@@ -245,7 +245,7 @@ class Value(ValueNode):
         return _compared(_less_equal, other, self) if _is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> Any:
-        is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
+        is_recorded: cython.bint = modes.recordings != 0 and modes.is_tracer(self, other)
         if not _is_operand(other):
             return equality.asked_of_other(self, other, "__eq__", is_recorded)
         if is_recorded:
@@ -253,7 +253,7 @@ class Value(ValueNode):
         return self is other if isinstance(other, ValueNode) else convert.equals(self._primal, other)
 
     def __ne__(self, other: object) -> Any:
-        is_recorded: cython.bint = modes.recordings != 0 and modes.stands_for_a_number(self, other)
+        is_recorded: cython.bint = modes.recordings != 0 and modes.is_tracer(self, other)
         if not _is_operand(other):
             return equality.asked_of_other(self, other, "__ne__", is_recorded)
         if not is_recorded:
@@ -1671,7 +1671,7 @@ def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
         return None
     out: Value = Value.__new__(Value)
     nodes.set_leaf(out, convert.real(data, "Value(data)"), 0 if modes.recordings == 0 else modes.depth())
-    nodes.widen(out, nodes.as_children(children))
+    nodes.set_operands_and_level(out, nodes.as_children(children))
     _set_partials(out, local_grads)
     if modes.recordings != 0:
         nodes.details_of(out).source = users_line()
@@ -1765,7 +1765,7 @@ def _ternary(opcode: cython.int, arguments: list) -> Value:
     z: cython.double = _number(arguments[2])
     position: cython.int
     out: Value = _new(opcode, evaluate.value(opcode, x, y, z))
-    nodes.widen(out, arguments)
+    nodes.set_operands_and_level(out, arguments)
     for position in range(3):
         out._details.partials[position] = evaluate.partial(opcode, position, x, y, z, out._primal)
     if modes.open_switches != 0 or out._level < modes.staging:

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from gradwalk import Value
-from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.tape import NO_INDEX, Tape
 
 
@@ -25,9 +25,9 @@ class Rotation(Call):
         cosine, sine = math.cos(angle), math.sin(angle)
         return numpy.array([x * cosine - y * sine, x * sine + y * cosine])
 
-    def pull(self, tape, operands, base, adjoints):
+    def vjp(self, tape, operands, base, adjoints):
         _, _, angle = operands
-        first, second = given(tape, adjoints)
+        first, second = instantiate_zeros(tape, adjoints)
         cosine, sine = tape.append("cos", angle), tape.append("sin", angle)
         by_x = tape.append("add", tape.append("mul", first, cosine), tape.append("mul", second, sine))
         by_y = tape.append("sub", tape.append("mul", second, cosine), tape.append("mul", first, sine))
@@ -41,7 +41,7 @@ POINT = (0.75, -2.0, 0.3)
 def test_a_call_is_run_once_for_all_of_its_results():
     tape = Tape()
     inputs = [tape.input() for _ in range(3)]
-    results = appended(Rotation(), tape, inputs)
+    results = append_call(Rotation(), tape, inputs)
     program = tape.program(list(results))
     before = Rotation.times_run
     numpy.testing.assert_array_equal(program.run(POINT), Rotation().numbers(POINT))
@@ -51,7 +51,7 @@ def test_a_call_is_run_once_for_all_of_its_results():
 def test_its_rule_is_used_in_reverse_mode_to_second_order():
     tape = Tape()
     inputs = [tape.input() for _ in range(3)]
-    first, _ = appended(Rotation(), tape, inputs)
+    first, _ = append_call(Rotation(), tape, inputs)
     gradient = tape.reverse([(first, tape.constant(1.0))], inputs)
     second = tape.reverse([(gradient[2], tape.constant(1.0))], inputs)
     x, y, angle = POINT
@@ -66,7 +66,7 @@ def test_missing_cotangents_become_zeros():
     tape = Tape()
     x = tape.input()
     zero = tape.constant(0.0)
-    assert given(tape, [x, NO_INDEX]) == [x, zero]
+    assert instantiate_zeros(tape, [x, NO_INDEX]) == [x, zero]
 
 
 def test_as_values_its_results_pass_gradients_back():

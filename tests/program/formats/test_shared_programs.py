@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradwalk import grad, jit, jvp
-from gradwalk.program.calls.program_derivatives import flattened, portable, weight
+from gradwalk.program.calls.program_derivatives import inline_calls, portable, weight
 from gradwalk.program.formats import program_json
 from gradwalk.program.program import Program, ProgramError
 
@@ -127,7 +127,7 @@ def test_shared_programs_compute_what_they_should(kind, varies):
 def test_programs_that_would_be_too_long_are_not_flattened(kind):
     program = Program.from_json(document(kind, MANY, varies=True))
     assert weight(program) >= 2.0**MANY
-    assert flattened(program) is program
+    assert inline_calls(program) is program
 
 
 def test_steps_without_instructions_are_not_unrolled():
@@ -136,7 +136,7 @@ def test_steps_without_instructions_are_not_unrolled():
     outer = {"inputs": [""], "constants": [], "outputs": [["", 1]], "calls": [call], "instructions": [["call", 0, 0]]}
     program = Program.from_json(json.dumps({**HEAD, "programs": [step], **outer}))
     assert weight(program) >= 2**53
-    assert flattened(program) is program
+    assert inline_calls(program) is program
 
 
 def test_copies_of_the_inputs_of_a_program_are_bounded(monkeypatch):

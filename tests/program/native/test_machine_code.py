@@ -149,27 +149,31 @@ def test_what_is_not_compiled(monkeypatch):
     f = jit(lambda x: x * x)
     f(1.0)
     policy = machine_code.Policy()
-    assert machine_code.refusal(f.program.code, policy) == ""
-    assert machine_code.refusal(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
+    assert machine_code.why_not_compilable(f.program.code, policy) == ""
+    assert machine_code.why_not_compilable(f.program.code, machine_code.Policy("lanes")) == 'the backend is "lanes"'
     with monkeypatch.context() as patch:
         patch.setattr(compiler_process, "why_not", lambda: compiler_process.NOT_INSTALLED)
         patch.setattr(compiler_process, "is_installed", lambda: False)
-        assert "pip install 'gradwalk[native]'" in machine_code.refusal(f.program.code, policy)
+        assert "pip install 'gradwalk[native]'" in machine_code.why_not_compilable(f.program.code, policy)
         with pytest.raises(ImportError, match="llvmlite is not installed: pip install 'gradwalk"):
             jit(f, backend="llvm")
     with monkeypatch.context() as patch:
         patch.setenv("GRADWALK_BACKEND", "lanes")
-        assert machine_code.refusal(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
-        assert machine_code.refusal(f.program.code, machine_code.Policy("llvm")) == ""
+        assert machine_code.why_not_compilable(f.program.code, policy) == 'GRADWALK_BACKEND is "lanes"'
+        assert machine_code.why_not_compilable(f.program.code, machine_code.Policy("llvm")) == ""
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "MOST", 0)
-        assert "are too many: at most 0" in machine_code.refusal(f.program.code, policy)
+        assert "are too many: at most 0" in machine_code.why_not_compilable(f.program.code, policy)
     taking = jit(lambda x, i: gm.take(list(x), i))
     taking(numpy.arange(4000.0), 1.0)
-    assert "4,001 instructions and entries of tables are too many" in machine_code.refusal(taking.program.code, policy)
+    assert "4,001 instructions and entries of tables are too many" in machine_code.why_not_compilable(
+        taking.program.code, policy
+    )
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
     looping(1.0)
-    assert machine_code.refusal(looping.program.code, policy).startswith("it calls loops, batches or functions")
+    assert machine_code.why_not_compilable(looping.program.code, policy).startswith(
+        "it calls loops, batches or functions"
+    )
 
 
 class StandIn:
@@ -183,7 +187,7 @@ class StandIn:
         self.failure = ""
         self.machine_code = None
 
-    def adopt(self, code) -> None:
+    def install(self, code) -> None:
         self.machine_code = code
 
 

@@ -12,7 +12,7 @@ from programs import EVERY, EXTREME, OPCODES, fewer, programs
 import gradwalk.math as gm
 from gradwalk import Value, grad, no_grad, source_lines, zero_grad
 from gradwalk.graph.node import GraphError
-from gradwalk.program.tracing.trace import Recording, evaluate, named
+from gradwalk.program.tracing.trace import Recording, display_name, evaluate
 from gradwalk.trees.tree import Parameters
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of, open_inputs
@@ -241,9 +241,9 @@ class TestWhatIsRefused:
 
 class TestNames:
     def test_of_functions(self):
-        assert named(math.sin) == "sin()"
-        assert named(lambda x: x) == "<lambda>()"
-        assert named(gm.sin) == "sin()"
+        assert display_name(math.sin) == "sin()"
+        assert display_name(lambda x: x) == "<lambda>()"
+        assert display_name(gm.sin) == "sin()"
 
     @pytest.mark.parametrize(
         ("f", "count", "names"),

@@ -23,7 +23,7 @@ from programs import fewer
 from gradwalk import Value, grad, jit, no_grad
 from gradwalk.nn import MLP, PENDING, Module, Number, attributes_of
 from gradwalk.trees.fast.forms import form_of, leaf_forms
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.trees.tree import TreeDef, flatten, scalars
 
 
 @dataclasses.dataclass
@@ -75,7 +75,7 @@ ALIASED = modules(st.sampled_from(FEW))
 
 
 def numbers_of(tree: Any) -> tuple[list[float], TreeDef]:
-    leaves, treedef = flattened(tree, "a tree")
+    leaves, treedef = flatten(tree, "a tree")
     return scalars(leaves), treedef
 
 
@@ -400,10 +400,10 @@ class TestCalls:
         first, second = doubled(*trees), doubled(*trees)
         assert shown(first) == shown(second)
         assert doubled.statistics.recordings == 1
-        assert [sum(scalars(flattened(part, "")[0])) for part in first] == [2.0 * sum(numbers) for numbers, _ in kept]
+        assert [sum(scalars(flatten(part, "")[0])) for part in first] == [2.0 * sum(numbers) for numbers, _ in kept]
 
     def test_alternate_between_structures(self):
-        total = jit(lambda tree: 2.0 * sum(flattened(tree, "")[0], start=0.0))
+        total = jit(lambda tree: 2.0 * sum(flatten(tree, "")[0], start=0.0))
         for _ in range(3):
             for length in range(1, 8):
                 assert total([1.0] * length) == 2.0 * length
@@ -461,4 +461,4 @@ class TestCalls:
 
 def as_list(tree: Any) -> Any:
     """Twice the numbers of a tree."""
-    return [2.0 * leaf for leaf in scalars(flattened(tree, "")[0])]
+    return [2.0 * leaf for leaf in scalars(flatten(tree, "")[0])]

@@ -14,18 +14,18 @@ from gradwalk.backend.base import Kernel, PythonCallError
 from gradwalk.backend.lane_kernel import LaneKernel
 from gradwalk.backend.loops.loop_lanes import (
     CHECKPOINT_BYTES,
-    LoopBackLanes,
     LoopLanes,
+    LoopVjpLanes,
     Part,
     SwitchLanes,
     likely_steps,
 )
 from gradwalk.backend.loops.stages import CallStage, Segment, split
-from gradwalk.program.calls.loop import Loop, LoopBack
+from gradwalk.program.calls.loop import Loop, LoopVjp
 from gradwalk.program.calls.program_derivatives import MOST_UNROLLED
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import slots_for
-from gradwalk.program.native.machine_code import Policy, compiling, current_policy, under
+from gradwalk.program.native.machine_code import Policy, compiling, current_policy, prefix_keys
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 
@@ -35,7 +35,7 @@ MOST_FLAT = 20_000
 _SAMPLES = 8192
 _FEWEST_SAMPLES = 256
 
-_KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopBack: LoopBackLanes, Switch: SwitchLanes}
+_KINDS: dict[type[Any], Any] = {Loop: LoopLanes, LoopVjp: LoopVjpLanes, Switch: SwitchLanes}
 
 
 def make_kernel(program: Program, varies: Sequence[bool], *, reduced: bool = False) -> Kernel:
@@ -126,7 +126,7 @@ class LoopKernel:
     def backends(self) -> dict[str, str]:
         """What runs its parts, in order: see `base.Kernel`."""
         named = [(f"part {i}", part) for i, part in enumerate(self._parts)]
-        return {name: text for part, found in named for name, text in under(part, found.backends).items()}
+        return {name: text for part, found in named for name, text in prefix_keys(part, found.backends).items()}
 
     @property
     def uniform_inputs(self) -> int:
@@ -136,7 +136,7 @@ class LoopKernel:
     @property
     def memory(self) -> int:
         """Bytes that a run works in: the numbers of its samples, and the carries that backward passes keep."""
-        kept = [part.memory(self.samples) for part in self._parts if isinstance(part, LoopBackLanes)]
+        kept = [part.memory(self.samples) for part in self._parts if isinstance(part, LoopVjpLanes)]
         return 8 * self.samples * self._program.code.count + sum(kept)
 
     def run(
@@ -216,7 +216,7 @@ def _samples(stage: Segment | CallStage) -> int:
     In a backward pass these are so few that the carries that it keeps fit in `CHECKPOINT_BYTES`; if it keeps as many as
     fit, so few that no step is run more than twice.
     """
-    if isinstance(stage, Segment) or not isinstance(stage.call, LoopBack):
+    if isinstance(stage, Segment) or not isinstance(stage.call, LoopVjp):
         return _SAMPLES
     loop = stage.call.loop
     kept = slots_for("sqrt" if loop.memory is None else loop.memory, likely_steps(loop))

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from gradwalk.backend.base import Kernel
 from gradwalk.backend.thread_pool import look_for_halt
-from gradwalk.program.calls.loop import Loop, LoopBack
+from gradwalk.program.calls.loop import Loop, LoopVjp
 from gradwalk.program.calls.switch import Switch
 from gradwalk.program.code.checkpoint_plan import ADVANCE, BACK, SWEEP, CheckpointPlan, Policy, slots_for
-from gradwalk.program.native.machine_code import under
+from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program
 
 Number = Any  # a float, the same for all samples, or an array with a number for each
@@ -155,8 +155,8 @@ class LoopLanes:
     @property
     def backends(self) -> dict[str, str]:
         """What runs its parts: see `Kernel.backends`."""
-        found = under("step", self._step.backends)
-        return found if self._condition is None else found | under("condition", self._condition.backends)
+        found = prefix_keys("step", self._step.backends)
+        return found if self._condition is None else found | prefix_keys("condition", self._condition.backends)
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the loop's results.
@@ -215,7 +215,7 @@ class LoopLanes:
         return results[: self.loop.sizes.carry].copy() if self.loop.sizes.out else results
 
 
-class LoopBackLanes:
+class LoopVjpLanes:
     """The backward pass through a loop on a batch.
 
     Args:
@@ -224,7 +224,7 @@ class LoopBackLanes:
         varies: For each of its operands, whether it has a number for each sample.
     """
 
-    def __init__(self, make: MakeKernel, back: LoopBack, varies: Sequence[bool]) -> None:
+    def __init__(self, make: MakeKernel, back: LoopVjp, varies: Sequence[bool]) -> None:
         self._back = back
         carry, fixed, _, out = back.loop.sizes
         self._forward = LoopLanes(make, back.loop, varies[: back.loop.inputs])
@@ -237,7 +237,7 @@ class LoopBackLanes:
     @property
     def backends(self) -> dict[str, str]:
         """What runs its parts: see `Kernel.backends`."""
-        return self._forward.backends | under("step back", self._step.backends)
+        return self._forward.backends | prefix_keys("step back", self._step.backends)
 
     def memory(self, samples: int) -> int:
         """Return the size in bytes of all carries that are kept, for the likely number of steps."""
@@ -371,7 +371,7 @@ class SwitchLanes:
     def backends(self) -> dict[str, str]:
         """What runs its programs: see `Kernel.backends`."""
         named = [(f"branch {i}", branch) for i, branch in enumerate(self._branches)]
-        return {name: text for part, branch in named for name, text in under(part, branch.backends).items()}
+        return {name: text for part, branch in named for name, text in prefix_keys(part, branch.backends).items()}
 
     def run(self, operands: Sequence[Number], samples: int, kind: type[Any]) -> list[Number]:
         """Return the results of the choice: see `LoopLanes.run`."""

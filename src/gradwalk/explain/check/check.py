@@ -23,7 +23,7 @@ from gradwalk.graph.json.plain_json import as_json, plain
 from gradwalk.graph.node import Node
 from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops.table import BY_NAME
-from gradwalk.trees.tree import Parameters, TreeDef, flattened, scalars, tupled
+from gradwalk.trees.tree import Parameters, TreeDef, flatten, scalars, tupled
 from gradwalk.value.modes import source_lines
 from gradwalk.value.source.source_line import SourceLine
 from gradwalk.value.sweep.order import topological_order
@@ -321,7 +321,7 @@ def _named_numbers(f: Callable[..., Any], args: Sequence[Any]) -> tuple[list[tup
     numbers: list[tuple[str, float]] = []
     treedefs = []
     for name, arg in zip(names, args, strict=True):
-        leaves, treedef = flattened(arg, name)
+        leaves, treedef = flatten(arg, name)
         found = [x.data if isinstance(x, Value) else x for x in scalars(leaves)]
         numbers += zip(treedef.names(name), found, strict=True)
         treedefs.append(treedef)

@@ -8,7 +8,7 @@ from gradwalk.program.autodiff.derivative_templates cimport Templates
 from gradwalk.program.instructions.instruction_store cimport InstructionStore
 
 
-cdef class Derivatives:
+cdef class Cotangents:
     cdef InstructionStore _store
     cdef Templates _templates
     cdef bint _is_forward

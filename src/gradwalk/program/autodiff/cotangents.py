@@ -45,7 +45,7 @@ _where = cython.declare(cython.int, NAMES.index("where"))
 
 @cython.final
 @cython.cclass
-class Derivatives:
+class Cotangents:
     """The adjoints, or the tangents, of the instructions on a tape, as far as a pass has come."""
 
     _store: InstructionStore
@@ -157,7 +157,7 @@ class Derivatives:
         choice: cython.int = self._either_of_all(self._with_one(results))
         seeds = [self.total(result) if self.has_one(result) else NO_INDEX for result in results]
         wanted = [active[cython.cast(cython.int, operand)] != 0 for operand in operands]
-        for operand, found in zip(operands, function.pull_some(store, operands, base, seeds, wanted), strict=True):
+        for operand, found in zip(operands, function.vjp_needed(store, operands, base, seeds, wanted), strict=True):
             if active[cython.cast(cython.int, operand)]:
                 self._accumulate(operand, found, choice, choice != _no_choice)
         return None
@@ -199,7 +199,7 @@ class Derivatives:
             return None
         choice: cython.int = self._either_of_all(given)
         seeds = [self.total(operand) if self.has_one(operand) else NO_INDEX for operand in operands]
-        for k, found in enumerate(function.push(store, operands, base, seeds)):
+        for k, found in enumerate(function.jvp(store, operands, base, seeds)):
             self._accumulate(base + k, found, choice, choice != _no_choice)
         return None
 

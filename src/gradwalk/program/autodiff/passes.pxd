@@ -1,5 +1,5 @@
 # What the compiled module reaches without going through Python.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
-from gradwalk.program.autodiff.cotangents cimport Derivatives
+from gradwalk.program.autodiff.cotangents cimport Cotangents
 from gradwalk.program.instructions.instruction_store cimport InstructionStore

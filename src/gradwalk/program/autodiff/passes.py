@@ -13,7 +13,7 @@ import numpy
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
-from gradwalk.program.autodiff.cotangents import Derivatives
+from gradwalk.program.autodiff.cotangents import Cotangents
 from gradwalk.program.code.opcodes import CALL, TAKE
 from gradwalk.program.instructions.instruction_store import InstructionStore
 
@@ -38,7 +38,7 @@ def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int
     length: cython.int = store.length
     active_cells = numpy.zeros(length, numpy.int32)  # whether something asked for is among what it depends on
     active: cython.p_int = c_compat.integers(active_cells)
-    adjoints: Derivatives = Derivatives(store, False)
+    adjoints: Cotangents = Cotangents(store, False)
     i: cython.int
     for i in wrt:
         active[i] = True
@@ -96,7 +96,7 @@ def forward(store: InstructionStore, seeds: list[tuple[int, int]], outputs: list
         The indices of these tangents.
     """
     last: cython.int = max(outputs, default=-1)  # later instructions, such as earlier tangents, are not needed
-    tangents: Derivatives = Derivatives(store, True)
+    tangents: Cotangents = Cotangents(store, True)
     i: cython.int
     for i, seed in seeds:
         tangents.seed(i, seed)

@@ -16,7 +16,7 @@ from gradwalk.graph.graph import Floats
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
-from gradwalk.value.modes import is_unknown, refuses_nans
+from gradwalk.value.modes import is_abstract, refuses_nans
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value, with_rule
 
@@ -115,7 +115,7 @@ class Call:
         )
         return found
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
         """Append what computes the adjoints of the operands.
 
         Args:
@@ -129,7 +129,9 @@ class Call:
         """
         raise NotImplementedError
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
         """Append what computes the adjoints of some operands: those of the others may be anything.
 
         Args:
@@ -142,9 +144,9 @@ class Call:
         Returns:
             The index of the adjoint of each operand on the tape, or `NO_INDEX`.
         """
-        return self.pull(tape, operands, base, adjoints)
+        return self.vjp(tape, operands, base, adjoints)
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append what computes the tangents of the results.
 
         Args:
@@ -170,7 +172,7 @@ class Call:
         Returns:
             A Value for each result.
         """
-        if is_unknown() and not refuses_nans():
+        if is_abstract() and not refuses_nans():
             return self.results(operands, [math.nan] * self.outputs)
         numbers = [primal_of(operand) if isinstance(operand, Value) else operand for operand in operands]
         return self.results(operands, self.numbers(numpy.array(numbers, numpy.float64)).tolist())
@@ -254,7 +256,7 @@ class Whole(Result):
         return 0.0
 
 
-def appended(call: Call, tape: Tape, operands: Indices) -> Indices:
+def append_call(call: Call, tape: Tape, operands: Indices) -> Indices:
     """Append a call to a tape.
 
     Args:
@@ -269,7 +271,7 @@ def appended(call: Call, tape: Tape, operands: Indices) -> Indices:
     return list(range(base, base + call.outputs))
 
 
-def given(tape: Tape, derivatives: Indices) -> Indices:
+def instantiate_zeros(tape: Tape, derivatives: Indices) -> Indices:
     """Return derivatives with a constant for those that are 0.
 
     Args:

@@ -1,7 +1,7 @@
 """`Loop`: a loop as one instruction of a program, whose step is a program itself.
 
 Its derivatives are loops again. Forward mode is the loop of a step that carries numbers and tangents. Reverse mode is
-`LoopBack`: the loop is run, keeping carries, and then its steps are gone back. That is linear in the adjoints of the
+`LoopVjp`: the loop is run, keeping carries, and then its steps are gone back. That is linear in the adjoints of the
 results, so its own derivatives are those of forward mode: with y the results, v tangents and s seeds,
 
     d/dt of the adjoints of s*y  =  the adjoints of s*dy + ds*y      (forward over reverse)
@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.program_derivatives import flattened, pulled, weight
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.program_derivatives import inline_calls, vjp_program, weight
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
-from gradwalk.program.native.machine_code import under
+from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.run.loop_runner import LoopRunner
@@ -85,7 +85,7 @@ class Loop(Call):
         self.body, self.sizes, self.first, self.steps = _named(body, sizes.input_names), sizes, first, steps
         self.condition = condition and _named(condition, sizes.input_names[1 : 1 + sizes.carry + sizes.fixed])
         self.memory = memory
-        self._backs: dict[tuple[bool, ...], LoopBack] = {}
+        self._backs: dict[tuple[bool, ...], LoopVjp] = {}
         self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
         self.outputs = sizes.carry + sizes.out * (steps or 0)
         self.parts = (self.body,) if self.condition is None else (self.body, self.condition)
@@ -108,10 +108,10 @@ class Loop(Call):
 
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return what runs its parts: see `Call.backends`."""
-        found = under("step", self.runner.body.backends_beside(known))
+        found = prefix_keys("step", self.runner.body.backends_beside(known))
         if self.runner.condition is None:
             return found
-        return found | under("condition", self.runner.condition.backends_beside(known))
+        return found | prefix_keys("condition", self.runner.condition.backends_beside(known))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -123,9 +123,11 @@ class Loop(Call):
         results: Floats = self.runner.forward(operands)
         return results
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
-        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull_some`."""
-        return appended(self.back(self.step_inputs(wanted)), tape, [*operands, *given(tape, adjoints)])
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Append the way back, and return the indices of the adjoints of the operands: see `Call.vjp_needed`."""
+        return append_call(self.back(self.step_inputs(wanted)), tape, [*operands, *instantiate_zeros(tape, adjoints)])
 
     def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
         """Return for which inputs of a step adjoints are asked for: for a row, those of any of its steps.
@@ -144,12 +146,12 @@ class Loop(Call):
         """What `step_inputs` returns where all adjoints are asked for."""
         return (True,) * (len(self.body.input_names) - 1)
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the loop that makes tangents, and return their indices: see `Call.push`."""
-        results = appended(self.dual, tape, self.paired(operands, given(tape, tangents)))
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the loop that makes tangents, and return their indices: see `Call.jvp`."""
+        results = append_call(self.dual, tape, self.paired(operands, instantiate_zeros(tape, tangents)))
         return self.parted(results)[1]
 
-    def back(self, wanted: tuple[bool, ...]) -> LoopBack:
+    def back(self, wanted: tuple[bool, ...]) -> LoopVjp:
         """Return the way back.
 
         Args:
@@ -158,7 +160,7 @@ class Loop(Call):
         Returns:
             The way back, which is the same for the same inputs.
         """
-        return self._backs.setdefault(wanted, LoopBack(self, wanted))
+        return self._backs.setdefault(wanted, LoopVjp(self, wanted))
 
     @cached_property
     def dual(self) -> Loop:
@@ -275,7 +277,7 @@ class Loop(Call):
         return _parted(adjoints, [carry, fixed], row)
 
 
-class LoopBack(Call):
+class LoopVjp(Call):
     """The way back through a loop: from its operands and the adjoints of its results to the adjoints of its operands.
 
     Args:
@@ -298,7 +300,7 @@ class LoopBack(Call):
         return f"<the way back through {self.loop!r}>"
 
     def __reduce__(self) -> Any:
-        return LoopBack, (self.loop, self.wanted)
+        return LoopVjp, (self.loop, self.wanted)
 
     @property
     def shown_parts(self) -> Sequence[tuple[str, Program]]:  # type: ignore[override]
@@ -338,11 +340,11 @@ class LoopBack(Call):
 
     def flat(self) -> Program:
         """Return the way back as one program: reverse mode of all steps."""
-        return pulled(flattened(self.loop.flat()))
+        return vjp_program(inline_calls(self.loop.flat()))
 
     def backends(self, known: set[int]) -> dict[str, str]:
         """Return what runs its parts: see `Call.backends`."""
-        return self.loop.backends(known) | under("step back", self._interpreter.backends_beside(known))
+        return self.loop.backends(known) | prefix_keys("step back", self._interpreter.backends_beside(known))
 
     @cached_property
     def _interpreter(self) -> Interpreter:
@@ -356,29 +358,31 @@ class LoopBack(Call):
         )
         return results
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
         """Append what the adjoints of the operands and seeds are: reverse over reverse, as the module says."""
         loop = self.loop
         split = len(operands) - loop.outputs
         numbers, seeds = operands[:split], operands[split:]
-        paired = loop.paired(numbers, given(tape, adjoints))
-        _, of_seeds = loop.parted(appended(loop.dual, tape, paired))
+        paired = loop.paired(numbers, instantiate_zeros(tape, adjoints))
+        _, of_seeds = loop.parted(append_call(loop.dual, tape, paired))
         none = [tape.constant(0.0)] * loop.outputs
         back = self._of_dual(loop.step_inputs(wanted[:split]))
-        of_numbers, _ = loop.parted_operands(appended(back, tape, [*paired, *loop.paired_results(none, seeds)]))
+        of_numbers, _ = loop.parted_operands(append_call(back, tape, [*paired, *loop.paired_results(none, seeds)]))
         return [*of_numbers, *of_seeds]
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append what the tangents of the results are: forward over reverse, as the module says."""
         loop = self.loop
         split = len(operands) - loop.outputs
-        pushed = given(tape, tangents)
+        pushed = instantiate_zeros(tape, tangents)
         paired = loop.paired(operands[:split], pushed[:split])
         seeds = loop.paired_results(pushed[split:], operands[split:])
-        of_numbers, _ = loop.parted_operands(appended(self._of_dual(self.wanted), tape, [*paired, *seeds]))
+        of_numbers, _ = loop.parted_operands(append_call(self._of_dual(self.wanted), tape, [*paired, *seeds]))
         return of_numbers
 
-    def _of_dual(self, wanted: tuple[bool, ...]) -> LoopBack:
+    def _of_dual(self, wanted: tuple[bool, ...]) -> LoopVjp:
         """The way back through the loop with tangents, for the adjoints of some of the numbers, and of no tangents."""
         carry, fixed, _, _ = self.loop.sizes
         parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
@@ -421,7 +425,7 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     return Loop(trusted(body), sizes, first, steps, trusted(condition[0]) if condition else None, memory)
 
 
-def loop_back_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopBack:
+def loop_vjp_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopVjp:
     """Read the reverse pass of a loop from a file: see `gradwalk.program.code.call_registry`."""
     wanted = settings.get("wanted")
     loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})

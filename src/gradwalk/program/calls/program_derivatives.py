@@ -12,7 +12,7 @@ from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
 
 
-def pulled(program: Program) -> Program:
+def vjp_program(program: Program) -> Program:
     """Return a program's reverse mode.
 
     Args:
@@ -21,11 +21,11 @@ def pulled(program: Program) -> Program:
     Returns:
         The program from its inputs and the adjoints of its outputs to the adjoints of its inputs.
     """
-    tape, inputs, outputs = unrolled(program)
+    tape, inputs, outputs = to_tape(program)
     return tape.program(tape.reverse([(output, tape.input()) for output in outputs], inputs))
 
 
-def pushed(program: Program) -> Program:
+def jvp_program(program: Program) -> Program:
     """Return a program's forward mode.
 
     Args:
@@ -34,7 +34,7 @@ def pushed(program: Program) -> Program:
     Returns:
         The program from its inputs and their tangents to the tangents of its outputs.
     """
-    tape, inputs, outputs = unrolled(program)
+    tape, inputs, outputs = to_tape(program)
     return tape.program(tape.forward([(index, tape.input()) for index in inputs], outputs))
 
 
@@ -53,7 +53,7 @@ def weight(program: Program) -> float:
     return len(program) + sum(function.weight for function, _ in program.calls)
 
 
-def flattened(program: Program) -> Program:
+def inline_calls(program: Program) -> Program:
     """Return a program in which loops and choices are replaced by their instructions, unless these are too many.
 
     Args:
@@ -125,7 +125,7 @@ class _Portable:
         return tape.program(list(range(base, base + made.outputs)))
 
 
-def unrolled(program: Program) -> tuple[Tape, Indices, Indices]:
+def to_tape(program: Program) -> tuple[Tape, Indices, Indices]:
     """Return a tape with the instructions of a program.
 
     Args:

@@ -10,11 +10,11 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.call import Call, appended, given
-from gradwalk.program.calls.program_derivatives import pulled, pushed, weight
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
+from gradwalk.program.calls.program_derivatives import jvp_program, vjp_program, weight
 from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import ProgramError
-from gradwalk.program.native.machine_code import under
+from gradwalk.program.native.machine_code import prefix_keys
 from gradwalk.program.program import Program, trusted
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
@@ -42,7 +42,7 @@ class Switch(Call):
         """Return what runs its programs: see `Call.backends`."""
         found: dict[str, str] = {}
         for part, branch in self.shown_parts:
-            found |= under(part, branch.interpreter.backends_beside(known))
+            found |= prefix_keys(part, branch.interpreter.backends_beside(known))
         return found
 
     def __repr__(self) -> str:
@@ -57,21 +57,21 @@ class Switch(Call):
         results: Floats = program.run(operands[1:])
         return results
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the choice between the adjoints of the programs, and return their indices: see `Call.pull`."""
-        return [NO_INDEX, *appended(self._back, tape, [*operands, *given(tape, adjoints)])]
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the choice between the adjoints of the programs, and return their indices: see `Call.vjp`."""
+        return [NO_INDEX, *append_call(self._back, tape, [*operands, *instantiate_zeros(tape, adjoints)])]
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the choice between the tangents of the programs, and return their indices: see `Call.push`."""
-        return appended(self._forward, tape, [*operands, *given(tape, tangents[1:])])
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the choice between the tangents of the programs, and return their indices: see `Call.jvp`."""
+        return append_call(self._forward, tape, [*operands, *instantiate_zeros(tape, tangents[1:])])
 
     @cached_property
     def _back(self) -> Switch:
-        return Switch([pulled(branch) for branch in self.branches])
+        return Switch([vjp_program(branch) for branch in self.branches])
 
     @cached_property
     def _forward(self) -> Switch:
-        return Switch([pushed(branch) for branch in self.branches])
+        return Switch([jvp_program(branch) for branch in self.branches])
 
     @cached_property
     def weight(self) -> float:

@@ -15,7 +15,7 @@ from gradwalk.program.calls.switch import Switch
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices, Recording
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.modes import RecordingError, is_staging, refusals_here, refuses_nans, without_numbers
 from gradwalk.value.value import Value
 
@@ -99,7 +99,7 @@ class Carried:
     """
 
     def __init__(self, tree: Any, name: str, function: str) -> None:
-        leaves, treedef = flattened(tree, name)
+        leaves, treedef = flatten(tree, name)
         self.treedef = treedef.with_numbers()  # arithmetic makes numbers of arrays without dimensions
         self.numbers: list[Any] = list(scalars(leaves))
         self._name, self._function = name, function
@@ -117,7 +117,7 @@ class Carried:
         Raises:
             TypeError: If its structure is another one.
         """
-        leaves, treedef = flattened(tree, f"the carry that {self._function} returned")
+        leaves, treedef = flatten(tree, f"the carry that {self._function} returned")
         if treedef.with_numbers() != self.treedef:
             raise TypeError(
                 f"{self._function} returned {treedef} as the next carry, where {self._name} is {self.treedef}: it has "
@@ -168,7 +168,7 @@ def recorded_loop(
 
     def numbers(count: Any, tree: Any, row: Any) -> list[Any]:
         following, given = step(count, tree, row)
-        leaves, treedef = ([], None) if given is None else flattened(given, "what f returned")
+        leaves, treedef = ([], None) if given is None else flatten(given, "what f returned")
         found.append(treedef)
         return [*carry.checked(following), *scalars(leaves)]
 
@@ -181,8 +181,8 @@ def recorded_loop(
     sizes = Sizes(carry.treedef.size, len(fixed), body.sizes[2], out)
     condition = None if guard is None else guard.program(fixed, 1)
     loop = Loop(body.program(fixed, 2), sizes, first, steps, condition, memory)
-    gone_through = [number for row in rows for number in scalars(flattened(row, "xs")[0])] if sizes.row else []
-    results = applied(loop, [*carry.numbers, *fixed, *gone_through])
+    gone_through = [number for row in rows for number in scalars(flatten(row, "xs")[0])] if sizes.row else []
+    results = bind(loop, [*carry.numbers, *fixed, *gone_through])
     return carry.treedef.filled(results[: sizes.carry]), results[sizes.carry :], found[0]
 
 
@@ -207,7 +207,7 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
     treedefs: list[TreeDef] = []
 
     def numbers(name: str, f: Callable[[], Any]) -> list[Any]:
-        leaves, treedef = flattened(f(), f"the result of {name}")
+        leaves, treedef = flatten(f(), f"the result of {name}")
         treedefs.append(treedef)
         if treedef != treedefs[0]:
             raise TypeError(
@@ -219,10 +219,10 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
     parts = [Part(functools.partial(numbers, name, f)) for name, f in functions.items()]
     shared = list({id(number): number for part in parts for number in part.captured}.values())
     choice = Switch([part.program(shared, 0) for part in parts])
-    return treedefs[0].filled(applied(choice, [index, *shared]))
+    return treedefs[0].filled(bind(choice, [index, *shared]))
 
 
-def applied(call: Call, operands: Sequence[Any]) -> list[Any]:
+def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
     """Return the results of a call: floats, or Values where an operand is one.
 
     Args:

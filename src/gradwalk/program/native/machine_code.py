@@ -123,7 +123,7 @@ def checked_policy(backend: str | None, contract: bool) -> Policy:
     return policy
 
 
-def under(name: str, backends: Mapping[str, str]) -> dict[str, str]:
+def prefix_keys(name: str, backends: Mapping[str, str]) -> dict[str, str]:
     """Return what runs the parts of something, by longer names.
 
     Args:
@@ -157,7 +157,7 @@ def compiling(policy: Policy) -> Iterator[None]:
         _policy.reset(token)
 
 
-def refusal(code: Code, policy: Policy) -> str:
+def why_not_compilable(code: Code, policy: Policy) -> str:
     """Return why a program is not compiled.
 
     Args:
@@ -264,13 +264,13 @@ def compile_for(interpreter: Any) -> None:
         interpreter: The interpreter, which runs the machine code from then on.
     """
     policy = interpreter.policy
-    if refusal(interpreter.code, policy):
+    if why_not_compilable(interpreter.code, policy):
         return
 
     def task() -> None:
         failure = "compiling it failed"
         try:
-            interpreter.adopt(compiled(interpreter.code, contract=policy.contract))
+            interpreter.install(compiled(interpreter.code, contract=policy.contract))
             failure = ""
         except MissingFunctionError as error:
             failure = f"the C library lacks a function: {error}"

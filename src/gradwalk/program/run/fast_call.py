@@ -63,8 +63,8 @@ class PreparedCall:
         if (self._keywords is None) != (not kwargs):
             return MISSED
         few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
-        inputs: cython.p_double = scratch.taken(self._inputs + 1, few)
-        outputs: cython.p_double = scratch.taken(self._outputs + 1, more)
+        inputs: cython.p_double = scratch.acquire(self._inputs + 1, few)
+        outputs: cython.p_double = scratch.acquire(self._outputs + 1, more)
         try:
             if not inputs or not outputs:
                 raise MemoryError
@@ -75,8 +75,8 @@ class PreparedCall:
             self._interpreter._run(inputs, outputs)
             return self._built(outputs)
         finally:
-            scratch.given_back(inputs, few)
-            scratch.given_back(outputs, more)
+            scratch.release(inputs, few)
+            scratch.release(outputs, more)
 
     def _built(self, outputs: cython.p_double) -> object:
         """The result that consists of these numbers."""

@@ -53,8 +53,8 @@ cdef class Interpreter:
     cdef void _run_rows(self, Rows rows, double* value) noexcept nogil
     cdef void _write_outputs(self, int* index, double* value, double* outputs) noexcept nogil
     cpdef object _order_in_rows(self)
-    cpdef object adopt_rows(self, object plan)
-    cpdef object adopt(self, object machine_code)
+    cpdef object install_rows(self, object plan)
+    cpdef object install(self, object machine_code)
     cdef object warm(self)
     cdef int _execute(self, int start, double* value) noexcept nogil
     cdef int _interpret(self, int start, double* value) noexcept nogil

@@ -23,7 +23,7 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, OPCODES, TAKE
 from gradwalk.program.formats import listing
 from gradwalk.program.native.compile_queue import submit
-from gradwalk.program.native.machine_code import compile_for, current_policy, refusal, under
+from gradwalk.program.native.machine_code import compile_for, current_policy, prefix_keys, why_not_compilable
 from gradwalk.program.run import scratch
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
@@ -185,7 +185,7 @@ class Interpreter:
                 self._compute_with_calls(inputs, outputs)
             return
         few = cython.declare(scratch.few_doubles)
-        value: cython.p_double = scratch.taken(self._room, few)
+        value: cython.p_double = scratch.acquire(self._room, few)
         if value:
             for i in range(self.inputs):
                 value[i] = inputs[i]
@@ -193,7 +193,7 @@ class Interpreter:
             self._execute(0, value)
         for i in range(self._outputs):
             outputs[i] = value[self._output[i]] if value else _nan
-        scratch.given_back(value, few)
+        scratch.release(value, few)
 
     def _compute_with_calls(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
         """Write the outputs for some inputs, by calls of Python functions, too; nan where these raise an error."""
@@ -209,7 +209,7 @@ class Interpreter:
         i: cython.int
         few = cython.declare(scratch.few_doubles)
         rows: Rows | None = self._plan
-        value: cython.p_double = scratch.taken(self._room + (0 if rows is None else rows.copies), few)
+        value: cython.p_double = scratch.acquire(self._room + (0 if rows is None else rows.copies), few)
         if not value:
             raise MemoryError
         try:
@@ -223,7 +223,7 @@ class Interpreter:
             else:
                 self._run_in_order(value, outputs)
         finally:
-            scratch.given_back(value, few)
+            scratch.release(value, few)
         return None
 
     def _run_in_order(self, value: cython.p_double, outputs: cython.p_double) -> object:
@@ -260,7 +260,7 @@ class Interpreter:
         for i in range(self._outputs):
             outputs[i] = value[index[i]]
 
-    def adopt(self, machine_code: Any) -> None:
+    def install(self, machine_code: Any) -> None:
         """Take over the machine code of the program, which is run in place of it from now on.
 
         Args:
@@ -275,7 +275,7 @@ class Interpreter:
         """Ask for rows, and later for machine code, once each, if the program has run long enough for it."""
         if not cython.compiled or not c_compat.is_due(cython.address(self._executed), self._due, _never):
             return None
-        is_wanted: cython.bint = not refusal(self.code, self.policy)
+        is_wanted: cython.bint = not why_not_compilable(self.code, self.policy)
         if self._may_have_rows and self.policy.backend != "llvm":
             self._may_have_rows = False
             self._executed, self._due = self._due, _hot
@@ -290,10 +290,10 @@ class Interpreter:
         """Have the instructions run in rows, if there are few for so many instructions, and no machine code."""
         plan = row_plan(self.code)
         if self.machine_code is None and _least_share * plan.length <= self._length // 4:
-            self.adopt_rows(plan)
+            self.install_rows(plan)
         return None
 
-    def adopt_rows(self, plan: RowPlan) -> None:
+    def install_rows(self, plan: RowPlan) -> None:
         """Run the instructions in rows from now on.
 
         Args:
@@ -321,14 +321,14 @@ class Interpreter:
         for number, (call, _) in enumerate(self.code.calls):
             if id(call) not in known:
                 known.add(id(call))
-                found |= under(f"{call.name} {number}", call.backends(known))
+                found |= prefix_keys(f"{call.name} {number}", call.backends(known))
         return found
 
     def _backend(self) -> str:
         """Say what runs the program: "llvm", or "interpreter" and why."""
         if self.machine_code is not None:
             return "llvm"
-        why = refusal(self.code, self.policy)
+        why = why_not_compilable(self.code, self.policy)
         if not why and not cython.compiled:
             why = "gradwalk is not compiled itself"
         if not why and self._executed < 0:

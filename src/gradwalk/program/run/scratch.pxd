@@ -7,10 +7,10 @@ cdef enum:
 ctypedef double few_doubles[FEW]
 
 
-cdef inline double* taken(Py_ssize_t length, double* few) noexcept nogil:
+cdef inline double* acquire(Py_ssize_t length, double* few) noexcept nogil:
     return few if length <= FEW else <double*>malloc(length * sizeof(double))
 
 
-cdef inline void given_back(double* numbers, double* few) noexcept nogil:
+cdef inline void release(double* numbers, double* few) noexcept nogil:
     if numbers is not few:
         free(numbers)

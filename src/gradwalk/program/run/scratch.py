@@ -6,7 +6,7 @@ def few_doubles() -> list[float]:
     return []
 
 
-def taken(length: int, few: list[float]) -> list[float]:
+def acquire(length: int, few: list[float]) -> list[float]:
     """Return memory for `length` numbers. In C it is `few` where they fit, and NULL if there is no memory.
 
     Args:
@@ -19,7 +19,7 @@ def taken(length: int, few: list[float]) -> list[float]:
     return [0.0] * length
 
 
-def given_back(numbers: list[float], few: list[float]) -> None:
+def release(numbers: list[float], few: list[float]) -> None:
     """Free memory that `taken` returned. Python does that by itself.
 
     Args:

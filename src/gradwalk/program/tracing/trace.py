@@ -12,8 +12,8 @@ from gradwalk.graph.node import GraphError
 from gradwalk.graph.record import record_from
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.trees.tree import TreeDef, flattened, scalars
-from gradwalk.value.modes import RecordingError, depth, is_staging, is_unknown, new_mark, recorded, remember
+from gradwalk.trees.tree import TreeDef, flatten, scalars
+from gradwalk.value.modes import RecordingError, depth, is_abstract, is_staging, new_mark, recorded, remember
 from gradwalk.value.node import ENDED, close_inputs, level_of, mark_of, open_inputs, primal_of, rule_of
 from gradwalk.value.value import Value
 
@@ -39,7 +39,7 @@ class Recording:
         self.operands: list[Any] = []
         self.branches: tuple[Indices, list[bool]] = ([], [])
         self._staged = staged
-        self._follows_branches = follows_branches or (not staged and is_staging() and not is_unknown())
+        self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self._level = depth() + 1
         self._mark = new_mark()
         self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
@@ -56,7 +56,7 @@ class Recording:
         Returns:
             The tree with a Value for each input, to be given to the function.
         """
-        leaves, treedef = flattened(tree, what)
+        leaves, treedef = flatten(tree, what)
         numbers = scalars(leaves)
         if all(isinstance(x, Value) and id(x) in self._indices for x in numbers):
             return tree
@@ -67,7 +67,7 @@ class Recording:
                 names.append(name)
         return treedef.filled(inputs)
 
-    def adopt(self, leaves: Sequence[Value]) -> Indices:
+    def install(self, leaves: Sequence[Value]) -> Indices:
         """Append an input for each leaf that a function has been called with: its number.
 
         Args:
@@ -90,7 +90,7 @@ class Recording:
         Returns:
             The indices, and the treedef.
         """
-        leaves, treedef = flattened(tree, "an argument")
+        leaves, treedef = flatten(tree, "an argument")
         return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
@@ -146,8 +146,10 @@ class Recording:
             The indices of the numbers, and the treedef of the result.
         """
         if result is None:
-            raise TypeError(f"{named(f)} returned None; it has to return a number, or numbers: is a `return` missing?")
-        leaves, treedef = flattened(result, f"the result of {named(f)}")
+            raise TypeError(
+                f"{display_name(f)} returned None; it has to return a number, or numbers: is a `return` missing?"
+            )
+        leaves, treedef = flatten(result, f"the result of {display_name(f)}")
         numbers = scalars(leaves)
         roots = [x for x in numbers if isinstance(x, Value)]
         indices = iter(self._load(roots, f) if roots else ())
@@ -264,7 +266,7 @@ class Recordable:
         raise NotImplementedError
 
 
-def named(f: Callable[..., Any]) -> str:
+def display_name(f: Callable[..., Any]) -> str:
     """Return the name of a function, for messages.
 
     Args:
@@ -276,7 +278,7 @@ def named(f: Callable[..., Any]) -> str:
     return f"{getattr(f, '__name__', repr(f))}()"
 
 
-def reduced(function: Any, arguments: tuple[Any, ...]) -> Any:
+def reduce_for_pickle(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Return the reduction by which a function made from another is pickled.
 
     Args:
@@ -297,6 +299,6 @@ def _made_by_hand(node: Value, f: Callable[..., Any]) -> str:
     """Return the message about a node of which nothing is known but its closure."""
     where = f"at {node.source}" if node.source is not None else "its line is known under gradwalk.source_lines()"
     return (
-        f"{named(f)} uses a node made by hand, of the operation {node.op!r} ({where}): nothing is known of how it is "
-        "computed. Make its operation a function with @gradwalk.primitive"
+        f"{display_name(f)} uses a node made by hand, of the operation {node.op!r} ({where}): nothing is known of how "
+        "it is computed. Make its operation a function with @gradwalk.primitive"
     )

@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 from gradwalk.program.program import Program
 from gradwalk.program.reroll.repeats import written
 from gradwalk.program.run.fast_call import PreparedCall
-from gradwalk.program.tracing.trace import Recording, named
+from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.trees.fast.form import ConstantForm, DictForm, SequenceForm
 from gradwalk.trees.fast.forms import form_of, leaf_forms
-from gradwalk.trees.tree import Parameters, TreeDef, flattened
+from gradwalk.trees.tree import Parameters, TreeDef, flatten
 from gradwalk.value.node import level_of
 from gradwalk.value.source.source_line import users_line
 from gradwalk.value.value import Value
@@ -315,7 +315,7 @@ class ArgumentKeys:
                 parts.append((name, _hashable(arg, name), _kinds(arg)))
                 continue
             try:
-                found, treedef = flattened(arg, name)
+                found, treedef = flatten(arg, name)
             except TypeError as error:
                 raise TypeError(f"{error}{self._advise(arg, name)}") from None
             leaves += found
@@ -355,10 +355,12 @@ class ArgumentKeys:
         kinds = {parameter.kind for parameter in parameters.values()}
         for name in self.static_argnames - set(parameters):
             if inspect.Parameter.VAR_KEYWORD not in kinds:
-                raise ValueError(f"static_argnames={name!r}: {named(f)} has the parameters {', '.join(parameters)}")
+                raise ValueError(
+                    f"static_argnames={name!r}: {display_name(f)} has the parameters {', '.join(parameters)}"
+                )
         for i in self.static_argnums:
             if not -len(parameters) <= i < len(parameters) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-                raise ValueError(f"static_argnums={i}: {named(f)} has {len(parameters)} parameters")
+                raise ValueError(f"static_argnums={i}: {display_name(f)} has {len(parameters)} parameters")
         self.static_argnums = frozenset([i % len(parameters) if i < 0 else i for i in self.static_argnums])
         self.static_argnames |= {name for i, name in enumerate(parameters) if i in self.static_argnums}
 

@@ -1,4 +1,4 @@
-"""`Wrapper`: what all functions made from another function have in common."""
+"""`WrappedFunction`: what all functions made from another function have in common."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from gradwalk.program.tracing.trace import Recordable, named, reduced
+from gradwalk.program.tracing.trace import Recordable, display_name, reduce_for_pickle
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class Wrapper(Generic[P, R_co]):
+class WrappedFunction(Generic[P, R_co]):
     """A function made from another one, with the name and the docstring of that one.
 
     It can be pickled where the other function can, and what wraps a method is bound to an instance as methods are.
@@ -41,17 +41,17 @@ class Wrapper(Generic[P, R_co]):
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
     @overload
     def __get__(
-        self: Wrapper[Concatenate[Any, Q], R_co], instance: object, owner: type | None = None
+        self: WrappedFunction[Concatenate[Any, Q], R_co], instance: object, owner: type | None = None
     ) -> Callable[Q, R_co]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]  # subclasses are called
 
     def __reduce__(self) -> Any:
-        return reduced(self, self._made_from())
+        return reduce_for_pickle(self, self._reduce_args())
 
     def __repr__(self) -> str:
-        return f"<{self._maker} of {self._f if isinstance(self._f, Recordable) else named(self._f)}>"
+        return f"<{self._maker} of {self._f if isinstance(self._f, Recordable) else display_name(self._f)}>"
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         """The arguments to call the class with to make an equal function."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.solvers.ode.ode_calls import Ode
 from gradwalk.solvers.ode.ode_steps import Steps
-from gradwalk.solvers.recorded import applied, check_structure, flat, is_row, number, recorded, unknowns
+from gradwalk.solvers.recorded import bind, check_structure, flat, is_row, number, recorded, unknowns
 from gradwalk.trees.tree import TreeDef
 from gradwalk.value.arrays import of_objects
 from gradwalk.value.value import Value
@@ -73,7 +73,7 @@ def odeint(
     program, captured, returned = recorded(func, args, y0=y0, t=0.0)
     check_structure(func, returned, treedef, "y0")
     call = Ode(program, len(times), Steps(method, rtol, atol, hmax))
-    found = applied(call, [*start, *times, *captured])
+    found = bind(call, [*start, *times, *captured])
     return _stacked(found, len(times), treedef)
 
 
@@ -94,4 +94,4 @@ def _stacked(numbers: list[Any], times: int, treedef: TreeDef) -> Any:
     shapes = [() if isinstance(shape, str) else shape for _, shape in treedef.ranges()]
     parts = [part for part, _ in treedef.ranges()]
     leaves = [table[:, part].reshape(times, *shape) for part, shape in zip(parts, shapes, strict=True)]
-    return treedef.with_leaves(leaves)
+    return treedef.unflatten(leaves)

@@ -19,7 +19,7 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.call import Call, appended, given
+from gradwalk.program.calls.call import Call, append_call, instantiate_zeros
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
@@ -85,16 +85,16 @@ class Ode(Call):
         partials: list[float] = found[position].tolist()
         return partials
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution with tangents, and return their indices: see `Call.push`."""
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the solution with tangents, and return their indices: see `Call.jvp`."""
         start, times, params = self.parted(operands)
         of_start, of_times, of_params = self.parted(tangents)
-        moved = given(tape, of_start)
+        moved = instantiate_zeros(tape, of_start)
         if of_times[0] != NO_INDEX:  # what begins later is behind
             speeds = self._speeds(tape, operands, base, 0)
             behind = [tape.append("mul", speed, of_times[0]) for speed in speeds]
             moved = [tape.append("sub", x, y) for x, y in zip(moved, behind, strict=True)]
-        found = appended(self.dual, tape, [*start, *moved, *times, *params, *given(tape, of_params)])
+        found = append_call(self.dual, tape, [*start, *moved, *times, *params, *instantiate_zeros(tape, of_params)])
         pushed: Indices = []
         for i, of_time in enumerate(of_times):
             at = (2 * i + 1) * self.size
@@ -105,11 +105,13 @@ class Ode(Call):
             pushed += moved
         return pushed
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
-        """Append the way back, and return the indices of the adjoints of the operands: see `Call.pull_some`."""
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
+        """Append the way back, and return the indices of the adjoints of the operands: see `Call.vjp_needed`."""
         _, of_times, of_params = self.parted(wanted)
-        seeds = given(tape, adjoints)
-        found = appended(self.back(tuple(of_params)), tape, [*operands, *seeds])
+        seeds = instantiate_zeros(tape, adjoints)
+        found = append_call(self.back(tuple(of_params)), tape, [*operands, *seeds])
         params = iter(found[self.size :])
         pulled = [next(params) if is_wanted else NO_INDEX for is_wanted in of_params]
         pulled_times = [NO_INDEX] * self.times
@@ -194,17 +196,19 @@ class OdeBack(Call):
         found: Floats = ode.steps.back(ode.field, self.wanted, *ode.parted(operands), seeds)
         return found
 
-    def pull_some(self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]) -> Indices:
+    def vjp_needed(
+        self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
+    ) -> Indices:
         """Append what the adjoints of the operands and seeds are: see the module."""
         program = self._pulled.get(tuple(wanted)) or self._pulled.setdefault(tuple(wanted), self._reverse(wanted))
-        found = iter(tape.inline(program, [*operands, *given(tape, adjoints)]))
+        found = iter(tape.inline(program, [*operands, *instantiate_zeros(tape, adjoints)]))
         return [next(found) if is_wanted else NO_INDEX for is_wanted in wanted]
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
         """Append what the tangents of the results are: see the module."""
         _, of_times, _ = self.ode.parted(tangents)
         program = self._still if all(i == NO_INDEX for i in of_times) else self._moving
-        return tape.inline(program, [*operands, *given(tape, tangents)])
+        return tape.inline(program, [*operands, *instantiate_zeros(tape, tangents)])
 
     @cached_property
     def _still(self) -> Program:
@@ -225,7 +229,7 @@ class OdeBack(Call):
         start, times, params = ode.parted(operands)
         of_start, of_times, of_params = ode.parted(tangents)
         base = tape.call(ode, operands)
-        moved = ode.push(tape, operands, base, [*of_start, *(of_times if moves else _none(times)), *of_params])
+        moved = ode.jvp(tape, operands, base, [*of_start, *(of_times if moves else _none(times)), *of_params])
         pairs = [*zip(moved, seeds, strict=True), *zip(range(base, base + ode.outputs), of_seeds, strict=True)]
         return tape.program(tape.reverse(pairs, [*start, *itertools.compress(params, self.wanted)]))
 
@@ -238,7 +242,7 @@ class OdeBack(Call):
         _, times, _ = ode.parted(operands)
         params = iter(adjoints[ode.size :])
         of_params = [next(params) if is_wanted else NO_INDEX for is_wanted in self.wanted]
-        moved = ode.push(tape, operands, tape.call(ode, operands), [*adjoints[: ode.size], *_none(times), *of_params])
+        moved = ode.jvp(tape, operands, tape.call(ode, operands), [*adjoints[: ode.size], *_none(times), *of_params])
         kept = list(itertools.compress(operands, wanted))
         pulled = tape.reverse(list(zip(moved, seeds, strict=True)), kept)
         return tape.program([*pulled, *itertools.compress(moved, wanted[len(operands) :])])

@@ -12,7 +12,7 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.base.optional import from_scipy
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.program_derivatives import unrolled
+from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
 from gradwalk.solvers.ode.dormand_prince import Path, Stepper
@@ -69,7 +69,7 @@ class Field:
     @cached_property
     def partials(self) -> Program:
         """The program of the partials of f by y and p, row by row."""
-        tape, inputs, outputs = unrolled(self.program)
+        tape, inputs, outputs = to_tape(self.program)
         one = tape.constant(1.0)
         columns = [tape.forward([(x, one)], outputs) for i, x in enumerate(inputs) if i != self.size]
         return tape.program([partial for row in zip(*columns, strict=True) for partial in row])
@@ -105,7 +105,7 @@ class Field:
         """
         if wanted in self._swept:
             return self._swept[wanted]
-        tape, inputs, outputs = unrolled(self.program)
+        tape, inputs, outputs = to_tape(self.program)
         params = itertools.compress(inputs[self.size + 1 :], wanted)
         seeds = [(output, tape.append("neg", tape.input())) for output in outputs]
         program = tape.program(tape.reverse(seeds, [*inputs[: self.size], *params]))

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy
 
 from gradwalk.graph.graph import Floats
-from gradwalk.program.tracing.trace import named
-from gradwalk.solvers.recorded import applied, check_callable, check_count, check_structure, flat, recorded, unknowns
+from gradwalk.program.tracing.trace import display_name
+from gradwalk.solvers.recorded import bind, check_callable, check_count, check_structure, flat, recorded, unknowns
 from gradwalk.solvers.roots.implicit import Equation, Implicit
 from gradwalk.solvers.roots.roots import without
-from gradwalk.trees.tree import TreeDef, flattened, scalars
+from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import level_of, primal_of
 from gradwalk.value.value import Value
@@ -104,8 +104,8 @@ def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solv
             bound.apply_defaults()
             init, *others = bound.args
             if is_staging() and _holds_recorded(solver, bound.kwargs):
-                raise TypeError(_OUTSIDE.format(named(solver)))
-            given = _Arguments(bound.args, named(solver))
+                raise TypeError(_OUTSIDE.format(display_name(solver)))
+            given = _Arguments(bound.args, display_name(solver))
             if init is None:
                 init = _first_solution(solver, given, bound.kwargs)
             _, structure = unknowns(init, "init_params")
@@ -116,7 +116,7 @@ def _decorator(f: Callable[..., Any], *, is_fixed_point: bool) -> Callable[[Solv
             equation = Equation(without(program) if is_fixed_point else program)
             search = _Own(solver, given, bound.kwargs, structure)
             call = Implicit(getattr(solver, "__name__", "a solver"), equation, len(given.values), search)
-            return structure.filled(applied(call, [*given.values, *captured]))
+            return structure.filled(bind(call, [*given.values, *captured]))
 
         return solved  # type: ignore[return-value]
 
@@ -128,7 +128,7 @@ def _signature(solver: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(solver)
     except ValueError:
         raise TypeError(
-            f"Python does not know the arguments of {named(solver)}: give a function that calls it, such as "
+            f"Python does not know the arguments of {display_name(solver)}: give a function that calls it, such as "
             "lambda init_params, a: ..."
         ) from None
 
@@ -146,7 +146,7 @@ class _Arguments:
 
     def __init__(self, args: Any, name: str) -> None:
         self._has_init = args[0] is not None
-        self._leaves, self._treedef = flattened(tuple(args if self._has_init else args[1:]), f"the arguments of {name}")
+        self._leaves, self._treedef = flatten(tuple(args if self._has_init else args[1:]), f"the arguments of {name}")
         self._is_varying = [any(isinstance(x, Value) for x in scalars([leaf])) for leaf in self._leaves]
         self.values = [x for i, leaf in enumerate(self._leaves) if self._is_varying[i] for x in scalars([leaf])]
         self._leaves = [None if varies else leaf for leaf, varies in zip(self._leaves, self._is_varying, strict=True)]
@@ -160,7 +160,7 @@ class _Arguments:
                 count = part.stop - part.start
                 leaves[i] = TreeDef(None, (shape,)).filled(numpy.array(numbers[start : start + count], numpy.float64))
                 start += count
-        args = self._treedef.with_leaves(leaves)
+        args = self._treedef.unflatten(leaves)
         return args if self._has_init else (None, *args)
 
 
@@ -186,8 +186,8 @@ class _Own:
         numbers, structure = _numbers(solution, self._solver)
         if structure != self._structure:
             raise TypeError(
-                f"{named(self._solver)} returned {structure}, where init_params is {self._structure}: a solution has "
-                "to have the structure of the first argument"
+                f"{display_name(self._solver)} returned {structure}, where init_params is {self._structure}: a "
+                "solution has to have the structure of the first argument"
             )
         return numpy.array(numbers, numpy.float64)
 
@@ -196,8 +196,8 @@ def _first_solution(solver: Callable[..., Any], given: _Arguments, keywords: dic
     """A solution that shows the structure of all."""
     if is_staging():
         raise TypeError(
-            f"{named(solver)} is recorded with init_params=None, so the structure of its solution is not known: give "
-            "numbers in that structure"
+            f"{display_name(solver)} is recorded with init_params=None, so the structure of its solution is not known: "
+            "give numbers in that structure"
         )
     solution = solver(*given.filled([primal_of(x) for x in given.values]), **keywords)
     _numbers(solution, solver)
@@ -206,9 +206,9 @@ def _first_solution(solver: Callable[..., Any], given: _Arguments, keywords: dic
 
 def _numbers(solution: Any, solver: Callable[..., Any]) -> tuple[list[float], TreeDef]:
     """The numbers of a solution, and its structure."""
-    numbers, structure = flat(solution, f"the solution of {named(solver)}")
+    numbers, structure = flat(solution, f"the solution of {display_name(solver)}")
     if any(isinstance(x, Value) for x in numbers):
-        raise TypeError(_OUTSIDE.format(named(solver)))
+        raise TypeError(_OUTSIDE.format(display_name(solver)))
     return numbers, structure
 
 
@@ -235,6 +235,6 @@ def _parts(x: Any) -> list[Any]:
 
 def _numbers_in(tree: Any) -> list[Any]:
     try:
-        return scalars(flattened(tree, "")[0])
+        return scalars(flatten(tree, "")[0])
     except TypeError:  # which is no tree
         return []

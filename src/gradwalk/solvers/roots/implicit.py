@@ -17,8 +17,8 @@ import numpy
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
 from gradwalk.numpy.implicit import Solve, solver
-from gradwalk.program.calls.call import Call, Expansion, appended, given
-from gradwalk.program.calls.program_derivatives import pulled, pushed, unrolled
+from gradwalk.program.calls.call import Call, Expansion, append_call, instantiate_zeros
+from gradwalk.program.calls.program_derivatives import jvp_program, to_tape, vjp_program
 from gradwalk.program.program import Program
 from gradwalk.program.tape import NO_INDEX, Tape
 from gradwalk.program.tracing.trace import Indices
@@ -40,7 +40,7 @@ class Equation:
     @cached_property
     def jacobian(self) -> Program:
         """The program of the partials of F by x, row by row."""
-        tape, inputs, outputs = unrolled(self.residual)
+        tape, inputs, outputs = to_tape(self.residual)
         one = tape.constant(1.0)
         columns = [tape.forward([(x, one)], outputs) for x in inputs[: self.size]]
         return tape.program([partial for row in zip(*columns, strict=True) for partial in row])
@@ -48,12 +48,12 @@ class Equation:
     @cached_property
     def pulled(self) -> Program:
         """The program from x, p and the adjoint of F to the adjoints of x and p."""
-        return pulled(self.residual)
+        return vjp_program(self.residual)
 
     @cached_property
     def pushed(self) -> Program:
         """The program from x, p and their tangents to the tangent of F."""
-        return pushed(self.residual)
+        return jvp_program(self.residual)
 
 
 Search = Callable[[Equation, Floats, Floats], Floats]
@@ -106,19 +106,19 @@ class Implicit(Call):
         partials: list[float] = adjoints[self.outputs :].tolist()
         return [*[0.0] * self.starts, *partials]
 
-    def pull(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the solution for the transposed Jacobian, and the adjoint of F for it: see `Call.pull`."""
+    def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
+        """Append the solution for the transposed Jacobian, and the adjoint of F for it: see `Call.vjp`."""
         point = self._point(operands, base)
-        found = self._solved(tape, point, given(tape, adjoints), is_transposed=True)
+        found = self._solved(tape, point, instantiate_zeros(tape, adjoints), is_transposed=True)
         seeds = [tape.append("neg", y) for y in found]
         of_params = tape.inline(self.equation.pulled, [*point, *seeds])[self.outputs :]
         return [*[NO_INDEX] * self.starts, *of_params]
 
-    def push(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the solution for the tangent of F: see `Call.push`."""
+    def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
+        """Append the solution for the tangent of F: see `Call.jvp`."""
         point = self._point(operands, base)
         still = [tape.constant(0.0)] * self.outputs
-        moved = tape.inline(self.equation.pushed, [*point, *still, *given(tape, tangents[self.starts :])])
+        moved = tape.inline(self.equation.pushed, [*point, *still, *instantiate_zeros(tape, tangents[self.starts :])])
         return self._solved(tape, point, [tape.append("neg", x) for x in moved], is_transposed=False)
 
     def _point(self, operands: Indices, base: int) -> Indices:
@@ -130,7 +130,7 @@ class Implicit(Call):
         matrix = tape.inline(self.equation.jacobian, point)
         if self.outputs == 1:
             return [tape.append("div", right[0], matrix[0])]
-        return appended(_linear(self.outputs, is_transposed), tape, [*matrix, *right])
+        return append_call(_linear(self.outputs, is_transposed), tape, [*matrix, *right])
 
     def _differentiated(self, operands: Floats) -> tuple[Floats, Any]:
         """The solution, and the inverse of the Jacobian there."""

@@ -10,10 +10,10 @@ import numpy
 
 from gradwalk.base.optional import from_scipy
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.program_derivatives import unrolled
+from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.program import Program
 from gradwalk.solvers.recorded import (
-    applied,
+    bind,
     check_count,
     check_structure,
     flat,
@@ -84,7 +84,7 @@ def root(
     program, captured, _ = recorded(fun, _tuple(args), x0=x0)
     check_count(fun, len(program.outputs), len(starts))
     call = Implicit("root", Equation(program), len(starts), SystemSearch(method, tol, options))
-    return treedef.filled(applied(call, [*starts, *captured]))  # type: ignore[no-any-return]
+    return treedef.filled(bind(call, [*starts, *captured]))  # type: ignore[no-any-return]
 
 
 def root_scalar(
@@ -150,7 +150,7 @@ def root_scalar(
     check_count(f, len(program.outputs), 1)
     search = ScalarSearch(chosen, where, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter})
     call = Implicit("root_scalar", Equation(program), len(starts), search)
-    return applied(search.in_place(call) if is_staging() else call, [*starts, *captured])[0]
+    return bind(search.in_place(call) if is_staging() else call, [*starts, *captured])[0]
 
 
 def fixed_point(
@@ -198,7 +198,7 @@ def fixed_point(
     check_structure(func, returned, treedef, "x0")
     search = Iteration(program, xtol, maxiter, method)
     call = Implicit("fixed_point", Equation(without(program)), len(starts), search)
-    return treedef.filled(applied(call, [*starts, *captured]))  # type: ignore[no-any-return]
+    return treedef.filled(bind(call, [*starts, *captured]))  # type: ignore[no-any-return]
 
 
 def without(program: Program) -> Program:
@@ -210,7 +210,7 @@ def without(program: Program) -> Program:
     Returns:
         The program of the differences.
     """
-    tape, inputs, outputs = unrolled(program)
+    tape, inputs, outputs = to_tape(program)
     return tape.program([tape.append("sub", x, y) for x, y in zip(inputs, outputs, strict=False)])
 
 

@@ -15,7 +15,7 @@ import numpy
 
 from gradwalk.base.cached import cached_property
 from gradwalk.graph.graph import Floats
-from gradwalk.program.calls.program_derivatives import unrolled
+from gradwalk.program.calls.program_derivatives import to_tape
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling
 from gradwalk.program.program import Program
 from gradwalk.program.tracing.trace import Recording
@@ -56,7 +56,7 @@ class Way(JitTrace):
         """The program that computes the conditions alone; None where that of all calls nothing."""
         if not self.program.calls:
             return None
-        tape, _, outputs = unrolled(self.program)
+        tape, _, outputs = to_tape(self.program)
         return tape.program(outputs[len(outputs) - len(self.outcomes) :])
 
     def is_left_early(self, numbers: Floats) -> bool:
@@ -71,7 +71,7 @@ class Way(JitTrace):
         Raises:
             Exception: The first condition that is not decided as it was cannot be computed.
         """
-        tape, _, outputs = unrolled(self.program)
+        tape, _, outputs = to_tape(self.program)
         conditions = outputs[len(outputs) - len(self.outcomes) :]
         values = (tape.program([condition]).run(numbers)[0] for condition in conditions)
         return any(_holds(value) is not outcome for value, outcome in zip(values, self.outcomes, strict=True))

@@ -14,9 +14,9 @@ from gradwalk.graph.graph import Graph
 from gradwalk.program.native.machine_code import DEFAULT, Policy, compiling, current_policy
 from gradwalk.program.program import Program
 from gradwalk.program.run.fast_call import MISSED, PreparedCall
-from gradwalk.program.tracing.trace import Recording, named
+from gradwalk.program.tracing.trace import Recording, display_name
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Statistics, Trace, TraceCache, prepared_call
-from gradwalk.program.tracing.wrapper import Wrapper
+from gradwalk.program.tracing.wrapper import WrappedFunction
 from gradwalk.trees.tree import TreeDef, scalars, write
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value
@@ -87,7 +87,7 @@ class JitTrace(Trace):
         return [x if isinstance(x, Value) else Value(x) for x in results]
 
 
-class Jit(Wrapper[P, R]):
+class Jit(WrappedFunction[P, R]):
     """A recorded function, as `jit` makes it.
 
     Args:
@@ -109,7 +109,7 @@ class Jit(Wrapper[P, R]):
         super().__init__(f, self._name)
         self._policy = policy
         self._keys = ArgumentKeys(f, self._advice, static_argnums, static_argnames)
-        self._cache: TraceCache[JitTrace] = TraceCache(named(f))
+        self._cache: TraceCache[JitTrace] = TraceCache(display_name(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result for these arguments, by the recording for their treedef, which is made if needed."""
@@ -176,20 +176,20 @@ class Jit(Wrapper[P, R]):
 
         trace, leaves = self._trace(args, kwargs)
         if not trace.treedef.has_one_number:
-            raise TypeError(f"a walk is that to one number, and {named(self._f)} returned {trace.treedef}")
+            raise TypeError(f"a walk is that to one number, and {display_name(self._f)} returned {trace.treedef}")
         numbers = [*scalars(leaves), *trace.captured]
         return walk(trace.roots([primal_of(x) if isinstance(x, Value) else x for x in numbers])[0])
 
-    def _made_from(self) -> tuple[Any, ...]:
+    def _reduce_args(self) -> tuple[Any, ...]:
         return self._f, tuple(self._keys.static_argnums), tuple(self._keys.static_argnames), self._policy
 
     def _last(self) -> JitTrace:
-        return self._cache.last(named(self._f))
+        return self._cache.last(display_name(self._f))
 
     def _advice(self, arg: Any, name: str) -> str:
         if isinstance(arg, numpy.ndarray):  # which cannot be hashed, so it cannot be static
             return ""
-        return f". {named(self._f)} can take it as a static argument: jit(f, static_argnames={name!r})"
+        return f". {display_name(self._f)} can take it as a static argument: jit(f, static_argnames={name!r})"
 
     def _numbers(self, trace: JitTrace, leaves: list[Any]) -> Any:
         """The numbers of the result."""
@@ -217,8 +217,9 @@ class Jit(Wrapper[P, R]):
         mark = (id(self), key)
         if mark in _in_progress.get():
             raise RecursionError(
-                f"{named(self._f)} calls itself while it is being recorded, with arguments of the same structure: that "
-                "would never end. Write the recursion as a loop, or give what it depends on as a static argument"
+                f"{display_name(self._f)} calls itself while it is being recorded, with arguments of the same "
+                "structure: that would never end. Write the recursion as a loop, or give what it depends on as a static "
+                "argument"
             )
         context = copy_context()  # which ends with the recording, however that ends
         context.run(_in_progress.set, (*_in_progress.get(), mark))

@@ -18,7 +18,7 @@ import numpy
 from gradwalk.base.optional import from_scipy
 from gradwalk.program.program import Program
 from gradwalk.program.tape import Tape
-from gradwalk.program.tracing.trace import Indices, Recording, named
+from gradwalk.program.tracing.trace import Indices, Recording, display_name
 from gradwalk.program.tracing.trace_cache import ArgumentKeys, Trace, TraceCache
 from gradwalk.transforms.base import Argnums, Transform
 from gradwalk.transforms.grad import grad
@@ -125,7 +125,7 @@ class Sparse(Transform[P, Any]):
     def __init__(self, f: Callable[P, Any], argnums: Argnums) -> None:
         super().__init__(f, argnums, self._name)
         self._keys = ArgumentKeys(f, self._advice)
-        self._cache: TraceCache[SparseTrace] = TraceCache(named(f))
+        self._cache: TraceCache[SparseTrace] = TraceCache(display_name(f))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the matrix at these arguments, by the recording for their treedef, which is made if needed."""

@@ -9,7 +9,7 @@ import numpy
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat
-from gradwalk.nn import PENDING, Module, Number, looked_at, slots_of
+from gradwalk.nn import PENDING, Module, Number, materialize, slots_of
 from gradwalk.trees import attributes
 from gradwalk.trees.fast import form, object_codes
 from gradwalk.trees.module_treedef import ModuleTreeDef, static_code, static_part
@@ -208,8 +208,8 @@ class ModuleForm(form.Form):
         module = object.__new__(root.cls)
         pending = Pending(self, numbers)
         attributes.get_attributes(module)[PENDING] = pending
-        if not (self._waits and attributes.may_wait(root.cls, looked_at)):  # its class may have changed since
-            looked_at(module)
+        if not (self._waits and attributes.supports_lazy(root.cls, materialize)):  # its class may have changed since
+            materialize(module)
         return module
 
     def fill(self, module: Any, numbers: list) -> dict:

@@ -53,7 +53,7 @@ def agree(program: Program, numbers: list[float]) -> None:
     given_numbers = numpy.array(numbers, float)
     expected = program.run(given_numbers)
     in_rows = Interpreter(program.code)
-    in_rows.adopt_rows(row_plan(program.code))
+    in_rows.install_rows(row_plan(program.code))
     assert same(in_rows.run(given_numbers), expected).all()
     assert same(numpy.array(prepared(in_rows, tuple(map(float, numbers)))), expected).all()
 
