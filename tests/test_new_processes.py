@@ -159,7 +159,7 @@ def test_programs_are_written_by_the_process_that_loads_them(tmp_path):
 def test_every_kind_of_call_is_found_by_its_name():
     find = "from gradwalk.program.code.call_registry import maker; print(maker({!r}).__name__)"
     found = printed(find.format(kind) for kind in ("loop", "loop_back", "switch"))
-    assert found == ["loop_from_file", "loop_back_from_file", "switch_from_file"]
+    assert found == ["loop_from_file", "loop_vjp_from_file", "switch_from_file"]
 
 
 def test_all_kinds_of_calls_are_known():

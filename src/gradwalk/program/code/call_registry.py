@@ -18,7 +18,7 @@ Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
 # formed, and from its settings, which may be anything. It raises `ProgramError` for settings that make no sense.
 KINDS = {
     "loop": "gradwalk.program.calls.loop:loop_from_file",
-    "loop_back": "gradwalk.program.calls.loop:loop_back_from_file",
+    "loop_back": "gradwalk.program.calls.loop:loop_vjp_from_file",
     "switch": "gradwalk.program.calls.switch:switch_from_file",
 }
 _PORTABLE = "gradwalk.program.calls.program_derivatives:portable"
