@@ -4,8 +4,9 @@ Another block has the package's public names for type checkers.
 
 usage: python tools/generate.py [--check]
 
-With --check nothing is written, and the exit code is 1 where a file is out of date. Either way, a table
-that cannot be printed is refused with a list of everything that is wrong with it.
+With --check nothing is written, and the exit code is 1 if a file is out of date. Without it, the steps that remain for
+a new row are listed: its references in the tests, and its translations. Either way, a table that cannot be printed is
+refused with a list of everything that is wrong with it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ OPCODES.update(numbered(OPCODES))  # what follows makes templates of all rows
 
 from page_table import page  # noqa: E402
 from public_names import public_names  # noqa: E402
+from remaining_steps import remaining_steps  # noqa: E402
 from table_checks import problems  # noqa: E402
 from vector_constants import VECTOR_FUNCTIONS, vector_constants  # noqa: E402
 
@@ -667,6 +669,8 @@ def main() -> int:
                 path.write_text(new, encoding="utf-8")
     if stale and checking:
         print("out of date:", ", ".join(stale), "- run: python tools/generate.py", file=sys.stderr)
+    if not checking and (steps := [*remaining_steps(ROOT)]):
+        print("what remains to be done by hand:", *steps, sep="\n  ")
     return 1 if stale and checking else 0
 
 

@@ -1,0 +1,42 @@
+"""List what a new row of the table still needs by hand: references of the tests, and translations of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from gradwalk.ops.formula import is_choice_of_numbers
+from gradwalk.ops.table import TABLE
+
+# A file, the name of the block in it that has an entry for each row, and what an entry is.
+PLACES = (
+    ("tests/helpers/references.py", "_in_mpmath", "the function in mpmath"),
+    ("tests/helpers/references.py", "_in_torch", "the function in PyTorch"),
+    ("tests/helpers/references.py", "_in_jax", "the function in JAX"),
+    ("tests/helpers/derivatives.py", "_first", "its first derivatives in mpmath"),
+    ("tests/helpers/derivatives.py", "_second", "its second derivative in mpmath, for a curved function of one number"),
+    ("web/src/languages/de.js", "OPERATIONS", "its words in German; until then the page shows the English words"),
+    ("web/src/languages/fr.js", "OPERATIONS", "its words in French; until then the page shows the English words"),
+)
+
+
+def remaining_steps(root: Path) -> Iterator[str]:
+    """Yield a line for each missing entry.
+
+    Args:
+        root: The root of the repository.
+    """
+    for file, block, entry in PLACES:
+        known = set(re.findall(r"\w+", _block(root / file, block)))
+        for row in TABLE:
+            is_curved = row.arity == 1 and not is_choice_of_numbers(row.partial(0))
+            if row.name not in known and (is_curved or block != "_second"):
+                yield f"{row.name} in {block} of {file}: {entry}"
+
+
+def _block(file: Path, name: str) -> str:
+    """Return the text from the definition of a name to the next line that is not indented."""
+    text = file.read_text(encoding="utf-8")
+    found = re.search(rf"^(?:def|const) {name}\b.*?\n(?=\S)", text, re.M | re.S)
+    return found[0] if found else ""
