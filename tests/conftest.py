@@ -13,7 +13,7 @@ from hypothesis import settings
 from stale import cure, outdated
 from wasm import LEFT_OUT, refusal
 
-collect_ignore = LEFT_OUT
+collect_ignore = [*LEFT_OUT, *([] if IS_COMPILED else ["program/run/rows"])]  # compiled modules alone run rows
 
 # The same examples in every run, so that a failure can be looked at again; GRADWALK_EXAMPLES asks for more or fewer.
 settings.register_profile(

@@ -16,7 +16,7 @@ import pytest
 
 IS_WASM = sys.platform == "emscripten"
 
-THREADS = ("backend/test_thread_pool.py", "test_threads.py", "value/sweep/test_claims.py")
+THREADS = ("backend/test_thread_pool.py", "test_threads.py", "value/sweep/test_node_locks.py")
 PROCESSES = ("test_forks.py", "test_interrupts.py", "cli/test_keys.py", "test_readme.py", "test_stale.py")
 SCIPY = (
     "backend/test_scipy_callable.py",
@@ -26,11 +26,11 @@ SCIPY = (
     "solvers/ode/test_dormand_prince.py",
     "solvers/ode/test_ode.py",
     "solvers/roots/test_roots.py",
-    "solvers/roots/test_searches.py",
+    "solvers/roots/test_traced_root_finders.py",
     "test_site.py",
     "transforms/test_minpack.py",
     "transforms/sparse/test_sparse.py",
-    "value/test_tables.py",
+    "functions/test_indexing.py",
 )
 LEFT_OUT = [*THREADS, *PROCESSES, *SCIPY] if IS_WASM else []
 
