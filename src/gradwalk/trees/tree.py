@@ -252,7 +252,6 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
 
     Raises:
         TypeError: A leaf holds something else than real numbers.
-        ImportError: optree is needed and not installed.
     """
     leaf = of_numpy(tree)
     if _is_leaf(leaf):
@@ -285,11 +284,9 @@ def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
 
     Returns:
         Its leaves, and a treedef of optree's.
-
-    Raises:
-        ImportError: optree is not installed.
     """
-    optree = _optree(tree, what)
+    import optree  # takes milliseconds, and numbers and arrays need nothing of it
+
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     unknown = set() if _LEAF_TYPES.issuperset(map(type, leaves)) else {type(leaf) for leaf in leaves if _is_node(leaf)}
     if not unknown:
@@ -526,18 +523,6 @@ def _refused(leaf: Any, what: str) -> TypeError:
         f"{what} is {_with_article(kind)}{shown}, and not a real number: derivatives are taken of int, float, NumPy "
         "numbers and Values, in lists, tuples, dicts, dataclasses and NumPy arrays"
     )
-
-
-def _optree(tree: Any, what: str) -> Any:
-    try:
-        import optree
-    except ImportError:
-        kind = type(tree).__name__
-        raise ImportError(
-            f"{what} is a {kind}: to take it apart, install optree: pip install 'gradwalk[trees]' "
-            "(numbers and NumPy arrays need nothing)"
-        ) from None
-    return optree
 
 
 def _register(cls: type, optree: Any) -> None:
