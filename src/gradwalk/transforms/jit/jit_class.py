@@ -218,8 +218,8 @@ class Jit(WrappedFunction[P, R]):
         if mark in _in_progress.get():
             raise RecursionError(
                 f"{display_name(self._f)} calls itself while it is being recorded, with arguments of the same "
-                "structure: that would never end. Write the recursion as a loop, or give what it depends on as a static "
-                "argument"
+                "structure: that would never end. Write the recursion as a loop, or give what it depends on as a "
+                "static argument"
             )
         context = copy_context()  # which ends with the recording, however that ends
         context.run(_in_progress.set, (*_in_progress.get(), mark))
