@@ -42,7 +42,7 @@ COMPILED = (
     "program/autodiff/derivative_templates",
     "program/autodiff/finiteness",
     "program/autodiff/cotangents",
-    "program/autodiff/passes",
+    "program/autodiff/differentiate",
     "program/instructions/load",
     "program/instructions/lower",
     "program/tape",

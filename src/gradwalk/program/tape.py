@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
 from gradwalk.ops.compiled.opcodes import NAMES
-from gradwalk.program.autodiff import passes
+from gradwalk.program.autodiff import differentiate
 from gradwalk.program.instructions import load, lower, simplify
 from gradwalk.program.instructions.instruction_store import NO_INDEX, InstructionStore
 from gradwalk.program.program import Program
@@ -108,7 +108,7 @@ class Tape(InstructionStore):
         Returns:
             The indices of these adjoints.
         """
-        return passes.reverse(self, seeds, wrt)
+        return differentiate.reverse(self, seeds, wrt)
 
     def forward(self, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
         """Append tangents of results by forward mode.
@@ -120,7 +120,7 @@ class Tape(InstructionStore):
         Returns:
             The indices of these tangents.
         """
-        return passes.forward(self, seeds, outputs)
+        return differentiate.forward(self, seeds, outputs)
 
     def program(self, outputs: list[int]) -> Program:
         """Return a program of what some outputs need, and no more.
