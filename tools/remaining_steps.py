@@ -36,7 +36,7 @@ def remaining_steps(root: Path) -> Iterator[str]:
 
 
 def _block(file: Path, name: str) -> str:
-    """Return the text from the definition of a name to the next line that is not indented."""
-    text = file.read_text(encoding="utf-8")
+    """Return the text from the definition of a name to the next line that is not indented; "" if there is no file."""
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
     found = re.search(rf"^(?:def|const) {name}\b.*?\n(?=\S)", text, re.M | re.S)
     return found[0] if found else ""

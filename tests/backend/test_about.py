@@ -54,7 +54,7 @@ def test_choices_of_now_are_told(monkeypatch):
         gradwalk.about()
 
 
-def test_packages_are_numpy_and_those_of_the_extras_for_users():
+def test_packages_are_the_dependencies_and_those_of_the_extras_for_users():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     for_others = {"benchmarks", "browser", "dev", "docs", "examples", "interop", "lint", "test", "test-core"}
     named = {
@@ -63,7 +63,7 @@ def test_packages_are_numpy_and_those_of_the_extras_for_users():
         for package in extras[extra]
         if (match := re.match(r"[\w-]+", package)) and match[0] != "gradwalk"
     }
-    assert set(module.PACKAGES) == named | {"numpy"}
+    assert set(module.PACKAGES) == named | {"numpy", "optree"}
 
 
 @pytest.mark.parametrize("vectors", ["libmvec", "gradwalk", "none"])

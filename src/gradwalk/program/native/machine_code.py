@@ -134,7 +134,7 @@ def prefix_keys(name: str, backends: Mapping[str, str]) -> dict[str, str]:
         The same by other names.
 
     Example:
-        >>> under("loop", {"": "llvm", "step": "lanes"})
+        >>> prefix_keys("loop", {"": "llvm", "step": "lanes"})
         {'loop': 'llvm', 'loop, step': 'lanes'}
     """
     return {f"{name}, {part}" if part else name: backend for part, backend in backends.items()}
