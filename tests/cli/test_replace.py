@@ -546,7 +546,7 @@ def test_a_backward_in_another_order_stays_the_scripts(tmp_path, order):
     assert "as the script has them: backward, " in result.stderr
     gradients = re.findall(r"-?\d[\d.e-]*", as_it_is(tmp_path, LOCAL.replace("    # METHODS\n", TANH) + TRAINING))
     is_the_same = re.findall(r"-?\d[\d.e-]*", result.stdout) == gradients
-    assert is_the_same == (order == "queue")  # which only some graphs show: see samples.py
+    assert is_the_same == (order == "queue")  # which only some graphs show: see probe_points.py
 
 
 def test_a_backward_in_another_order_over_closures(tmp_path):
@@ -826,6 +826,11 @@ def test_no_such_class(tmp_path, name, program, said):
             "its relu gives other numbers when it is called again",
         ),
         (
+            "self.data = data",
+            "self.data = data; self.key = random.random()",
+            "it draws random numbers while it computes",
+        ),
+        (
             "    def exp(self):\n",
             "    draw = random.Random(1).random\n    def exp(self):\n        if Value.draw() < 0.1: return self\n",
             "its exp gives other numbers when it is called again",
@@ -844,7 +849,7 @@ def test_classes_that_do_something_else(tmp_path, old, new, said):
 
 
 def test_random_numbers_are_those_of_the_script(tmp_path):
-    """Methods that draw and have no counterpart in gradwalk stay, and the comparison before takes no number away."""
+    """Methods that draw and have no counterpart in gradwalk stay as they are."""
     methods = """
         def dropout(self, p): return self * (random.random() >= p)
         def noisy(self): return self + random.gauss(0.0, 1.0) + float(numpy.random.normal())

@@ -1,4 +1,4 @@
-"""Graphs of any depth: five million operations in a chain, and no memory left behind."""
+"""Graphs of any depth: a million operations in a chain, and no memory left behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import gradwalk.value.value
 from gradwalk import Value, refresh, topological_order, zero_grad
 
 COMPILED = not gradwalk.value.value.__file__.endswith(".py")
-DEPTH = 5_000_000 if COMPILED else 200_000
+DEPTH = 1_000_000 if COMPILED else 100_000
 ROUNDS = 1_000_000 if COMPILED else 20_000
 
 

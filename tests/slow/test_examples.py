@@ -184,7 +184,7 @@ GPT_RUNS = ("program", "recorded", "eager")  # which train on one name after the
 
 
 def test_microgpt_goes_the_same_in_every_way(tmp_path):
-    steps = 12 if IS_COMPILED else 2
+    steps = 6 if IS_COMPILED else 2
     outputs = {
         way: run("microgpt", "--steps", str(steps), "--samples", "3", "--run", way, cwd=tmp_path) for way in GPT_RUNS
     }

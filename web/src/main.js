@@ -76,12 +76,13 @@ function mount(host) {
   document.body.style.margin = "0";
   paged();
   const data = document.querySelector("script[data-gradwalk-document]")?.textContent ?? null;
-  let own = location.hash.slice(1);
+  const address = () => location.hash.slice(1);
+  let own = address();
   const remembered = rested((fragment) => {
-    const isElsewhere = subjectOf(fragment) !== subjectOf(own);
-    own = fragment;
-    if (isElsewhere) history.pushState(null, "", `#${fragment}`); // the way back leads there
+    if (address() !== own) return; // the reader has written another address: its event comes next
+    if (subjectOf(fragment) !== subjectOf(own)) history.pushState(null, "", `#${fragment}`); // the way back leads there
     else history.replaceState(null, "", `#${fragment}`);
+    own = address();
   });
   const theme = (/** @type {Theme} */ wanted) => show(host, wanted);
   const surroundings = /** @type {const} */ ({ kind: "page", remember: remembered.call, theme, python: pythonBeside(host) });
@@ -90,8 +91,10 @@ function mount(host) {
     if (data === null) document.title = language.page;
   });
   window.addEventListener("hashchange", () => {
-    const fragment = location.hash.slice(1);
-    if (fragment !== own) filling.go((own = fragment));
+    if (address() === own) return;
+    own = address();
+    remembered.cancel();
+    filling.go(own);
   });
 }
 

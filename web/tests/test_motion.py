@@ -158,3 +158,20 @@ def test_nothing_moves(moving: Visit, how: str) -> None:
         lesson.button("Play").click()
     expect(lesson.timeline).to_have_value("11", timeout=MOST)
     assert seen(lesson) == []
+
+
+@pytest.mark.parametrize("wait", [0, 1000], ids=["at once", "late"])
+def test_an_address_that_the_reader_writes_stays(visit: Visit, wait: int) -> None:
+    """The page writes its state into the address 200 ms after a step, before or after it hears of the reader's."""
+    lesson = visit("show=product&step=7")
+    lesson.button("Run to the end").evaluate(
+        """(button, wait) => {
+          button.click();
+          history.replaceState(null, "", "#show=product&step=6");
+          setTimeout(() => dispatchEvent(new HashChangeEvent("hashchange")), wait);
+        }""",
+        wait,
+    )
+    expect(lesson.timeline).to_have_value("6")
+    lesson.page.wait_for_timeout(500)
+    assert lesson.fragment == "show=product&step=6"

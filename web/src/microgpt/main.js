@@ -47,7 +47,12 @@ async function mount(host, given) {
   const lesson = await decoded(given);
   const palette = new Palette(/** @type {any} */ (root.parentNode));
   const start = chosenBy(location.hash.slice(1));
-  const noted = rested((fragment) => history.replaceState(null, "", `#${fragment}`));
+  let own = location.hash;
+  const noted = rested((fragment) => {
+    if (location.hash !== own) return; // the reader has written another address: its event comes next
+    history.replaceState(null, "", `#${fragment}`);
+    own = location.hash;
+  });
   const page = new Page(root, lesson, palette, start, {
     send: (request) => session.send(request),
     remember(choices, step) {

@@ -60,6 +60,17 @@ def save(page: Page, path: Path) -> None:
         page.wait_for_timeout(100)
 
 
+def reload(page: Page) -> None:
+    """Reload the page. JupyterLab asks the kernel for the widgets, and gives up when a busy machine answers late."""
+    for _ in range(5):
+        page.reload()
+        idle(page)
+        outputs = page.locator(".jp-CodeCell").nth(1).locator(".jp-OutputArea-output")
+        expect(outputs.get_by_role("button", name="Next step").or_(outputs.get_by_text("model not found"))).to_be_visible()
+        if not outputs.get_by_text("model not found").count():
+            return
+
+
 def taken(page: Page) -> None:
     """Wait until the notebook has the state: it is written when the widget has come to rest."""
     page.wait_for_timeout(1000)
@@ -83,8 +94,7 @@ def test_a_walk_shows_itself_and_keeps_its_state(notebook: Page, tmp_path: Path)
     taken(notebook)
 
     save(notebook, tmp_path / "walk.ipynb")
-    notebook.reload()
-    idle(notebook)
+    reload(notebook)
     again = notebook.locator(".jp-CodeCell").nth(1)
     expect(again.get_by_text("Backward: step 1 of 4")).to_be_visible()
 

@@ -226,6 +226,13 @@ class Graphs:
         return (root.data, *[leaf.grad for leaf in leaves])
 
 
+def random_states() -> tuple[object, ...]:
+    """Return the states of the generators of `random` and `numpy.random`, which change when a number is drawn."""
+    state: Any = numpy.random.get_state(legacy=True)
+    name, keys, *rest = state
+    return random.getstate(), name, keys.tobytes(), *rest
+
+
 def same_gradients(these: list[tuple[float, ...] | None], those: list[tuple[float, ...] | None]) -> bool:
     """Return whether the gradients of all graphs are the same to the last bit.
 
@@ -235,17 +242,6 @@ def same_gradients(these: list[tuple[float, ...] | None], those: list[tuple[floa
     """
     pairs = zip(these, those, strict=True)
     return all(this is None or (that is not None and _same(this, that)) for this, that in pairs)
-
-
-@contextmanager
-def random_states_kept() -> Iterator[None]:
-    """Leave the generators of `random` and `numpy.random` as they are, whatever the script's methods draw."""
-    state, numpy_state = random.getstate(), numpy.random.get_state()
-    try:
-        yield
-    finally:
-        random.setstate(state)
-        numpy.random.set_state(numpy_state)
 
 
 @contextmanager

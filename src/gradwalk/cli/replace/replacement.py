@@ -146,12 +146,8 @@ class Replacement:
         Raises:
             ReplacementError: If instances of this class keep other things than gradwalk's.
         """
-        with probe_points.random_states_kept():
-            self._place(cls, index)
-        return Value
-
-    def _place(self, cls: type, index: int) -> None:
         self._own = self._classes[index]
+        states = probe_points.random_states()
         self._restore()
         self._refuse_other_values(cls)
         self._expected, self._native, self._kept, self._operands, self._left_to_watch = {}, [], [], [], 0
@@ -167,6 +163,10 @@ class Replacement:
                 added |= {name: getattr(object, name) for name in group - members.keys()}
         self._order = _Order(cls, {name: members[name] for name in self._native})
         self._add(added)
+        # gradwalk would draw none, and the script's later numbers would differ
+        if probe_points.random_states() != states:
+            raise self._own.refusal("it draws random numbers while it computes")
+        return Value
 
     def check(self) -> None:
         """Compare with the script's class, now that its name means gradwalk's, and say what was replaced.
@@ -174,10 +174,6 @@ class Replacement:
         Raises:
             ReplacementError: If a method gives other numbers, or none of gradwalk's gives the same.
         """
-        with probe_points.random_states_kept():
-            self._check()
-
-    def _check(self) -> None:
         said = self._keep_order()
         for name, (count, expected) in self._expected.items():
             different = probe_points.difference(expected, probe_points.outcomes(Value, name, count), exactly=not said)
