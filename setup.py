@@ -28,9 +28,12 @@ COMPILED = (
     "value/sweep/backward",
     "value/variadic",
     "value/sweep/refresh",
+    "value/making",
+    "value/operations",
     "value/pickling",
     "value/value",
     "functions/extended",
+    "functions/reductions",
     "nn",
     "graph/record",
     "graph/reevaluate",
@@ -43,11 +46,13 @@ COMPILED = (
     "program/autodiff/finiteness",
     "program/autodiff/cotangents",
     "program/autodiff/differentiate",
+    "program/instructions/expansions",
     "program/instructions/load",
     "program/instructions/lower",
     "program/tape",
     "program/run/rows/row_chains",
     "program/run/rows/row_plan",
+    "program/run/instruction_loop",
     "program/run/interpreter",
     "program/run/c_abi",
     "program/program",
@@ -131,7 +136,7 @@ def sources(module: Path) -> list[Path]:
             continue
         found.append(path)
         text = path.read_text(encoding="utf-8")
-        waiting += [path.parent / header for header in re.findall(r'(?:extern from|#include) "([^"]+)"', text)]
+        waiting += [path.parent / header for header in re.findall(r'(?:extern from|#?include) "([^"]+)"', text)]
         for package, names in re.findall(r"^from (gradwalk[\w.]*) cimport (.+)$", text, re.M):
             folder = Path("src", *package.split("."))
             waiting += [folder.with_suffix(".pxd"), *[folder / f"{name}.pxd" for name in re.findall(r"\w+", names)]]

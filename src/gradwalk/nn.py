@@ -14,7 +14,8 @@ import numpy
 
 from gradwalk.base import _cython as cython
 from gradwalk.base.locks import process_lock
-from gradwalk.value.value import Value, sumprod
+from gradwalk.functions.reductions import sumprod
+from gradwalk.value.value import Value
 
 if not TYPE_CHECKING and cython.compiled:
     import cython

@@ -18,8 +18,9 @@ import gradwalk.math
 from gradwalk import Graph, Value
 from gradwalk.cli.expression import _ELSEWHERE, _FUNCTIONS, ExpressionError, evaluate, parse
 from gradwalk.explain.text import is_name
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
-from gradwalk.value.value import apply
+from gradwalk.value.making import apply
 
 
 def value_of(text: str, **values: float) -> float:
@@ -253,7 +254,6 @@ def test_nothing_is_too_deep(text, expected):
 def by_python(text, values):
     """The same by Python's own parser: the independent answer to what binds how, and which part is whose text."""
     leaves = {unicodedata.normalize("NFKC", name): Value(value, label=name) for name, value in values.items()}
-    opcodes = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
     rows = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.USub: "neg"}
     rows |= {ast.FloorDiv: "floor_divide", ast.Mod: "mod"}
 
@@ -274,11 +274,11 @@ def by_python(text, values):
                     ]
                 )
             case ast.Call(func=ast.Name(id=name), args=operands):
-                result = apply(opcodes[name], *map(made, operands))
+                result = apply(OPCODES[name], *map(made, operands))
             case ast.BinOp(left=left, op=operator, right=right):
-                result = apply(opcodes[rows[type(operator)]], made(left), made(right))
+                result = apply(OPCODES[rows[type(operator)]], made(left), made(right))
             case ast.UnaryOp(op=operator, operand=operand):
-                result = apply(opcodes[rows[type(operator)]], made(operand))
+                result = apply(OPCODES[rows[type(operator)]], made(operand))
         if isinstance(result, Value):
             result.label = ast.get_source_segment(text, node)
         return result

@@ -9,7 +9,7 @@ import gradwalk.numpy as gnp
 from gradwalk import Graph, Value
 from gradwalk.explain.passes import backward_steps, forward_steps, swept
 from gradwalk.functions.indexing import take
-from gradwalk.value.value import sumprod
+from gradwalk.functions.reductions import sumprod
 
 
 def sentences(root: Value) -> dict[str, str]:

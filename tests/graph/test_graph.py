@@ -15,9 +15,9 @@ from references import jsonschema
 from wasm import deeply_nested
 
 from gradwalk import Graph, Value, named_scope, nn, no_grad, source_lines, topological_order
+from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.node import GraphError
 from gradwalk.ops.compiled.opcodes import OPCODES
-from gradwalk.value.value import sumprod
 
 SUMPROD = OPCODES["sumprod"]
 SCHEMA = json.loads((ROOT / "docs/graph.schema.json").read_text(encoding="utf-8"))

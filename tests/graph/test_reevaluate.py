@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from programs import EVERY, EXTREME, as_values, programs
 
 from gradwalk import Graph, Value, refresh, topological_order
+from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.reevaluate import Reevaluator
-from gradwalk.value.value import sumprod
 
 
 def equal(a: float, b: float) -> bool:

@@ -16,7 +16,7 @@ from references import MPMATH, Functions, mpmath, not_real, psi
 import gradwalk
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.rows import Operation
-from gradwalk.value.value import apply
+from gradwalk.value.making import apply
 
 
 class Format(NamedTuple):

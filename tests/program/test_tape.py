@@ -13,13 +13,14 @@ from programs import EVERY, EXTREME, OPCODES, Program, as_values, fewer, program
 from references import MPMATH, ROUNDED, at_50_digits, mpmath, not_real
 
 from gradwalk import Graph, Value, primitive
+from gradwalk.functions.reductions import sumprod
 from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, Instruction, Template, template
 from gradwalk.ops.table import TABLE
 from gradwalk.program.autodiff import derivative_templates
 from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.value.value import apply, sumprod
+from gradwalk.value.making import apply
 
 # Where identities such as x + 0 = x fail, if they do.
 SPECIAL = st.one_of(st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, math.inf, -math.inf, math.nan]), EXTREME)

@@ -105,14 +105,14 @@ def test_this_tree_is_up_to_date():
     assert result.returncode == 0, result.stderr
 
 
-def test_stale_blocks_are_named(tree):
-    engine = tree / "src/gradwalk/value/value.py"
+def test_stale_files_are_named(tree):
+    engine = tree / "src/gradwalk/value/operations.py"
     text = engine.read_text(encoding="utf-8")
     engine.write_text(text.replace("    def softplus2(", "    def softplus3("), encoding="utf-8")
     result = generate(tree, "--check")
     engine.write_text(text, encoding="utf-8")
     assert result.returncode == 1
-    assert "value.py (methods)" in result.stderr
+    assert "src/gradwalk/value/operations.py" in result.stderr
 
 
 def test_a_stale_table_of_the_page_is_named(tree):
@@ -134,7 +134,7 @@ def test_new_row_is_on_the_command_line_and_in_the_reference(tree):
     command = (sys.executable, "-m", "gradwalk", "walk", "softplus2(x)", "x=0")
     result = run(*command, cwd=tree, PYTHONPATH="src")
     assert "0.6931471805599453" in result.stdout, result.stderr
-    assert "| `softplus2` |" in (tree / "docs/operations.md").read_text(encoding="utf-8")
+    assert "| `softplus2` |" in (tree / "docs/operations_table.md").read_text(encoding="utf-8")
 
 
 def test_new_row_is_on_the_page(tree):
@@ -170,12 +170,12 @@ def test_new_row_cannot_go_untested(tree):
 NEAREST = """    Operation("nearest", "nearest", f.nearbyint(x), [0], [REAL], "nearest integer"),
 """
 PRINTERS = {
-    "src/gradwalk/base/ieee.py": (
+    "src/gradwalk/base/libm.py": (
         "fabs = math.fabs\n",
         "\n\ndef nearbyint(x):\n    return float(numpy.rint(x))\n",
     ),
     "src/gradwalk/base/ieee.pxd": ("    double fabs(double)\n", "    double nearbyint(double)\n"),
-    "web/src/core/ieee.js": ("export { erf, erfc };\n", "export const { round: nearbyint } = Math;\n"),
+    "web/src/core/libm.js": ("export { erf, erfc };\n", "export const { round: nearbyint } = Math;\n"),
 }
 ROUNDED = """
 import numpy
@@ -214,7 +214,8 @@ def check_c(tree: Path, tmp_path: Path) -> None:
     if shutil.which("cc"):
         loops = tree / "src/gradwalk/backend/cpu/lanes.h"
         flags = ("-std=gnu11", "-Werror=implicit-function-declaration", "-fsyntax-only", f"-I{get_path('include')}")
-        assert "ONE(1, F(nearbyint)(x)) /* nearest */" in (loops.parent / "lane_loops.h").read_text(encoding="utf-8")
+        operations = (loops.parent / "lane_operations.h").read_text(encoding="utf-8")
+        assert ", F(nearbyint)(x)) /* nearest */" in operations
         assert (result := run("cc", *flags, str(loops), cwd=tree)).returncode == 0, result.stderr
     pytest.importorskip("Cython")
     command = (
@@ -234,7 +235,7 @@ def test_a_function_that_nothing_knows_is_refused_with_all_five_targets(tmp_path
     refused = generate(tree, "--check")
     assert refused.returncode == 1
     first, second, third = refused.stderr.splitlines()[1:]
-    for target in ("ieee.py", "ieee.pxd", "printers.py (C)", "lane_loops.h (batches)", "ieee.js"):
+    for target in ("libm.py", "ieee.pxd", "printers.py (C)", "lane_loops.h (batches)", "libm.js"):
         assert target in first
         assert target in second
     assert third == "  the derivative of the row bessel needs bessel1(), which no row computes: add a row for it"
@@ -420,7 +421,7 @@ def reduced(tmp_path_factory) -> Path:
 def test_new_reduction_works_uncompiled(reduced):
     result = run(sys.executable, "-c", REDUCED, cwd=reduced, PYTHONPATH="src")
     assert result.stdout == "uncompiled\n", result.stderr
-    assert "| `logsumexp(x)` |" in (reduced / "docs/operations.md").read_text(encoding="utf-8")
+    assert "| `logsumexp(x)` |" in (reduced / "docs/operations_table.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

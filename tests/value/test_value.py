@@ -19,8 +19,8 @@ import pytest
 
 import gradwalk.math as gm
 from gradwalk import Graph, Value, debug_nans, grad, jit, no_grad, refresh, topological_order, vmap, walk, zero_grad
+from gradwalk.functions.reductions import sumprod
 from gradwalk.nn import Neuron
-from gradwalk.value.value import sumprod
 
 
 class TestConstruction:

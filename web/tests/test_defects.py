@@ -12,7 +12,7 @@ from lesson import Lesson
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from gradwalk import Value, walk
-from gradwalk.value.value import sumprod
+from gradwalk.functions.reductions import sumprod
 
 Visit = Callable[..., Lesson]
 

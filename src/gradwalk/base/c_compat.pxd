@@ -137,10 +137,15 @@ cdef extern from *:
        memory is a ValueNode, for every operand. A type of C is never freed, so its address can be kept. */
     static inline int is_kind(PyObject *x, PyObject *base) {
         static PyTypeObject *known;
+        static PyObject *known_base;
         PyTypeObject *type = Py_TYPE(x);
-        if (type == known && type->tp_base == (PyTypeObject *)base) return 1;
+        if (type == known && base == known_base) return 1;
+        if (type == &PyFloat_Type) return 0; /* the most frequent of the others */
         if (!PyType_IsSubtype(type, (PyTypeObject *)base)) return 0;
-        if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) known = type;
+        if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+            known = type;
+            known_base = base;
+        }
         return 1;
     }
     static inline void construct_by(

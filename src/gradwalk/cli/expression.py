@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from gradwalk.explain.text import is_name, width
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.value.value import Value, apply
+from gradwalk.value.making import apply
+from gradwalk.value.value import Value
 
-_OPCODES = {row.name: opcode for opcode, row in enumerate(TABLE, start=1)}
 _FUNCTIONS = {row.name: row for row in TABLE if row.is_function}
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -199,7 +200,7 @@ def evaluate(parsed: Parsed, values: Mapping[str, float]) -> tuple[Value, dict[s
             case "operation":
                 operands = results[-BY_NAME[step.what].arity :]
                 del results[-len(operands) :]
-                results.append(_labelled(apply(_OPCODES[step.what], *operands), _source(step, parsed.text)))
+                results.append(_labelled(apply(OPCODES[step.what], *operands), _source(step, parsed.text)))
             case "assignment":
                 named[step.what] = _labelled(results[-1], step.what)
     root = results[-1]

@@ -17,9 +17,10 @@ import numpy
 from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value import arrays
 from gradwalk.value.convert import is_number
+from gradwalk.value.making import apply, apply_variadic
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import primal_of
-from gradwalk.value.value import Value, apply, apply_variadic
+from gradwalk.value.value import Value
 
 _TAKE = NAMES.index("take")
 _abs, _sign, _less, _less_equal, _equal, _where, _maximum, _minimum = [

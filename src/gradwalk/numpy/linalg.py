@@ -12,6 +12,7 @@ import numpy
 from numpy.linalg import LinAlgError as LinAlgError
 
 from gradwalk import math
+from gradwalk.functions.reductions import sumprod
 from gradwalk.numpy.arrays import are_known, holds_values, numbers
 from gradwalk.numpy.elementwise import not_equal
 from gradwalk.numpy.elimination import Factors, determinant, factorised
@@ -20,7 +21,7 @@ from gradwalk.numpy.ordering import max as largest
 from gradwalk.numpy.ordering import min as smallest
 from gradwalk.value.arrays import Axis, of_objects
 from gradwalk.value.modes import depth, is_staging
-from gradwalk.value.value import Value, sumprod
+from gradwalk.value.value import Value
 
 
 def solve(a: Any, b: Any) -> Any:

@@ -1,8 +1,8 @@
 """Functions that Python, C or JavaScript lacks, each a formula of functions that all of them have.
 
-`tools/generate.py` prints each definition as a function in every language: into `ieee.py`, `ieee.pxd`, the loops over
-batches and the page's `ieee.js`. In formulas they are then called like any other function, as `f.gamma(x)`. Python has
-a gamma and lgamma, but not the C library's; so these are here too, and give the same bits everywhere.
+`tools/generate.py` prints each definition as a function in every language: into `special.py`, `special.pxi`,
+`lane_definitions.h` and the page's `special.js`. Formulas call them like any other function, as `f.gamma(x)`. Python
+has a gamma and lgamma, but not the C library's; so these are here too, and give the same bits everywhere.
 
 Where a function is no short formula, it is a polynomial on each of a few intervals (see `fits.py`). The relations that
 lead to those intervals are named by their number in the NIST Digital Library of Mathematical Functions, DLMF.

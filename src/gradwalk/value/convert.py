@@ -35,7 +35,7 @@ def is_real(x: object) -> cython.bint:
 
 
 @cython.cfunc
-def is_operand(x: object) -> cython.bint:
+def _is_operand(x: object) -> cython.bint:
     """Whether x is a Value or a real number."""
     return isinstance(x, (ValueNode, float)) or is_real(x)
 
@@ -44,7 +44,7 @@ def is_operand(x: object) -> cython.bint:
 def are_operands(operands: tuple) -> cython.bint:
     """Whether all of them are Values or real numbers."""
     for operand in operands:
-        if not is_operand(operand):
+        if not _is_operand(operand):
             return False
     return True
 

@@ -120,11 +120,13 @@ PLANTED = """
 import sys
 import gradwalk
 from gradwalk import Value, check, source_lines
-from gradwalk.value.value import apply
+from gradwalk.value.making import apply
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 
 position = int(sys.argv[1])
-for opcode, row in enumerate(TABLE, start=1):
+for row in TABLE:
+    opcode = OPCODES[row.name]
     if position >= row.arity or position in row.non_differentiable:
         continue
     points = [sum(interval) / 2 + (interval[1] - interval[0]) / 7 for interval in row.domain]

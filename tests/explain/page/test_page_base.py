@@ -22,13 +22,14 @@ from gradwalk.base import ieee
 from gradwalk.cli.expression import _ELSEWHERE, ExpressionError, evaluate, parse
 from gradwalk.explain.passes import passing
 from gradwalk.explain.text import short
+from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.node import GraphError
 from gradwalk.graph.reevaluate import Reevaluator
 from gradwalk.ops.formula import evaluated, name, number, resolved, substituted, textbook
 from gradwalk.ops.printing.printers import text
 from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.value.value import apply, apply_variadic, sumprod
+from gradwalk.value.making import apply, apply_variadic
 
 WEB = ROOT / "web"
 NODE = shutil.which("node")
@@ -386,11 +387,11 @@ def graph(draw: random.Random, by_hand: bool) -> Value:
                 node._backward = backward(node, x, y)
             made.append(node)
         else:
-            opcode = draw.randint(1, len(TABLE))
-            operands = [
-                draw.choice([*made, made[-1], made[-1], draw.uniform(0.1, 0.9)]) for _ in range(TABLE[opcode - 1].arity)
-            ]
-            made.append(apply(opcode, *operands) if any(isinstance(x, Value) for x in operands) else Value(0.3))
+            row = draw.choice(TABLE)
+            operands = [draw.choice([*made, made[-1], made[-1], draw.uniform(0.1, 0.9)]) for _ in range(row.arity)]
+            made.append(
+                apply(OPCODES[row.name], *operands) if any(isinstance(x, Value) for x in operands) else Value(0.3)
+            )
     return stop_gradient(made[-1]) + nn.Neuron(2)(made[-2:]) if draw.random() < 0.2 else made[-1]
 
 

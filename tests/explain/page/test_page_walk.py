@@ -20,10 +20,11 @@ from programs import OPCODES
 
 from gradwalk import Graph, Value, Walk, check, loops, nn, stop_gradient, walk
 from gradwalk.explain.passes import swept
+from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.modules import modules
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.value.value import apply, apply_variadic, sumprod
+from gradwalk.value.making import apply, apply_variadic
 
 WEB = ROOT / "web"
 NODE = shutil.which("node")

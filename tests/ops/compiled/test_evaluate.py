@@ -21,14 +21,15 @@ from gradwalk.program.code.opcodes import CALL, DOT, LOAD, STORE, SUM
 PROGRAM = """
 import itertools, math, random
 from gradwalk.value.value import Value
-from gradwalk.value.value import apply
+from gradwalk.value.making import apply
+from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 draw = random.Random(0)
 edges = (0.0, -0.0, 1.0, -1.0, 2.0, -2.5, 1e-300, 5e-324, 1e300, -1e300, 710.0, -745.0, math.inf, -math.inf, math.nan)
-for opcode, row in enumerate(TABLE, start=1):
+for row in TABLE:
     drawn = [tuple(draw.uniform(low, high) for low, high in row.domain) for _ in range(50)]
     for operands in [*drawn, *itertools.product(edges, repeat=row.arity)]:
-        out = apply(opcode, *map(Value, operands))
+        out = apply(OPCODES[row.name], *map(Value, operands))
         print(row.name, operands, [x.hex() for x in (out.data, *out.partials)])
 """
 

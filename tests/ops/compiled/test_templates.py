@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from programs import EXTREME, OPCODES
 
 from gradwalk.base import ieee
+from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, OUT, Instruction, Template, missing_rows, template
 from gradwalk.ops.formula import Formula, Functions, evaluated, name, number
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.value.value import apply
+from gradwalk.value.making import apply
 
 PLACES = [(row, position) for row in TABLE for position in range(row.arity)]
 TEMPLATES = pytest.mark.parametrize(("row", "position"), PLACES, ids=lambda x: getattr(x, "name", x))
@@ -96,7 +97,7 @@ def test_there_is_one_unless_nothing_is_passed(row, position):
 def test_instructions_refer_to_what_stands_before_them(row, position):
     found = template(OPCODES[row.name], position)
     for place, instruction in enumerate(found.instructions if found else ()):
-        assert len(instruction.operands) == (TABLE[instruction.opcode - 1].arity if instruction.opcode else 0)
+        assert len(instruction.operands) == (BY_NAME[NAMES[instruction.opcode]].arity if instruction.opcode else 0)
         assert all(r in REFERENCES or 0 <= r < place for r in instruction.operands)
         assert OPERANDS["z"] not in instruction.operands or row.arity == 3
     assert found is None or len(set(found.instructions)) == len(found.instructions)

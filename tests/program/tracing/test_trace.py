@@ -11,12 +11,13 @@ from programs import EVERY, EXTREME, OPCODES, fewer, programs
 
 import gradwalk.math as gm
 from gradwalk import Value, grad, no_grad, source_lines, zero_grad
+from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.node import GraphError
 from gradwalk.program.tracing.trace import Recording, display_name, evaluate
 from gradwalk.trees.tree import Parameters
+from gradwalk.value.making import apply
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of, open_inputs
-from gradwalk.value.value import apply, sumprod
 
 
 def same(a: float, b: float) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gradwalk.ops.compiled.opcodes import OPCODES
+from gradwalk.ops.compiled.opcodes import NAMES, OPCODES
 from gradwalk.ops.formula import NEVER, Formula, as_formula, given, name, number, where
 from gradwalk.ops.rows import Fused, Operation, Reduction
 from gradwalk.ops.table import BY_NAME, TABLE
@@ -79,7 +79,7 @@ def template(opcode: int, position: int) -> Template | None:
         >>> template(OPCODES["mul"], 0)
         Template(instructions=(Instruction(opcode=3, operands=(-5, -2), number=0.0),), result=0)
     """
-    row = TABLE[opcode - 1]
+    row = BY_NAME[NAMES[opcode]]
     if position in row.non_differentiable:
         return None
     return _template(_contribution(row, position))

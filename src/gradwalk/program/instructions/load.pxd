@@ -2,5 +2,6 @@
 from gradwalk.base cimport ieee
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
+from gradwalk.program.instructions cimport expansions
 from gradwalk.program.instructions cimport simplify
 from gradwalk.program.instructions.instruction_store cimport InstructionStore

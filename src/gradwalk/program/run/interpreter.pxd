@@ -1,8 +1,8 @@
 # Lets other compiled modules run programs by calls of C functions.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
-from gradwalk.base cimport ieee
 from gradwalk.program.run.rows cimport row_loops
+from gradwalk.program.run cimport instruction_loop
 from gradwalk.program.run cimport scratch
 
 

@@ -321,7 +321,7 @@ static void deallocate_node(PyObject *self) {
     end_freeing(begun);
 }
 
-static int manage_nodes(PyObject *cls) {
+static inline int manage_nodes(PyObject *cls) { /* inline, for modules that do not call it include this file, too */
     PyTypeObject *type = (PyTypeObject *)cls;
     if (type->tp_basicsize != sizeof(Node) || (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         PyErr_SetString(PyExc_SystemError, "node_memory.h does not describe the nodes of node.pxd");

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from opcode_numbers import INSTRUCTIONS, LARGEST_OPCODE, numbered
-
+from generators.opcodes import INSTRUCTIONS, LARGEST_OPCODE, numbered
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.compiled.templates import missing_rows
 from gradwalk.ops.definitions import DEFINITIONS
@@ -42,7 +41,7 @@ def _wrong_numbers() -> Iterator[str]:
     if largest > LARGEST_OPCODE:
         yield (
             f"there are {largest} opcodes, and Value keeps its opcode in a signed char, which counts to "
-            f"{LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in tools/opcode_numbers.py"
+            f"{LARGEST_OPCODE}: take a larger type there, and set LARGEST_OPCODE in tools/generators/opcodes.py"
         )
 
 
@@ -109,13 +108,13 @@ def _known_functions(root: Path) -> dict[str, set[str]]:
     lane_loops = read("src/gradwalk/backend/cpu/lane_loops.h")
     macros = {helper for helper in C_HELPERS if f"#define {helper.upper()}(" in lane_loops}
     return {
-        "src/gradwalk/base/ieee.py (uncompiled modules)": _python_names(read("src/gradwalk/base/ieee.py")),
+        "src/gradwalk/base/libm.py (uncompiled modules)": _python_names(read("src/gradwalk/base/libm.py")),
         "src/gradwalk/base/ieee.pxd (compiled modules)": set(
             re.findall(r"^ *(?:cdef inline )?double (\w+)\(", read("src/gradwalk/base/ieee.pxd"), re.M)
         ),
         "<math.h> and C_HELPERS of src/gradwalk/ops/printing/printers.py (C)": _c_names(math_h | C_HELPERS.keys()),
         "<math.h> and the macros of src/gradwalk/backend/cpu/lane_loops.h (batches)": _c_names(math_h | macros),
-        "web/src/core/ieee.js (the page)": _exported_names(read("web/src/core/ieee.js")),
+        "web/src/core/libm.js (the page)": _exported_names(read("web/src/core/libm.js")),
     }
 
 

@@ -1,0 +1,2 @@
+from gradwalk.value cimport making
+from gradwalk.value cimport variadic

@@ -1,0 +1,196 @@
+"""Nodes of operations: what the operators and methods of `Value`, and the functions of numbers, make.
+
+A result is an instance of `Value`, which is defined above this module and registered here.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gradwalk.base import _cython as cython
+from gradwalk.base import c_compat
+from gradwalk.ops.compiled import evaluate
+from gradwalk.ops.compiled.opcodes import NAMES
+from gradwalk.value import arrays, convert, modes, scalars, variadic
+from gradwalk.value import node as nodes
+from gradwalk.value.memory import node_memory
+from gradwalk.value.node import ValueNode
+
+if not TYPE_CHECKING and cython.compiled:
+    import cython
+
+_value_class = cython.declare(object, None)  # `Value`, once it is there
+
+
+def register(cls: type) -> None:
+    """Have nodes made as instances of a class, in memory of their own.
+
+    Args:
+        cls: `Value`.
+    """
+    global _value_class
+    node_memory.manage_nodes(cls)
+    _value_class = cls
+
+
+@cython.cfunc
+def new_leaf(data: cython.double, level: cython.int) -> ValueNode:
+    """Return a new leaf."""
+    return cython.cast(ValueNode, node_memory.make_node(_value_class, 0, level, None, None, data, 0.0, 0.0))
+
+
+@cython.cfunc
+@cython.inline
+def new_node(
+    opcode: cython.int,
+    a: ValueNode | None,
+    b: ValueNode | None,
+    data: cython.double,
+    pa: cython.double,
+    pb: cython.double,
+) -> Any:
+    """Return the result of an operation. A constant stands in `pa` or `pb` where the operand `a` or `b` is None."""
+    level: cython.int = a._level if a is not None else 0
+    if b is not None and b._level > level:
+        level = b._level
+    out: ValueNode = cython.cast(ValueNode, node_memory.make_node(_value_class, opcode, level, a, b, data, pa, pb))
+    if modes.open_switches != 0 or level < modes.staging:
+        modes.inspect(out)
+    return out
+
+
+@cython.cfunc
+def unary(opcode: cython.int, a: ValueNode) -> Any:
+    """Apply an operation to a node."""
+    out: cython.double = evaluate.value(opcode, a._primal, 0.0, 0.0)
+    return new_node(opcode, a, None, out, evaluate.partial(opcode, 0, a._primal, 0.0, 0.0, out), 0.0)
+
+
+@cython.cfunc
+def binary(opcode: cython.int, left: Any, right: Any) -> Any:
+    """Apply an operation to two operands, one of them a Value. Return NotImplemented where one is not a number."""
+    a: ValueNode
+    b: ValueNode
+    x: cython.double
+    y: cython.double
+    out: cython.double
+    if c_compat.is_kind(left, ValueNode) and c_compat.is_kind(right, ValueNode):
+        a, b = cython.cast(ValueNode, left), cython.cast(ValueNode, right)
+        x, y = a._primal, b._primal
+        out = evaluate.value(opcode, x, y, 0.0)
+        return new_node(
+            opcode, a, b, out, evaluate.partial(opcode, 0, x, y, 0.0, out), evaluate.partial(opcode, 1, x, y, 0.0, out)
+        )
+    if not (scalars.is_operand(left) and scalars.is_operand(right)):
+        return NotImplemented
+    x, y = scalars.number(left), scalars.number(right)
+    out = evaluate.value(opcode, x, y, 0.0)
+    if c_compat.is_kind(left, ValueNode):
+        return new_node(opcode, cython.cast(ValueNode, left), None, out, evaluate.partial(opcode, 0, x, y, 0.0, out), y)
+    return new_node(opcode, None, cython.cast(ValueNode, right), out, x, evaluate.partial(opcode, 1, x, y, 0.0, out))
+
+
+@cython.cfunc
+def ternary(opcode: cython.int, arguments: list) -> ValueNode:
+    """Apply an operation to three operands, which do not fit into the node itself."""
+    x: cython.double = scalars.number(arguments[0])
+    y: cython.double = scalars.number(arguments[1])
+    z: cython.double = scalars.number(arguments[2])
+    position: cython.int
+    out: ValueNode = _new(opcode, evaluate.value(opcode, x, y, z))
+    nodes.set_operands_and_level(out, arguments)
+    for position in range(3):
+        out._details.partials[position] = evaluate.partial(opcode, position, x, y, z, out._primal)
+    if modes.open_switches != 0 or out._level < modes.staging:
+        modes.inspect(out)
+    return out
+
+
+@cython.cfunc
+@cython.inline
+def variadic_node(opcode: cython.int, arguments: list) -> object:
+    """Apply a variadic row. Return a number if no operand is a Value."""
+    out: ValueNode = _new(opcode, 0.0)
+    nodes.hold(out, arguments)
+    if not variadic.compute(out):
+        return out._primal
+    if modes.open_switches != 0 or out._level < modes.staging:
+        modes.inspect(out)
+    return out
+
+
+@cython.cfunc
+@cython.inline
+def listed(operands: Any) -> Any:
+    """Return the operands as a list or a tuple."""
+    return operands if type(operands) is list or type(operands) is tuple else tuple(operands)
+
+
+@cython.cfunc
+@cython.inline
+def _new(opcode: cython.int, data: cython.double) -> ValueNode:
+    """Return a node without operands, which its details are to hold."""
+    return cython.cast(ValueNode, node_memory.make_node(_value_class, opcode, 0, None, None, data, 0.0, 0.0))
+
+
+def apply_variadic(opcode: int, operands: list) -> Any:
+    """Apply a row that takes any number of operands to Values and numbers.
+
+    Args:
+        opcode: The row.
+        operands: As many Values and numbers as the row accepts, in a list that nobody else changes.
+
+    Returns:
+        A Value if any operand is one, else a float.
+
+    Raises:
+        TypeError: If an operand is neither.
+    """
+    return variadic_node(opcode, operands)
+
+
+def apply(opcode: int, *operands: Any) -> Any:
+    """Apply an operation to Values and numbers, or to each of those in arrays.
+
+    Args:
+        opcode: The operation, counted from 1 in the table's order. It takes a fixed number of operands.
+        *operands: As many Values and numbers as the operation takes, or arrays and lists of these.
+
+    Returns:
+        A Value if any operand is one, else a float. Where an operand is an array or a list, an array of these.
+
+    Raises:
+        TypeError: If an operand is none of these.
+    """
+    if len(operands) == 1 and c_compat.is_kind(operands[0], ValueNode):
+        return unary(opcode, cython.cast(ValueNode, operands[0]))
+    return applied(opcode, operands) if convert.are_operands(operands) else _of_arrays(opcode, operands)
+
+
+@cython.cfunc
+def _of_arrays(opcode: cython.int, operands: tuple) -> object:
+    """Apply an operation to each element of arrays, if there are any among the operands."""
+    if arrays.are_there(operands):
+        return arrays.elementwise(partial(apply, opcode), operands)
+    numbers = tuple([arrays.without_dimensions(operand) for operand in operands])
+    if convert.are_operands(numbers):
+        return applied(opcode, numbers)
+    given = ", ".join([type(operand).__name__ for operand in operands])
+    raise TypeError(f"{NAMES[opcode]}() takes Values and real numbers, not ({given})")
+
+
+@cython.cfunc
+def applied(opcode: cython.int, operands: tuple) -> object:
+    """Apply an operation to Values and numbers."""
+    connected: cython.bint = False
+    for operand in operands:
+        connected = connected or c_compat.is_kind(operand, ValueNode)
+    if not connected:
+        x, y, z = [float(operand) for operand in operands] + [0.0] * (3 - len(operands))
+        return evaluate.value(opcode, x, y, z)
+    if len(operands) == 1:
+        return unary(opcode, cython.cast(ValueNode, operands[0]))
+    if len(operands) == 2:
+        return binary(opcode, operands[0], operands[1])
+    return ternary(opcode, [x if c_compat.is_kind(x, ValueNode) else scalars.number(x) for x in operands])

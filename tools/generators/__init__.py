@@ -1,0 +1,1 @@
+"""Printers of generated files: each yields the lines of a file."""
