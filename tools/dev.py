@@ -1,12 +1,17 @@
-"""A developer's commands: rebuild what changed, run the tests of one folder, lint.
+"""A developer's commands: set up a checkout, rebuild what changed, run tests, lint.
 
-usage: python tools/dev.py build
+usage: python tools/dev.py setup
+       python tools/dev.py build
+       python tools/dev.py changed [OPTIONS OF PYTEST]
        python tools/dev.py test [FOLDER ...] [OPTIONS OF PYTEST]
        python tools/dev.py lint
        python tools/dev.py all
 
-`test program` rebuilds in place, at -O1, the compiled modules whose sources changed, and runs tests/program. Without a
-folder `test` runs the fast suite; `test slow` runs what takes minutes. `all` is lint and the fast suite.
+`setup` makes a virtual environment in .venv, installs gradwalk into it, editable, with what development needs, and
+compiles the modules in place. `build` compiles again, at -O1, the modules whose sources changed; `changed` and `test`
+do so first. `changed` runs the tests of the files that differ from the last commit or from the branch main.
+`test program` runs tests/program, `test` the fast suite, `test slow` what takes minutes. `all` is lint and the fast
+suite.
 """
 
 from __future__ import annotations
@@ -35,15 +40,27 @@ LINT = (
 )
 
 
-def run(*arguments: str) -> None:
+def run(*arguments: str, python: str = sys.executable) -> None:
     """Run Python with these arguments in the root of the checkout, and end with its exit code where it fails."""
-    command = (sys.executable, *arguments)
+    command = (python, *arguments)
     print("$", shlex.join(command), flush=True)
     # GRADWALK_OPTIMIZE: compiling takes a third of the time at -O1. PYTHONPATH: the modules that are built are tested.
     environment = {"GRADWALK_OPTIMIZE": "1", **os.environ, "PYTHONPATH": str(ROOT / "src")}
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
     if code:
         sys.exit(code)
+
+
+def set_up() -> None:
+    """Make the virtual environment, with gradwalk in it as plain Python, and have its Python compile the modules."""
+    python = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        run("-m", "venv", ".venv")
+    os.environ["GRADWALK_PURE"] = "1"
+    run("-m", "pip", "install", "-q", "-e", ".[dev]", python=str(python))
+    del os.environ["GRADWALK_PURE"]
+    run("tools/dev.py", "build", python=str(python))
+    print("ready; activate it with:", ". .venv/bin/activate" if os.name != "nt" else r".venv\Scripts\activate")
 
 
 def build() -> None:
@@ -59,20 +76,50 @@ def tests(names: list[str]) -> list[str]:
     return [f"tests/{name}" if (ROOT / "tests" / name).exists() else name for name in names]
 
 
+def changed_files() -> set[str]:
+    """Return the files that differ from the last commit or from where the branch left main, and new files."""
+    listings = [("diff", "--name-only", "HEAD"), ("ls-files", "--others", "--exclude-standard")]
+    listings.append(("diff", "--name-only", "main...HEAD"))  # fails where there is no main: a clone of one branch
+    outputs = [
+        subprocess.run(("git", *listing), cwd=ROOT, capture_output=True, text=True, check=False).stdout
+        for listing in listings
+    ]
+    return {name for output in outputs for name in output.splitlines()}
+
+
+def affected_tests(file: str) -> Path | None:
+    """Return the tests of a file: a test file itself, that of a module, else the folder in tests/ like the module's."""
+    path = Path(file)
+    if path.parts[0] == "tests" and path.name.startswith("test_") and (ROOT / path).exists():
+        return path
+    if not file.startswith("src/gradwalk/"):
+        return None
+    folder = Path("tests", *path.parent.parts[2:])
+    test = folder / f"test_{path.stem}.py"
+    while not (ROOT / test).exists():
+        test, folder = folder, folder.parent
+    return test if test != Path("tests") else None
+
+
 def main() -> None:
     """Read the command line and run what it asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["build", "test", "lint", "all"])
+    parser.add_argument("command", choices=["setup", "build", "changed", "test", "lint", "all"])
     options, rest = parser.parse_known_args()
-    if rest and options.command != "test":
+    if rest and options.command not in ("changed", "test"):
         parser.error(f"{options.command} takes no arguments, not {shlex.join(rest)}")
+    if options.command == "setup":
+        set_up()
     if options.command in ("lint", "all"):
         for arguments in LINT:
             run(*arguments)
-    if options.command in ("build", "test", "all"):
+    if options.command in ("build", "changed", "test", "all"):
         build()
     if options.command in ("test", "all"):
         run(*PYTEST, *tests(rest))
+    if options.command == "changed":
+        affected = {str(test) for file in changed_files() if (test := affected_tests(file))}
+        run(*PYTEST, *sorted(affected | {"tests/test_tiny.py"}), *rest)
 
 
 if __name__ == "__main__":
