@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evaluate, ExpressionError, parse } from "../src/core/expression.js";
-import { elementOf, Graph, GraphError, passing } from "../src/core/graph.js";
+import { Graph, GraphError, passing } from "../src/core/graph.js";
+import { elementOf } from "../src/core/rules.js";
 
 /** @param {string} text @param {Record<string, number>} values */
 const graphOf = (text, values) => evaluate(parse(text), new Map(Object.entries(values)));
@@ -66,7 +67,7 @@ test("a sum of products has the factors of each product half its length apart", 
   const operands = [0, 0, 0, 0, 0].map((_, position) => ({ constant: position }));
   const node = { data: 11, grad: 0, operation: "sumprod", operands, partials: operands.map(() => null) };
   const [sum] = Graph.fromDocument({ gradwalk: "graph", version: 1, outputs: [0], nodes: [node] }).nodes;
-  assert.deepEqual([0, 1, 2, 3, 4].map((position) => elementOf(sum, position)), [[], [1, 3], [2, 4], [1, 3], [2, 4]]);
+  assert.deepEqual([0, 1, 2, 3, 4].map((position) => elementOf(sum, position, 5)), [[], [1, 3], [2, 4], [1, 3], [2, 4]]);
 });
 
 test("what makes no graph is said to", () => {

@@ -7,6 +7,7 @@ import { graphErrors as say } from "../languages/languages.js";
 import { columnNodes } from "./columns.js";
 import { listedNodes } from "./listed.js";
 import { CONSTANT, GraphError, isItem, listed, readPlace, shown } from "./reading.js";
+import { elementOf, forward, partial } from "./rules.js";
 
 export { GraphError } from "./reading.js";
 
@@ -138,22 +139,6 @@ export function passes({ operands, row, gather, byHand }, position) {
 }
 
 /**
- * The positions of the operands that the derivative at a position calls x, y and z: all of them, or for a reduction
- * those of the same element; of what is taken from a table, the index. Its start, if it has one, is in no element.
- * @param {Node} node
- * @param {number} position
- */
-export function elementOf({ reduction, gather, operands }, position) {
-  if (gather) return [0];
-  if (!reduction) return operands.map((_, i) => i);
-  const { groups, starts } = reduction;
-  if (position < starts) return [];
-  const length = (operands.length - starts) / groups;
-  const first = starts + ((position - starts) % length);
-  return Array.from({ length: groups }, (_, group) => first + group * length);
-}
-
-/**
  * The local derivative at a position as a formula; null for nodes that have no rule of the table.
  * @param {Node} node
  * @param {number} position
@@ -164,7 +149,7 @@ export function formulaOf(node, position) {
   if (gather) return gatherFormula(position, node.operands.length);
   if (!reduction) return null;
   if (position < reduction.starts) return reduction.startFormula;
-  return reduction.formulas[elementOf(node, position).indexOf(position)];
+  return reduction.formulas[elementOf(node, position, node.operands.length).indexOf(position)];
 }
 
 /**
@@ -241,50 +226,13 @@ function numbersOf({ operands, constants }, data) {
 }
 
 /**
- * What a node's operation gives for numbers of its operands.
- * @param {Node} node
- * @param {readonly number[]} numbers
- */
-export function forward({ row, reduction, gather }, numbers) {
-  if (row) return row.forward(numbers[0], numbers[1], numbers[2]);
-  if (gather) return numbers[picked(numbers)] ?? NaN;
-  if (!reduction) return NaN;
-  const { groups, starts, first, step } = reduction;
-  const length = (numbers.length - starts) / groups;
-  let total = starts ? numbers[0] : first;
-  for (let i = starts; i < starts + length; i += 1) {
-    total = step(total, numbers[i], numbers[i + length], numbers[i + 2 * length]);
-  }
-  return total;
-}
-
-/**
- * The position of the operand that an index picks, which is the first of the numbers; 0 or -1 where it is none.
- * @param {readonly number[]} numbers
- */
-function picked([index, ...table]) {
-  const at = index < 0 ? index + table.length : index;
-  return at in table ? at + 1 : -1;
-}
-
-/**
- * The local derivatives of a node's operation, by position.
+ * The local derivatives of a node's operation, by position; NaN where a constant stands.
  * @param {Node} node
  * @param {readonly number[]} numbers of its operands
  * @param {number} out
  */
 function partialsOf(node, numbers, out) {
-  const { row, reduction, gather, operands } = node;
-  return operands.map((place, position) => {
-    if (place === CONSTANT) return NaN;
-    if (row) return row.partials[position](numbers[0], numbers[1], numbers[2], out);
-    if (gather) return position && picked(numbers) < 1 ? NaN : Number(position === picked(numbers));
-    if (!reduction) return NaN;
-    if (position < reduction.starts) return reduction.startPartial?.(out) ?? NaN;
-    const element = elementOf(node, position);
-    const [x, y, z] = element.map((i) => numbers[i]);
-    return reduction.partials[element.indexOf(position)](x, y, z, out);
-  });
+  return node.operands.map((place, position) => (place === CONSTANT ? NaN : partial(node, position, numbers, out)));
 }
 
 /** @param {unknown} json */

@@ -49,7 +49,7 @@ export function pathToToken(lesson, opened, place) {
 function embeddedAt({ tokens }, program, place) {
   const found = [];
   for (let node = 0; node < program.end; node += 1) {
-    if (program.gathers[program.kinds[node]] && program.operandsOf(node)[0] === tokens[place]) found.push(node);
+    if (program.rules[program.kinds[node]].gather && program.operandsOf(node)[0] === tokens[place]) found.push(node);
   }
   return found;
 }

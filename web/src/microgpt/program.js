@@ -3,6 +3,7 @@
 // A node's slot in the arrays is its number; the constants have the slots behind the nodes, so that an operand is
 // always a slot. Operations that most of the time goes to are written out. They give the same bits as the table's.
 
+import { forward, partial, picked } from "../core/rules.js";
 import { BY_NAME, GATHER_BY_NAME, REDUCTION_BY_NAME } from "../core/table.js";
 
 /** @import { Gather, Reduction, Row } from "../types.js" */
@@ -45,11 +46,13 @@ export class Program {
     this.lines = columns.lines;
     this.scopes = columns.scopes;
     this.names = columns.names;
-    this.rows = columns.operations.map((name) => BY_NAME.get(name) ?? null);
-    this.reductions = columns.operations.map((name) => REDUCTION_BY_NAME.get(name) ?? null);
-    this.gathers = columns.operations.map((name) => GATHER_BY_NAME.get(name) ?? null);
+    this.rules = columns.operations.map((name) => ({
+      row: BY_NAME.get(name) ?? null,
+      reduction: REDUCTION_BY_NAME.get(name) ?? null,
+      gather: GATHER_BY_NAME.get(name) ?? null,
+    }));
     this.selecting = columns.operations.map((_, kind) => this.rowOfKind(kind)?.selects ?? false);
-    this.inert = columns.operations.map((_, kind) => (this.rows[kind] ?? this.gathers[kind])?.inert ?? []);
+    this.inert = this.rules.map(({ row, gather }) => (row ?? gather)?.inert ?? []);
     this.ways = Uint8Array.from(columns.operations, (name, kind) => this.#way(name, kind, isPlain));
     this.end = this.size; // where nodes begin that are not in it, but for the root
   }
@@ -93,7 +96,8 @@ export class Program {
 
   /** @param {number} kind @returns {Row | Reduction | Gather | null} */
   rowOfKind(kind) {
-    return this.rows[kind] ?? this.reductions[kind] ?? this.gathers[kind];
+    const { row, reduction, gather } = this.rules[kind];
+    return row ?? reduction ?? gather;
   }
 
   /** The slots of a node's operands. @param {number} node */
@@ -150,7 +154,8 @@ export class Program {
   #way(name, kind, isPlain) {
     const written = WRITTEN_OUT.get(name);
     if (written !== undefined && !isPlain) return written;
-    return this.rows[kind] ? ROW : this.reductions[kind] ? REDUCTION : this.gathers[kind] ? GATHER : LEAF;
+    const { row, reduction, gather } = this.rules[kind];
+    return row ? ROW : reduction ? REDUCTION : gather ? GATHER : LEAF;
   }
 
   // Forward
@@ -170,11 +175,14 @@ export class Program {
         return this.#sumOfProducts(begin, this.offsets[node + 1], data);
       case ROW:
         return this.#rowValue(node, data);
-      case GATHER:
-        return this.#gathered(node, data);
       default:
-        return this.#reduced(node, data);
+        return forward(this.rules[this.kinds[node]], this.numbersOf(node, data));
     }
+  }
+
+  /** The numbers of a node's operands. @param {number} node @param {Float64Array} data */
+  numbersOf(node, data) {
+    return Array.from(this.operandsOf(node), (slot) => data[slot]);
   }
 
   /** @param {number} begin @param {number} end @param {Float64Array} data */
@@ -188,7 +196,7 @@ export class Program {
 
   /** @param {number} node @param {Float64Array} data */
   #rowValue(node, data) {
-    const row = /** @type {Row} */ (this.rows[this.kinds[node]]);
+    const row = /** @type {Row} */ (this.rules[this.kinds[node]].row);
     return row.forward(this.#operand(node, 0, data), this.#operand(node, 1, data), this.#operand(node, 2, data));
   }
 
@@ -197,31 +205,9 @@ export class Program {
     return data[this.operands[Math.min(this.offsets[node] + position, this.offsets[node + 1] - 1)]];
   }
 
-  /** @param {number} node @param {Float64Array} data */
-  #reduced(node, data) {
-    const { groups, starts, first, step } = /** @type {Reduction} */ (this.reductions[this.kinds[node]]);
-    const numbers = Array.from(this.operandsOf(node), (slot) => data[slot]);
-    const length = (numbers.length - starts) / groups;
-    let total = starts ? numbers[0] : first;
-    for (let i = starts; i < starts + length; i += 1) {
-      total = step(total, numbers[i], numbers[i + length], numbers[i + 2 * length]);
-    }
-    return total;
-  }
-
-  /** @param {number} node @param {Float64Array} data */
-  #gathered(node, data) {
-    const picked = this.picked(node, data);
-    return picked > 0 ? data[this.operands[this.offsets[node] + picked]] : NaN;
-  }
-
-  /** The position of the operand that the first one picks from those after it; 0 for none. @param {number} node @param {Float64Array} data */
+  /** The position of the operand that the first one picks from those after it; below 1 for none. @param {number} node @param {Float64Array} data */
   picked(node, data) {
-    const begin = this.offsets[node];
-    const length = this.offsets[node + 1] - begin - 1;
-    const index = data[this.operands[begin]];
-    const at = index < 0 ? index + length : index;
-    return Number.isInteger(at) && at >= 0 && at < length ? at + 1 : 0;
+    return picked(this.numbersOf(node, data));
   }
 
   // Backward
@@ -281,22 +267,9 @@ export class Program {
 
   /** The derivative of a node by the operand at a position. @param {number} node @param {number} position @param {Float64Array} data @returns {number} */
   partial(node, position, data) {
-    const kind = this.kinds[node];
-    const row = this.rows[kind];
-    if (row) return row.partials[position](this.#operand(node, 0, data), this.#operand(node, 1, data), this.#operand(node, 2, data), data[node]);
-    if (this.gathers[kind]) return position > 0 && position === this.picked(node, data) ? 1 : 0;
-    return this.#partialOfReduction(node, position, data);
-  }
-
-  /** @param {number} node @param {number} position @param {Float64Array} data */
-  #partialOfReduction(node, position, data) {
-    const { groups, starts, partials, startPartial } = /** @type {Reduction} */ (this.reductions[this.kinds[node]]);
-    if (position < starts) return startPartial?.(data[node]) ?? NaN;
-    const length = (this.offsets[node + 1] - this.offsets[node] - starts) / groups;
-    const group = Math.floor((position - starts) / length);
-    const first = position - group * length;
-    const [x, y, z] = [0, 1, 2].map((i) => this.#operand(node, first + i * length, data));
-    return partials[group](x, y, z, data[node]);
+    const rules = this.rules[this.kinds[node]];
+    if (rules.row) return rules.row.partials[position](this.#operand(node, 0, data), this.#operand(node, 1, data), this.#operand(node, 2, data), data[node]);
+    return partial(rules, position, this.numbersOf(node, data), data[node]);
   }
 
   /** The users of all nodes: those of each stand together. */

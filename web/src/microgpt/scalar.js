@@ -112,9 +112,7 @@ class Surroundings {
     return this.#nodes.push({
       ...blank(this.#nodes.length, name, opened.data[node]),
       operation: program.operations[kind],
-      row: program.rows[kind],
-      reduction: program.reductions[kind],
-      gather: program.gathers[kind],
+      ...program.rules[kind],
       symbol: program.rowOfKind(kind)?.symbol ?? "",
       operands,
       constants,

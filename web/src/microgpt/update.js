@@ -48,7 +48,7 @@ export class Update {
     single[program.find("count")] = count;
     single[program.find("done")] = done;
     for (let node = 0; node < program.size; node += 1) {
-      const row = program.rows[program.kinds[node]];
+      const { row } = program.rules[program.kinds[node]];
       if (row) this.#compute(node, row);
     }
     const [weight, mean, square] = program.outputs.map((node) => /** @type {Float64Array} */ (this.#columns[node]));

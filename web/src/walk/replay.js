@@ -1,6 +1,6 @@
 // A graph, run again from a node whose number is changed: checks rerun it many times.
 
-import { forward } from "../core/graph.js";
+import { forward } from "../core/rules.js";
 
 /** @typedef {import("../types.js").Node} Node */
 

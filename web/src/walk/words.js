@@ -5,7 +5,8 @@
 
 import { sentences as say } from "../languages/languages.js";
 import { folded, resolved, substituted, text } from "../core/formula.js";
-import { elementOf, formulaOf, passing, selects } from "../core/graph.js";
+import { formulaOf, passing, selects } from "../core/graph.js";
+import { elementOf } from "../core/rules.js";
 import { lostContributions } from "./losses.js";
 import { bracketed, isIdentifier, oneLine, said } from "../core/names.js";
 import { short } from "../core/numbers.js";
@@ -138,7 +139,7 @@ function byRule(graph, { giver, place, position, upstream, ofNothing, local }) {
     if (local === 0) return { rule: say.rules.holdsBack(symbol), clause: say.gets.nothing(name, from) };
     return local === 1 ? asItIs(say.rules.letsThrough(symbol)) : scaled(say.rules.splits(symbol), short(local));
   }
-  const element = elementOf(node, position);
+  const element = elementOf(node, position, node.operands.length);
   if (partial === 1) return asItIs((element.length ? say.rules.copies : say.rules.copiesToStart)(symbol));
   if (partial === -1) return scaled(say.rules.flips(symbol), short(-1));
   const other = typeof partial === "string" ? OPERANDS.indexOf(partial) : -1;
@@ -186,7 +187,7 @@ function numberOf(node, position, graph) {
 function numbersOf(node, position, graph) {
   /** @type {Record<string, number>} */
   const numbers = { out: node.data };
-  elementOf(node, position).forEach((operand, i) => (numbers[OPERANDS[i]] = numberOf(node, operand, graph)));
+  elementOf(node, position, node.operands.length).forEach((operand, i) => (numbers[OPERANDS[i]] = numberOf(node, operand, graph)));
   return numbers;
 }
 
@@ -197,7 +198,7 @@ function numbersOf(node, position, graph) {
 function namesOf(node, position, graph) {
   /** @type {Record<string, Formula>} */
   const names = {};
-  elementOf(node, position).forEach((operand, i) => {
+  elementOf(node, position, node.operands.length).forEach((operand, i) => {
     const place = node.operands[operand];
     names[OPERANDS[i]] = place < 0 ? node.constants[operand] : bracketed(said(graph.nodes[place].name));
   });
@@ -330,7 +331,7 @@ export function formula(node, position) {
   const partial = formulaOf(node, position);
   if (isByHand(node) || partial === null) return "";
   const other = node.reduction && typeof partial === "string" ? OPERANDS.indexOf(partial) : -1;
-  const beside = elementOf(node, position)[other] ?? position;
+  const beside = elementOf(node, position, node.operands.length)[other] ?? position;
   return beside === position ? text(partial) : say.factors.beside(beside + 1);
 }
 
