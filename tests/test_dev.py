@@ -19,7 +19,7 @@ from dev import affected_tests, changed_files
         ("src/gradwalk/value/value.py", "tests/value/test_value.py"),
         ("src/gradwalk/math.py", "tests/test_math.py"),
         ("src/gradwalk/backend/cpu/lanes.h", "tests/backend/cpu/test_lanes.py"),
-        ("src/gradwalk/value/making.py", "tests/value"),
+        ("src/gradwalk/value/apply.py", "tests/value"),
         ("src/gradwalk/program/run/rows/row_loops.h", "tests/program/run/rows"),
         ("tests/test_size.py", "tests/test_size.py"),
         ("src/gradwalk/__init__.py", None),

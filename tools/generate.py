@@ -42,7 +42,7 @@ FILES: dict[str, Callable[[], Iterator[str]]] = {
     "src/gradwalk/base/special.pxi": definitions.special_inline,
     "src/gradwalk/ops/compiled/opcodes.py": lambda: opcode_file(OPCODES),
     "src/gradwalk/ops/compiled/evaluate.py": evaluate,
-    "src/gradwalk/value/operations.py": values.operations,
+    "src/gradwalk/value/methods.py": values.methods,
     "src/gradwalk/functions/pointwise.py": values.functions,
     "src/gradwalk/functions/reductions.py": values.reductions,
     "src/gradwalk/program/instructions/expansions.py": engine.expansions,

@@ -20,7 +20,7 @@ from gradwalk.cli.expression import _ELSEWHERE, _FUNCTIONS, ExpressionError, eva
 from gradwalk.explain.text import is_name
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 
 def value_of(text: str, **values: float) -> float:

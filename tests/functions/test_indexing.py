@@ -54,7 +54,7 @@ from gradwalk import (
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.program.code.opcodes import TAKE
 from gradwalk.program.tape import Tape
-from gradwalk.value.making import apply, apply_variadic
+from gradwalk.value.apply import apply, apply_variadic
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/program.schema.json").read_text(encoding="utf-8"))

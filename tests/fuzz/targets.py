@@ -54,7 +54,7 @@ from gradwalk.graph.node import GraphError
 from gradwalk.program.program import Program as Recorded
 from gradwalk.program.program import ProgramError
 from gradwalk.program.tape import Tape
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 CORPUS = Path(__file__).parent / "corpus"  # the examples that failed once
 

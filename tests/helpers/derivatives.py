@@ -16,7 +16,7 @@ from references import MPMATH, Functions, mpmath, not_real, psi
 import gradwalk
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.rows import Operation
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 
 class Format(NamedTuple):

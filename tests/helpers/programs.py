@@ -19,7 +19,7 @@ from gradwalk.program.run.fast_call import PreparedCall
 from gradwalk.program.run.interpreter import Interpreter
 from gradwalk.program.tape import Tape
 from gradwalk.trees.fast.form import NumberForm, SequenceForm
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 # Rows that are not defined for all numbers, or have poles.
 PARTLY_DEFINED = (

@@ -30,7 +30,7 @@ from references import MPMATH, mpmath
 from gradwalk import Value, grad, jit, vmap
 from gradwalk.base import ieee
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 SATURATING = ("tanh", "sigmoid", "softplus", "erf", "atan", "asin", "acos")

@@ -17,7 +17,7 @@ from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.formula import Formula, textbook
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import TABLE
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 ROWS = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 NAMES = ("x", "y", "z", "out")

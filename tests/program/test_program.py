@@ -30,7 +30,7 @@ from gradwalk.program.calls.call import Call
 from gradwalk.program.program import Program, ProgramError
 from gradwalk.program.run.fast_call import MISSED
 from gradwalk.program.tape import Tape
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 FINITE = st.floats(-1e100, 1e100)
 

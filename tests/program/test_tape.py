@@ -20,7 +20,7 @@ from gradwalk.program.autodiff import derivative_templates
 from gradwalk.program.calls.call import Call, Expansion
 from gradwalk.program.code.opcodes import NAMES
 from gradwalk.program.tape import NO_INDEX, Tape
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 # Where identities such as x + 0 = x fail, if they do.
 SPECIAL = st.one_of(st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, math.inf, -math.inf, math.nan]), EXTREME)

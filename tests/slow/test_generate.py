@@ -106,13 +106,13 @@ def test_this_tree_is_up_to_date():
 
 
 def test_stale_files_are_named(tree):
-    engine = tree / "src/gradwalk/value/operations.py"
+    engine = tree / "src/gradwalk/value/methods.py"
     text = engine.read_text(encoding="utf-8")
     engine.write_text(text.replace("    def softplus2(", "    def softplus3("), encoding="utf-8")
     result = generate(tree, "--check")
     engine.write_text(text, encoding="utf-8")
     assert result.returncode == 1
-    assert "src/gradwalk/value/operations.py" in result.stderr
+    assert "src/gradwalk/value/methods.py" in result.stderr
 
 
 def test_a_stale_table_of_the_page_is_named(tree):

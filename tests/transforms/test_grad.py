@@ -39,7 +39,7 @@ from gradwalk import (
 )
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.tracing.trace import Recording
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 Function = Callable[[Sequence[Any]], Any]
 Point = namedtuple("Point", "x y")

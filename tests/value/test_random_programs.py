@@ -11,7 +11,7 @@ from programs import EVERY, EXTREME, OPCODES, ORDINARY, TAME, Program, programs
 from references import JUMPS, MPMATH, TORCH, mpmath, torch, torch_leaf
 
 from gradwalk import Value, refresh, topological_order, zero_grad
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 
 def with_values(program: Program) -> tuple[float, list[float]]:

@@ -16,18 +16,18 @@ EXAMPLE_SEQUENCES = ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
 WRITTEN_BY_HAND = ("hypot", "log", "maximum", "minimum")
 
 
-def operations() -> Lines:
-    """Yield the lines of operations.py."""
+def methods() -> Lines:
+    """Yield the lines of methods.py."""
     yield from header("the operators and methods of `Value`.")
     yield "from typing import TYPE_CHECKING, Self"
     yield ""
     yield "from gradwalk.base import _cython as cython"
     yield "from gradwalk.base import c_compat, ieee"
-    yield "from gradwalk.value import making"
+    yield "from gradwalk.value import apply"
     yield "from gradwalk.value.node import ValueNode"
     yield ""
     yield from cython_imports()
-    yield from ("", "", "@cython.no_gc", "@cython.cclass", "class Operations(ValueNode):")
+    yield from ("", "", "@cython.no_gc", "@cython.cclass", "class Methods(ValueNode):")
     yield '    """What the table adds to a node. `Value` is the only subclass."""'
     yield from ("", "    __slots__ = ()")
     yield from _methods()
@@ -40,7 +40,7 @@ def _methods() -> Lines:
             yield from (
                 "",
                 f"    def __{row.operator}__(self) -> Self:",
-                f"        return making.unary({opcode}, self)",
+                f"        return apply.unary({opcode}, self)",
             )
         elif row.operator == "pow":
             yield from _power(opcode)
@@ -59,11 +59,11 @@ def _binary_operator(opcode: int, row: Operation) -> Lines:
     yield "            y: cython.double = cython.cast(ValueNode, other)._primal"
     yield f"            out: cython.double = {python(row.forward)}"
     partials = ", ".join(python(row.partial(position)) for position in (0, 1))
-    yield f"            return making.new_node({opcode}, self, cython.cast(ValueNode, other), out, {partials})"
-    yield f"        return making.binary({opcode}, self, other)"
+    yield f"            return apply.new_node({opcode}, self, cython.cast(ValueNode, other), out, {partials})"
+    yield f"        return apply.binary({opcode}, self, other)"
     yield ""
     yield f"    def __r{row.operator}__(self, other: ValueNode | float) -> Self:"
-    yield f"        return making.binary({opcode}, other, self)"
+    yield f"        return apply.binary({opcode}, other, self)"
 
 
 def _power(opcode: int) -> Lines:
@@ -73,7 +73,7 @@ def _power(opcode: int) -> Lines:
         yield f"    def __{reflected}pow__(self, other: ValueNode | float, modulus: None = None) -> Self:"
         yield "        if modulus is not None:"
         yield '            raise TypeError("pow() of a Value takes no modulus")'
-        yield f"        return making.binary({opcode}, {operands})"
+        yield f"        return apply.binary({opcode}, {operands})"
 
 
 def _method(opcode: int, row: Operation) -> Lines:
@@ -87,10 +87,10 @@ def _method(opcode: int, row: Operation) -> Lines:
         called = f"Value({EXAMPLE['x']}).{method}({', '.join(str(EXAMPLE[other]) for other in others)}).data"
         yield from docstring(row, "        ", others, "A new `Value`.", called)
         if others:
-            yield f"        result: Self = making.apply({opcode}, self, {', '.join(others)})"
+            yield f"        result: Self = apply.apply({opcode}, self, {', '.join(others)})"
             yield "        return result"
         else:
-            yield f"        return making.unary({opcode}, self)"
+            yield f"        return apply.unary({opcode}, self)"
 
 
 def functions() -> Lines:
@@ -98,7 +98,7 @@ def functions() -> Lines:
     yield from header("functions of numbers, Values and arrays.")
     yield "from typing import TypeVar"
     yield ""
-    yield "from gradwalk.value.making import apply"
+    yield "from gradwalk.value.apply import apply"
     yield "from gradwalk.value.value import Value"
     yield ""
     names = [row.name for row in TABLE if row.is_function and row.name not in WRITTEN_BY_HAND]
@@ -125,7 +125,7 @@ def reductions() -> Lines:
     yield "from typing import TYPE_CHECKING, Any"
     yield ""
     yield "from gradwalk.base import _cython as cython"
-    yield "from gradwalk.value import making, variadic"
+    yield "from gradwalk.value import apply, variadic"
     yield ""
     yield from cython_imports()
     yield ""
@@ -139,12 +139,12 @@ def reductions() -> Lines:
         yield from _reduction_docstring(row)
         names = [f"all_{parameter}" for parameter in parameters]
         for parameter, listed in zip(parameters, names, strict=True):
-            yield f"    {listed} = making.listed({parameter})"
+            yield f"    {listed} = apply.listed({parameter})"
         for listed in names[1:]:
             yield f"    if len({names[0]}) != len({listed}):"
             yield f"        raise variadic.unequal({json.dumps(row.name)}, [{', '.join(names)}])"
         start = "start, " if row.starts else ""
-        yield f"    return making.variadic_node({opcode}, [{start}{', '.join('*' + listed for listed in names)}])"
+        yield f"    return apply.variadic_node({opcode}, [{start}{', '.join('*' + listed for listed in names)}])"
 
 
 def _reduction_docstring(row: Reduction) -> Lines:

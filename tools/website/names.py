@@ -30,8 +30,8 @@ def names_of(module: str) -> list[str]:
         module: The module, without gradwalk before it.
 
     Returns:
-        What `__all__` names; where there is none, the functions and classes that the file defines, and what it
-        imports under the same name again, as type checkers understand it.
+        What `__all__` names; where there is none, the functions and classes that the file defines, what it imports
+        under the same name again, as type checkers understand it, and all that it imports by a star.
     """
     loaded = importlib.import_module(f"gradwalk.{module}")
     if hasattr(loaded, "__all__"):
@@ -44,6 +44,8 @@ def _exported(tree: ast.Module) -> Iterator[str]:
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             yield statement.name
+        elif isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+            yield from importlib.import_module(str(statement.module)).__all__
         elif isinstance(statement, ast.ImportFrom):
             yield from (alias.name for alias in statement.names if alias.asname == alias.name)
 

@@ -17,7 +17,7 @@ from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.ops.formula import as_formula
 from gradwalk.ops.printing.printers import text
 from gradwalk.ops.rows import Gather, Operation, Reduction
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from website.plots import plot
 
 Point = tuple[float, tuple[float, ...]]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gradwalk.backend import thread_pool
 from gradwalk.backend.columns import Columns
+from gradwalk.backend.lane_count import FEWEST_LANES, lane_count
 from gradwalk.backend.launch import INSTRUCTION_SETS, USES_LIBMVEC, USES_OWN_FUNCTIONS, Launch, Plan, row_functions
 from gradwalk.backend.llvm.lane_machine import Lanes, RefusedError, compiled_schedule
 from gradwalk.backend.schedule.schedule import make_schedule
@@ -24,12 +25,6 @@ from gradwalk.program.program import Program
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Lanes per block: the first number, and for large batches twice and four times as many, while rows stay below so many
-# bytes. Larger blocks amortise finding out what an instruction is; smaller ones keep more rows in the cache.
-LANES = 128
-_MOST_LANES = 512
-_LARGEST_ROWS = 1 << 22
-_FEWEST_BLOCKS = 8  # of a batch that larger ones are made for: several threads are to share them
 # The most shards that a batch is cut into. It is no number of threads, which change no bit of a result: a thread takes
 # one shard after the other.
 SHARDS = 64
@@ -257,7 +252,7 @@ class LaneKernel:
     def _compile(self, single: bool) -> None:
         """Have machine code run from now on, where there is any for the program."""
         functions = row_functions(self._set, single) if USES_OWN_FUNCTIONS else {}
-        lanes = Lanes(self.instruction_set, USES_LIBMVEC, functions, self.lanes or LANES)
+        lanes = Lanes(self.instruction_set, USES_LIBMVEC, functions, self.lanes or FEWEST_LANES)
         refusal = "compiling it failed"
         try:
             found = compiled_schedule(self.schedule, lanes, single=single, contract=self.policy.contract)
@@ -305,14 +300,10 @@ class LaneKernel:
         return f"lanes: {why}"
 
     def _width(self, count: float, single: bool) -> int:
-        """How many lanes a block has. Sums depend on it: it follows from the program and the batch alone."""
+        """Return how many lanes a block has."""
         if self.lanes is not None:
             return self.lanes
-        width = LANES
-        row = self.schedule.slots * (4 if single else 8)
-        while width < _MOST_LANES and 2 * width * row <= _LARGEST_ROWS and 2 * width * _FEWEST_BLOCKS <= count:
-            width *= 2
-        return width
+        return lane_count(count, self.schedule.slots * (4 if single else 8))
 
     @property
     def _row(self) -> int:

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from gradwalk.explain.text import is_name, width
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.value.value import Value
 
 _FUNCTIONS = {row.name: row for row in TABLE if row.is_function}

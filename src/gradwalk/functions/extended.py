@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from gradwalk.functions import rows
 from gradwalk.ops.compiled.opcodes import NAMES
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.value.value import Value
 
 Scalar = TypeVar("Scalar", float, Value)

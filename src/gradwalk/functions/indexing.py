@@ -16,8 +16,8 @@ import numpy
 
 from gradwalk.ops.compiled.opcodes import NAMES
 from gradwalk.value import arrays
+from gradwalk.value.apply import apply, apply_variadic
 from gradwalk.value.convert import is_number
-from gradwalk.value.making import apply, apply_variadic
 from gradwalk.value.modes import is_staging
 from gradwalk.value.node import primal_of
 from gradwalk.value.value import Value

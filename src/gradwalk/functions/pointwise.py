@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.value.value import Value
 
 __all__ = [  # noqa: RUF022  in the order of the table

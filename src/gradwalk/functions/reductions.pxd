@@ -1,2 +1,2 @@
-from gradwalk.value cimport making
+from gradwalk.value cimport apply
 from gradwalk.value cimport variadic

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gradwalk.base import _cython as cython
-from gradwalk.value import making, variadic
+from gradwalk.value import apply, variadic
 
 if not TYPE_CHECKING and cython.compiled:
     import cython
@@ -37,8 +37,8 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], start: Any = 0.0) -> Any:
         >>> sumprod([1.0, 2.0], [3.0, 4.0])
         11.0
     """
-    all_p = making.listed(p)
-    all_q = making.listed(q)
+    all_p = apply.listed(p)
+    all_q = apply.listed(q)
     if len(all_p) != len(all_q):
         raise variadic.unequal("sumprod", [all_p, all_q])
-    return making.variadic_node(68, [start, *all_p, *all_q])
+    return apply.variadic_node(68, [start, *all_p, *all_q])

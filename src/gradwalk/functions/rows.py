@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gradwalk.ops.compiled.opcodes import NAMES
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 
 def _row(name: str) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from gradwalk.graph.record import CONSTANT, record
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.compiled.templates import OPERANDS, TOTAL, Template, expansion
 from gradwalk.ops.rows import Reduction
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.value.source.source_line import SourceLine
 from gradwalk.value.value import Value
 

@@ -22,7 +22,7 @@ Example:
 
 from __future__ import annotations
 
-from gradwalk.optim.optimisers import adam, adamw, momentum, sgd
+from gradwalk.optim.optimizers import adam, adamw, momentum, sgd
 from gradwalk.optim.schedules import (
     constant_schedule,
     cosine_decay_schedule,

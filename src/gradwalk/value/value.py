@@ -1,6 +1,6 @@
 """`Value`, a number that remembers how it was made.
 
-The file is Cython in pure-Python mode. Operators such as `+` and methods such as `exp` are in `operations.py`.
+The file is Cython in pure-Python mode. Operators such as `+` and methods such as `exp` are in `methods.py`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from gradwalk.base import c_compat
 from gradwalk.ops.compiled import evaluate
 from gradwalk.ops.compiled.evaluate import OPERATORS
 from gradwalk.ops.compiled.opcodes import NAMES, UFUNCS
-from gradwalk.value import arrays, conditions, convert, equality, making, modes, pickling, scalars
+from gradwalk.value import apply, arrays, conditions, convert, equality, modes, pickling, scalars
 from gradwalk.value import node as nodes
+from gradwalk.value.methods import Methods
 from gradwalk.value.node import ValueNode, as_text
-from gradwalk.value.operations import Operations
 from gradwalk.value.source.expr_repr import spelled
 from gradwalk.value.source.source_line import named_line, users_line
 from gradwalk.value.sweep import backward as sweep
@@ -38,7 +38,7 @@ _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
 @cython.no_gc
 @cython.cclass
-class Value(Operations):
+class Value(Methods):
     """A real number, how it was made, and (after `backward`) the derivative of the root with respect to it.
 
     Args:
@@ -333,8 +333,8 @@ class Value(Operations):
             3.0
         """
         if modes.is_staging() or modes.is_recorded_elsewhere(self):
-            return cython.cast(Value, making.unary(_stop_gradient, self))
-        out: Value = cython.cast(Value, making.new_node(nodes.UNCONNECTED, None, None, self._primal, 0.0, 0.0))
+            return cython.cast(Value, apply.unary(_stop_gradient, self))
+        out: Value = cython.cast(Value, apply.new_node(nodes.UNCONNECTED, None, None, self._primal, 0.0, 0.0))
         out._level = self._level
         return out
 
@@ -365,7 +365,7 @@ class Value(Operations):
         opcode = UFUNCS.get(ufunc.__name__, 0)
         has_own_operators = type(self) is not Value and opcode in OPERATORS  # or may: arrays of objects call them
         if opcode and method == "__call__" and not kwargs and not has_own_operators and convert.are_operands(inputs):
-            return making.applied(opcode, inputs)
+            return apply.applied(opcode, inputs)
         try:
             return getattr(ufunc, method)(*[arrays.of_object(operand) for operand in inputs], **kwargs)
         except TypeError as error:  # NumPy has no such function of objects, or an array cannot hold them
@@ -435,7 +435,7 @@ def _leaf(data: Any) -> object:
     """What `Value(data)` is, by the shortest way."""
     primal: cython.double = convert.real(data, "Value(data)")
     level: cython.int = 0 if modes.recordings == 0 else modes.depth()
-    out: Value = cython.cast(Value, making.new_leaf(primal, level))
+    out: Value = cython.cast(Value, apply.new_leaf(primal, level))
     if modes.open_switches != 0 and modes.remembers_lines():
         nodes.details_of(out).source = named_line(modes.scope_path())
     return out
@@ -457,7 +457,7 @@ def _with_partials(data: Any, children: Any, local_grads: Any) -> object:
     return out
 
 
-making.register(Value)
+apply.register(Value)
 c_compat.open_to_assignment(Value, _attributes)
 c_compat.construct_by(Value, _leaf, _with_partials)
 
@@ -499,10 +499,10 @@ def _joined(operator: str, left: Value, right: Any) -> object:
     if not isinstance(right, Value):
         right = scalars.number(right)
     whens = {"&": (right, 0.0), "|": (1.0, right), "^": (1.0 - right, right)}
-    out: ValueNode = making.ternary(_where, [left, *whens[operator]])
+    out: ValueNode = apply.ternary(_where, [left, *whens[operator]])
     for operand in (left, right):
         if isinstance(operand, Value) and not conditions.is_condition(operand):
-            out = making.ternary(_where, [making.binary(_equal, operand * (1.0 - operand), 0.0), out, math.nan])
+            out = apply.ternary(_where, [apply.binary(_equal, operand * (1.0 - operand), 0.0), out, math.nan])
     return out
 
 
@@ -511,7 +511,7 @@ def _compared(opcode: cython.int, left: object, right: object) -> object:
     """Whether a comparison holds; while a function is staged, that as a Value."""
     if modes.staging != 0:
         if modes.is_staging():
-            return making.binary(opcode, left, right)
+            return apply.binary(opcode, left, right)
         for operand in (left, right):
             if isinstance(operand, Value):
                 modes.refuse_if_staging(operand, "branches on")

@@ -120,7 +120,7 @@ PLANTED = """
 import sys
 import gradwalk
 from gradwalk import Value, check, source_lines
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 

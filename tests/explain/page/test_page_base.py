@@ -29,7 +29,7 @@ from gradwalk.ops.formula import evaluated, name, number, resolved, substituted,
 from gradwalk.ops.printing.printers import text
 from gradwalk.ops.table import GATHERS, REDUCTIONS, TABLE
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.value.making import apply, apply_variadic
+from gradwalk.value.apply import apply, apply_variadic
 
 WEB = ROOT / "web"
 NODE = shutil.which("node")

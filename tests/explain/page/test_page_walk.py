@@ -24,7 +24,7 @@ from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.modules import modules
 from gradwalk.ops.table import BY_NAME, TABLE
 from gradwalk.program.code.opcodes import TAKE
-from gradwalk.value.making import apply, apply_variadic
+from gradwalk.value.apply import apply, apply_variadic
 
 WEB = ROOT / "web"
 NODE = shutil.which("node")

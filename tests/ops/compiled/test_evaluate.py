@@ -21,7 +21,7 @@ from gradwalk.program.code.opcodes import CALL, DOT, LOAD, STORE, SUM
 PROGRAM = """
 import itertools, math, random
 from gradwalk.value.value import Value
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.ops.compiled.opcodes import OPCODES
 from gradwalk.ops.table import TABLE
 draw = random.Random(0)

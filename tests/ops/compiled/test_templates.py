@@ -15,7 +15,7 @@ from gradwalk.ops.compiled.templates import ADJOINT, OPERANDS, OUT, Instruction,
 from gradwalk.ops.formula import Formula, Functions, evaluated, name, number
 from gradwalk.ops.rows import Operation
 from gradwalk.ops.table import BY_NAME, TABLE
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 PLACES = [(row, position) for row in TABLE for position in range(row.arity)]
 TEMPLATES = pytest.mark.parametrize(("row", "position"), PLACES, ids=lambda x: getattr(x, "name", x))

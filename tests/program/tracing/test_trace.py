@@ -15,7 +15,7 @@ from gradwalk.functions.reductions import sumprod
 from gradwalk.graph.node import GraphError
 from gradwalk.program.tracing.trace import Recording, display_name, evaluate
 from gradwalk.trees.tree import Parameters
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of, open_inputs
 

@@ -42,7 +42,7 @@ from gradwalk import (
 )
 from gradwalk.nn import MLP
 from gradwalk.program.tracing.trace_cache import Statistics
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 from gradwalk.value.modes import depth
 from gradwalk.value.node import level_of
 

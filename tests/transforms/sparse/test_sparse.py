@@ -29,7 +29,7 @@ from gradwalk import (
     sparse_jacobian,
 )
 from gradwalk.transforms.sparse import sparse
-from gradwalk.value.making import apply
+from gradwalk.value.apply import apply
 
 
 def results(program: Program, x: Any) -> list[Any]:

@@ -27,7 +27,7 @@ from gradwalk.program.native.machine_code import compile_for, current_policy, pr
 from gradwalk.program.run import instruction_loop, scratch
 from gradwalk.program.run.rows import row_loops
 from gradwalk.program.run.rows.row_plan import RowPlan, row_plan
-from gradwalk.value.making import apply, apply_variadic
+from gradwalk.value.apply import apply, apply_variadic
 from gradwalk.value.modes import refuses_nans
 
 if not TYPE_CHECKING and cython.compiled:

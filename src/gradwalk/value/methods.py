@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from gradwalk.base import _cython as cython
 from gradwalk.base import c_compat, ieee
-from gradwalk.value import making
+from gradwalk.value import apply
 from gradwalk.value.node import ValueNode
 
 if not TYPE_CHECKING and cython.compiled:
@@ -15,7 +15,7 @@ if not TYPE_CHECKING and cython.compiled:
 
 @cython.no_gc
 @cython.cclass
-class Operations(ValueNode):
+class Methods(ValueNode):
     """What the table adds to a node. `Value` is the only subclass."""
 
     __slots__ = ()
@@ -25,54 +25,54 @@ class Operations(ValueNode):
             x: cython.double = self._primal
             y: cython.double = cython.cast(ValueNode, other)._primal
             out: cython.double = x + y
-            return making.new_node(1, self, cython.cast(ValueNode, other), out, 1.0, 1.0)
-        return making.binary(1, self, other)
+            return apply.new_node(1, self, cython.cast(ValueNode, other), out, 1.0, 1.0)
+        return apply.binary(1, self, other)
 
     def __radd__(self, other: ValueNode | float) -> Self:
-        return making.binary(1, other, self)
+        return apply.binary(1, other, self)
 
     def __sub__(self, other: ValueNode | float) -> Self:
         if c_compat.is_kind(other, ValueNode):
             x: cython.double = self._primal
             y: cython.double = cython.cast(ValueNode, other)._primal
             out: cython.double = x - y
-            return making.new_node(2, self, cython.cast(ValueNode, other), out, 1.0, -1.0)
-        return making.binary(2, self, other)
+            return apply.new_node(2, self, cython.cast(ValueNode, other), out, 1.0, -1.0)
+        return apply.binary(2, self, other)
 
     def __rsub__(self, other: ValueNode | float) -> Self:
-        return making.binary(2, other, self)
+        return apply.binary(2, other, self)
 
     def __mul__(self, other: ValueNode | float) -> Self:
         if c_compat.is_kind(other, ValueNode):
             x: cython.double = self._primal
             y: cython.double = cython.cast(ValueNode, other)._primal
             out: cython.double = x * y
-            return making.new_node(3, self, cython.cast(ValueNode, other), out, y, x)
-        return making.binary(3, self, other)
+            return apply.new_node(3, self, cython.cast(ValueNode, other), out, y, x)
+        return apply.binary(3, self, other)
 
     def __rmul__(self, other: ValueNode | float) -> Self:
-        return making.binary(3, other, self)
+        return apply.binary(3, other, self)
 
     def __truediv__(self, other: ValueNode | float) -> Self:
         if c_compat.is_kind(other, ValueNode):
             x: cython.double = self._primal
             y: cython.double = cython.cast(ValueNode, other)._primal
             out: cython.double = ieee.div(x, y)
-            return making.new_node(4, self, cython.cast(ValueNode, other), out, ieee.div(1.0, y), ieee.div(-out, y))
-        return making.binary(4, self, other)
+            return apply.new_node(4, self, cython.cast(ValueNode, other), out, ieee.div(1.0, y), ieee.div(-out, y))
+        return apply.binary(4, self, other)
 
     def __rtruediv__(self, other: ValueNode | float) -> Self:
-        return making.binary(4, other, self)
+        return apply.binary(4, other, self)
 
     def __pow__(self, other: ValueNode | float, modulus: None = None) -> Self:
         if modulus is not None:
             raise TypeError("pow() of a Value takes no modulus")
-        return making.binary(5, self, other)
+        return apply.binary(5, self, other)
 
     def __rpow__(self, other: ValueNode | float, modulus: None = None) -> Self:
         if modulus is not None:
             raise TypeError("pow() of a Value takes no modulus")
-        return making.binary(5, other, self)
+        return apply.binary(5, other, self)
 
     def pow(self, y: ValueNode | float) -> Self:
         """Power.
@@ -90,14 +90,14 @@ class Operations(ValueNode):
             >>> Value(0.5).pow(2.0).data
             0.25
         """
-        result: Self = making.apply(5, self, y)
+        result: Self = apply.apply(5, self, y)
         return result
 
     def __neg__(self) -> Self:
-        return making.unary(6, self)
+        return apply.unary(6, self)
 
     def __abs__(self) -> Self:
-        return making.unary(7, self)
+        return apply.unary(7, self)
 
     def abs(self) -> Self:
         """Absolute value.
@@ -111,7 +111,7 @@ class Operations(ValueNode):
             >>> Value(0.5).abs().data
             0.5
         """
-        return making.unary(7, self)
+        return apply.unary(7, self)
 
     def exp(self) -> Self:
         """Exponential.
@@ -125,7 +125,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).exp().data, 6)
             1.648721
         """
-        return making.unary(8, self)
+        return apply.unary(8, self)
 
     def expm1(self) -> Self:
         """exp(x) - 1, accurate near 0.
@@ -139,7 +139,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).expm1().data, 6)
             0.648721
         """
-        return making.unary(9, self)
+        return apply.unary(9, self)
 
     def exp2(self) -> Self:
         """2 to the power of x.
@@ -153,7 +153,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).exp2().data, 6)
             1.414214
         """
-        return making.unary(10, self)
+        return apply.unary(10, self)
 
     def log(self) -> Self:
         """Natural logarithm.
@@ -167,7 +167,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).log().data, 6)
             -0.693147
         """
-        return making.unary(11, self)
+        return apply.unary(11, self)
 
     def log2(self) -> Self:
         """Logarithm to base 2.
@@ -181,7 +181,7 @@ class Operations(ValueNode):
             >>> Value(0.5).log2().data
             -1.0
         """
-        return making.unary(12, self)
+        return apply.unary(12, self)
 
     def log10(self) -> Self:
         """Logarithm to base 10.
@@ -195,7 +195,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).log10().data, 6)
             -0.30103
         """
-        return making.unary(13, self)
+        return apply.unary(13, self)
 
     def log1p(self) -> Self:
         """log(1 + x), accurate near 0.
@@ -209,7 +209,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).log1p().data, 6)
             0.405465
         """
-        return making.unary(14, self)
+        return apply.unary(14, self)
 
     def sqrt(self) -> Self:
         """Square root.
@@ -223,7 +223,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).sqrt().data, 6)
             0.707107
         """
-        return making.unary(15, self)
+        return apply.unary(15, self)
 
     def cbrt(self) -> Self:
         """Cube root, also of negative numbers.
@@ -237,7 +237,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).cbrt().data, 6)
             0.793701
         """
-        return making.unary(16, self)
+        return apply.unary(16, self)
 
     def log1mexp(self) -> Self:
         """log(1 - exp(x)), accurate for all x < 0.
@@ -251,7 +251,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).log1mexp().data, 6)
             nan
         """
-        return making.unary(17, self)
+        return apply.unary(17, self)
 
     def sin(self) -> Self:
         """Sine of an angle in radians.
@@ -265,7 +265,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).sin().data, 6)
             0.479426
         """
-        return making.unary(18, self)
+        return apply.unary(18, self)
 
     def cos(self) -> Self:
         """Cosine of an angle in radians.
@@ -279,7 +279,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).cos().data, 6)
             0.877583
         """
-        return making.unary(19, self)
+        return apply.unary(19, self)
 
     def tan(self) -> Self:
         """Tangent of an angle in radians.
@@ -293,7 +293,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).tan().data, 6)
             0.546302
         """
-        return making.unary(20, self)
+        return apply.unary(20, self)
 
     def asin(self) -> Self:
         """Inverse sine, in radians.
@@ -307,7 +307,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).asin().data, 6)
             0.523599
         """
-        return making.unary(21, self)
+        return apply.unary(21, self)
 
     def arcsin(self) -> Self:
         """Inverse sine, in radians.
@@ -321,7 +321,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arcsin().data, 6)
             0.523599
         """
-        return making.unary(21, self)
+        return apply.unary(21, self)
 
     def acos(self) -> Self:
         """Inverse cosine, in radians.
@@ -335,7 +335,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).acos().data, 6)
             1.047198
         """
-        return making.unary(22, self)
+        return apply.unary(22, self)
 
     def arccos(self) -> Self:
         """Inverse cosine, in radians.
@@ -349,7 +349,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arccos().data, 6)
             1.047198
         """
-        return making.unary(22, self)
+        return apply.unary(22, self)
 
     def atan(self) -> Self:
         """Inverse tangent, in radians.
@@ -363,7 +363,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).atan().data, 6)
             0.463648
         """
-        return making.unary(23, self)
+        return apply.unary(23, self)
 
     def arctan(self) -> Self:
         """Inverse tangent, in radians.
@@ -377,7 +377,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arctan().data, 6)
             0.463648
         """
-        return making.unary(23, self)
+        return apply.unary(23, self)
 
     def sinh(self) -> Self:
         """Hyperbolic sine.
@@ -391,7 +391,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).sinh().data, 6)
             0.521095
         """
-        return making.unary(24, self)
+        return apply.unary(24, self)
 
     def cosh(self) -> Self:
         """Hyperbolic cosine.
@@ -405,7 +405,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).cosh().data, 6)
             1.127626
         """
-        return making.unary(25, self)
+        return apply.unary(25, self)
 
     def tanh(self) -> Self:
         """Hyperbolic tangent.
@@ -419,7 +419,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).tanh().data, 6)
             0.462117
         """
-        return making.unary(26, self)
+        return apply.unary(26, self)
 
     def asinh(self) -> Self:
         """Inverse hyperbolic sine.
@@ -433,7 +433,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).asinh().data, 6)
             0.481212
         """
-        return making.unary(27, self)
+        return apply.unary(27, self)
 
     def arcsinh(self) -> Self:
         """Inverse hyperbolic sine.
@@ -447,7 +447,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arcsinh().data, 6)
             0.481212
         """
-        return making.unary(27, self)
+        return apply.unary(27, self)
 
     def acosh(self) -> Self:
         """Inverse hyperbolic cosine.
@@ -461,7 +461,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).acosh().data, 6)
             nan
         """
-        return making.unary(28, self)
+        return apply.unary(28, self)
 
     def arccosh(self) -> Self:
         """Inverse hyperbolic cosine.
@@ -475,7 +475,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arccosh().data, 6)
             nan
         """
-        return making.unary(28, self)
+        return apply.unary(28, self)
 
     def atanh(self) -> Self:
         """Inverse hyperbolic tangent.
@@ -489,7 +489,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).atanh().data, 6)
             0.549306
         """
-        return making.unary(29, self)
+        return apply.unary(29, self)
 
     def arctanh(self) -> Self:
         """Inverse hyperbolic tangent.
@@ -503,7 +503,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arctanh().data, 6)
             0.549306
         """
-        return making.unary(29, self)
+        return apply.unary(29, self)
 
     def sinc(self) -> Self:
         """sin(π · x) / (π · x), and 1 at 0.
@@ -517,7 +517,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).sinc().data, 6)
             0.63662
         """
-        return making.unary(30, self)
+        return apply.unary(30, self)
 
     def sigmoid(self) -> Self:
         """1 / (1 + exp(-x)).
@@ -531,7 +531,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).sigmoid().data, 6)
             0.622459
         """
-        return making.unary(31, self)
+        return apply.unary(31, self)
 
     def expit(self) -> Self:
         """1 / (1 + exp(-x)).
@@ -545,7 +545,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).expit().data, 6)
             0.622459
         """
-        return making.unary(31, self)
+        return apply.unary(31, self)
 
     def relu(self) -> Self:
         """x where it is positive, else 0.
@@ -559,7 +559,7 @@ class Operations(ValueNode):
             >>> Value(0.5).relu().data
             0.5
         """
-        return making.unary(32, self)
+        return apply.unary(32, self)
 
     def softplus(self) -> Self:
         """log(1 + exp(x)).
@@ -573,7 +573,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).softplus().data, 6)
             0.974077
         """
-        return making.unary(33, self)
+        return apply.unary(33, self)
 
     def silu(self) -> Self:
         """x · sigmoid(x), also known as swish.
@@ -587,7 +587,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).silu().data, 6)
             0.31123
         """
-        return making.unary(34, self)
+        return apply.unary(34, self)
 
     def gelu(self) -> Self:
         """x · norm_cdf(x), exact and not by tanh.
@@ -601,7 +601,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).gelu().data, 6)
             0.345731
         """
-        return making.unary(35, self)
+        return apply.unary(35, self)
 
     def erf(self) -> Self:
         """Error function.
@@ -615,7 +615,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).erf().data, 6)
             0.5205
         """
-        return making.unary(36, self)
+        return apply.unary(36, self)
 
     def erfc(self) -> Self:
         """1 - erf(x), accurate for large x.
@@ -629,7 +629,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).erfc().data, 6)
             0.4795
         """
-        return making.unary(37, self)
+        return apply.unary(37, self)
 
     def erfcx(self) -> Self:
         """exp(x²) · erfc(x), which does not underflow.
@@ -643,7 +643,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).erfcx().data, 6)
             0.61569
         """
-        return making.unary(38, self)
+        return apply.unary(38, self)
 
     def norm_pdf(self) -> Self:
         """Density of the normal distribution.
@@ -657,7 +657,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).norm_pdf().data, 6)
             0.352065
         """
-        return making.unary(39, self)
+        return apply.unary(39, self)
 
     def norm_cdf(self) -> Self:
         """Normal distribution function.
@@ -671,7 +671,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).norm_cdf().data, 6)
             0.691462
         """
-        return making.unary(40, self)
+        return apply.unary(40, self)
 
     def ndtr(self) -> Self:
         """Normal distribution function.
@@ -685,7 +685,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).ndtr().data, 6)
             0.691462
         """
-        return making.unary(40, self)
+        return apply.unary(40, self)
 
     def norm_ppf(self) -> Self:
         """Quantile of the normal distribution: the inverse of norm_cdf.
@@ -699,7 +699,7 @@ class Operations(ValueNode):
             >>> Value(0.5).norm_ppf().data
             0.0
         """
-        return making.unary(41, self)
+        return apply.unary(41, self)
 
     def ndtri(self) -> Self:
         """Quantile of the normal distribution: the inverse of norm_cdf.
@@ -713,7 +713,7 @@ class Operations(ValueNode):
             >>> Value(0.5).ndtri().data
             0.0
         """
-        return making.unary(41, self)
+        return apply.unary(41, self)
 
     def gamma(self) -> Self:
         """Gamma function.
@@ -727,7 +727,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).gamma().data, 6)
             1.772454
         """
-        return making.unary(42, self)
+        return apply.unary(42, self)
 
     def lgamma(self) -> Self:
         """Logarithm of the absolute value of the gamma function.
@@ -741,7 +741,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).lgamma().data, 6)
             0.572365
         """
-        return making.unary(43, self)
+        return apply.unary(43, self)
 
     def gammaln(self) -> Self:
         """Logarithm of the absolute value of the gamma function.
@@ -755,7 +755,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).gammaln().data, 6)
             0.572365
         """
-        return making.unary(43, self)
+        return apply.unary(43, self)
 
     def digamma(self) -> Self:
         """Derivative of lgamma.
@@ -769,7 +769,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).digamma().data, 6)
             -1.96351
         """
-        return making.unary(44, self)
+        return apply.unary(44, self)
 
     def psi(self) -> Self:
         """Derivative of lgamma.
@@ -783,7 +783,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).psi().data, 6)
             -1.96351
         """
-        return making.unary(44, self)
+        return apply.unary(44, self)
 
     def trigamma(self) -> Self:
         """Derivative of digamma.
@@ -797,7 +797,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).trigamma().data, 6)
             4.934802
         """
-        return making.unary(45, self)
+        return apply.unary(45, self)
 
     def atan2(self, y: ValueNode | float) -> Self:
         """Angle of the point with ordinate x and abscissa y, in radians.
@@ -815,7 +815,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).atan2(2.0).data, 6)
             0.244979
         """
-        result: Self = making.apply(46, self, y)
+        result: Self = apply.apply(46, self, y)
         return result
 
     def arctan2(self, y: ValueNode | float) -> Self:
@@ -834,7 +834,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).arctan2(2.0).data, 6)
             0.244979
         """
-        result: Self = making.apply(46, self, y)
+        result: Self = apply.apply(46, self, y)
         return result
 
     def hypot(self, y: ValueNode | float) -> Self:
@@ -853,7 +853,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).hypot(2.0).data, 6)
             2.061553
         """
-        result: Self = making.apply(47, self, y)
+        result: Self = apply.apply(47, self, y)
         return result
 
     def maximum(self, y: ValueNode | float) -> Self:
@@ -872,7 +872,7 @@ class Operations(ValueNode):
             >>> Value(0.5).maximum(2.0).data
             2.0
         """
-        result: Self = making.apply(48, self, y)
+        result: Self = apply.apply(48, self, y)
         return result
 
     def minimum(self, y: ValueNode | float) -> Self:
@@ -891,7 +891,7 @@ class Operations(ValueNode):
             >>> Value(0.5).minimum(2.0).data
             0.5
         """
-        result: Self = making.apply(49, self, y)
+        result: Self = apply.apply(49, self, y)
         return result
 
     def where(self, y: ValueNode | float, z: ValueNode | float) -> Self:
@@ -912,7 +912,7 @@ class Operations(ValueNode):
             >>> Value(0.5).where(2.0, 3.0).data
             2.0
         """
-        result: Self = making.apply(50, self, y, z)
+        result: Self = apply.apply(50, self, y, z)
         return result
 
     def sign(self) -> Self:
@@ -927,10 +927,10 @@ class Operations(ValueNode):
             >>> Value(0.5).sign().data
             1.0
         """
-        return making.unary(51, self)
+        return apply.unary(51, self)
 
     def __floor__(self) -> Self:
-        return making.unary(52, self)
+        return apply.unary(52, self)
 
     def floor(self) -> Self:
         """Largest integer up to x.
@@ -944,10 +944,10 @@ class Operations(ValueNode):
             >>> Value(0.5).floor().data
             0.0
         """
-        return making.unary(52, self)
+        return apply.unary(52, self)
 
     def __ceil__(self) -> Self:
-        return making.unary(53, self)
+        return apply.unary(53, self)
 
     def ceil(self) -> Self:
         """Smallest integer from x on.
@@ -961,10 +961,10 @@ class Operations(ValueNode):
             >>> Value(0.5).ceil().data
             1.0
         """
-        return making.unary(53, self)
+        return apply.unary(53, self)
 
     def __trunc__(self) -> Self:
-        return making.unary(54, self)
+        return apply.unary(54, self)
 
     def trunc(self) -> Self:
         """x without its fraction.
@@ -978,7 +978,7 @@ class Operations(ValueNode):
             >>> Value(0.5).trunc().data
             0.0
         """
-        return making.unary(54, self)
+        return apply.unary(54, self)
 
     def rint(self) -> Self:
         """Nearest integer; the even one of two.
@@ -992,7 +992,7 @@ class Operations(ValueNode):
             >>> Value(0.5).rint().data
             0.0
         """
-        return making.unary(55, self)
+        return apply.unary(55, self)
 
     def less(self, y: ValueNode | float) -> Self:
         """1 where x < y, else 0.
@@ -1010,7 +1010,7 @@ class Operations(ValueNode):
             >>> Value(0.5).less(2.0).data
             1.0
         """
-        result: Self = making.apply(56, self, y)
+        result: Self = apply.apply(56, self, y)
         return result
 
     def less_equal(self, y: ValueNode | float) -> Self:
@@ -1029,7 +1029,7 @@ class Operations(ValueNode):
             >>> Value(0.5).less_equal(2.0).data
             1.0
         """
-        result: Self = making.apply(57, self, y)
+        result: Self = apply.apply(57, self, y)
         return result
 
     def equal(self, y: ValueNode | float) -> Self:
@@ -1048,7 +1048,7 @@ class Operations(ValueNode):
             >>> Value(0.5).equal(2.0).data
             0.0
         """
-        result: Self = making.apply(58, self, y)
+        result: Self = apply.apply(58, self, y)
         return result
 
     def __floordiv__(self, other: ValueNode | float) -> Self:
@@ -1056,11 +1056,11 @@ class Operations(ValueNode):
             x: cython.double = self._primal
             y: cython.double = cython.cast(ValueNode, other)._primal
             out: cython.double = ieee.floor_divide(x, y)
-            return making.new_node(59, self, cython.cast(ValueNode, other), out, 0.0, 0.0)
-        return making.binary(59, self, other)
+            return apply.new_node(59, self, cython.cast(ValueNode, other), out, 0.0, 0.0)
+        return apply.binary(59, self, other)
 
     def __rfloordiv__(self, other: ValueNode | float) -> Self:
-        return making.binary(59, other, self)
+        return apply.binary(59, other, self)
 
     def floor_divide(self, y: ValueNode | float) -> Self:
         """Quotient rounded down.
@@ -1078,7 +1078,7 @@ class Operations(ValueNode):
             >>> Value(0.5).floor_divide(2.0).data
             0.0
         """
-        result: Self = making.apply(59, self, y)
+        result: Self = apply.apply(59, self, y)
         return result
 
     def __mod__(self, other: ValueNode | float) -> Self:
@@ -1086,11 +1086,11 @@ class Operations(ValueNode):
             x: cython.double = self._primal
             y: cython.double = cython.cast(ValueNode, other)._primal
             out: cython.double = ieee.mod(x, y)
-            return making.new_node(60, self, cython.cast(ValueNode, other), out, 1.0, -ieee.floor_divide(x, y))
-        return making.binary(60, self, other)
+            return apply.new_node(60, self, cython.cast(ValueNode, other), out, 1.0, -ieee.floor_divide(x, y))
+        return apply.binary(60, self, other)
 
     def __rmod__(self, other: ValueNode | float) -> Self:
-        return making.binary(60, other, self)
+        return apply.binary(60, other, self)
 
     def mod(self, y: ValueNode | float) -> Self:
         """What remains of x / y rounded down, with the sign of y.
@@ -1108,7 +1108,7 @@ class Operations(ValueNode):
             >>> Value(0.5).mod(2.0).data
             0.5
         """
-        result: Self = making.apply(60, self, y)
+        result: Self = apply.apply(60, self, y)
         return result
 
     def fmod(self, y: ValueNode | float) -> Self:
@@ -1127,7 +1127,7 @@ class Operations(ValueNode):
             >>> Value(0.5).fmod(2.0).data
             0.5
         """
-        result: Self = making.apply(61, self, y)
+        result: Self = apply.apply(61, self, y)
         return result
 
     def remainder(self, y: ValueNode | float) -> Self:
@@ -1146,7 +1146,7 @@ class Operations(ValueNode):
             >>> Value(0.5).remainder(2.0).data
             0.5
         """
-        result: Self = making.apply(62, self, y)
+        result: Self = apply.apply(62, self, y)
         return result
 
     def fmax(self, y: ValueNode | float) -> Self:
@@ -1165,7 +1165,7 @@ class Operations(ValueNode):
             >>> Value(0.5).fmax(2.0).data
             2.0
         """
-        result: Self = making.apply(63, self, y)
+        result: Self = apply.apply(63, self, y)
         return result
 
     def fmin(self, y: ValueNode | float) -> Self:
@@ -1184,7 +1184,7 @@ class Operations(ValueNode):
             >>> Value(0.5).fmin(2.0).data
             0.5
         """
-        result: Self = making.apply(64, self, y)
+        result: Self = apply.apply(64, self, y)
         return result
 
     def copysign(self, y: ValueNode | float) -> Self:
@@ -1203,7 +1203,7 @@ class Operations(ValueNode):
             >>> Value(0.5).copysign(2.0).data
             0.5
         """
-        result: Self = making.apply(65, self, y)
+        result: Self = apply.apply(65, self, y)
         return result
 
     def logaddexp(self, y: ValueNode | float) -> Self:
@@ -1222,7 +1222,7 @@ class Operations(ValueNode):
             >>> round(Value(0.5).logaddexp(2.0).data, 6)
             2.201413
         """
-        result: Self = making.apply(66, self, y)
+        result: Self = apply.apply(66, self, y)
         return result
 
     def stop_gradient(self) -> Self:
@@ -1237,4 +1237,4 @@ class Operations(ValueNode):
             >>> Value(0.5).stop_gradient().data
             0.5
         """
-        return making.unary(67, self)
+        return apply.unary(67, self)

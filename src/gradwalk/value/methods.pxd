@@ -1,8 +1,8 @@
 from gradwalk.base cimport c_compat
 from gradwalk.base cimport ieee
-from gradwalk.value cimport making
+from gradwalk.value cimport apply
 from gradwalk.value.node cimport ValueNode
 
 
-cdef class Operations(ValueNode):
+cdef class Methods(ValueNode):
     pass
