@@ -340,8 +340,8 @@ def test_wrong_fused_rows_are_refused(tmp_path, formula):
 
 REDUCTIONS = "REDUCTIONS: tuple[Reduction, ...] = (\n"
 LOGSUMEXP = """    Reduction(
-        "logsumexp",
-        "logsumexp",
+        "logtotal",
+        "logtotal",
         f.log(0),
         where(x < total, total, x) + f.log1p(f.exp(where(x < total, x - total, total - x))),
         [f.exp(x - out)],
@@ -355,18 +355,18 @@ import copy, math, pickle
 import numpy
 import gradwalk.value.value
 from gradwalk import Graph, Value, check, draw, grad, hessian, jit, refresh, vmap, walk
-from gradwalk.math import logsumexp, sumprod
+from gradwalk.math import logtotal, sumprod
 
 numbers = [0.3, -1.2, 0.3, 2.0]
 total = sum(map(math.exp, numbers))
 expected, slopes = math.log(total), [math.exp(x) / total for x in numbers]
 close = lambda a, b: numpy.allclose(a, b, rtol=1e-13, atol=1e-15)
 
-assert close(logsumexp(numbers), expected) and type(logsumexp(iter(numbers))) is float
-assert logsumexp([1000.0, 1000.0]) == 1000.0 + math.log(2.0) and logsumexp([]) == -math.inf
+assert close(logtotal(numbers), expected) and type(logtotal(iter(numbers))) is float
+assert logtotal([1000.0, 1000.0]) == 1000.0 + math.log(2.0) and logtotal([]) == -math.inf
 leaves = [Value(x, label=f"x{i}") for i, x in enumerate(numbers)]
-out = logsumexp(leaves)
-assert out.op == "logsumexp" and out.operands == tuple(leaves)
+out = logtotal(leaves)
+assert out.op == "logtotal" and out.operands == tuple(leaves)
 assert close(out.data, expected) and close(out.partials, slopes)
 out.backward()
 assert close([x.grad for x in leaves], slopes)
@@ -375,21 +375,21 @@ assert len(graph) == 5
 assert pickle.loads(pickle.dumps(out)).data == copy.deepcopy(out).data == out.data
 graph = Graph.from_json(graph.to_json())
 step = walk(graph).backward[0].sentence
-assert "logsumexp scales: x0 gets upstream 1 times exp(x0 - out) (0.129919), making 0.129919" in step, step
+assert "logtotal scales: x0 gets upstream 1 times exp(x0 - out) (0.129919), making 0.129919" in step, step
 assert check(graph).ok and {row.verdict for row in check(graph).rows} == {"right"}
-assert ">logsumexp<" in draw(graph).svg and "logsumexp" in draw(graph).dot
+assert ">logtotal<" in draw(graph).svg and "logtotal" in draw(graph).dot
 leaves[1].data = 4.0
 refresh(out)
 assert close(out.data, math.log(total - math.exp(-1.2) + math.exp(4.0)))
 for wrong in (["2"], [None], [[1.0]]):
     try:
-        logsumexp(wrong)
+        logtotal(wrong)
     except TypeError as error:
-        assert "logsumexp() takes Values and real numbers, not" in str(error)
+        assert "logtotal() takes Values and real numbers, not" in str(error)
     else:
         raise AssertionError(wrong)
 
-f = lambda x: logsumexp(list(x))
+f = lambda x: logtotal(list(x))
 at = numpy.array(numbers)
 second = numpy.diag(slopes) - numpy.outer(slopes, slopes)
 assert close(jit(f)(at), expected)
@@ -421,7 +421,7 @@ def reduced(tmp_path_factory) -> Path:
 def test_new_reduction_works_uncompiled(reduced):
     result = run(sys.executable, "-c", REDUCED, cwd=reduced, PYTHONPATH="src")
     assert result.stdout == "uncompiled\n", result.stderr
-    assert "| `logsumexp(x)` |" in (reduced / "docs/operations_table.md").read_text(encoding="utf-8")
+    assert "| `logtotal(x)` |" in (reduced / "docs/operations_table.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -456,7 +456,7 @@ def test_new_reduction_is_on_the_page(reduced):
         import { Graph } from "./src/core/graph.js";
         import { computed, formula, writtenPartial } from "./src/walk/words.js";
         const leaf = (label, data) => ({ label, data, grad: 0 });
-        const out = { operation: "logsumexp", operands: [0, 1], partials: [0.5, 0.5], data: 1, grad: 1 };
+        const out = { operation: "logtotal", operands: [0, 1], partials: [0.5, 0.5], data: 1, grad: 1 };
         const document = { gradwalk: "graph", version: 1, outputs: [2], nodes: [leaf("a", 1), leaf("b", 1), out] };
         const graph = Graph.fromDocument(document).withData(new Map([[0, 2]]));
         const node = graph.nodes[2];
@@ -468,7 +468,7 @@ def test_new_reduction_is_on_the_page(reduced):
     data, partials, said = json.loads(result.stdout)
     assert data == pytest.approx(math.log(math.exp(2) + math.exp(1)), rel=1e-15)
     assert partials == pytest.approx([1 / (1 + math.exp(-1)), 1 / (1 + math.exp(1))], rel=1e-15)
-    assert said == ["v3 = logsumexp of 2 operands = 2.31326", "exp(x - out)", "exp(b - v3)"]
+    assert said == ["v3 = logtotal of 2 operands = 2.31326", "exp(x - out)", "exp(b - v3)"]
 
 
 WRONG_REDUCTIONS = {
