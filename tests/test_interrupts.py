@@ -200,7 +200,7 @@ def test_the_next_call_works(name):
 def test_batches_on_several_threads_never_hang(monkeypatch):
     """Interrupts while threads are started, asked, and waited for."""
     monkeypatch.setattr("gradwalk.backend.lane_kernel._LEAST_WORK", 0)
-    monkeypatch.setattr("gradwalk.backend.lane_kernel.LANES", 16)
+    monkeypatch.setattr("gradwalk.backend.lane_count.FEWEST_LANES", 16)
     x = numpy.arange(400.0)
     batch = jit(vmap(f))
     with threads(3):
