@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -510,6 +511,21 @@ def test_a_reduction_that_calls_unknown_functions_is_refused(tmp_path):
 
 def test_a_value_that_is_longer_than_a_line_is_refused(tmp_path):
     formula = " + ".join(f"f.exp(x + {i})" for i in range(10))
-    refused = generate(copied(tmp_path, f"""    Operation("long", "long", {formula}, [1], [REAL], "a row"),\n"""), "--check")
+    refused = generate(
+        copied(tmp_path, f"""    Operation("long", "long", {formula}, [1], [REAL], "a row"),\n"""), "--check"
+    )
     assert refused.returncode == 1
     assert "the value of long takes" in refused.stderr
+
+
+def test_the_row_in_contributing_is_a_small_change(tmp_path):
+    """Fewer than 60 lines, of which a contributor writes one."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^ +(Operation\(.*\),)$", text, re.M)
+    before, after = tmp_path / "before", tmp_path / "after"
+    copied(before, "")
+    assert generate(copied(after, f"    {row}\n")).returncode == 0
+    diff = run("git", "diff", "--no-index", "--numstat", str(before), str(after), cwd=tmp_path).stdout
+    counts = [tuple(map(int, line.split("\t")[:2])) for line in diff.splitlines() if "-" not in line.split("\t")[:2]]
+    assert 20 < sum(added for added, _ in counts) < 60
+    assert sum(removed for _, removed in counts) <= 4  # the line of facts, and the `if` that begins three chains
