@@ -35,10 +35,7 @@ def page(text: str) -> str:
 
 def _filled(block: re.Match[str]) -> str:
     kind, argument, body = block.groups()
-    if kind == "public-module":
-        names = [f"{argument}.{name}" for name in names_of(argument)]
-    else:
-        names = names_in(body)
+    names = [f"{argument}.{name}" for name in names_of(argument)] if kind == "public-module" else names_in(body)
     lines = [line for name in names for line in _entry(name, is_path=kind == "results")]
     return "\n".join([f"```{{{kind}}} {argument}".rstrip(), *lines, "```"])
 
@@ -80,13 +77,8 @@ def _first_line(definition: ast.FunctionDef | ast.ClassDef) -> str:
 
 def _methods(definition: ast.ClassDef) -> Iterator[ast.FunctionDef]:
     """Yield the public methods and properties of a class that have a docstring."""
-    for statement in definition.body:
-        if (
-            isinstance(statement, ast.FunctionDef)
-            and not statement.name.startswith("_")
-            and ast.get_docstring(statement)
-        ):
-            yield statement
+    methods = (x for x in definition.body if isinstance(x, ast.FunctionDef))
+    yield from (x for x in methods if not x.name.startswith("_") and ast.get_docstring(x))
 
 
 def _signature(definition: ast.FunctionDef | ast.ClassDef) -> str:
