@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import gradwalk
-from website.links import DOCS
+from website.links import DOCS, ROOT
 
 MODULES = (*gradwalk._NAMES["gradwalk"], "numpy.linalg")
 
@@ -73,7 +73,7 @@ def tree_of(module: str) -> ast.Module:
     Args:
         module: Its full name.
     """
-    path = Path(gradwalk.__file__).parent.joinpath(*module.split(".")[1:])
+    path = ROOT.joinpath("src", *module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return ast.parse(file.read_text(encoding="utf-8"))
 
