@@ -36,6 +36,7 @@ LINT = (
     ("-m", "mypy"),
     ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"),
     ("tools/generate.py", "--check"),
+    ("tools/reference_lines.py", "--check"),
     ("tools/microgpt_document.py", "--check"),
 )
 

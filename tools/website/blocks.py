@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 
 from website import gallery, operations, reference, tutorial
 from website.links import DOCS, ROOT, rewritten
-from website.names import names_of
+from website.names import names_in, names_of
 from website.pictures import in_both
 
 Block = Callable[[str, str], str]
@@ -34,7 +34,7 @@ def _written(block: re.Match[str]) -> str:
 
 def public(argument: str, body: str) -> str:
     """Write public names, one a line, from their docstrings."""
-    return reference.described(body.split())
+    return reference.described(names_in(body))
 
 
 def public_module(argument: str, body: str) -> str:
@@ -45,7 +45,7 @@ def public_module(argument: str, body: str) -> str:
 
 def results(argument: str, body: str) -> str:
     """Write what public functions return: classes that are not public themselves, by their paths, one a line."""
-    return reference.results(body.split())
+    return reference.results(names_in(body))
 
 
 def operations_block(argument: str, body: str) -> str:

@@ -1,0 +1,113 @@
+"""Write signatures and first lines into the blocks of docs/reference/*.md, for readers of the repository itself.
+
+The site shows the whole docstrings there instead (tools/website/blocks.py).
+
+usage: python tools/reference_lines.py [--check]
+
+With --check nothing is written, and the exit code is 1 if a page is out of date.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import operator
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from website.links import DOCS
+from website.names import HOMES, definition_of, names_in, names_of
+
+import gradwalk
+
+BLOCK = re.compile(r"^```\{(public|public-module|results)\} ?([^\n]*)\n(.*?)^```$", re.M | re.S)
+WIDTH = 100
+
+
+def page(text: str) -> str:
+    """Return the text of a page with its blocks filled."""
+    return BLOCK.sub(_filled, text)
+
+
+def _filled(block: re.Match[str]) -> str:
+    kind, argument, body = block.groups()
+    names = [f"{argument}.{name}" for name in names_of(argument)] if kind == "public-module" else names_in(body)
+    lines = [line for name in names for line in _entry(name, is_path=kind == "results")]
+    return "\n".join([f"```{{{kind}}} {argument}".rstrip(), *lines, "```"])
+
+
+def _entry(name: str, *, is_path: bool) -> Iterator[str]:
+    """Yield the lines for one name: its signature, the first line of its docstring, and the methods of a class."""
+    module, _, attribute = name.rpartition(".")
+    home = module if is_path else f"gradwalk.{module}" if module else HOMES[name]
+    definition = definition_of(home, attribute)
+    if definition is None:
+        yield from _assigned(name)
+        return
+    signature = name if is_path else name + _signature(definition)
+    yield from textwrap.wrap(signature, WIDTH, subsequent_indent="        ", break_on_hyphens=False)
+    yield f"    {_first_line(definition)}"
+    if isinstance(definition, ast.ClassDef):
+        for method in _methods(definition):
+            is_property = any(isinstance(x, ast.Name) and x.id == "property" for x in method.decorator_list)
+            called = "" if is_property else _signature(method)
+            yield f"    .{method.name}{called}: {_first_line(method)}"
+
+
+def _assigned(name: str) -> Iterator[str]:
+    """Yield the lines for a name that is no definition of gradwalk's: a constant, or a function of Python's `math`."""
+    thing = operator.attrgetter(name)(gradwalk)
+    if not callable(thing):
+        yield f"{name} = {thing!r}"
+    else:
+        yield from (name, f"    {'As in the `math` module of Python.' if name.startswith('math.') else _doc(thing)}")
+
+
+def _doc(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def _first_line(definition: ast.FunctionDef | ast.ClassDef) -> str:
+    return (ast.get_docstring(definition) or "").partition("\n")[0]
+
+
+def _methods(definition: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """Yield the public methods and properties of a class that have a docstring."""
+    methods = (x for x in definition.body if isinstance(x, ast.FunctionDef))
+    yield from (x for x in methods if not x.name.startswith("_") and ast.get_docstring(x))
+
+
+def _signature(definition: ast.FunctionDef | ast.ClassDef) -> str:
+    """Return the parameters of a function or class in parentheses, with defaults and without types."""
+    if isinstance(definition, ast.ClassDef):
+        methods = [x for x in definition.body if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
+        return _signature(methods[0]) if methods else ""
+    arguments = copy.deepcopy(definition.args)
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if argument is not None:
+            argument.annotation = None
+    return f"({re.sub(r'^(self|cls)(, )?', '', ast.unparse(arguments))})"
+
+
+def main() -> int:
+    """Write the pages, or check them; return the exit code."""
+    stale = []
+    for path in sorted((DOCS / "reference").glob("*.md")):
+        old = path.read_text(encoding="utf-8")
+        new = page(old)
+        if new != old:
+            stale.append(path.name)
+            if "--check" not in sys.argv:
+                path.write_text(new, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        print("out of date:", ", ".join(stale), "- run: python tools/reference_lines.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
