@@ -216,14 +216,7 @@ class ExtremeCall(BatchCall):
     """The maximum or minimum of each output over a batch as a call without derivatives.
 
     Its results are the extremes and then, for each output, the index of the first sample that has it. nan counts as
-    both the maximum and the minimum.
-
-    Args:
-        program: As for `BatchCall`, without summed outputs.
-        sizes: As for `BatchCall`.
-        constants: As for `BatchCall`.
-        backend: Makes kernels.
-        largest: Whether to compute the maximum.
+    both the maximum and the minimum. The program must not have summed outputs.
     """
 
     def __init__(
@@ -294,7 +287,7 @@ class ExtremeCall(BatchCall):
         half = self.outputs // 2
         bests, places = [], []
         for x, known, where in zip(tape.inline(self._program, inputs), best[:half], best[half:], strict=True):
-            # The comparison is false for nan and then negated: nan beats any number, and nothing beats nan.
+            # Comparisons with nan are false, so their negation makes nan better than any number. Nothing beats nan.
             no_better = tape.append("less_equal", x, known) if self._largest else tape.append("less_equal", known, x)
             is_number = tape.append("equal", known, known)
             better = tape.append("where", is_number, tape.append("sub", one, no_better), zero)

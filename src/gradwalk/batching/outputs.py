@@ -60,12 +60,7 @@ class Outputs:
                 self._copied.append((column, self.columns[i]))
 
     def fill(self, position: int, numbers: Any) -> None:
-        """Set one number of the result for all samples.
-
-        Args:
-            position: The position of the number, counted over all leaves.
-            numbers: A number for each sample, or one number for all samples.
-        """
+        """Set the number at this position, counted over all leaves, to one number per sample or one for all samples."""
         leaf = bisect.bisect_right(self._ends, position)
         column = self.columns[leaf]
         start = self._ends[leaf] - math.prod(column.shape[1:])

@@ -26,14 +26,7 @@ if not TYPE_CHECKING and cython.compiled:
 @cython.final
 @cython.cclass
 class ColumnForm(form.Form):
-    """A batched array.
-
-    Args:
-        dtype: The dtype of the array.
-        kind: The dtype of the computation.
-        axis: The batch axis.
-        shape: The shape of a sample.
-    """
+    """An array of this dtype with a batch axis; it is converted to `kind`, the dtype of the computation."""
 
     # The types of the fields of all classes are declared in prepared_batch.pxd.
 
@@ -55,12 +48,7 @@ class ColumnForm(form.Form):
 @cython.final
 @cython.cclass
 class SharedForm(form.Form):
-    """An array that all samples share; its dtype is checked because the dtype of the batch depends on it.
-
-    Args:
-        dtype: The dtype of the array.
-        inner: The form of the array.
-    """
+    """An array that all samples share. Its dtype is checked because the dtype of the batch depends on it."""
 
     def __init__(self, dtype: Any, inner: form.Form) -> None:
         self._dtype = dtype
@@ -90,13 +78,7 @@ class Maker:
 @cython.final
 @cython.cclass
 class Stacked(Maker):
-    """Makes results with a batch axis.
-
-    Args:
-        treedef: The treedef of the result for one sample.
-        axes: The batch axis of each leaf.
-        kind: The dtype of the arrays.
-    """
+    """Makes results with a batch axis: `axes` holds the batch axis of each leaf, `kind` the dtype."""
 
     def __init__(self, treedef: TreeDef, axes: list[Any], kind: Any) -> None:
         self._treedef = treedef
@@ -151,13 +133,7 @@ class Stacked(Maker):
 @cython.final
 @cython.cclass
 class Summed(Maker):
-    """Makes results that are sums or means over a batch.
-
-    Args:
-        treedef: The treedef of the result.
-        is_mean: Whether to compute means.
-        kind: The dtype of the arrays.
-    """
+    """Makes results of dtype `kind` that are sums or means over a batch."""
 
     def __init__(self, treedef: TreeDef, is_mean: bool, kind: Any) -> None:
         self._treedef = treedef
@@ -186,15 +162,7 @@ class Summed(Maker):
 @cython.final
 @cython.cclass
 class PreparedBatch:
-    """A kernel with the forms of its arguments and the maker of its results.
-
-    Args:
-        kernel: The kernel.
-        takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments, or None without keyword arguments.
-        maker: Makes the result.
-        kind: The dtype of the computation.
-    """
+    """A kernel with the forms of its arguments and the maker of its results; `kind` is the dtype of the computation."""
 
     def __init__(
         self, kernel: LaneKernel, takes: form.Form, keywords: form.Form | None, maker: Maker, kind: Any

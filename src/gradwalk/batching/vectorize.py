@@ -156,7 +156,7 @@ def vectorize(
             decorator with options, as in `@vectorize(signature="(i),(i)->()")`.
         signature: Core dimensions of operands and results, such as "(i),(),(i)->()", as in NumPy's gufuncs: the last
             dimensions of each array; dimensions of the same name have the same length. All dimensions before them are
-            broadcast. None if there are no core dimensions.
+            broadcast. None without core dimensions.
         excluded: Positions and names of arguments that are not broadcast: trees of numbers, as for `vmap`.
 
     Returns:

@@ -175,11 +175,6 @@ class Vmap(WrappedFunction[P, Any]):
 class Lowered:
     """A function of batches without its Python code, returned by `Vmap.lower`.
 
-    Args:
-        batching: The axes and the reduction.
-        key: The key of the batches that the function takes.
-        trace: The recording for one sample.
-
     Attributes:
         batching: The axes and the reduction.
     """

@@ -39,8 +39,8 @@ class Program:
         inputs: Number of inputs.
         constants: The constants, as floats.
         instructions: Int32 array with four entries per instruction: the opcode and the indices of up to three operands.
-            A call has the index of the call in `calls` and the position of the result among the call's results; `take`
-            has the index of its index operand and the index of its table in `tables`.
+            A call stores its index in `calls` and the position of the result among the call's results; `take`
+            stores the index of its index operand and the position of its table in `tables`.
         calls: Pairs of the function that is called and the indices of its operands.
         outputs: Indices of the outputs.
         input_names: Name of each input, or None for no names.

@@ -26,7 +26,7 @@ class Iterations:
 
     Args:
         body: The function of a step, whose name is used in the labels.
-        name: The name to use if `body` has no usable name.
+        name: The name to use if the name of `body` is not an identifier.
         tree: The initial carry.
     """
 

@@ -301,11 +301,7 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
 
 
 class Parameters:
-    """The names of the parameters of a function.
-
-    Args:
-        f: The function.
-    """
+    """The names of the parameters of a function."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f: Any = f

@@ -25,7 +25,7 @@ class PreparedCall:
     """A program with the forms of its arguments and of its result.
 
     Args:
-        interpreter: The interpreter of the program, whose inputs are the numbers of the arguments.
+        interpreter: The interpreter of the program.
         takes: The form of the tuple of positional arguments.
         keywords: The form of the dict of keyword arguments, or None without keyword arguments.
         makes: The form of the result, or None to unflatten it with `treedef`.

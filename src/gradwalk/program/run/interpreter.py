@@ -281,7 +281,7 @@ class Interpreter:
         return self.backends_beside(set())
 
     def backends_beside(self, known: set[int]) -> dict[str, str]:
-        """Return the same for calls whose `id` is not in `known`, and add their ids to `known`."""
+        """Return the backends, leaving out calls whose `id` is in `known`; the ids of other calls are added to it."""
         found = {"": self._backend()}
         for number, (call, _) in enumerate(self.code.calls):
             if id(call) not in known:
@@ -290,7 +290,7 @@ class Interpreter:
         return found
 
     def _backend(self) -> str:
-        """Return "llvm", or "interpreter" and the reason."""
+        """Return "llvm", or "interpreter" and why there is no machine code."""
         if self.machine_code is not None:
             return "llvm"
         why = why_not_compilable(self.code, self.policy)

@@ -381,12 +381,8 @@ class LoopRunner:
 class BackwardPass:
     """A backward pass through a loop: its memory, and the execution of its plan.
 
-    Args:
-        loop: The loop.
-        body: Runs a step of the backward pass: see `LoopRunner.backward`.
-        operands: The operands of the loop. The caller must keep this array and the next two alive during the pass.
-        seeds: The cotangents of the loop's results.
-        found: The array that receives the cotangents of the operands.
+    The arrays `operands`, `seeds` (cotangents of the loop's results) and `found` (receives the cotangents of the
+    operands) must stay alive during the pass, which holds pointers to them. For `body`, see `LoopRunner.backward`.
     """
 
     # The types of the fields are declared in loop_runner.pxd.

@@ -72,7 +72,7 @@ class Trace:
 
     @property
     def is_reusable(self) -> bool:
-        """Whether later calls may use the recording: it captures no Value of an enclosing recording."""
+        """Whether later calls may use the recording: it does not capture Values of enclosing recordings."""
         return not any(isinstance(value, Value) and level_of(value) > 0 for value in self.captured)
 
 

@@ -96,12 +96,7 @@ class NumberForm(Form):
 @cython.final
 @cython.cclass
 class ArrayForm(Form):
-    """A float64 array.
-
-    Args:
-        position: The position of the first number in the buffer.
-        shape: The shape of the array.
-    """
+    """A float64 array, whose first number is at `position` in the buffer."""
 
     def __init__(self, position: int, shape: tuple[int, ...]) -> None:
         self._position = position
@@ -182,13 +177,7 @@ class SequenceForm(Form):
 @cython.final
 @cython.cclass
 class DictForm(Form):
-    """A dict.
-
-    Args:
-        keys: The keys in the order of the leaves.
-        parts: The form of each key's value.
-        order: The keys in the order of new dicts.
-    """
+    """A dict; `keys` and `parts` are in the order of the leaves, `order` is the key order of new dicts."""
 
     def __init__(self, keys: list[Any], parts: list[Any], order: list[Any]) -> None:
         self._keys = keys

@@ -82,13 +82,7 @@ class _Node:
 @cython.final
 @cython.cclass
 class ModuleForm(form.Form):
-    """A Module whose parameters are numbers.
-
-    Args:
-        nodes: The nodes; the first node is the Module itself.
-        treedef: The treedef of the Module.
-        position: The position of the first parameter in the buffer.
-    """
+    """A Module whose parameters are numbers; the first parameter is at `position` in the buffer."""
 
     def __init__(self, nodes: list[Any], treedef: ModuleTreeDef, position: int) -> None:
         self._nodes = nodes
