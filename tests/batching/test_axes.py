@@ -174,7 +174,9 @@ class TestArguments:
 class TestWhatDoesNotFit:
     @pytest.mark.parametrize("in_axes", ["0", 1.0, {"x": 0}, numpy.int64(0), {0}])
     def test_in_axes_of_another_type(self, in_axes):
-        with pytest.raises(TypeError, match="in_axes takes an int, None, or a tuple with one for each argument, not"):
+        with pytest.raises(
+            TypeError, match="in_axes must be an int, None or a tuple with one entry for each argument, got"
+        ):
             batched(X, in_axes=in_axes)
 
     @pytest.mark.parametrize("reduce", ["avg", "Sum", "", 0, True])
@@ -191,10 +193,10 @@ class TestWhatDoesNotFit:
 
     def test_more_axes_than_arguments(self):
         with pytest.raises(
-            ValueError, match=r"in_axes=\(0, 0\) has 2 parts, and f\(\) was called with 1 positional arg"
+            ValueError, match=r"in_axes=\(0, 0\) has 2 entries, but f\(\) was called with 1 positional arg"
         ):
             batched(X, in_axes=(0, 0))
-        with pytest.raises(ValueError, match="was called with 2 positional arguments: give one for each"):
+        with pytest.raises(ValueError, match="was called with 2 positional arguments: give one entry for each"):
             batched(X, X, in_axes=[0], a=X)
 
     @pytest.mark.parametrize("axis", [2, -3, 17])
@@ -210,7 +212,7 @@ class TestWhatDoesNotFit:
 
     @pytest.mark.parametrize("number", [1.0, [1.0, 2.0], {"a": X, "b": 1}, Value(1.0), numpy.float64(1.0), MLP(1, [1])])
     def test_numbers_in_place_of_arrays(self, number):
-        with pytest.raises(TypeError, match="rate is or holds a number, which has no axis 0: a batch is a NumPy array"):
+        with pytest.raises(TypeError, match="rate is or holds a number, which has no axis 0: give a NumPy array"):
             batched(X, number)
 
     @pytest.mark.parametrize(("args", "in_axes"), [((X, 1.0), None), ((X, X), (None, [None])), ((), 0), (([],), 0)])
@@ -223,7 +225,7 @@ class TestWhatDoesNotFit:
     def test_batches_of_different_sizes(self):
         message = (
             "the batches of f() have different sizes: x, of shape (3, 4), has 3 along axis 0; rate, of shape (4, 3), "
-            "has 4 along axis 0. Give as many samples in each; in_axes has None for what all samples share"
+            "has 4 along axis 0. Give batches of one size, and None in in_axes for arguments that all samples share"
         )
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             batched(X, [X.T, X], in_axes=(0, [0, 1]))

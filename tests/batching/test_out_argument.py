@@ -315,7 +315,7 @@ class TestOverlaps:
         before = whole.copy()
         for other in (whole[::2], whole[:7], whole[13:6:-1]):
             with pytest.raises(
-                ValueError, match=r"out\[0\] and out\[1\]\['twice'\] overlap in memory, .* give arrays apart"
+                ValueError, match=r"out\[0\] and out\[1\]\['twice'\] overlap in memory: give separate arrays"
             ):
                 f(SEVEN, out=(whole[::2], {"twice": other}))
         assert numpy.array_equal(whole, before)
@@ -338,26 +338,26 @@ class TestWhatDoesNotFit:
     @pytest.mark.parametrize(
         ("error", "target", "text"),
         [
-            (ValueError, numpy.zeros(6), "out has shape (6,), and the result has shape (7,)"),
-            (ValueError, numpy.zeros((7, 1)), "out has shape (7, 1), and the result has shape (7,)"),
-            (TypeError, numpy.zeros(7, "f4"), "out is of float32, and the result is of float64"),
-            (TypeError, numpy.zeros(7, ">f8"), "out is of >f8, and the result is of float64"),
-            (TypeError, numpy.zeros(7, object), "out is of object, and the result is of float64"),
+            (ValueError, numpy.zeros(6), "out has shape (6,), but the result has shape (7,)"),
+            (ValueError, numpy.zeros((7, 1)), "out has shape (7, 1), but the result has shape (7,)"),
+            (TypeError, numpy.zeros(7, "f4"), "out has dtype float32, but the result has dtype float64"),
+            (TypeError, numpy.zeros(7, ">f8"), "out has dtype >f8, but the result has dtype float64"),
+            (TypeError, numpy.zeros(7, object), "out has dtype object, but the result has dtype float64"),
             (ValueError, numpy.broadcast_to(numpy.zeros(7), 7), "out is read-only"),
             (
                 ValueError,
                 numpy.lib.stride_tricks.as_strided(numpy.zeros(7), (7,), (0,)),
-                "out has elements that overlap, as its strides are (0,)",
+                "out has elements that overlap, because its strides are (0,)",
             ),
             (
                 ValueError,
                 numpy.lib.stride_tricks.as_strided(numpy.zeros(7), (7,), (4,)),
-                "out has elements that overlap, as its strides are (4,)",
+                "out has elements that overlap, because its strides are (4,)",
             ),
-            (TypeError, [0.0] * 7, "out is of type list, and results are written to NumPy arrays"),
-            (TypeError, (numpy.zeros(7),), "out is of type tuple, and results are written to NumPy arrays"),
-            (TypeError, 7.0, "out is of type float, and results are written to NumPy arrays"),
-            (TypeError, numpy.ma.zeros(7), "out is of type MaskedArray, and results are written to NumPy arrays"),
+            (TypeError, [0.0] * 7, "out is of type list, but must be a NumPy array"),
+            (TypeError, (numpy.zeros(7),), "out is of type tuple, but must be a NumPy array"),
+            (TypeError, 7.0, "out is of type float, but must be a NumPy array"),
+            (TypeError, numpy.ma.zeros(7), "out is of type MaskedArray, but must be a NumPy array"),
         ],
     )
     def test_arrays(self, error, target, text):
@@ -365,7 +365,10 @@ class TestWhatDoesNotFit:
         self.refused(error, text + cure, vmap(lambda x: x * 2), SEVEN, out=target)
 
     def test_the_other_way_round_for_float32(self):
-        text = "out is of float64, and the result is of float32: give an array such as numpy.empty((7,), numpy.float32)"
+        text = (
+            "out has dtype float64, but the result has dtype float32: give an array such as "
+            "numpy.empty((7,), numpy.float32)"
+        )
         self.refused(TypeError, text, vmap(lambda x: x * 2), SEVEN.astype("f4"), out=numpy.zeros(7))
 
     @pytest.mark.parametrize(
@@ -378,35 +381,37 @@ class TestWhatDoesNotFit:
     )
     def test_trees(self, target, what):
         text = (
-            f"{what}, and the result is (array of shape (7,), {{'a': array of shape (7, 3)}}): give a tree like it "
-            "with arrays to write to, and with None for what is to be new"
+            f"{what}, but the result is (array of shape (7,), {{'a': array of shape (7, 3)}}): give a tree of "
+            "the same structure with arrays to write to, or None for new arrays"
         )
         self.refused(ValueError, text, vmap(lambda x: (x[0], {"a": x})), TABLE, out=target)
 
     def test_parts_of_trees(self):
         f = vmap(lambda x: (x[0], {"a": x}))
         text = (
-            "out[1]['a'] has shape (3, 7), and the result has shape (7, 3): give an array such as "
+            "out[1]['a'] has shape (3, 7), but the result has shape (7, 3): give an array such as "
             "numpy.empty((7, 3), numpy.float64)"
         )
         self.refused(ValueError, text, f, TABLE, out=(numpy.zeros(7), {"a": numpy.zeros((3, 7))}))
         text = (
-            "out[1] is of type list, and the result is {'a': array of shape (7, 3)}: give a tree like it with arrays "
-            "to write to, and with None for what is to be new"
+            "out[1] is of type list, but the result is {'a': array of shape (7, 3)}: give a tree of the same "
+            "structure with arrays to write to, or None for new arrays"
         )
         self.refused(ValueError, text, f, TABLE, out=(numpy.zeros(7), [numpy.zeros((7, 3))]))
 
     def test_of_what_is_reduced(self):
-        text = "out has shape (1,), and the result has shape (): give an array such as numpy.empty((), numpy.float64)"
+        text = "out has shape (1,), but the result has shape (): give an array such as numpy.empty((), numpy.float64)"
         for reduce in ("sum", "max"):
             self.refused(ValueError, text, vmap(lambda x: x, reduce=reduce), SEVEN, out=numpy.zeros(1))
-        text = "out is of float64, and the result is of int64: give an array such as numpy.empty((), numpy.int64)"
+        text = (
+            "out has dtype float64, but the result has dtype int64: give an array such as numpy.empty((), numpy.int64)"
+        )
         self.refused(TypeError, text, vmap(lambda x: x, reduce="argmax"), SEVEN, out=numpy.zeros(()))
 
     def test_modules(self):
         model = MLP(3, [1])
         f = vmap(grad(lambda m, x: m(list(x)) ** 2), (None, 0), reduce="sum")
-        with pytest.raises(ValueError, match=r"out is of type MLP, and the result is an? MLP"):
+        with pytest.raises(ValueError, match=r"out is of type MLP, but the result is an? MLP"):
             f(model, TABLE, out=model)
 
     def test_values(self):
@@ -414,12 +419,12 @@ class TestWhatDoesNotFit:
         for f in (vmap(lambda x: x * x), vmap(lambda x: x * x, reduce="sum"), vmap(lambda x: x * x, reduce="max")):
             target = numpy.zeros(()) if f.batching.reduce else numpy.zeros(2)
             with pytest.raises(
-                TypeError, match=r"what <lambda>\(\) returns here are Values: .*vmap\(value_and_grad\(f\)\)"
+                TypeError, match=r"the results of <lambda>\(\) are Values here: .*vmap\(value_and_grad\(f\)\)"
             ):
                 f(x, out=target)
             with no_grad():
                 assert f(x, out=target) is target
-        with pytest.raises(TypeError, match="returns here are Values"):
+        with pytest.raises(TypeError, match="are Values here"):
             grad(lambda w: vmap(lambda x: w * x)(SEVEN, out=numpy.zeros(7)).sum())(1.0)
 
     def test_results_that_debug_nans_refuses(self):

@@ -55,9 +55,11 @@ class TestNewArrays:
 
     @pytest.mark.parametrize("axis", [3, -4, 9])
     def test_axes_that_there_are_not(self, axis):
-        with pytest.raises(ValueError, match=rf"out_axes has {axis} for an array of shape \(3, 4\): .* can be -3 to 2"):
+        with pytest.raises(
+            ValueError, match=rf"out_axes has {axis} for an array of shape \(3, 4\): .* must be from -3 to 2"
+        ):
             Outputs(structure(X), axis, 5, numpy.float64)
-        with pytest.raises(ValueError, match=r"out_axes has 1 for a number: .* can be -1 to 0"):
+        with pytest.raises(ValueError, match=r"out_axes has 1 for a number: .* must be from -1 to 0"):
             Outputs(structure(1.0), 1, 5, numpy.float64)
 
     def test_what_varies_has_an_axis(self):

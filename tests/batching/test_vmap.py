@@ -507,7 +507,7 @@ class TestRecording:
         assert "  r1 = r0 * k" in str(f.kernel).splitlines()
         g = vmap(cube)
         g(SEVEN)
-        with pytest.raises(ValueError, match="calls functions in Python: it is run one sample at a time"):
+        with pytest.raises(ValueError, match="calls Python functions and runs sample by sample"):
             _ = g.kernel
 
     def test_pickled_without_its_code(self):
@@ -516,9 +516,9 @@ class TestRecording:
         copy = pickle.loads(pickle.dumps(lowered))
         both(copy(W, TABLE, SEVEN), step(W, TABLE, SEVEN))
         both(copy(W, TABLE[:2], SEVEN[:2]), step(W, TABLE[:2], SEVEN[:2]))
-        with pytest.raises(TypeError, match=r"<lowered vmap of square_loss\(\)> was made for other arguments"):
+        with pytest.raises(TypeError, match=r"<lowered vmap of square_loss\(\)> was lowered for samples like"):
             copy(W, TABLE[:, :2], SEVEN)
-        with pytest.raises(ValueError, match=r"lower\(\) takes what follows from its arguments alone"):
+        with pytest.raises(ValueError, match=r"lower\(\) requires a function that depends on its arguments only"):
             vmap(cube).lower(SEVEN)
 
     def test_numbers_outside_are_what_they_were(self):

@@ -96,14 +96,14 @@ class TestWhatIsGiven:
 
     @pytest.mark.parametrize("numbers", [[], [1.0], [1.0, 2.0, 3.0], numpy.float32([1, 2, 3, 4])])
     def test_has_a_number_for_each_input(self, numbers):
-        with pytest.raises(ValueError, match=f"2 inputs takes as many numbers, not {len(numbers)}"):
+        with pytest.raises(ValueError, match=f"2 inputs takes one number per input, got {len(numbers)}"):
             of_row("mul", 2).run(numbers)
-        with pytest.raises(ValueError, match=f"2 inputs takes as many operands, not {len(numbers)}"):
+        with pytest.raises(ValueError, match=f"2 inputs takes one operand per input, got {len(numbers)}"):
             of_row("mul", 2)(list(numbers))
 
     @pytest.mark.parametrize("numbers", [numpy.zeros((2, 1)), [[1.0], [2.0]]])
     def test_is_a_row(self, numbers):
-        with pytest.raises(ValueError, match=r"takes a row of numbers, not an array of shape \(2, 1\)"):
+        with pytest.raises(ValueError, match=r"must be a 1-D array, got an array of shape \(2, 1\)"):
             of_row("mul", 2).run(numbers)
 
     def test_is_numbers(self):
@@ -307,7 +307,7 @@ class TestUnpickling:
         rebuilt, (names, *parts) = of_row("atan2", 2).__reduce__()
         assert names == ["atan2"]
         assert rebuilt(["hypot"], *parts).run([3.0, 4.0]).tolist() == [5.0]
-        with pytest.raises(ProgramError, match="pickled by another version of gradwalk: it uses 'zeta'"):
+        with pytest.raises(ProgramError, match="pickled by another version of gradwalk: 'zeta' is unknown"):
             rebuilt(["zeta"], *parts)
 
     def test_refuses_what_is_not_well_formed(self):

@@ -274,7 +274,7 @@ class TestInFunctions:
     def test_a_module_kept_from_a_recording_that_has_ended_is_refused(self):
         kept = []
         jit(lambda model: kept.append(model) or model(1.0))(Line(Value(2.0), Value(5.0)))
-        with pytest.raises(RecordingError, match="after the recording that it belongs to has ended"):
+        with pytest.raises(RecordingError, match="after the recording of its function has ended"):
             grad(kept[0])(1.0)
 
     def test_what_a_message_names(self):

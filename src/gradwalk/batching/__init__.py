@@ -1,1 +1,1 @@
-"""Many samples at once: `vmap`, NumPy's broadcasting, and batches larger than memory."""
+"""Batched evaluation: `vmap`, NumPy broadcasting, and batches larger than memory."""

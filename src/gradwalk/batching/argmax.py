@@ -1,8 +1,9 @@
-"""The largest or the smallest of numbers that are recorded, and which of them that is.
+"""Maximum and argmax of recorded numbers.
 
-All numbers that are the extreme have the same share in its derivative. So it is written as its number, which is a
-constant, plus the mean of what the numbers that equal it differ from it by: zeros, whose derivatives are 1. An infinite
-one is the mean of these numbers themselves, as infinities differ by nan. Where one is nan, all derivatives are nan.
+Numbers that tie for the extreme share its derivative equally. The extreme is computed as a constant, its number, plus
+the mean of the differences between the tied numbers and that constant: these are zeros with derivative 1. An infinite
+extreme is the mean of the tied numbers themselves, since differences of infinities are nan. If any number is nan, all
+derivatives are nan.
 """
 
 from __future__ import annotations
@@ -14,46 +15,35 @@ from gradwalk import math
 
 
 def share(x: Any, best: Any, *, largest: bool) -> tuple[Any, Any]:
-    """Return what is to be summed over all numbers.
+    """Return the terms of one number in two sums over all numbers.
 
     Args:
         x: One of the numbers.
-        best: The extreme, without derivative.
-        largest: Whether that is the largest.
+        best: The extreme, as a constant.
+        largest: Whether the extreme is the maximum.
 
     Returns:
-        How x differs from the extreme if it is that, and whether it is.
+        If x ties for the extreme, x - best (or x itself if the extreme is infinite) and 1; else 0 and 0.
     """
-    is_beaten = math.less(x, best) if largest else math.less(best, x)  # 0 at a tie, which so is a kink, and for nan
+    is_beaten = math.less(x, best) if largest else math.less(best, x)  # 0 at a tie, which is thus a kink, and for nan
     is_finite = math.less(math.fabs(best), math.inf)
     return math.where(is_beaten, 0.0, math.where(is_finite, x - best, x)), 1.0 - is_beaten
 
 
 def from_shares(best: Any, total: Any, count: Any) -> Any:
-    """Return the extreme, with its derivatives.
+    """Return the extreme with its derivatives.
 
     Args:
-        best: The extreme, without derivative.
-        total: The sum over all numbers of the first result of `share`.
-        count: The sum of the second.
-
-    Returns:
-        The extreme.
+        best: The extreme, as a constant.
+        total: The sum of the first results of `share` over all numbers.
+        count: The sum of the second results.
     """
     mean = math.where(math.equal(best, best), 1.0 / count, math.nan) * total
     return math.where(math.less(math.fabs(best), math.inf), best + mean, mean)
 
 
 def extreme(numbers: Sequence[Any], *, largest: bool) -> Any:
-    """Return the largest or the smallest of some numbers, nan where one is; equal ones share its derivative evenly.
-
-    Args:
-        numbers: Values or floats, at least one.
-        largest: Whether the largest is asked for.
-
-    Returns:
-        The extreme.
-    """
+    """Return the maximum or minimum of at least one number, nan if any is nan; ties share the derivative equally."""
     if len(numbers) == 1:
         return numbers[0]
     best = math.stop_gradient((math.maximum if largest else math.minimum)(*numbers))
@@ -62,18 +52,10 @@ def extreme(numbers: Sequence[Any], *, largest: bool) -> Any:
 
 
 def place(numbers: Sequence[Any], *, largest: bool) -> Any:
-    """Return which of some numbers is the largest or the smallest: the first that is, or the first nan.
-
-    Args:
-        numbers: Values or floats, at least one.
-        largest: Whether the largest is asked for.
-
-    Returns:
-        Its index, a Value without derivative, or a float.
-    """
+    """Return the index of the first maximum or minimum, or of the first nan; a float or a Value without derivative."""
     best, index = numbers[0], 0.0
     for i, x in enumerate(numbers[1:], 1):
         is_no_better = math.less_equal(x, best) if largest else math.less_equal(best, x)
-        is_better = math.where(math.equal(best, best), 1.0 - is_no_better, 0.0)  # nan is, and stays
+        is_better = math.where(math.equal(best, best), 1.0 - is_no_better, 0.0)  # nan counts as best, and stays
         best, index = math.where(is_better, x, best), math.where(is_better, float(i), index)
     return math.stop_gradient(index)

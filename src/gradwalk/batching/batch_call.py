@@ -1,7 +1,7 @@
-"""`BatchCall`: a batch inside of a larger function that is recorded, as one instruction with the program of a sample.
+"""`BatchCall`: a batch inside a larger recorded function, as one instruction that holds the program of a sample.
 
-Its derivatives are batches again. The adjoint of what all samples share is summed over the batch, and that of a column
-is a column; so are the tangents of sums and columns. Results that are summed have one seed for all samples.
+Its derivatives are batches too. Shared inputs have one cotangent, which is summed over the batch; columns have a
+cotangent for each sample. Summed outputs have one seed, which all samples share.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from gradwalk.program.tracing.trace import Indices
 
 
 class Sizes(NamedTuple):
-    """How many numbers of a sample's program are of which kind.
+    """Numbers of inputs and outputs by type.
 
     Attributes:
-        shared: Inputs that all samples share.
-        columns: Inputs of which each sample has one of its own, as an operand of the call.
-        summed: Outputs that are summed over the batch; the others are stacked.
+        shared: Number of inputs that all samples share.
+        columns: Number of inputs with one operand per sample.
+        summed: Number of outputs that are summed over the batch; the other outputs are stacked.
     """
 
     shared: int
@@ -43,15 +43,16 @@ class Sizes(NamedTuple):
 class BatchCall(Call):
     """A batch as a call.
 
-    Its operands are what all samples share, and then column by column what each has of its own; its results the sums
-    over the batch, and then column by column what is stacked.
+    Its operands are the shared numbers and then the columns, one after the other. Its results are the sums over the
+    batch and then the stacked outputs, column by column.
 
     Args:
-        program: Of one sample, from what is shared, a number of each column and each constant column to the outputs
-            that are summed and those that are stacked. It calls no function of Python.
-        sizes: How many numbers are of which kind.
-        constants: The columns that are no operands; an array of float64 with a row for each sample.
-        backend: What makes kernels.
+        program: The program of one sample, without calls of Python functions. Its inputs are the shared numbers, a
+            number of each column and a number of each constant column; its outputs are the summed ones, then the
+            stacked ones.
+        sizes: Numbers of inputs and outputs by type.
+        constants: The columns that are not operands, a float64 array with one row per sample.
+        backend: Makes kernels.
     """
 
     name = "vmap"
@@ -83,12 +84,12 @@ class BatchCall(Call):
         return found
 
     def _parted(self, operands: Floats) -> tuple[Floats, list[NDArray[Any]]]:
-        """Part the operands: what is shared, and the columns, those that are constants included."""
+        """Split the operands into the shared numbers and the columns, including the constant columns."""
         shared, columns, _ = self._sizes
         return operands[:shared], [operands[shared:].reshape(columns, self._count).T, self._constants]
 
     def _stack(self, operands: Floats, stacked: Floats) -> None:
-        """Write the outputs that are stacked, one in each row."""
+        """Compute the stacked outputs, one per row of `stacked`."""
         shared, columns = self._parted(operands)
         kernel = self._stacking
         fixed = kernel.run(shared, columns, list(stacked), self._count, single=False)
@@ -100,7 +101,7 @@ class BatchCall(Call):
         return self._kernel(range(self._sizes.summed), reduced=True)
 
     def backends(self, known: set[int]) -> dict[str, str]:
-        """Return what runs it: see `Call.backends`."""
+        """Return the backends: see `Call.backends`."""
         made = [(name, vars(self).get(f"_{name}")) for name in ("summing", "stacking")]
         return {
             name: text for part, kernel in made if kernel for name, text in prefix_keys(part, kernel.backends).items()
@@ -111,7 +112,7 @@ class BatchCall(Call):
         return self._kernel(range(self._sizes.summed, len(self._program.outputs)), reduced=False)
 
     def _kernel(self, outputs: range, *, reduced: bool) -> Kernel:
-        """What computes some of the outputs."""
+        """Return a kernel that computes some of the outputs."""
         tape, inputs, found = to_tape(self._program)
         varies = [i >= self._sizes.shared for i in range(len(inputs))]
         return self._backend(tape.program([found[i] for i in outputs]), varies, reduced=reduced)
@@ -121,7 +122,7 @@ class BatchCall(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the batch of the adjoints: see `Call.vjp_needed`."""
+        """Append the batch of the cotangents: see `Call.vjp_needed`."""
         shared, columns, summed = self._sizes
         count = self._count
         asked = (*wanted[:shared], *(any(wanted[i : i + count]) for i in range(shared, self.inputs, count or 1)))
@@ -138,7 +139,7 @@ class BatchCall(Call):
         return found
 
     def _back(self, asked: Sequence[bool]) -> BatchCall:
-        """The batch of the adjoints of some inputs."""
+        """Return the batch that computes the cotangents of some inputs."""
         shared, columns, summed = self._sizes
         tape = Tape()
         of_shared = [tape.input() for _ in range(shared)]
@@ -162,7 +163,7 @@ class BatchCall(Call):
 
     @cached_property
     def _forward(self) -> BatchCall:
-        """The batch of the tangents of all outputs."""
+        """The batch that computes the tangents of all outputs."""
         shared, columns, summed = self._sizes
         tape = Tape()
         of_shared, by_shared = ([tape.input() for _ in range(shared)] for _ in range(2))
@@ -175,12 +176,12 @@ class BatchCall(Call):
 
     @property
     def portable(self) -> Program:
-        """The batch as a loop over its samples."""
+        """The batch as a loop over the samples."""
         shared, columns, summed = self._sizes
         constants = self._constants.shape[1]
         stacked = len(self._program.outputs) - summed
         step = Tape()
-        step.input()  # the count
+        step.input()  # the loop counter
         totals = [step.input() for _ in range(summed)]
         outputs = step.inline(self._program, [step.input() for _ in range(shared + columns + constants)])
         added = [step.append("add", total, one) for total, one in zip(totals, outputs, strict=False)]
@@ -196,7 +197,7 @@ class BatchCall(Call):
         return tape.program([*results[:summed], *(index for j in range(stacked) for index in rows[j::stacked])])
 
     def flat(self) -> Program:
-        """Return the batch as one program, sample after sample."""
+        """Return the batch as one program that computes sample after sample."""
         shared, columns, summed = self._sizes
         tape = Tape()
         of_shared = [tape.input() for _ in range(shared)]
@@ -212,17 +213,10 @@ class BatchCall(Call):
 
 
 class ExtremeCall(BatchCall):
-    """The largest or smallest of each output over a batch as a call, which has no derivative.
+    """The maximum or minimum of each output over a batch as a call without derivatives.
 
-    Its results are the extremes and then, for each output, the number of the first sample that has it; nan counts as
-    the largest and the smallest.
-
-    Args:
-        program: As of `BatchCall`, with no outputs that are summed.
-        sizes: As of `BatchCall`.
-        constants: As of `BatchCall`.
-        backend: What makes kernels.
-        largest: Whether the largest is asked for.
+    Its results are the extremes and then, for each output, the index of the first sample that has it. nan counts as
+    both the maximum and the minimum. The program must not have summed outputs.
     """
 
     def __init__(
@@ -246,11 +240,11 @@ class ExtremeCall(BatchCall):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Return that no adjoint goes back: see `Call.vjp_needed`."""
+        """Return symbolic zeros: extremes and their indices are treated as constants."""
         return [NO_INDEX] * self.inputs
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Return that no tangent goes on: see `Call.jvp`."""
+        """Return symbolic zeros: extremes and their indices are treated as constants."""
         return [NO_INDEX] * self.outputs
 
     @property
@@ -265,7 +259,7 @@ class ExtremeCall(BatchCall):
         return tape.program(append_call(whole, tape, operands))
 
     def flat(self) -> Program:
-        """Return the search as one program, sample after sample."""
+        """Return the search as one program that computes sample after sample."""
         tape, operands, of_columns = self._begun()
         best, shared = operands[: self.outputs], operands[self.outputs :]
         for i, numbers in enumerate(self._constants.tolist()):
@@ -274,7 +268,7 @@ class ExtremeCall(BatchCall):
         return tape.program(best)
 
     def _begun(self) -> tuple[Tape, Indices, list[Indices]]:
-        """A tape with the operands: on it, what is best before the first sample, what is shared, and the columns."""
+        """Return a tape, the initial carry followed by the shared operands, and the columns."""
         shared, columns, _ = self._sizes
         tape = Tape()
         inputs = [tape.input() for _ in range(shared)]
@@ -285,7 +279,7 @@ class ExtremeCall(BatchCall):
 
     @cached_property
     def _step(self) -> Program:
-        """The program that goes on to a sample, from its number, what has been best and where, to the same."""
+        """The program of one step, which updates the extremes and their indices with one sample."""
         tape = Tape()
         place, zero, one = tape.input(), tape.constant(0.0), tape.constant(1.0)
         best = [tape.input() for _ in range(self.outputs)]
@@ -293,7 +287,7 @@ class ExtremeCall(BatchCall):
         half = self.outputs // 2
         bests, places = [], []
         for x, known, where in zip(tape.inline(self._program, inputs), best[:half], best[half:], strict=True):
-            # Of a comparison that nan makes false the contrary: nan is better than any number, and nothing than nan.
+            # Comparisons with nan are false, so their negation makes nan better than any number. Nothing beats nan.
             no_better = tape.append("less_equal", x, known) if self._largest else tape.append("less_equal", known, x)
             is_number = tape.append("equal", known, known)
             better = tape.append("where", is_number, tape.append("sub", one, no_better), zero)

@@ -1,4 +1,4 @@
-"""`BatchedTrace`: a function recorded for one sample, and how it is run on a batch of them."""
+"""`BatchedTrace`: a function recorded for one sample and run on batches."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from gradwalk.program.tracing.trace_cache import Trace
 from gradwalk.trees.tree import TreeDef, scalars, size, write
 from gradwalk.value.modes import depth, is_without_gradient, refuses_nans
 
-_LEAST_WHOLE = 1000  # instructions, of all samples together: fewer are recorded one by one
+_LEAST_WHOLE = 1000  # instructions of all samples; shorter batches are recorded sample by sample
 _BACKEND: Backend = make_kernel
 
 
 class _MadeOf(NamedTuple):
-    """What a batch as a call is made of: see `BatchCall`."""
+    """The parts of a batch as a call: see `BatchCall`."""
 
     operands: list[Any]
     program: Program
@@ -43,10 +43,11 @@ class BatchedTrace(Trace):
     """A recording of a function for one sample.
 
     Attributes:
-        kernel: What runs the program on a batch; None where the program calls Python functions of what varies.
+        kernel: The kernel that runs the program on a batch; None if the program calls Python functions of batched
+            inputs.
         treedef: The treedef of the result for one sample.
-        fixed: The positions of the outputs that are the same for all samples.
-        prepared: By the types of arrays: what batches of them are tried with first, or None.
+        fixed: Positions of the outputs that are the same for all samples.
+        prepared: Maps the dtypes of the arrays to the prepared batch to try first, or None.
     """
 
     kernel: Kernel | None
@@ -56,35 +57,28 @@ class BatchedTrace(Trace):
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs it: see `Statistics`."""
+        """The backends of the kernel or the program; see `Statistics`."""
         return self.program.backends if self.kernel is None else self.kernel.backends
 
     def prepared_for(self, batch: Batch, batching: Batching) -> PreparedBatch | None:
-        """Return what batches like this one are tried with first; None where each needs a closer look.
-
-        Args:
-            batch: The batch.
-            batching: The axes of arguments and results.
-        """
+        """Return the prepared batch for batches like this one, or None if they need the general path."""
         types = tuple([array.dtype for array in batch.arrays])
         if types not in self.prepared:
             self.prepared[types] = prepared_batch(batching, batch, self)
         return self.prepared[types]
 
     def results(self, batch: Batch, batching: Batching, out: Any = None) -> Any:
-        """Return the results for a batch: with a batch axis, or reduced over it.
+        """Return the results for a batch, stacked along a batch axis or reduced over it.
 
         Args:
             batch: The batch.
-            batching: The axes of arguments and results.
-            out: What the results are to be written to: see `vmap`.
-
-        Returns:
-            The tree of results.
+            batching: The axes of arguments and results, and the reduction.
+            out: Arrays to write the results to: see `vmap`.
 
         Raises:
-            TypeError: `out` has something else than arrays of the right type, or results hold Values.
-            ValueError: The results do not fit `out` or `out_axes`.
+            TypeError: `out` holds something other than arrays of the right dtype, or is given and the results are
+                Values.
+            ValueError: The results do not match `out` or `out_axes`.
         """
         if batching.reduce is not None:
             return self._reduced(batch, batching, out)
@@ -94,14 +88,14 @@ class BatchedTrace(Trace):
         kind = object if has_values else batch.kind
         outputs = Outputs(self.treedef, batching.out_axes, batch.size, kind, out)
         outputs.refuse_varying(self.fixed)
-        found: dict[int, Any]  # by position
+        found: dict[int, Any]  # maps positions to numbers
         if self.stays_whole(batch):
             found = dict(enumerate(self._whole(batch, reduced=False)))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
         elif self.kernel is None or has_values or refuses_nans():
             found = dict(enumerate(map(as_array, self._one_by_one(batch, has_values))))
             found |= zip(self.fixed, self._fixed_results(batch) if self.fixed else [], strict=True)
-        else:  # the kernel writes what varies to the columns itself
+        else:  # the kernel writes varying results to the columns itself
             outputs.keep_apart(batch.varying)
             found = dict(zip(self.fixed, self._run(self.kernel, batch, outputs.columns).tolist(), strict=True))
         for position, numbers in found.items():
@@ -109,26 +103,14 @@ class BatchedTrace(Trace):
         return outputs.tree()
 
     def unflatten(self, numbers: Any, kind: type[numpy.floating[Any]]) -> Any:
-        """Return the result that consists of these numbers.
-
-        Args:
-            numbers: The numbers of the result, an array.
-            kind: The type of the arrays in the result, unless there are Values among the numbers.
-        """
+        """Return the result with these numbers, as arrays of dtype `kind` unless there are Values."""
         if numbers.dtype == object:
             return self.treedef.filled(numbers)
         with numpy.errstate(over="ignore"):
             return self.treedef.filled(numbers.astype(kind))
 
     def sums(self, batch: Batch) -> Any:
-        """Return the sum over a batch of each number of the result: float64, or objects where Values come out.
-
-        Args:
-            batch: The batch.
-
-        Returns:
-            One sum for each number of the result.
-        """
+        """Return the sum over a batch of each number of the result: float64, or objects if the results are Values."""
         has_values = self._has_values(batch)
         if self.stays_whole(batch):
             return as_array([total for [total] in self._whole(batch, reduced=True)])
@@ -137,69 +119,46 @@ class BatchedTrace(Trace):
         return self._run(self.kernel, batch, [])
 
     def targets(self, batch: Batch, batching: Batching, out: Any, kind: Any) -> list[Target]:
-        """Return what each leaf of a reduced result is to be written to: see `targets_of`.
-
-        Args:
-            batch: The batch.
-            batching: The axes of arguments and results.
-            out: What the result is to be written to, not None: see `vmap`.
-            kind: The type of the numbers.
+        """Return the target array of each leaf of a reduced result: see `targets_of`.
 
         Raises:
-            TypeError: `out` has something else than arrays of the type, or the result holds Values.
-            ValueError: The result does not fit `out`.
+            TypeError: `out` holds something other than arrays of dtype `kind`, or the result holds Values.
+            ValueError: The result does not match `out`.
         """
         self.refuse_values(batch, batching)
         return targets_of(out, self.treedef.with_shapes(self.treedef.array_shapes), kind)
 
     def refuse_values(self, batch: Batch, batching: Batching) -> None:
-        """Raise `TypeError` where the results for a batch hold Values, which `out` has no room for.
-
-        Args:
-            batch: The batch.
-            batching: What the function is called.
-        """
+        """Raise `TypeError` if the results for a batch are Values, which cannot be written to `out`."""
         if self._has_values(batch):
             raise TypeError(
-                f"out= takes numbers, and what {batching.name} returns here are Values: take derivatives inside, as in "
-                "vmap(value_and_grad(f)), or call it under no_grad()"
+                f"out= requires numbers, but the results of {batching.name} are Values here: take derivatives inside, "
+                "as in vmap(value_and_grad(f)), or call it under no_grad()"
             )
 
     def _reduced(self, batch: Batch, batching: Batching, out: Any) -> Any:
         targets = [] if out is None else self.targets(batch, batching, out, batch.kind)
         results = batching.of_sums(self.sums(batch), batch.size)
         if batching.reduce == "mean" and self.fixed and batch.size:
-            results[self.fixed] = self._fixed_results(batch)  # the sum of equal numbers may be rounded
+            results[self.fixed] = self._fixed_results(batch)  # a mean of equal numbers would have a rounding error
         result = self.unflatten(results, batch.kind)
         return result if out is None else put(result, targets)
 
     def _has_values(self, batch: Batch) -> bool:
-        """Whether Values are to come out."""
+        """Return whether the results are Values."""
         return (batch.has_values or bool(self.captured)) and not is_without_gradient()
 
     def stays_whole(self, batch: Batch) -> bool:
-        """Return whether a batch of Values is one instruction of what is being recorded: unless it is short.
-
-        Args:
-            batch: The batch.
-
-        Returns:
-            True or False.
-        """
+        """Return whether a batch of Values is recorded as one instruction; short batches are recorded by sample."""
         if not self._has_values(batch):
             return False
         is_long = batch.size * max(weight(self.program), 1) >= _LEAST_WHOLE
         return is_long and depth() > 0 and self.kernel is not None and not refuses_nans()
 
     def extremes(self, batch: Batch, *, largest: bool) -> tuple[list[Any], list[Any]]:
-        """Return the largest or the smallest of each output over a batch that stays whole; no derivative goes there.
+        """Return the maximum or minimum of each output over a batch and the index of the first sample that has it.
 
-        Args:
-            batch: The batch.
-            largest: Whether the largest is asked for.
-
-        Returns:
-            Of each output the extreme, and the number of the first sample that has it.
+        The batch must satisfy `stays_whole`. Both results are constants for differentiation.
         """
         made_of = self._as_call(batch, range(len(self.program.outputs)), summed=0)
         call = ExtremeCall(made_of.program, made_of.sizes, made_of.constants, _BACKEND, largest=largest)
@@ -207,7 +166,7 @@ class BatchedTrace(Trace):
         return results[: len(results) // 2], results[len(results) // 2 :]
 
     def _whole(self, batch: Batch, *, reduced: bool) -> list[list[Any]]:
-        """The outputs for a batch as results of one call: each output's sum or, if it varies, its column."""
+        """Compute the outputs by one call; return each output's sum or, if it varies, its column."""
         positions = [i for i in range(len(self.program.outputs)) if reduced or i not in self.fixed]
         made_of = self._as_call(batch, positions, summed=len(positions) if reduced else 0)
         call = BatchCall(made_of.program, made_of.sizes, made_of.constants, _BACKEND)
@@ -217,8 +176,8 @@ class BatchedTrace(Trace):
         return [found.get(i, []) for i in range(len(self.program.outputs))]
 
     def _as_call(self, batch: Batch, positions: Sequence[int], *, summed: int) -> _MadeOf:
-        """What a call is made of that computes some outputs for a batch."""
-        kinds: list[int] = []  # of each input: shared, of a column of Values, or of one of numbers
+        """Return the parts of a call that computes some outputs for a batch."""
+        kinds: list[int] = []  # for each input 0 (shared), 1 (column of Values) or 2 (column of numbers)
         shared: list[Any] = []
         columns: list[Any] = []
         constants: list[Any] = []
@@ -240,12 +199,12 @@ class BatchedTrace(Trace):
         return _MadeOf(operands, _reordered(self.program, kinds, positions), sizes, array)
 
     def _fixed_results(self, batch: Batch) -> list[Any]:
-        """The outputs that are the same for all samples, computed from the first one."""
+        """Compute the outputs that are the same for all samples from the first sample."""
         return _outputs(self._of_fixed, [*batch.first(), *self.captured], self._has_values(batch))
 
     @cached_property
     def _of_fixed(self) -> Program:
-        """The program of these outputs alone."""
+        """The program of the outputs that are the same for all samples."""
         return _reordered(self.program, [0] * self.program.inputs, self.fixed)
 
     def _run(self, kernel: Kernel, batch: Batch, outputs: list[Any]) -> Any:
@@ -254,9 +213,9 @@ class BatchedTrace(Trace):
         return kernel.run(shared, batch.columns(), outputs, batch.size, single=batch.kind is numpy.float32)
 
     def _one_by_one(self, batch: Batch, has_values: bool) -> list[Any]:
-        """The numbers of the results in columns, computed one sample after the other.
+        """Compute the results sample by sample and return one column per number.
 
-        That is how it is done where Values are to come out or Python functions are called.
+        This is used if the results are Values or Python functions are called.
         """
         samples = ([*batch.sample(i), *self.captured] for i in range(batch.size))
         rows = [_outputs(self.program, leaves, has_values) for leaves in samples]
@@ -264,19 +223,11 @@ class BatchedTrace(Trace):
 
 
 def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> BatchedTrace:
-    """Record a function for one sample of a batch.
-
-    Args:
-        f: The function of one sample.
-        batch: A batch of arguments.
-        reduced: Whether results are summed over the batch.
-
-    Returns:
-        The recording.
+    """Record a function for one sample of a batch; `reduced` says whether results are summed over the batch.
 
     Raises:
         RecordingError: The function asks for the numbers in its arguments.
-        TypeError: The result holds something else than numbers.
+        TypeError: The result holds something other than numbers.
     """
     recording = Recording(staged=True)
     names: list[str] = []
@@ -298,7 +249,7 @@ def record_sample(f: Callable[..., Any], batch: Batch, *, reduced: bool) -> Batc
 
 
 def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[Any]:
-    """The outputs of a program for the numbers of these leaves: Values, or floats."""
+    """Return the outputs of a program for the numbers of these leaves, as Values or floats."""
     if has_values:
         return program(scalars(leaves))
     numbers: list[Any] = program.run(_numbers(leaves, program.inputs)).tolist()
@@ -306,7 +257,7 @@ def _outputs(program: Program, leaves: Sequence[Any], has_values: bool) -> list[
 
 
 def _numbers(leaves: Sequence[Any], count: int) -> NDArray[numpy.float64]:
-    """So many numbers, which these leaves hold."""
+    """Return the `count` numbers of these leaves."""
     numbers = numpy.empty(count)
     if not write(leaves, numbers):
         numbers[:] = plain_numbers(leaves)
@@ -314,7 +265,7 @@ def _numbers(leaves: Sequence[Any], count: int) -> NDArray[numpy.float64]:
 
 
 def _reordered(program: Program, kinds: Sequence[int], outputs: Sequence[int]) -> Program:
-    """The program with its inputs in the order of their kinds, and of its outputs these."""
+    """Return the program with its inputs sorted by kind, and only these outputs."""
     tape = Tape()
     inputs = {i: tape.input() for i in sorted(range(program.inputs), key=lambda i: kinds[i])}
     found = tape.inline(program, [inputs[i] for i in range(program.inputs)])

@@ -1,4 +1,4 @@
-"""`out=`: arrays that the caller wants results to be written to. They are checked before anything is written."""
+"""The `out=` argument: arrays that results are written to. All arrays are checked before anything is written."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Target = NDArray[Any] | None
 
 
 def targets_of(out: Any, wanted: TreeDef, kind: Any) -> list[Target]:
-    """Return the array that each leaf of a result is to be written to, None for one that is to be a new array.
+    """Return the array to write each leaf of a result to, or None for a leaf to allocate.
 
     Args:
-        out: A tree like the result with arrays for leaves, or with None in place of any part of it.
-        wanted: The treedef of the result. Shapes are those of the arrays, () for a number.
-        kind: The type of the numbers.
+        out: A tree like the result that holds arrays; None replaces subtrees to allocate.
+        wanted: The treedef of the result; its shapes are array shapes, () for a number.
+        kind: The dtype of the result.
 
     Raises:
-        TypeError: What is given for a leaf is no array, or one of another type.
-        ValueError: `out` is no tree like the result; or an array has another shape, cannot be written to, or overlaps
-            with itself or with another one.
+        TypeError: The target of a leaf is not an array, or has another dtype.
+        ValueError: `out` is not a tree like the result; or an array has another shape, is read-only, or overlaps with
+            itself or another array.
     """
     found = _by_leaf(out, wanted, "out")
     dtype = numpy.dtype(kind)
@@ -40,21 +40,13 @@ def targets_of(out: Any, wanted: TreeDef, kind: Any) -> list[Target]:
         if overlap(found[i], found[k]):
             one, other = [wanted.paths("out")[at] for at in (i, k)]
             raise ValueError(
-                f"{one} and {other} overlap in memory, and each has a result of its own: give arrays apart"
+                f"{one} and {other} overlap in memory: give separate arrays, because they hold different results"
             )
     return found
 
 
 def written(targets: Sequence[Target], leaves: Sequence[Any]) -> list[Any]:
-    """Write the leaves of a result to arrays.
-
-    Args:
-        targets: The array for each leaf, or None.
-        leaves: The leaves, whose numbers are of the type of the arrays.
-
-    Returns:
-        For each leaf the array that it was written to, or else itself.
-    """
+    """Write the leaves of a result to their targets; return the targets, with the leaf itself if the target is None."""
     for target, leaf in zip(targets, leaves, strict=True):
         if target is not None:
             target[...] = leaf
@@ -62,21 +54,13 @@ def written(targets: Sequence[Target], leaves: Sequence[Any]) -> list[Any]:
 
 
 def put(result: Any, targets: Sequence[Target]) -> Any:
-    """Write a result to arrays.
-
-    Args:
-        result: The result.
-        targets: The array for each of its leaves, or None.
-
-    Returns:
-        A tree like the result, with these arrays.
-    """
+    """Write a result to the targets of its leaves; return a tree like the result that holds these arrays."""
     leaves, treedef = flatten(result, "the result")
     return treedef.unflatten(written(targets, leaves))
 
 
 def _by_leaf(out: Any, wanted: TreeDef, name: str) -> list[Any]:
-    """What `out` has for each leaf."""
+    """Return the part of `out` for each leaf."""
     if out is None:
         return [None] * len(wanted.shapes)
     if wanted.spec is None:
@@ -84,14 +68,14 @@ def _by_leaf(out: Any, wanted: TreeDef, name: str) -> list[Any]:
     given, parts = parts_of(out), wanted.children()
     if given is None or given.keys() != parts.keys() or (wanted.shapes and not parts):
         raise ValueError(
-            f"{name} is {_shown(out)}, and the result is {wanted}: give a tree like it with arrays to write to, and "
-            "with None for what is to be new"
+            f"{name} is {_shown(out)}, but the result is {wanted}: give a tree of the same structure with arrays to "
+            "write to, or None for new arrays"
         )
     return [target for key, part in parts.items() for target in _by_leaf(given[key], part, f"{name}[{key!r}]")]
 
 
 def _fits(target: Any, shape: Any, kind: numpy.dtype[Any]) -> bool:
-    """Whether a result of this shape and type can be written to something."""
+    """Return whether a result of this shape and dtype can be written to the target."""
     if not isinstance(target, numpy.ndarray) or isinstance(target, numpy.ma.MaskedArray):
         return False
     flags = target.flags
@@ -100,17 +84,17 @@ def _fits(target: Any, shape: Any, kind: numpy.dtype[Any]) -> bool:
 
 
 def _refused(target: Any, shape: Any, kind: numpy.dtype[Any], name: str) -> Exception:
-    """The error for what does not fit."""
+    """Return the error for a target that does not fit."""
     cure = f"give an array such as numpy.empty({shape}, numpy.{kind})"
     if not isinstance(target, numpy.ndarray) or isinstance(target, numpy.ma.MaskedArray):
-        return TypeError(f"{name} is {_shown(target)}, and results are written to NumPy arrays: {cure}")
+        return TypeError(f"{name} is {_shown(target)}, but must be a NumPy array: {cure}")
     if target.shape != shape:
-        return ValueError(f"{name} has shape {target.shape}, and the result has shape {shape}: {cure}")
+        return ValueError(f"{name} has shape {target.shape}, but the result has shape {shape}: {cure}")
     if target.dtype != kind:
-        return TypeError(f"{name} is of {target.dtype}, and the result is of {kind}: {cure}")
+        return TypeError(f"{name} has dtype {target.dtype}, but the result has dtype {kind}: {cure}")
     if not target.flags.writeable:
         return ValueError(f"{name} is read-only: {cure}")
-    return ValueError(f"{name} has elements that overlap, as its strides are {target.strides}: {cure}")
+    return ValueError(f"{name} has elements that overlap, because its strides are {target.strides}: {cure}")
 
 
 def _shown(given: Any) -> str:

@@ -1,4 +1,4 @@
-"""Arrays for the results of a batch: new ones, and those that `out=` gives."""
+"""Arrays for the results of a batch: newly allocated, or given as `out=`."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Outputs:
 
     Args:
         treedef: The treedef of the result for one sample.
-        out_axes: Where the samples are to be in the results: see `vmap`.
-        count: How many samples there are.
-        kind: The type of the numbers.
-        out: What the caller wants results to be written to: see `vmap`.
+        out_axes: The batch axes of the results: see `vmap`.
+        count: Number of samples.
+        kind: The dtype of the results.
+        out: Arrays to write the results to: see `vmap`.
 
     Attributes:
-        columns: A view of each array with the batch as first axis. A result whose axis is None has a batch of one here.
+        columns: A view of each array with the batch as first axis; results without a batch axis have a batch of size 1.
 
     Raises:
-        TypeError: `out` has something else than arrays of the type.
-        ValueError: There are no such axes, or the arrays of `out` do not fit: see `targets_of`.
+        TypeError: `out` holds something other than arrays of this dtype.
+        ValueError: An axis does not exist, or the arrays of `out` do not fit: see `targets_of`.
     """
 
     def __init__(self, treedef: TreeDef, out_axes: Axes, count: int, kind: Any, out: Any = None) -> None:
@@ -50,45 +50,32 @@ class Outputs:
             for array, axis in zip(arrays, self._axes, strict=True)
         ]
         self._ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
-        self._copied: list[tuple[NDArray[Any], NDArray[Any]]] = []  # what columns go to in the end, and these
+        self._copied: list[tuple[NDArray[Any], NDArray[Any]]] = []  # pairs (target, column) to copy at the end
 
     def keep_apart(self, inputs: Sequence[NDArray[Any]]) -> None:
-        """Have results computed beside those arrays of `out` that overlap with inputs, and copied to them in the end.
-
-        Args:
-            inputs: The arrays that are read while results are written.
-        """
+        """Compute results in temporary arrays where `out` overlaps with these inputs, and copy them at the end."""
         for i, (target, column) in enumerate(zip(self._targets, self.columns, strict=True)):
             if target is not None and any(overlap(target, array) for array in inputs):
                 self.columns[i] = numpy.empty(column.shape, column.dtype)
                 self._copied.append((column, self.columns[i]))
 
     def fill(self, position: int, numbers: Any) -> None:
-        """Set one number of the result for all samples.
-
-        Args:
-            position: Which number, counted over all leaves.
-            numbers: A number for each sample, or one for all of them.
-        """
+        """Set the number at this position, counted over all leaves, to one number per sample or one for all samples."""
         leaf = bisect.bisect_right(self._ends, position)
         column = self.columns[leaf]
         start = self._ends[leaf] - math.prod(column.shape[1:])
         at: Any = numpy.unravel_index(position - start, column.shape[1:])
-        with numpy.errstate(over="ignore"):  # numbers that are too large for float32 become inf
+        with numpy.errstate(over="ignore"):  # numbers too large for float32 become inf
             column[:, *at] = numbers
 
     def refuse_varying(self, fixed: Sequence[int]) -> None:
-        """Raise `ValueError` where a result without a batch axis varies; `fixed` are the positions that do not.
-
-        Args:
-            fixed: The positions of the numbers that do not vary.
-        """
+        """Raise `ValueError` if a result without a batch axis varies; `fixed` are the positions that do not vary."""
         start = 0
         for end, axis, name in zip(self._ends, self._axes, self._treedef.paths("the result"), strict=True):
             if axis is None and not set(range(start, end)) <= set(fixed):
                 raise ValueError(
-                    f"out_axes has None, which is for results that are the same for all samples, and {name} varies: "
-                    "give the axis that it is to have the samples along, such as 0"
+                    f"out_axes can only be None for results that are the same for all samples, but {name} varies: "
+                    "give the axis to stack the samples along, such as 0"
                 )
             start = end
 
@@ -104,13 +91,13 @@ class Outputs:
 
 
 def _whole(shape: tuple[int, ...], axis: int | None, count: int) -> tuple[int, ...]:
-    """The shape of a result that has the batch at `axis`."""
+    """Return the shape of a result with the batch at `axis`."""
     if axis is None:
         return shape
     if not -len(shape) - 1 <= axis <= len(shape):
         raise ValueError(
-            f"out_axes has {axis} for {'a number' if shape == () else f'an array of shape {shape}'}: with the samples "
-            f"along one more axis, that can be {-len(shape) - 1} to {len(shape)}"
+            f"out_axes has {axis} for {'a number' if shape == () else f'an array of shape {shape}'}: the batch axis "
+            f"must be from {-len(shape) - 1} to {len(shape)}"
         )
     place = axis % (len(shape) + 1)
     return *shape[:place], count, *shape[place:]

@@ -1,4 +1,4 @@
-"""`PreparedBatch`: computes a batch whose arguments are like those of an earlier one, without Python in between."""
+"""`PreparedBatch`: a fast path in C for batches whose arguments have the same structure as an earlier batch."""
 
 from __future__ import annotations
 
@@ -26,16 +26,9 @@ if not TYPE_CHECKING and cython.compiled:
 @cython.final
 @cython.cclass
 class ColumnForm(form.Form):
-    """An array of samples.
+    """An array of this dtype with a batch axis; it is converted to `kind`, the dtype of the computation."""
 
-    Args:
-        dtype: Its type.
-        kind: The type that the batch is computed in.
-        axis: The axis of the samples.
-        shape: The shape of a sample.
-    """
-
-    # The types of the fields of all classes stand in prepared_batch.pxd.
+    # The types of the fields of all classes are declared in prepared_batch.pxd.
 
     def __init__(self, dtype: Any, kind: Any, axis: int, shape: tuple[int, ...]) -> None:
         self._dtype = dtype
@@ -55,12 +48,7 @@ class ColumnForm(form.Form):
 @cython.final
 @cython.cclass
 class SharedForm(form.Form):
-    """An array that all samples share, of the type on which that of the batch depends.
-
-    Args:
-        dtype: Its type.
-        inner: Its form.
-    """
+    """An array that all samples share. Its dtype is checked because the dtype of the batch depends on it."""
 
     def __init__(self, dtype: Any, inner: form.Form) -> None:
         self._dtype = dtype
@@ -73,19 +61,16 @@ class SharedForm(form.Form):
 
 @cython.cclass
 class Maker:
-    """What makes results: a `Stacked` or a `Summed`."""
+    """The base class of result makers: `Stacked` and `Summed`."""
 
     def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
-        """Return the result of a batch.
+        """Return the result of a batch, or `MISSED` if the batch or `out` needs the general path.
 
         Args:
-            kernel: What computes it.
+            kernel: The kernel that computes the result.
             shared: The numbers that all samples share.
-            columns: The others.
-            out: What the result is to be written to, or None: see `vmap`.
-
-        Returns:
-            The result, or `MISSED` where the batch or `out` has to be looked at more closely.
+            columns: The batched arrays.
+            out: Arrays to write the result to, or None: see `vmap`.
         """
         raise NotImplementedError
 
@@ -93,13 +78,7 @@ class Maker:
 @cython.final
 @cython.cclass
 class Stacked(Maker):
-    """Makes results with a batch axis.
-
-    Args:
-        treedef: The treedef of the result for one sample.
-        axes: For each of its leaves, the axis that the samples are to be along.
-        kind: The type of the arrays.
-    """
+    """Makes results with a batch axis: `axes` holds the batch axis of each leaf, `kind` the dtype."""
 
     def __init__(self, treedef: TreeDef, axes: list[Any], kind: Any) -> None:
         self._treedef = treedef
@@ -128,7 +107,7 @@ class Stacked(Maker):
             outputs.add(numpy.empty((*before, count, *after), self._kind), place, None)
 
     def _compute(self, kernel: Any, shared: Any, columns: Columns, outputs: Columns) -> None:
-        """Write the result to the outputs."""
+        """Compute the result into the outputs."""
         positions: tuple[int, ...] = kernel.fixed
         fixed = numpy.empty(len(positions)) if positions else _NO_ROW
         kernel.launch(shared, (columns, outputs), fixed, columns.count)
@@ -137,14 +116,14 @@ class Stacked(Maker):
             outputs.fill(positions[i], fixed[i])
 
     def _fits(self, out: Any, outputs: Columns, columns: Columns) -> cython.bint:
-        """Whether `out` has just what is needed: arrays apart. These are added to the outputs."""
+        """Add the arrays of `out` to the outputs; return whether they fit exactly and do not overlap each other."""
         nowhere: cython.p_double = c_compat.doubles(_NO_ROW)
         if self._targets is None or not self._targets.read(out, nowhere, outputs):
             return False
         return outputs.count == columns.count and not outputs.overlap(outputs)
 
     def _copied(self, kernel: Any, shared: Any, columns: Columns, targets: Columns) -> object:
-        """The result in arrays that overlap with the inputs: computed beside them first."""
+        """Compute the result in new arrays and copy it to the targets, which overlap with the inputs."""
         outputs: Columns = Columns(columns.single, is_written=True)
         self._allocate(outputs, columns.count)
         self._compute(kernel, shared, columns, outputs)
@@ -154,13 +133,7 @@ class Stacked(Maker):
 @cython.final
 @cython.cclass
 class Summed(Maker):
-    """Makes results that are sums or means over a batch.
-
-    Args:
-        treedef: The treedef of the result.
-        is_mean: Whether they are means.
-        kind: The type of the arrays.
-    """
+    """Makes results of dtype `kind` that are sums or means over a batch."""
 
     def __init__(self, treedef: TreeDef, is_mean: bool, kind: Any) -> None:
         self._treedef = treedef
@@ -170,7 +143,7 @@ class Summed(Maker):
         self._arrays = treedef.with_shapes(treedef.array_shapes)
 
     def of(self, kernel: Any, shared: Any, columns: Columns, out: Any) -> object:
-        """See `Maker.of`. What is not finite has to be looked at more closely."""
+        """Return the result, or `MISSED` if a sum is not finite: see `Maker.of`."""
         targets = None if out is None else targets_of(out, self._arrays, self._kind)
         sums = numpy.empty(kernel.results)
         if not kernel.launch(shared, (columns, _NOTHING), sums, columns.count, is_mean=self._is_mean):
@@ -179,7 +152,7 @@ class Summed(Maker):
         return result if targets is None else put(result, targets)
 
     def _made(self, sums: Any) -> object:
-        """The result that consists of these numbers."""
+        """Build the result from its numbers."""
         if self._form is not None:
             return self._form.tree(sums)
         with numpy.errstate(over="ignore"):
@@ -189,15 +162,7 @@ class Summed(Maker):
 @cython.final
 @cython.cclass
 class PreparedBatch:
-    """A kernel with the forms of its arguments, and with what makes its results.
-
-    Args:
-        kernel: The kernel.
-        takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments; None where there are none.
-        maker: What makes the result.
-        kind: The type that is computed in.
-    """
+    """A kernel with the forms of its arguments and the maker of its results; `kind` is the dtype of the computation."""
 
     def __init__(
         self, kernel: LaneKernel, takes: form.Form, keywords: form.Form | None, maker: Maker, kind: Any
@@ -210,16 +175,7 @@ class PreparedBatch:
         self._uniform = kernel.uniform_inputs
 
     def result(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
-        """Return the result for some arguments.
-
-        Args:
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-            out: What the result is to be written to, or None: see `vmap`.
-
-        Returns:
-            The result, or `MISSED` where the arguments or `out` have to be looked at more closely.
-        """
+        """Return the result, or `MISSED` if the arguments or `out` need the general path."""
         if (self._keywords is None) != (not kwargs) or refuses_nans():
             return MISSED
         columns: Columns = Columns(self._single)
@@ -233,20 +189,11 @@ class PreparedBatch:
 
 
 _NOTHING = Columns(False, is_written=True)
-_NO_ROW = numpy.empty(1)  # for what writes no number to it
+_NO_ROW = numpy.empty(1)  # a placeholder buffer that is not written to
 
 
 def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatch | None:
-    """Prepare the batches whose arguments are like those of one.
-
-    Args:
-        batching: The axes of arguments and results.
-        batch: The batch.
-        trace: Its recording.
-
-    Returns:
-        The prepared batch; None where arguments have no form, or there is more to do than to run a kernel of lanes.
-    """
+    """Prepare batches like this one; return None if an argument lacks a form or more than a lane kernel is needed."""
     if trace.captured or not isinstance(trace.kernel, LaneKernel) or any(x.dtype == object for x in batch.arrays):
         return None
     result = _result(batching, batch, trace.treedef)
@@ -260,7 +207,7 @@ def prepared_batch(batching: Batching, batch: Batch, trace: Any) -> PreparedBatc
 
 
 def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Summed | None:
-    """What makes the result; None where a result has no batch axis."""
+    """Return the maker of the result, or None if a result does not have a batch axis."""
     if batching.reduce is not None:
         return Summed(treedef, batching.reduce == "mean", batch.kind)
     axes = spread(batching.out_axes, treedef, "out_axes")
@@ -268,7 +215,7 @@ def _result(batching: Batching, batch: Batch, treedef: TreeDef) -> Stacked | Sum
 
 
 def _argument_forms(batching: Batching, batch: Batch) -> Iterator[Any]:
-    """Iterate over the forms of the arguments, None for those without one."""
+    """Iterate over the forms of the arguments, None for arguments without a form."""
     axes = [*batching.axes(batch.positional), *[0] * (len(batch.names) - batch.positional)]
     given = iter(batch.leaves)
     position = 0

@@ -1,4 +1,4 @@
-"""A progress bar for long computations, by tqdm, which only this module imports."""
+"""A progress bar for long computations. Only this module imports tqdm."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ def bar(total: int | None, unit: str) -> Iterator[Callable[[int], object]]:
     """Show a progress bar within a `with` block.
 
     Args:
-        total: How many units there are, None where that is not known.
-        unit: What a unit is called.
+        total: Number of units, or None if unknown.
+        unit: Name of the unit.
 
     Yields:
-        A function that moves the bar on by a number of units.
+        A function that advances the bar by a number of units.
 
     Raises:
         ImportError: tqdm is not installed.
@@ -23,6 +23,6 @@ def bar(total: int | None, unit: str) -> Iterator[Callable[[int], object]]:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        raise ImportError("for a bar of progress, install tqdm: pip install 'gradwalk[progress]'") from None
+        raise ImportError("a progress bar requires tqdm: pip install 'gradwalk[progress]'") from None
     with tqdm(total=total, unit=f" {unit}", unit_scale=True) as shown:
         yield shown.update

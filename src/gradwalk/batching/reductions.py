@@ -1,8 +1,8 @@
-"""What a batch of results comes to other than sums: the largest, the product, the logarithm of the sum of exponentials.
+"""Reductions over a batch other than sums: max, min, prod, logsumexp, argmax and argmin.
 
-Where a long batch is recorded, the largest and the smallest results are found by one instruction, which passes no
-derivative on, and derivatives go through sums over the batch: of the results that are the largest, or of exponentials
-of how far results are below it. So a reduction is two passes over the samples, and its derivatives are batches, too.
+If a long batch is recorded, one instruction without derivatives finds the maximum or minimum. Derivatives flow through
+sums over the batch: of the results that tie for the extreme, or of the exponentials of differences from the maximum.
+Such a reduction makes two passes over the samples, and its derivatives are batches too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ P = ParamSpec("P")
 
 
 class Reduction(Vmap[P]):
-    """A function of batches whose results are reduced by something else than a sum: see `vmap`."""
+    """A function of batches whose results are reduced by something other than a sum: see `vmap`."""
 
     def __init__(
         self,
@@ -43,12 +43,14 @@ class Reduction(Vmap[P]):
     ) -> None:
         super().__init__(f, in_axes, out_axes, reduce, keeps, policy)
         self._reduce = reduce
-        self._sums: dict[int, Vmap[...]] = {}  # by how many positional arguments there are
+        self._sums: dict[int, Vmap[...]] = {}  # by number of positional arguments
 
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
         """Return the reduced results."""
         if not batch.size and self._reduce not in ("prod", "logsumexp"):
-            raise ValueError(f"reduce={self._reduce!r} of {self.batching.name}: the batch is empty, so there is none")
+            raise ValueError(
+                f"reduce={self._reduce!r} of {self.batching.name}: the batch is empty; give at least 1 sample"
+            )
         trace = self.trace(batch)
         if out is None:
             return self._reduced(trace, batch, args, kwargs)
@@ -69,15 +71,15 @@ class Reduction(Vmap[P]):
         return trace.treedef.filled([combine(number, *terms) for number, terms in zip(best, sums, strict=True)])
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
-        """Return False: results are not summed."""
+        """Return False: the results are not sums."""
         return False
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Raise `ValueError`: only results that are stacked, summed or averaged can be lowered."""
+        """Raise `ValueError`: only stacked, summed or averaged results can be lowered."""
         raise ValueError(f"lower() takes functions with reduce=None, 'sum' or 'mean', not {self._reduce!r}")
 
     def _sums_of(self, count: int) -> Vmap[...]:
-        """What sums the terms that the reduction is made of, given the extremes."""
+        """Return a function that sums the terms of the reduction over the batch, given the extremes."""
         if count not in self._sums:
             terms = _shifted if self._reduce == "logsumexp" else functools.partial(share, largest=self._reduce == "max")
 
@@ -97,7 +99,7 @@ class Reduction(Vmap[P]):
 
     def _of_stacked(self, trace: BatchedTrace, batch: Batch) -> Any:
         columns = _columns(trace.results(batch, self.batching._replace(reduce=None)), batch.size)
-        with numpy.errstate(all="ignore"):  # inf and nan are answers
+        with numpy.errstate(all="ignore"):  # inf and nan are valid results
             found = [
                 (_OF_VALUES if column.dtype == object else _OF_NUMBERS)[self._reduce](column) for column in columns
             ]
@@ -108,14 +110,14 @@ class Reduction(Vmap[P]):
 
 
 def _columns(results: Any, count: int) -> list[Any]:
-    """Return the results of all samples, number by number."""
+    """Return the results of all samples as one column per number."""
     leaves, _ = flatten(results, "the results")
     arrays = [numpy.asarray(leaf) for leaf in leaves]
     return [column for array in arrays for column in array.reshape(count, prod(array.shape[1:])).T]
 
 
 def _shifted(x: Any, best: Any) -> tuple[Any]:
-    """What is summed for logsumexp."""
+    """Return the term of one result in logsumexp."""
     return (math.exp(x - _shift(best)),)
 
 
@@ -124,7 +126,7 @@ def _log_of_sum(best: Any, total: Any) -> Any:
 
 
 def _shift(best: Any) -> Any:
-    """How far exponents are shifted: not where that is infinite."""
+    """Return the shift of the exponents: the maximum, or 0 if it is infinite."""
     return math.where(math.fabs(best) < numpy.inf, best, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""`stream`: run a vmapped function on batches that are larger than memory, a chunk at a time."""
+"""`stream`: run a vmapped function chunk by chunk on batches that are larger than memory."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _ENDED = object()
 
 
 def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress: bool = False) -> Any:
-    """Run a vmapped function on a batch that is larger than memory, a chunk at a time.
+    """Run a vmapped function chunk by chunk on a batch that is larger than memory.
 
-    Arguments with a batch axis are either all arrays, such as a `numpy.memmap`, which are cut into chunks without a
-    copy; or all iterators, which are read in step: each of their chunks is such an argument, of any number of samples.
-    Arguments without a batch axis are the same for all chunks.
+    The arguments with a batch axis must be either all arrays, such as a `numpy.memmap`, which are cut into chunks
+    without copying; or all iterators of chunks, which are advanced together. A chunk is an argument as `f` takes it,
+    with any number of samples. Arguments without a batch axis are passed to every chunk.
 
     Args:
-        f: `vmap(...)`, `jit(vmap(...))`, or what their `lower` returns.
+        f: `vmap(...)`, `jit(vmap(...))`, or the result of their `lower`.
         *args: The arguments of `f`.
-        rows: How many samples a chunk has, where arrays are given.
-        progress: Whether to show a bar that counts samples. It takes tqdm: pip install 'gradwalk[progress]'.
+        rows: Number of samples per chunk, for arrays.
+        progress: Whether to show a progress bar that counts samples. Requires tqdm: pip install 'gradwalk[progress]'.
 
     Returns:
-        Where `f` has `reduce`, the sum or the mean over all samples. What rounding takes away from sums is kept, so
-        their error does not grow with the number of chunks. Elsewhere an iterator of the results for each chunk, each
-        computed when it is asked for.
+        If `f` reduces by "sum" or "mean", the sum or mean over all samples; compensated summation keeps the error
+        independent of the number of chunks. Otherwise an iterator over the results of the chunks, which are computed on
+        demand.
 
     Raises:
-        TypeError: `f` is not vmapped, arrays and iterators come together, or sums hold Values.
-        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there is no chunk to know
-            the structure of a sum by. What is wrong with a chunk is raised with its number.
+        TypeError: `f` is not vmapped, arrays and iterators are mixed, or sums hold Values.
+        ValueError: `rows` is missing or less than 1, one iterator ends before another, or there are zero chunks to sum.
+            Errors in a chunk name the number of the chunk.
 
     Example:
         >>> import numpy
@@ -65,7 +65,7 @@ def stream(f: Vmap[...] | Lowered, *args: Any, rows: int | None = None, progress
 
 
 class _Totals:
-    """Sums by Neumaier's summation, which keeps what rounding takes away from each of them."""
+    """Sums by Neumaier's compensated summation."""
 
     def __init__(self, count: int) -> None:
         self._sums = numpy.zeros(count)
@@ -81,13 +81,13 @@ class _Totals:
         self._sums = sums
 
     def rounded(self) -> NDArray[Any]:
-        """Return the sums, what was taken away added again."""
-        with numpy.errstate(all="ignore"):  # of a sum that is inf, the rest is nan
+        """Return the sums including the accumulated rounding errors."""
+        with numpy.errstate(all="ignore"):  # the rounding error of an infinite sum is nan
             return numpy.where(numpy.isfinite(self._lost), self._sums + self._lost, self._sums)
 
 
 def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Any:
-    """Sum, or average, over all chunks."""
+    """Return the sum or mean over all chunks."""
     batching = batched.batching
     totals = last = None
     count = 0
@@ -97,25 +97,28 @@ def _reduced(batched: Vmap[...] | Lowered, batches: Iterator[Batch], counter: Ab
         last = trace, batch.kind
         count += batch.size
     if totals is None or last is None:
-        raise ValueError(f"there is no chunk, so nothing says what the {batching.reduce} of {batching.name} is like")
+        raise ValueError(
+            f"there are no chunks, so the structure of the {batching.reduce} of {batching.name} is unknown: give at "
+            "least one chunk"
+        )
     trace, kind = last
     return trace.unflatten(batching.of_sums(totals.rounded(), count), kind)
 
 
 def _summed(batched: Vmap[...] | Lowered, batch: Batch) -> tuple[Batch, Any, NDArray[Any]]:
-    """Return a chunk, its recording and its sums. Raises `TypeError` where these hold Values."""
+    """Return a chunk, its recording and its sums. Raises `TypeError` if the sums hold Values."""
     trace = batched.trace(batch)
     sums = trace.sums(batch)
     if sums.dtype == object:
         raise TypeError(
-            f"the {batched.batching.reduce} of {batched.batching.name} holds Values, which keep all that they were "
-            "computed from: differentiate inside, as in vmap(grad(f)), or call stream() under no_grad()"
+            f"the {batched.batching.reduce} of {batched.batching.name} holds Values, which keep all chunks in memory: "
+            "differentiate inside, as in vmap(grad(f)), or call stream() under no_grad()"
         )
     return batch, trace, sums
 
 
 def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], counter: AbstractContextManager[Any]) -> Iterator[T]:
-    """Compute something from each chunk, when it is asked for."""
+    """Compute a result from each chunk, on demand."""
     with counter as advance:
         for batch in batches:
             yield compute(batch)
@@ -123,35 +126,36 @@ def _each(compute: Callable[[Batch], T], batches: Iterator[Batch], counter: Abst
 
 
 def _batches(batching: Batching, args: Sequence[Any], rows: int | None) -> tuple[Iterator[Batch], int | None]:
-    """Return the chunks, and how many samples they have together where that is known beforehand."""
+    """Return the chunks and their total number of samples, or None if it is unknown."""
     iterators = [i for i, arg in enumerate(args) if isinstance(arg, Iterator)]
     if iterators:
         if rows is not None:
-            raise ValueError(f"rows={rows} is how to cut arrays: chunks that come from iterators are taken as they are")
+            raise ValueError(f"rows={rows} applies to arrays only, not to iterators of chunks: leave it out")
         _refuse_arrays(batching, args, iterators)
         return _read(batching, args, iterators), None
     if rows is None:
         raise ValueError(
-            "say how many samples to take at a time: rows=100_000, say; or give iterators of chunks, such as iter(list)"
+            "rows is missing: give the number of samples per chunk, such as rows=100_000, or give iterators of chunks, "
+            "such as iter(list)"
         )
     if operator.index(rows) < 1:
-        raise ValueError(f"rows={rows}: a chunk has at least one sample")
+        raise ValueError(f"rows must be at least 1, got {rows}")
     whole = batching.batch(args, {})
-    starts = range(0, whole.size or 1, rows)  # an empty batch is one empty chunk, which has a structure
+    starts = range(0, whole.size or 1, rows)  # an empty batch is one empty chunk, to get the structure
     return (whole.rows(start, start + rows) for start in starts), whole.size
 
 
 def _refuse_arrays(batching: Batching, args: Sequence[Any], iterators: Sequence[int]) -> None:
-    """Raise `TypeError` for iterators that have no batch axis, and for arrays that have one."""
+    """Raise `TypeError` for iterators without a batch axis and for arrays with one."""
     names = batching.parameters.first(len(args))
     for i, (arg, name, axes) in enumerate(zip(args, names, batching.axes(len(args)), strict=True)):
         if i in iterators:
             if axes is None:
-                raise TypeError(f"in_axes has None for {name}, which all samples share: give it as it is, no iterator")
+                raise TypeError(f"in_axes has None for {name}, which all chunks share: give it without an iterator")
         elif any(axis is not None for axis in spread(axes, flatten(arg, name)[1], f"in_axes of {name}")):
             raise TypeError(
-                f"{name} has a batch axis and is no iterator, while {names[iterators[0]]} is one: give an iterator of "
-                "its chunks, too"
+                f"{name} has a batch axis and must be an iterator of chunks, because {names[iterators[0]]} is an "
+                f"iterator: got {type(arg).__name__}"
             )
 
 
@@ -167,17 +171,17 @@ def _read(batching: Batching, args: Sequence[Any], iterators: Sequence[int]) -> 
         if ended:
             if len(ended) < len(iterators):
                 longer = next(i for i in iterators if i not in ended)
-                raise ValueError(f"{names[ended[0]]} ended after {number} chunks, and {names[longer]} goes on")
+                raise ValueError(f"{names[ended[0]]} ended after {number} chunks, but {names[longer]} has more")
             return
         try:
             batch = batching.batch(chunk, {})
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"chunk {number} (from 0 on): {error}") from None
+            raise kind(f"chunk {number} (counted from 0): {error}") from None
         key = key or batch.key
         if batch.key != key:
             raise ValueError(
-                f"chunk {number} (from 0 on) of {batching.name} has samples like {shown(batch.key)}, and those before "
-                f"have samples like {shown(key)}"
+                f"chunk {number} (counted from 0) of {batching.name} has samples like {shown(batch.key)}, but earlier "
+                f"chunks have samples like {shown(key)}"
             )
         yield batch

@@ -1,4 +1,4 @@
-"""`vectorize`: a function of numbers or small arrays, over arrays of any shapes, by NumPy's broadcasting."""
+"""`vectorize`: apply a function of numbers or small arrays to arrays of any shapes, with NumPy broadcasting."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gradwalk.program.tracing.trace_cache import TraceCache
 from gradwalk.trees.tree import Parameters, flatten
 
 P = ParamSpec("P")
-Dimensions = tuple[str, ...]  # the names of the core dimensions of an operand or a result
+Dimensions = tuple[str, ...]  # names of the core dimensions of an operand or result
 
 _GROUP = r"\((?:\w+(?:,\w+)*)?\)"
 _GROUPS = rf"{_GROUP}(?:,{_GROUP})*"
 
 
 class Signature(NamedTuple):
-    """The core dimensions of operands and results. Those of one name are equally long.
+    """The core dimensions of operands and results. Dimensions of the same name have the same length.
 
     Attributes:
-        text: The signature as it was given, such as "(i),(i)->()".
+        text: The signature as given, such as "(i),(i)->()".
         operands: The core dimensions of each operand.
         results: The core dimensions of each result.
     """
@@ -40,10 +40,10 @@ class Signature(NamedTuple):
 
 
 class Vectorized(Generic[P]):
-    """A function of arrays that broadcast, as `vectorize` makes it.
+    """A function of arrays that broadcasts, returned by `vectorize`.
 
-    Type checkers know the parameters `P` of the function of numbers. Each may be given as an array too, which `P`
-    cannot say: so any arguments pass the check.
+    Static type checkers see the parameters `P` of the function of numbers. `P` cannot express that arrays are accepted
+    as well, so calls with any arguments pass the check.
 
     Args:
         f: The function of numbers.
@@ -95,18 +95,18 @@ class Vectorized(Generic[P]):
         return f"<vectorize of {display_name(self._f)}>"
 
     def _core(self, count: int) -> list[Dimensions]:
-        """The core dimensions of so many operands."""
+        """Return the core dimensions of `count` operands."""
         if self._signature is None:
             return [()] * count
         if len(self._signature.operands) != count:
             raise TypeError(
-                f"signature={self._signature.text!r} has {len(self._signature.operands)} operands, and "
-                f"{display_name(self._f)} was called with {count} that are not excluded"
+                f"signature={self._signature.text!r} has {len(self._signature.operands)} operands, but "
+                f"{display_name(self._f)} was called with {count} operands that are not excluded"
             )
         return self._signature.operands
 
     def _run(self, args: Sequence[Any], axes: Sequence[int | None]) -> Any:
-        """The results for operands whose loop is along one axis, or that have none."""
+        """Return the results for operands whose batch axis is given in `axes`, None for operands without one."""
         batching = Batching(display_name(self._f), self._parameters, tuple(axes), 0, None)
         batch = batching.batch(args, {})
         trace = self._cache.find(batch.key)
@@ -115,21 +115,21 @@ class Vectorized(Generic[P]):
         return trace.results(batch, batching)
 
     def _shaped(self, result: Any, loop: tuple[int, ...], sizes: dict[str, int]) -> Any:
-        """The result of a batch with the loop in place of its first axis, checked against the signature."""
+        """Replace the first axis of the results by the loop dimensions, and check the results against the signature."""
         leaves, treedef = flatten(result, f"the result of {display_name(self._f)}")
         shaped = [leaf.reshape(loop + leaf.shape[1:])[()] for leaf in leaves]
         if self._signature is None:
             return treedef.unflatten(shaped)
         if len(leaves) != len(self._signature.results):
             raise ValueError(
-                f"signature={self._signature.text!r} has {len(self._signature.results)} results, and "
-                f"{display_name(self._f)} returned {len(leaves)} numbers or arrays (an array of numbers is made by "
-                "numpy.array)"
+                f"signature={self._signature.text!r} has {len(self._signature.results)} results, but "
+                f"{display_name(self._f)} returned {len(leaves)} numbers or arrays (use numpy.array to return numbers "
+                "as one array)"
             )
         for i, (leaf, core) in enumerate(zip(leaves, self._signature.results, strict=True)):
             what = f"result {i} of {display_name(self._f)}"
             if _loop(leaf.shape[1:], core, sizes, what) != ():
-                raise ValueError(f"{what} has shape {leaf.shape[1:]}, and the signature says {_shown(core)}")
+                raise ValueError(f"{what} has shape {leaf.shape[1:]}, but the signature says {_shown(core)}")
         return shaped[0] if len(shaped) == 1 else tuple(shaped)
 
 
@@ -144,28 +144,31 @@ def vectorize(
 def vectorize(
     f: Callable[..., Any] | None = None, *, signature: str | None = None, excluded: Iterable[int | str] = ()
 ) -> Any:
-    """Compute a function of numbers for arrays that broadcast, as `numpy.vectorize`, but recorded and batched.
+    """Apply a function of numbers to arrays that broadcast, as `numpy.vectorize` does, but recorded and batched.
 
-    `f` is recorded as by `jit(vmap(f))`, once for each structure of its arguments, and again where others of them are
-    broadcast; what is the same in the whole call is computed once. A function made by `grad` and its kin is taken too.
-    The result stands in for a ufunc: `dask.array.apply_gufunc(vectorize(f, signature=s), s, x, y)`.
+    `f` is recorded as by `jit(vmap(f))`, once for each structure of its arguments and each choice of broadcast
+    arguments. Computations that do not depend on broadcast arguments run once per call. `f` may be the result of a
+    transform such as `grad`. The vectorized function can be used like a ufunc, as in
+    `dask.array.apply_gufunc(vectorize(f, signature=s), s, x, y)`.
 
     Args:
-        f: A function of numbers; with a signature, of arrays of the core dimensions. Leave it out to set the others by
-            a decorator, as in `@vectorize(signature="(i),(i)->()")`.
-        signature: The core dimensions of operands and results, such as "(i),(),(i)->()": the last ones, of which those
-            of one name are equally long. All dimensions before them are broadcast. None where there are none.
-        excluded: Positions and names of arguments that are not broadcast: trees of numbers, as `vmap` takes them.
+        f: A function of numbers or, with a signature, of arrays of the core dimensions. Omit it to use `vectorize` as a
+            decorator with options, as in `@vectorize(signature="(i),(i)->()")`.
+        signature: Core dimensions of operands and results, such as "(i),(),(i)->()", as in NumPy's gufuncs: the last
+            dimensions of each array; dimensions of the same name have the same length. All dimensions before them are
+            broadcast. None without core dimensions.
+        excluded: Positions and names of arguments that are not broadcast: trees of numbers, as for `vmap`.
 
     Returns:
-        A function of arrays. It returns a tree as `f` does; with a signature an array, or a tuple of all arrays that
-        `f` returns, however nested. Arrays are float64, or float32 where all arrays that are given are; without
-        anything to loop over, numbers are NumPy's. It raises `ValueError` where shapes do not fit the signature or do
-        not broadcast, `TypeError` where an operand holds no numbers, or their count is not that of the signature.
+        A function of arrays. It returns a tree like the result of `f` or, with a signature, an array or a flat tuple of
+        all arrays that `f` returns. Arrays are float64, or float32 if all array arguments are float32; without loop
+        dimensions, numbers are NumPy scalars. The function raises `ValueError` if shapes do not match the signature or
+        do not broadcast, and `TypeError` if an operand does not hold numbers or the number of operands differs from the
+        signature.
 
     Raises:
-        TypeError: `f` is no function.
-        ValueError: The signature cannot be read, or `excluded` names no parameter.
+        TypeError: `f` is not a function.
+        ValueError: The signature is invalid, or `excluded` names an unknown parameter.
 
     Example:
         >>> import numpy
@@ -192,40 +195,40 @@ def _parsed(text: str) -> Signature:
 
 
 def _position(f: Callable[..., Any], name: str) -> int:
-    """The position of the parameter of a name."""
+    """Return the position of a parameter."""
     parameters = list(inspect.signature(f).parameters)
     if name not in parameters:
-        raise ValueError(f"excluded has {name!r}, and the parameters of {display_name(f)} are {', '.join(parameters)}")
+        raise ValueError(f"excluded has {name!r}, but the parameters of {display_name(f)} are {', '.join(parameters)}")
     return parameters.index(name)
 
 
 def _positional(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """All arguments by position, with the defaults of those that have been left out."""
+    """Return all arguments by position, with defaults for omitted arguments."""
     bound = inspect.signature(f).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(
-            f"{display_name(f)} takes {', '.join(bound.kwargs)} by keyword only, and vectorize() has to give it by "
-            "position"
+            f"{display_name(f)} takes {', '.join(bound.kwargs)} by keyword only, but vectorize() passes arguments by "
+            "position: allow it as a positional argument"
         )
     return bound.args
 
 
 def _operand(arg: Any, name: str) -> NDArray[Any]:
-    """An argument as an array. Raises `TypeError` where it holds no numbers."""
+    """Convert an argument to an array. Raises `TypeError` if it does not hold numbers."""
     array = arg if isinstance(arg, numpy.ndarray) else numpy.asarray(arg)
     flatten(array, name)
     return numpy.asarray(array)
 
 
 def _loop(shape: tuple[int, ...], core: Dimensions, sizes: dict[str, int], what: str) -> tuple[int, ...]:
-    """The dimensions before the core ones, whose sizes are noted in `sizes` or compared with those noted there."""
+    """Return the loop dimensions before the core dimensions, and compare or add the core sizes to `sizes`."""
     start = len(shape) - len(core)
     if start < 0:
-        raise ValueError(f"{what} has shape {shape}, and the signature says {_shown(core)}")
+        raise ValueError(f"{what} has shape {shape}, but the signature says {_shown(core)}")
     for name, size in zip(core, shape[start:], strict=True):
         if sizes.setdefault(name, size) != size:
-            raise ValueError(f"{what} has shape {shape}: {name} is {size} there, and {sizes[name]} elsewhere")
+            raise ValueError(f"{what} has shape {shape}: {name} is {size} here, but {sizes[name]} elsewhere")
     return shape[:start]
 
 
@@ -234,13 +237,13 @@ def _broadcast(loops: list[tuple[int, ...]], names: list[str]) -> tuple[int, ...
         return numpy.broadcast_shapes(*loops)
     except ValueError:
         shapes = ", ".join(f"{name} over {shape}" for name, shape in zip(names, loops, strict=True))
-        raise ValueError(f"these do not broadcast together: {shapes}") from None
+        raise ValueError(f"the arguments do not broadcast together: {shapes}") from None
 
 
 def _batch(operand: NDArray[Any], own_loop: tuple[int, ...], loop: tuple[int, ...] | None) -> Any:
-    """An operand with the whole loop along its first axis, or without a loop where `loop` is None.
+    """Return an operand with all loop dimensions as its first axis, or without loop dimensions if `loop` is None.
 
-    It is copied only where strides cannot express the broadcasting.
+    The operand is copied only if strides cannot express the broadcasting.
     """
     core = operand.shape[len(own_loop) :]
     if loop is None:

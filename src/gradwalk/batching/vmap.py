@@ -1,4 +1,4 @@
-"""`vmap`: a function of one sample, recorded once and computed for all samples of a batch together."""
+"""`vmap`: record a function of one sample once and compute it for all samples of a batch."""
 
 from __future__ import annotations
 
@@ -13,38 +13,42 @@ P = ParamSpec("P")
 
 
 def vmap(f: Callable[P, Any], in_axes: Axes = 0, out_axes: Axes = 0, *, reduce: str | None = None) -> Vmap[P]:
-    """Vectorize a function of one sample: compute it for all samples of a batch at once, as JAX's `vmap`.
+    """Vectorize a function of one sample over a batch axis, as `jax.vmap` does.
 
-    `f` is recorded by the rules of `jit`, so it may not ask for numbers: at every call here, once for each structure of
-    a sample in `jit(vmap(f))`. The work is spread over the cores as `threads` says, with the same bits for any number
-    of them. Results of `+ - * /` and `sqrt` are those of `f` itself; functions such as `exp` may differ by 4 ulp.
+    `f` is recorded under the rules of `jit`, so it may not ask for the numbers in its arguments. `vmap(f)` records at
+    every call; `jit(vmap(f))` records once for each structure of a sample. The work is divided among the number of
+    threads set by `threads`, which does not affect the results. Results computed with `+ - * /` and `sqrt` equal the
+    results of `f`; functions such as `exp` may differ by 4 ulp.
 
-    Where Values come in, or where `f` uses some, Values come out, one sample after the other, unless that is under
-    `no_grad()`.
+    If the arguments hold Values, or `f` uses Values, the results are Values and the samples are computed one by one,
+    unless `no_grad()` is active.
 
     Args:
         f: A function of one sample.
-        in_axes: Where the samples are in each positional argument: along this axis of NumPy arrays, or None for what
-            all samples share. One for all arguments, or a tuple with one for each, which may be a tuple, list or dict
-            again. Keyword arguments have the batch as axis 0.
-        out_axes: Where the samples are to be in the results, in the same form.
-        reduce: "sum", "mean", "max", "min", "prod" or "logsumexp" to return that over the batch of each number that `f`
-            returns, or "argmax" or "argmin" for the first sample that has the largest or the smallest. What is a sum is
-            added up while the results are computed, so a gradient takes memory for its parameters, not for all samples.
-            Equal extremes share their derivative evenly.
+        in_axes: The batch axis of each positional argument: an int, None if all samples share the argument, or a tuple
+            with one entry per argument, which may be a nested tuple, list or dict. Keyword arguments have batch axis 0.
+        out_axes: The batch axes of the results, in the same format.
+        reduce: The reduction over the batch of each number that `f` returns: "sum", "mean", "max", "min", "prod" or
+            "logsumexp", or "argmax" or "argmin" for the index of the first sample with the largest or smallest number.
+            Sums and means are accumulated while the results are computed, so a gradient needs memory for the parameters
+            only, not for all samples. The derivative of "max" and "min" is shared equally among ties.
 
     Returns:
-        A function of batches, with `.program`, `.kernel` and `.lower(*args)`. It returns arrays of float64, of float32
-        where all arrays that it is given are. It takes one keyword more than `f`, unless `f` has a parameter of that
-        name itself: `out`, an array of the result's shape and type that the result is written to, of any strides; or a
-        tree like the result with an array for each leaf, or None for one that is to be new. Then it returns the tree of
-        these arrays. They may overlap with arguments, but not with one another. It raises `ValueError` and `TypeError`
-        where arrays do not fit `in_axes` or, before anything is written, `out`; `TypeError` where there is `out` and
-        Values would come out; and `RecordingError` as `jit` does.
+        A function of batches with the attributes `.program`, `.kernel` and `.lower(*args)`. It returns float64 arrays,
+        or float32 arrays if all array arguments are float32.
+
+        Unless `f` has a parameter `out`, the function takes an additional keyword `out`: an array of the result's shape
+        and type, with any strides, that the result is written to, or a tree of such arrays like the result, with None
+        for leaves to allocate. The arrays may overlap with arguments, but not with each other. The tree of arrays is
+        returned.
+
+        The function raises `ValueError` or `TypeError` if arrays do not match `in_axes`, or `out`, which is checked
+        before anything is written; `TypeError` if `out` is given and the results would be Values; and `RecordingError`
+        as `jit` does.
 
     Raises:
-        TypeError: `f` is no function, or `in_axes` no axes.
-        ValueError: `reduce` is something else, or there are `out_axes` with it.
+        TypeError: `f` is not a function, or `in_axes` is not an axis or a tree of axes.
+        ValueError: `reduce` is unknown, or is combined with `out_axes`.
 
     Example:
         >>> import numpy

@@ -1,4 +1,4 @@
-"""`Vmap`: a function of batches, which is recorded for one sample and computed for all of them together."""
+"""`Vmap`: a function of batches, recorded for one sample and computed for all samples together."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ P = ParamSpec("P")
 
 
 class Vmap(WrappedFunction[P, Any]):
-    """A function of batches, as `vmap` makes it.
+    """A function of batches, returned by `vmap`.
 
-    Type checkers know the parameters `P` of the function of one sample. Each may be given as that function takes it, or
-    as an array with a batch axis, which `P` cannot say: so any arguments pass the check.
+    Static type checkers see the parameters `P` of the function of one sample. `P` cannot express that batched arrays
+    are accepted as well, so calls with any arguments pass the check.
 
     Args:
         f: The function of one sample.
         in_axes: See `vmap`.
         out_axes: See `vmap`.
         reduce: See `vmap`.
-        keeps: Whether recordings are used again, as after `jit`.
-        policy: When kernels are compiled, and how.
+        keeps: Whether recordings are cached, as after `jit`.
+        policy: When and how kernels are compiled.
 
     Attributes:
-        batching: How the function is batched.
-        keeps: Whether recordings are used again.
+        batching: The axes and the reduction.
+        keeps: Whether recordings are cached.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Vmap(WrappedFunction[P, Any]):
     @overload
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch, written to `out` where that is given: see `vmap`."""
+        """Return the results for a batch, written to `out` if it is given: see `vmap`."""
         self._cache.calls += 1
         out = self.batching.taken_out(kwargs) if kwargs else None
         for prepared in self._cache.prepared:
@@ -77,60 +77,40 @@ class Vmap(WrappedFunction[P, Any]):
         """The program of the latest recording, for one sample.
 
         Raises:
-            ValueError: There is no recording yet.
+            ValueError: The function has not been called yet.
         """
         trace = self._cache.last(self.batching.name)
         return trace.program.named(trace.program.input_names, trace.treedef.names("out"))
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; printing it shows how.
+        """The kernel that runs the program on batches; its `str` shows how.
 
         Raises:
-            ValueError: There is no recording yet, or the function calls functions in Python and so has no kernel.
+            ValueError: The function has not been called yet, or calls Python functions and therefore lacks a kernel.
         """
         kernel = self._cache.last(self.batching.name).kernel
         if kernel is None:
-            raise ValueError(f"{self.batching.name} calls functions in Python: it is run one sample at a time")
+            raise ValueError(f"{self.batching.name} calls Python functions and runs sample by sample, without a kernel")
         return kernel
 
     @property
     def statistics(self) -> Statistics:
-        """How often it was called and recorded, the instructions of all recordings, and what runs the latest one."""
+        """The numbers of calls, recordings and instructions, and the backend of the latest recording."""
         return self._cache.statistics
 
     def kept(self, policy: Policy = DEFAULT) -> Vmap[P]:
-        """Return a like function whose recordings are used again.
-
-        Args:
-            policy: When kernels are compiled, and how.
-
-        Returns:
-            The function, which is this one where it is so already.
-        """
+        """Return this function with cached recordings; `policy` says when and how kernels are compiled."""
         return self if self.keeps and self._policy == policy else self._like(self._f, keeps=True, policy=policy)
 
     def of_samples(self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Vmap[P]:
-        """Return a function of batches made by transforming the function of one sample.
-
-        Args:
-            transform: A function of functions, such as `grad`.
-
-        Returns:
-            The function of batches.
-        """
+        """Apply a transform, such as `grad`, to the function of one sample and return the function of batches."""
         return self._like(transform(self._f), keeps=self.keeps, policy=self._policy)
 
     def sums_over_others(self, argnums: int | Sequence[int]) -> bool:
-        """Return whether results are summed over the batch, and all samples share these arguments.
+        """Return whether results are summed over the batch and all samples share the arguments at `argnums`.
 
         The derivative of such a sum is the sum of the derivatives.
-
-        Args:
-            argnums: The positions of the arguments.
-
-        Returns:
-            True or False.
         """
         axes = self.batching.in_axes
         positions = [argnums] if isinstance(argnums, int) else argnums
@@ -139,16 +119,17 @@ class Vmap(WrappedFunction[P, Any]):
         return all(-len(axes) <= i < len(axes) and axes[i] is None for i in positions)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Return the function for arguments like these, as a program without the code that it was made from.
+        """Return a function of batches that holds only the program for arguments like these, not the Python code.
 
-        The result can be pickled even where that code could not be found again, as on the workers of a cluster.
+        The result can be pickled even if the code cannot be imported where it is loaded, as on the workers of a
+        cluster.
 
         Args:
-            *args: Positional arguments, batched as for a call.
-            **kwargs: Keyword arguments, likewise.
+            *args: Positional arguments, batched as in a call.
+            **kwargs: Keyword arguments, batched as in a call.
 
         Returns:
-            A function of batches that takes arguments of the same structure.
+            A function of batches, which takes arguments of the same structure.
 
         Raises:
             ValueError: The function uses Values that are not among its arguments, or calls Python functions.
@@ -158,20 +139,13 @@ class Vmap(WrappedFunction[P, Any]):
         calls_python = trace.kernel is None or not all(call.kind for call, _ in trace.program.calls)
         if trace.captured or calls_python:
             raise ValueError(
-                f"{self.batching.name} uses Values that are not among its arguments, or calls functions in Python: "
-                "lower() takes what follows from its arguments alone"
+                f"{self.batching.name} uses Values that are not among its arguments, or calls Python functions: "
+                "lower() requires a function that depends on its arguments only, without Python calls"
             )
         return Lowered(self.batching, batch.key, trace)
 
     def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a sample of the batch, made anew unless it is kept.
-
-        Args:
-            batch: The batch.
-
-        Returns:
-            The recording.
-        """
+        """Return the recording for a sample of the batch, from the cache if recordings are cached."""
         trace = self._cache.find(batch.key) if self.keeps else None
         if trace is None:
             with compiling(self._policy):
@@ -182,7 +156,7 @@ class Vmap(WrappedFunction[P, Any]):
         return trace
 
     def _results(self, batch: Batch, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
-        del args, kwargs  # which the batch was made of
+        del args, kwargs  # `batch` holds them
         trace = self.trace(batch)
         prepared = trace.prepared_for(batch, self.batching) if self.keeps else None
         if prepared is not None:
@@ -199,15 +173,10 @@ class Vmap(WrappedFunction[P, Any]):
 
 
 class Lowered:
-    """A function of batches without the code that it was made from, as `Vmap.lower` returns it.
-
-    Args:
-        batching: How the function is batched.
-        key: The key of the batches that it takes.
-        trace: The recording for a sample of them.
+    """A function of batches without its Python code, returned by `Vmap.lower`.
 
     Attributes:
-        batching: How the function is batched.
+        batching: The axes and the reduction.
     """
 
     def __init__(self, batching: Batching, key: Any, trace: BatchedTrace) -> None:
@@ -216,30 +185,20 @@ class Lowered:
         self._trace = trace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the results for a batch, written to `out` where that is given: see `vmap`.
+        """Return the results for a batch, written to `out` if it is given: see `vmap`.
 
         Raises:
-            TypeError: The arguments are not like those that it was made for.
+            TypeError: The arguments do not have the structure that the function was lowered for.
         """
         out = self.batching.taken_out(kwargs)
         batch = self.batching.batch(args, kwargs)
         return self.trace(batch).results(batch, self.batching, out)
 
     def trace(self, batch: Batch) -> BatchedTrace:
-        """Return the recording for a sample of the batch.
-
-        Args:
-            batch: A batch.
-
-        Returns:
-            The recording.
-
-        Raises:
-            TypeError: The batch is not like the one that it was made for.
-        """
+        """Return the recording for a batch. Raises `TypeError` if the batch has a different structure."""
         if batch.key != self._key:
             raise TypeError(
-                f"{self!r} was made for other arguments: samples like {shown(self._key)}, not like {shown(batch.key)}"
+                f"{self!r} was lowered for samples like {shown(self._key)}, got samples like {shown(batch.key)}"
             )
         return self._trace
 
@@ -248,6 +207,6 @@ class Lowered:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel that runs the program on batches; printing it shows how."""
+        """The kernel that runs the program on batches; its `str` shows how."""
         assert self._trace.kernel is not None
         return self._trace.kernel

@@ -1,1 +1,1 @@
-"""Functions as code: recorded on a tape, simplified, differentiated, and written as a program."""
+"""Functions as code: record a function on a tape, simplify it, differentiate it and lower it to a program."""

@@ -1,2 +1,2 @@
-# Lets the compiled program.py call the interpreter's methods as C functions.
+# Makes the interpreter's C methods available to program.py.
 from gradwalk.program.run.interpreter cimport Interpreter

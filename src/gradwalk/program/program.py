@@ -1,4 +1,4 @@
-"""`Program`: a recorded function as instructions, to be run, read, saved and translated."""
+"""`Program`: a recorded function as a list of instructions, which can be run, printed, saved and translated to C."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ __all__ = ["Program", "ProgramError"]
 
 @cython.cclass
 class Program:
-    """A recorded function as instructions that run without Python. It does not change.
+    """An immutable list of instructions that computes a recorded function without Python.
 
-    An index counts the inputs first, then the constants, then the results of the instructions. `str` shows a program,
-    one instruction a line. Any number of threads may run the same program at once.
+    Indices number the inputs first, then the constants, then the results of the instructions. `str` lists a program,
+    one instruction per line. Several threads may run the same program at once.
 
     Args:
-        inputs: How many inputs there are.
-        constants: Floats.
-        instructions: An array of int32, four numbers an instruction: the opcode and the indices of up to three
-            operands. Those of a call are an index in `calls`, and the number of a result; those of `take` are the
-            index of its index, and one in `tables`.
-        calls: For each call, what it calls and the indices of its operands.
-        outputs: The indices of the outputs.
-        input_names: The name of each input, or nothing.
-        output_names: The name of each output, or nothing.
-        tables: For each table that `take` takes from, the indices of its operands.
+        inputs: Number of inputs.
+        constants: The constants, as floats.
+        instructions: Int32 array with four entries per instruction: the opcode and the indices of up to three operands.
+            A call stores its index in `calls` and the position of the result among the call's results; `take`
+            stores the index of its index operand and the position of its table in `tables`.
+        calls: Pairs of the function that is called and the indices of its operands.
+        outputs: Indices of the outputs.
+        input_names: Name of each input, or None for no names.
+        output_names: Name of each output, or None for no names.
+        tables: For each table that `take` reads from, the indices of its entries.
 
     Raises:
-        ProgramError: It is not well formed: see `validate`.
+        ProgramError: The program is not well formed; see `validate`.
 
     Example:
         >>> from gradwalk import jit, math
@@ -68,7 +68,7 @@ class Program:
 
     _code: Code
     _interpreter: Interpreter
-    _repeats: dict  # what `repeats` has found, by ""
+    _repeats: dict  # caches the result of `repeats` under the key ""
 
     def __init__(
         self,
@@ -87,16 +87,16 @@ class Program:
         self._interpreter = Interpreter(code)
         self._repeats = {}
 
-    # What it is made of
+    # Contents
 
     @property
     def code(self) -> Code:
-        """The parts of the program as plain data."""
+        """The contents of the program as plain data."""
         return self._code
 
     @property
     def inputs(self) -> int:
-        """How many inputs there are."""
+        """The number of inputs."""
         return self._code.inputs
 
     @property
@@ -106,12 +106,12 @@ class Program:
 
     @property
     def instructions(self) -> Any:
-        """The instructions, as a read-only array of int32: for each, its opcode and the indices of three operands."""
+        """The instructions as a read-only int32 array, four entries each: the opcode and three operand indices."""
         return self._code.instructions
 
     @property
     def calls(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
-        """The calls of Python functions: for each, what it calls and the indices of its operands."""
+        """The calls, as pairs of the function that is called and the indices of its operands."""
         return self._code.calls
 
     @property
@@ -121,23 +121,23 @@ class Program:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """The names of the inputs, as a tuple: empty if they have none."""
+        """The names of the inputs as a tuple, or () for unnamed inputs."""
         return self._code.input_names
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """The names of the outputs, as a tuple: empty if they have none."""
+        """The names of the outputs as a tuple, or () for unnamed outputs."""
         return self._code.output_names
 
     @property
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """The tables that `take` takes from: for each, the indices of its operands."""
+        """The tables that `take` reads from, as tuples of the indices of their entries."""
         return self._code.tables
 
     @property
     def repeats(self) -> tuple[Repeat, ...]:
-        """The loops among the instructions, which `str` and `to_c` write as such: see `Repeat`."""
-        if not self._repeats:  # two threads may find them, and either result is right
+        """The loops found in the instructions, which `str` and `to_c` write as loops; see `Repeat`."""
+        if not self._repeats:  # two threads may both compute this; the results are equal
             self._repeats.setdefault("", fold(self._code))
         return self._repeats[""]
 
@@ -155,7 +155,7 @@ class Program:
         )
 
     def __reduce__(self) -> Any:
-        # Operations are pickled by name, as another version may give their opcodes to other operations.
+        # Operations are pickled by name, because opcodes may differ between versions.
         opcodes, which = numpy.unique(self.instructions[::4], return_inverse=True)
         rows = self.instructions.copy()
         rows[::4] = which
@@ -164,14 +164,14 @@ class Program:
         return _unpickled, (names, rows, self.inputs, self.constants, self.calls, self.outputs, *named, self.tables)
 
     def named(self, inputs: Sequence[str], outputs: Sequence[str]) -> Program:
-        """Name the inputs and outputs.
+        """Return a program with the same instructions and the given input and output names.
 
         Args:
-            inputs: A name for each input, or nothing.
-            outputs: A name for each output, or nothing.
+            inputs: Name of each input, or an empty sequence for no names.
+            outputs: Name of each output, or an empty sequence for no names.
 
         Returns:
-            A program with these names and the same instructions.
+            The renamed program.
 
         Example:
             >>> from gradwalk import jit
@@ -186,27 +186,27 @@ class Program:
         return trusted(dataclasses.replace(self._code, input_names=tuple(inputs), output_names=tuple(outputs)))
 
     def validate(self) -> None:
-        """Check that the program is well formed, as is done when it is made.
+        """Check that the program is well formed. The constructor runs the same check.
 
-        It is if its instructions are known and have as many operands as they take; every operand is an input, a
-        constant or the result of an earlier instruction; calls fit the functions that they call, and tables are there
-        and not empty; and every output is one of these, too.
+        Each opcode must be known and have the right number of operands. Each operand and output must be the index of an
+        input, of a constant or of an instruction's result; operands must precede the instruction that uses them. Calls
+        must match the functions that they call, and tables must exist and not be empty.
 
         Raises:
-            ProgramError: If it is not, naming the instruction.
+            ProgramError: The program is not well formed; the message names the instruction.
         """
         validate(self._code)
 
-    # In other languages
+    # Other formats
 
     def to_json(self) -> str:
-        """Write the program as JSON, by the schema in docs/program.schema.json.
+        """Write the program as JSON, following the schema in docs/program.schema.json.
 
         Returns:
-            The text, for `from_json`.
+            The JSON text, which `from_json` reads.
 
         Raises:
-            ProgramError: If the program calls a function of Python.
+            ProgramError: The program calls a Python function.
 
         Example:
             >>> from gradwalk import jit
@@ -223,16 +223,16 @@ class Program:
 
     @classmethod
     def from_json(cls, text: str) -> Program:
-        """Read a program that `to_json` wrote. Nothing in the text is ever run as Python.
+        """Read a program from the JSON text that `to_json` wrote. No part of the text is executed as Python.
 
         Args:
-            text: What `to_json` returned.
+            text: The JSON text.
 
         Returns:
-            The program, which has been validated.
+            The validated program.
 
         Raises:
-            ProgramError: If the text is anything else, saying where it stops making sense.
+            ProgramError: The text is not a valid program; the message says where.
 
         Example:
             >>> from gradwalk import jit
@@ -247,14 +247,14 @@ class Program:
         return trusted(code)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the program to a file, as JSON. The file is replaced as a whole, or not at all.
+        """Write the program to a file as JSON. The file is replaced atomically.
 
         Args:
-            path: The file, which is replaced if there is one.
+            path: Path of the file; an existing file is replaced.
 
         Raises:
-            ProgramError: If the program calls a function of Python.
-            OSError: If the file cannot be written. What was there before is there still.
+            ProgramError: The program calls a Python function.
+            OSError: The file cannot be written. An existing file is left unchanged.
         """
         program_json.replace_file(os.fspath(path), self.to_json())
 
@@ -263,35 +263,35 @@ class Program:
         """Read a program from a file that `save` wrote.
 
         Args:
-            path: The file.
+            path: Path of the file.
 
         Returns:
-            The program, which has been validated.
+            The validated program.
 
         Raises:
-            ProgramError: If the file holds anything else.
+            ProgramError: The file does not hold a valid program.
         """
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise ProgramError(f"{os.fspath(path)} is no text in UTF-8: {error}") from None
+            raise ProgramError(f"{os.fspath(path)} is not a UTF-8 text file: {error}") from None
         return cls.from_json(text)
 
     def to_c(self, name: str = "f") -> str:
-        """Write the program as a file of C99 that needs nothing but <math.h>: `void f(const double *, double *)`.
+        """Write the program as C99 source that needs only <math.h>: `void f(const double *inputs, double *outputs)`.
 
-        The function reads the inputs from the first array and writes the outputs to the second. For derivatives, take
-        the program of a derivative: `jit(value_and_grad(f)).program`, after a call.
+        To get C code for a derivative, use the program of the derivative: call `jit(value_and_grad(f))` once, then take
+        its `.program`.
 
         Args:
-            name: The name of the function.
+            name: Name of the C function.
 
         Returns:
-            The text of the file.
+            The text of the source file.
 
         Raises:
-            ProgramError: If the program calls a function of Python.
-            ValueError: If C could have no function of that name.
+            ProgramError: The program calls a Python function.
+            ValueError: `name` is not a valid name for a C function.
 
         Example:
             >>> from gradwalk import grad, jit, math
@@ -309,20 +309,21 @@ class Program:
 
     @property
     def handle(self) -> int:
-        """The handle that C functions take to run this program, valid for as long as the program is kept alive."""
+        """The handle to pass to the C functions that run this program; valid as long as the program is alive."""
         return id(self._interpreter)
 
     @property
     def address(self) -> int:
-        """The address of `void run(void *handle, const double *inputs, double *outputs)`, the same for all programs.
+        """The address of the C function `void run(void *handle, const double *inputs, double *outputs)`.
 
-        It needs no interpreter lock, and any number of threads may call it at once. From Numba's functions, too:
+        The function is the same for all programs. It does not need the GIL, and several threads may call it at once. It
+        can also be called from functions compiled by Numba:
 
             run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(program.address)
             run(handle, inputs.ctypes.data, outputs.ctypes.data)  # in a function compiled by numba.njit
 
         Raises:
-            ProgramError: If the program calls a function of Python.
+            ProgramError: The program calls a Python function.
         """
         self._code.refuse_calls("which nothing but Python can run")
         return c_abi.ADDRESSES.run
@@ -331,25 +332,25 @@ class Program:
 
     @property
     def interpreter(self) -> Interpreter:
-        """What runs the program on single numbers."""
+        """The interpreter that runs the program on one sample."""
         return self._interpreter
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs the program on single numbers, by "", and the parts of its calls, by their names."""
+        """The backend that runs the program, under the key "", and the backends of its calls, under their names."""
         return self._interpreter.backends
 
     def run(self, numbers: Any) -> Any:
         """Run the program on numbers.
 
         Args:
-            numbers: A row of numbers, one for each input.
+            numbers: 1-D array-like of floats, one per input.
 
         Returns:
-            The outputs, a new array of float64.
+            The outputs, a new 1-D float64 array.
 
         Raises:
-            ValueError: If there are more or fewer numbers than inputs, or they are no row.
+            ValueError: `numbers` is not one-dimensional, or its length is not the number of inputs.
 
         Example:
             >>> from gradwalk import jit
@@ -365,38 +366,31 @@ class Program:
         """Run the program on Values and floats.
 
         Args:
-            operands: Values or floats, one for each input.
+            operands: Values or floats, one per input.
 
         Returns:
-            The outputs: Values where they depend on a Value, else floats.
+            The outputs: a Value for each output that depends on a Value, else a float.
 
         Raises:
-            ValueError: If there are more or fewer operands than inputs.
+            ValueError: The number of operands is not the number of inputs.
         """
         return self._interpreter.on_values(operands)
 
 
 def _unpickled(names: list[str], rows: Any, inputs: int, constants: Sequence[float], *others: Any) -> Program:
-    """Make a program from what was pickled.
-
-    Raises `ProgramError` if it is not well formed, or has unknown operations.
-    """
+    """Build a program from its pickled parts. Raises `ProgramError` for unknown operations or invalid programs."""
     unknown = [name for name in names if name not in OPCODES]
     if unknown:
-        raise ProgramError(f"the program was pickled by another version of gradwalk: it uses {unknown[0]!r}")
+        raise ProgramError(f"the program was pickled by another version of gradwalk: {unknown[0]!r} is unknown here")
     instructions = numpy.array(rows, numpy.int32)
     instructions[::4] = numpy.array([OPCODES[name] for name in names], numpy.int32)[instructions[::4]]
     return Program(inputs, constants, instructions, *others)
 
 
 def trusted(code: Code) -> Program:
-    """Make a program without checking it: for code that this library has made itself.
+    """Build a program without validating it, for code that gradwalk generated itself.
 
-    Args:
-        code: The parts of the program. If they are not well formed, running it reads and writes beyond its memory.
-
-    Returns:
-        The program.
+    Running a program that is not well formed reads and writes out of bounds.
     """
     program: Program = Program.__new__(Program)
     program._code = code

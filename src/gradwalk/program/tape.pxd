@@ -1,4 +1,4 @@
-# What the compiled module reaches without going through Python.
+# Makes the C functions and types of these modules available to tape.py.
 from gradwalk.base cimport ieee
 from gradwalk.ops.compiled cimport evaluate
 from gradwalk.program.instructions cimport simplify

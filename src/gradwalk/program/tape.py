@@ -1,7 +1,7 @@
-"""`Tape`: a graph while it is worked on, to which functions are recorded and from which programs are made.
+"""`Tape`: a graph under construction. Functions are recorded on a tape, and programs are lowered from it.
 
-Instructions are simplified as they are appended, differentiated, and lowered to a `Program`. Each of these passes is a
-module of its own; all are compiled and take time linear in the number of instructions.
+Instructions are simplified as they are appended, then differentiated and lowered to a `Program`. Each of these passes
+is a separate module; all are compiled and take time linear in the number of instructions.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["NO_INDEX", "Tape"]
 @cython.final
 @cython.cclass
 class Tape(InstructionStore):
-    """Instructions that are simplified as they are appended, and can be differentiated and lowered to programs.
+    """A list of instructions, simplified as they are appended, that can be differentiated and lowered to programs.
 
-    Every method that appends returns the index of the result, which is that of an earlier instruction if it is equal.
+    Methods that append an instruction return the index of its result; an equal earlier instruction is reused.
 
     Attributes:
-        inputs: How many inputs there are.
-        calls: For each call of a Python function its rule, the indices of its operands, and that of its first result.
+        inputs: Number of inputs.
+        calls: For each call its rule, the indices of its operands, and the index of its first result.
 
     Example:
         >>> tape = Tape()
@@ -46,90 +46,46 @@ class Tape(InstructionStore):
     """
 
     def append(self, name: str, x: cython.int, y: cython.int = 0, z: cython.int = 0) -> int:
-        """Append an operation.
-
-        Args:
-            name: The operation's name in the table.
-            x: The index of its first operand.
-            y: The index of its second operand, if it has one.
-            z: The index of its third operand, if it has one.
-
-        Returns:
-            The index of the simplest instruction that gives the same number.
-        """
+        """Append the operation with this name in the table, simplified, and return the index of its result."""
         return simplify.emit(self, NAMES.index(name), x, y, z)
 
     def take(self, index: cython.int, table: list[int]) -> int:
-        """Append what an index picks in a table.
-
-        Args:
-            index: The index of the index: counted from 0 or, if negative, from the end.
-            table: The indices of the operands, at least one.
-
-        Returns:
-            The index of the instruction, or of the operand where the index is a constant.
-        """
+        """Append a lookup in a table of operand indices; return an operand's own index if `index` is a constant."""
         return simplify.emit_take(self, index, tuple(table))
 
     def load(self, opcodes: Any, offsets: Any, operands: Any, constants: Any, indices: Any, functions: dict) -> None:
-        """Append a recorded graph, which is given as arrays.
+        """Append a recorded graph, given as arrays.
 
         Args:
-            opcodes: The opcode of each node; 0 for the result of a call.
-            offsets: Where each node's operands begin in `operands` and `constants`.
-            operands: The nodes that are operands; negative where the operand is a constant.
-            constants: These constants.
-            indices: The index on the tape of each leaf, and `NO_INDEX` for every other node, whose index is written
-                here.
-            functions: For each node that is the result of a call, by its number, the rule of the call.
+            opcodes: Opcode of each node; 0 for the result of a call.
+            offsets: Start of each node's operands in `operands` and `constants`.
+            operands: Node numbers of the operands; negative for a constant operand.
+            constants: Values of the constant operands.
+            indices: Tape index of each leaf and `NO_INDEX` for the other nodes; the indices of these are written here.
+            functions: Maps the number of each node that is the result of a call to the call's rule.
         """
         load.load_graph(self, opcodes, offsets, operands, constants, indices, functions)
 
     def inline(self, program: Program, operands: list, replaced: Any = None) -> list:
-        """Append a program's instructions, with operands for its inputs, and return the indices of its outputs.
+        """Append a program's instructions with `operands` as its inputs; return the indices of its outputs.
 
-        Args:
-            program: The program.
-            operands: The indices of the operands.
-            replaced: Called with a call, returns the program that takes its place, or None; None to replace nothing.
-
-        Returns:
-            The indices of the outputs.
+        If `replaced` is given, it is called with each call and returns a program to inline instead, or None to keep the
+        call.
         """
         return load.inline_program(self, program, operands, False, replaced)
 
     def reverse(self, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
-        """Append adjoints of results by reverse mode.
-
-        Args:
-            seeds: Pairs of indices, of a result and of its adjoint.
-            wrt: The indices of the instructions whose adjoints are asked for.
-
-        Returns:
-            The indices of these adjoints.
-        """
+        """Append the cotangents of `wrt` by reverse mode; return their indices. Seeds are pairs (output, cotangent)."""
         return differentiate.reverse(self, seeds, wrt)
 
     def forward(self, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
-        """Append tangents of results by forward mode.
-
-        Args:
-            seeds: Pairs of indices, of an instruction and of its tangent.
-            outputs: The indices of the results whose tangents are asked for.
-
-        Returns:
-            The indices of these tangents.
-        """
+        """Append the tangents of `outputs` by forward mode; return their indices. Seeds are pairs (index, tangent)."""
         return differentiate.forward(self, seeds, outputs)
 
     def program(self, outputs: list[int]) -> Program:
-        """Return a program of what some outputs need, and no more.
+        """Lower the instructions that `outputs` depend on to a program.
 
-        Args:
-            outputs: The indices of the outputs.
-
-        Returns:
-            The program. Calls that have an expansion are replaced by it: by now they have been differentiated.
+        Calls that have an expansion are replaced by it, which is safe once differentiation is done.
         """
         program = lower.lower(self, outputs)
         if all(function.expansion is None for function, _ in program.calls):

@@ -1,1 +1,1 @@
-"""Structures of numbers: lists, tuples, dicts, dataclasses, arrays and Modules, taken apart and put together."""
+"""Flatten and unflatten trees of numbers: lists, tuples, dicts, dataclasses, arrays and Modules."""

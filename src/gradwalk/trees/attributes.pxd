@@ -1,7 +1,7 @@
-# What compiled modules see under the names of attributes.py.
+# The C versions of the functions in attributes.py.
 cdef extern from *:
     """
-    static PyObject *look_at;  /* `nn.looked_at` */
+    static PyObject *look_at;  /* `nn.materialize` */
 
     static inline int look(PyObject *module) {
         PyObject *attributes = PyObject_CallOneArg(look_at, module);
@@ -15,7 +15,7 @@ cdef extern from *:
         PyErr_Clear();
         return look(module) < 0 ? NULL : PyObject_GenericGetAttr(module, name);
     }
-    /* Only classes of Modules that do wait get this slot, so that all others find their attributes at Python's speed. */
+    /* Only classes with lazy Modules get this slot: it slows attribute access down. */
     static inline int supports_lazy(PyObject *cls, PyObject *looked_at) {
         PyTypeObject *type = (PyTypeObject *)cls;
         if (type->tp_getattro == attribute_of_module) return 1;

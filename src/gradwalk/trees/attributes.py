@@ -1,4 +1,4 @@
-"""The dict of a Module as it is. Compiled modules use `attributes.pxd` beside this file."""
+"""Access to a Module's `__dict__`. Compiled modules use the C versions in `attributes.pxd`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,13 @@ from gradwalk.nn import attributes_of
 
 
 def get_attributes(module: Any) -> dict[str, Any]:
-    """Return the dict of a Module, whether anybody has looked at it or not.
-
-    Args:
-        module: The Module.
-    """
+    """Return the `__dict__` of a Module without materializing it."""
     return attributes_of(module)
 
 
 def supports_lazy(cls: Any, looked_at: Callable[[Any], Any]) -> bool:
-    """Have Modules of a class looked at where an attribute is missing, or all are asked for.
+    """Have Modules of a class materialized when an attribute is missing or `__dict__` is read.
 
-    Args:
-        cls: The class.
-        looked_at: What gives a Module its attributes.
-
-    Returns:
-        Whether that is so: never in Python, and in C not for classes that find attributes in their own ways.
+    Returns whether that is possible: never in Python; in C, unless the class customizes attribute access.
     """
     return False

@@ -1,4 +1,4 @@
-"""Labels for what goes round a loop of Values, such as `newton.3.val`: they say which nodes belong to an iteration."""
+"""Labels for the Values of loop iterations, such as `newton.3.val`, which show the iteration that a node belongs to."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gradwalk.trees.tree import flatten
 from gradwalk.value.node import parameter_of
 from gradwalk.value.value import Value
 
-_MOST = 1000  # iterations of a loop that are told apart
+_MOST = 1000  # labeled iterations per loop
 
-_PLAIN = frozenset([float, int, bool, type(None)])  # a loop of these alone is not to pay for labels
+_PLAIN = frozenset([float, int, bool, type(None)])  # types without labels, for which labeling is skipped
 
-_running = threading.local()  # its `path` is that of the iteration that is being run
+_running = threading.local()  # its `path` is the prefix of the labels in the current iteration
 
 
 class Iterations:
-    """The iterations of a loop that is run on Values, as a context: inside of one there may be other loops.
+    """A context manager for a loop that runs on Values; it labels the Values of each iteration. Loops may be nested.
 
     Values that have a label keep it.
 
     Args:
-        body: The function of a step, whose name the iterations have.
-        name: What they are called where that has none.
-        tree: The first carry.
+        body: The function of a step, whose name is used in the labels.
+        name: The name to use if the name of `body` is not an identifier.
+        tree: The initial carry.
     """
 
     def __init__(self, body: Callable[..., Any], name: str, tree: Any) -> None:
@@ -45,12 +45,7 @@ class Iterations:
         _running.path = self._around
 
     def ended(self, carry: Any, output: Any = None) -> None:
-        """Label what a step has computed, before the next step begins.
-
-        Args:
-            carry: The next carry.
-            output: What the step has given beside it.
-        """
+        """Label the next carry and the output of a step; called before the next step begins."""
         if self._count < _MOST:
             self._label(carry, str(self._count), "val")
             self._label(output, str(self._count), "out")

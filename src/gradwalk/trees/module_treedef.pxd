@@ -1,2 +1,2 @@
-# Lets the compiled module_treedef.py call C by the names of this module.
+# Makes the C functions of attributes.pxd available to module_treedef.py.
 from gradwalk.trees cimport attributes

@@ -1,4 +1,4 @@
-"""Modules as trees: their parameters and their treedef. Compiled, since every call with a Module needs both."""
+"""`ModuleTreeDef`: flatten and unflatten Modules. Compiled, since every call with a Module needs both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gradwalk.value.value import Value
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# What a part of a Module may be, by its class: positions in _BASES.
+# The kinds of children of a Module, by class: positions in _BASES.
 _VALUE = cython.declare(cython.int, 0)
 _NUMBER = cython.declare(cython.int, 1)
 _MODULE = cython.declare(cython.int, 2)
@@ -40,22 +40,22 @@ _TUPLE = cython.declare(cython.int, 5)
 _ARRAY = cython.declare(cython.int, 6)
 _FLOAT = cython.declare(cython.int, 7)
 _OTHER = cython.declare(cython.int, 8)
-_COLLECTION = cython.declare(cython.int, 9)  # that may hold Values, which then cannot be parameters
+_COLLECTION = cython.declare(cython.int, 9)  # may hold Values, which then cannot be parameters
 _BASES: tuple[Any, ...] = (Value, (Number, Numbers), Module, dict, list, tuple, numpy.ndarray, float, object)
-_kinds = cython.declare(dict, {})  # The kinds of the classes that have been met.
+_kinds = cython.declare(dict, {})  # Caches the kinds of classes.
 
 
 class ModuleTreeDef:
-    """The structure of a Module without its parameters: the classes, the containers, and all other attributes.
+    """The structure of a Module without its parameters: its classes, containers and all other attributes.
 
-    Two are equal where Modules differ in the numbers of their parameters only.
+    Treedefs of Modules that differ only in the numbers of their parameters are equal.
 
     Attributes:
-        nodes: For the Module itself, which is the first, and all Modules and containers in it: the class, the keys of
-            its parts (the shape of an array, None for a list or tuple), and a code for each part. A code is 0 or more
-            for the parameter of this index, and -1 - i for node i. For anything else it is a tuple, whose last item is
-            the part itself and whose other items tell it from parts that compare equal.
-        size: How many parameters there are.
+        nodes: For the Module itself and then for each Module and container in it: the class, the keys of its children
+            (the shape of an array; None for a list or tuple), and a code for each child. Code i >= 0 is parameter i,
+            and code -1 - i is node i. Any other child has a tuple as code: the last item is the child itself, and the
+            other items distinguish it from objects that compare equal.
+        size: The number of parameters.
     """
 
     def __init__(self, nodes: tuple[tuple[type, Any, tuple[Any, ...]], ...], size: int) -> None:
@@ -81,33 +81,20 @@ class ModuleTreeDef:
         return f"{self.nodes[0][0].__name__} with {self.size} parameters"
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
-        """Return a new Module with these parameters. No `__init__` is run, and no container is shared.
+        """Return a new Module with these parameters, without running `__init__` or sharing containers.
 
-        Args:
-            leaves: A number, Value or array for each parameter.
-
-        Returns:
-            The Module.
+        Each leaf is a number, a Value or an array.
         """
         placed: list[Any] = [_placed(leaf) for leaf in leaves]
         built: list[Any] = [_shell(cls, keys) for cls, keys, _ in self.nodes]
         k: cython.int
-        for k in range(
-            len(built) - 1, -1, -1
-        ):  # backwards, since a tuple can only be made when all that it holds has been made
+        for k in range(len(built) - 1, -1, -1):  # backwards, since the items of a tuple must be built before the tuple
             cls, keys, codes = self.nodes[k]
             built[k] = _filled(built[k], cls, keys, [_part(code, placed, built) for code in codes])
         return built[0]
 
     def names(self, root: str) -> list[str]:
-        """Return a name for every parameter, such as `model.layers[0].w[1]`, where the Module is called `root`.
-
-        Args:
-            root: What the Module is called.
-
-        Returns:
-            A list of names.
-        """
+        """Return a name for every parameter, such as `model.layers[0].w[1]`; `root` is the name of the Module."""
         names: dict[int, str] = {}
         for path, code in self._paths(root):
             if isinstance(code, int):
@@ -115,7 +102,7 @@ class ModuleTreeDef:
         return [names[i] for i in range(self.size)]
 
     def _paths(self, root: str) -> Iterator[tuple[str, Any]]:
-        """Iterate over the paths and the codes of all parts that are no nodes, in order."""
+        """Iterate over the paths and codes of all children other than nodes, in order."""
         seen: set[int] = set()
         pending: list[tuple[str, Any]] = [(root, -1)]
         while pending:
@@ -130,30 +117,25 @@ class ModuleTreeDef:
     def _unhashable(self) -> TypeError:
         path, kind = next((path, code[0]) for path, code in self._paths(self.nodes[0][0].__name__) if _unhashable(code))
         return TypeError(
-            f"{path} is a {kind}, which cannot be hashed: a recording for this Module could not be found "
-            "again. Keep what can be hashed, such as a tuple or frozenset"
+            f"{path} is a {kind}, which cannot be hashed, so a recording for this Module could not be found "
+            "again: use a hashable object, such as a tuple or frozenset"
         )
 
 
 def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
-    """Take a Module apart.
+    """Flatten a Module into its parameters and its treedef.
 
-    Outside of recorded functions, a parameter is the number that it holds. Inside, what was computed counts as well.
-
-    Args:
-        module: The Module.
-
-    Returns:
-        Its parameters, each once, in the order of `named_parameters`; and its treedef.
+    Each parameter occurs once, in the order of `named_parameters`. Outside of recorded functions, parameters are
+    returned as numbers. Inside, computed Values count as parameters too.
 
     Raises:
-        TypeError: A set or another collection holds Values, which would be constants.
+        TypeError: A set or another collection holds Values, which would become constants.
     """
     as_numbers: cython.bint = depth() == 0
     kind: cython.int
     parameters: list[Any] = []
     nodes: list[Any] = []
-    met: dict[int, int] = {}  # The codes of everything that can occur twice, by id.
+    met: dict[int, int] = {}  # Maps the id of each object that can occur twice to its code.
     codes: list[Any] = []
     pending: list[Any] = [(iter((module,)), codes)]
     while pending:
@@ -172,7 +154,7 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
                 parameters.append(number if as_numbers else part)
             elif kind in (_MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
                 codes.append(-1 - len(nodes))
-                if kind != _TUPLE:  # two uses of a tuple become two tuples
+                if kind != _TUPLE:  # a tuple that is used twice becomes two tuples
                     met[key] = -1 - len(nodes)
                 keys, inner = _opened(kind, part)
                 inner_codes: list[Any] = []
@@ -190,14 +172,7 @@ def parted(module: Module) -> tuple[list[Any], ModuleTreeDef]:
 
 
 def static_code(part: Any) -> Any:
-    """Return the code of a part that is no parameter and no node: see `ModuleTreeDef.nodes`.
-
-    Args:
-        part: What stands in a place.
-
-    Returns:
-        The code; None for what is, or may be, a parameter or a node.
-    """
+    """Return the code of a static child (see `ModuleTreeDef.nodes`), or None for a possible parameter or node."""
     kind: cython.int = _kind(type(part))
     if kind in (_VALUE, _NUMBER, _MODULE, _DICT, _LIST, _TUPLE) or (kind == _ARRAY and part.dtype == object):
         return None
@@ -205,20 +180,13 @@ def static_code(part: Any) -> Any:
 
 
 def static_part(code: tuple[Any, ...]) -> Any:
-    """Return the part that has such a code, for a new Module.
-
-    Args:
-        code: The code.
-
-    Returns:
-        The part itself, or a copy of an array.
-    """
+    """Return the static child with this code for a new Module; arrays are copied."""
     part: Any = code[len(code) - 1]
     return part.array.copy() if isinstance(part, _Constant) else part
 
 
 class _Constant:
-    """An array of numbers that are no parameters, compared by its contents."""
+    """An array of numbers that is not a parameter, compared by its contents."""
 
     def __init__(self, array: Any) -> None:
         self.array = array.copy()
@@ -232,11 +200,7 @@ class _Constant:
 
 
 def forget_kinds(most: int) -> None:
-    """Forget the kinds of classes, where there are more than so many.
-
-    Args:
-        most: How many may stay.
-    """
+    """Clear the cache of kinds if it holds more than `most` classes."""
     if len(_kinds) > most:
         _kinds.clear()
 
@@ -255,7 +219,7 @@ def _kind(cls: Any) -> cython.int:
 
 @cython.cfunc
 def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
-    """Return the keys of the parts of a node, and these parts."""
+    """Return the keys and the children of a node."""
     if kind in (_LIST, _TUPLE):
         return None, part
     if kind == _ARRAY:
@@ -269,7 +233,7 @@ def _opened(kind: cython.int, part: Any) -> tuple[Any, ...]:
 
 
 def _hides_parameters(collection: Any, as_numbers: bool) -> bool:
-    """Whether a collection holds Values that a list would make parameters of."""
+    """Return whether a collection holds Values that would be parameters if they were in a list."""
     return any(not as_numbers or parameter_of(value) is not None for value in values_within(collection))
 
 
@@ -280,7 +244,7 @@ def _path_of(module: Module, collection: Any) -> str:
 
 @cython.cfunc
 def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
-    """Return the code of what is no parameter. It differs for parts that compare equal: 1 and True, 0.0 and -0.0."""
+    """Return the code of a static child, which differs for children that compare equal: 1 and True, 0.0 and -0.0."""
     name = type(part).__name__
     if kind == _FLOAT:
         return name, repr(part), part
@@ -294,7 +258,7 @@ def _static(kind: cython.int, part: Any) -> tuple[Any, ...]:
 @cython.cfunc
 @cython.inline
 def _placed(leaf: object) -> object:
-    """Return what stands for a parameter in a new Module."""
+    """Return the object that holds a parameter in a new Module."""
     if isinstance(leaf, float):
         return Number(leaf)
     if isinstance(leaf, Value) and leaf.operands:
@@ -312,7 +276,7 @@ def _part(code: Any, placed: list[Any], built: list[Any]) -> object:
 
 @cython.cfunc
 def _shell(cls: Any, keys: Any) -> object:
-    """Return a new node without its parts."""
+    """Return a new node without its children."""
     kind: cython.int = _kind(cls)
     if kind == _MODULE:
         return object.__new__(cls)
@@ -323,7 +287,7 @@ def _shell(cls: Any, keys: Any) -> object:
 
 @cython.cfunc
 def _filled(shell: Any, cls: Any, keys: Any, parts: list[Any]) -> object:
-    """Put the parts into a new node, and return it."""
+    """Add the children to a new node and return it."""
     kind: cython.int = _kind(cls)
     if kind == _TUPLE:
         return cls._make(parts) if hasattr(cls, "_make") else cls(parts)
@@ -348,7 +312,7 @@ def _unhashable(code: Any) -> bool:
 
 
 def _steps(path: str, cls: Any, keys: Any, count: int) -> list[str]:
-    """Return the paths of the parts of a node."""
+    """Return the paths of the children of a node."""
     if issubclass(cls, Module):
         return [f"{path}.{key}" for key in keys]
     if issubclass(cls, numpy.ndarray):

@@ -1,8 +1,8 @@
-"""Trees: arguments and results that hold numbers, such as lists, dicts, dataclasses, arrays and Modules, nested freely.
+"""Flatten and unflatten trees: arguments and results such as nested lists, dicts, dataclasses, arrays and Modules.
 
-A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays of other libraries that
-NumPy can read become NumPy's. Tuples and Modules are taken apart here, all other containers by optree. This is the only
-module that imports it, at the first such container.
+A number, a Value or an array is a leaf, and so is each parameter of an `nn.Module`. Arrays from other libraries are
+converted with `numpy.asarray`. Tuples and Modules are flattened here, all other containers by optree. optree is
+imported only here, when the first such container is flattened.
 """
 
 from __future__ import annotations
@@ -24,22 +24,21 @@ from gradwalk.trees.module_treedef import ModuleTreeDef, forget_kinds, parted
 from gradwalk.value.convert import as_float, is_number
 from gradwalk.value.value import Value
 
-_NAMESPACE = "gradwalk"  # Where optree keeps what is registered here.
-_registered: dict[type, None] = {}  # The dataclasses and Modules that optree knows, the earliest first.
+_NAMESPACE = "gradwalk"  # The optree namespace of the classes registered here.
+_registered: dict[type, None] = {}  # The registered dataclasses and Module classes, the oldest first.
 _MOST_REGISTERED = 1000
-_LONGEST = 100  # The characters of a treedef that messages show.
-_SCALAR = "scalar"  # What stands for the shape of a number; () is that of an array without dimensions.
+_LONGEST = 100  # The maximum length of a treedef in messages, in characters.
+_SCALAR = "scalar"  # The shape of a number; () is the shape of a 0-d array.
 
 Shape = tuple[int, ...] | str
 
 
 @dataclass(frozen=True)
 class TreeDef:
-    """How leaves make up a tree. Two are equal where their trees differ in numbers only.
+    """The structure of a tree: its containers and the shapes of its leaves. The numbers do not affect equality.
 
     Attributes:
-        spec: The containers: a treedef of optree's, that of a Module, or a tuple of treedefs; None where the tree is a
-            leaf itself.
+        spec: The containers: an optree treedef, a `ModuleTreeDef` or a tuple of treedefs; None if the tree is a leaf.
         shapes: The shapes of the leaves.
     """
 
@@ -57,31 +56,27 @@ class TreeDef:
     def __reduce__(self) -> Any:
         if self.spec is None or isinstance(self.spec, tuple):
             return _unpickled, (self.spec, [], self.shapes)
-        # A tree is pickled in place of its treedef: optree's holds what this process has registered, and that of a
-        # Module may hold what cannot be pickled.
+        # A tree with this treedef is pickled instead of the treedef. An optree treedef depends on the registrations of
+        # this process, and a ModuleTreeDef may hold objects that cannot be pickled.
         return _unpickled, (None, [self.unflatten([0.0] * len(self.shapes))], self.shapes)
 
     @property
     def size(self) -> int:
-        """The count of numbers in a tree."""
+        """The number of numbers in a tree."""
         return sum(size(shape) for shape in self.shapes)
 
     @cached_property
     def is_scalar(self) -> bool:
-        """Whether the tree is one number."""
+        """Whether the tree is a single number."""
         return self.spec is None and self.shapes == (_SCALAR,)
 
     @property
     def has_one_number(self) -> bool:
-        """Whether the tree is one number, or an array of one."""
+        """Whether the tree is a single number or an array with one element."""
         return self.spec is None and self.size == 1
 
     def filled(self, numbers: Any) -> Any:
-        """Return the tree of these numbers.
-
-        Args:
-            numbers: All numbers in order: a float64 array, or a list of floats and Values.
-        """
+        """Return the tree of these numbers: a float64 array, or a list of floats and Values, in leaf order."""
         if self.has_scalars_only:
             return self.unflatten(numbers.tolist() if isinstance(numbers, numpy.ndarray) else list(numbers))
         leaves = []
@@ -95,7 +90,7 @@ class TreeDef:
 
     @cached_property
     def has_scalars_only(self) -> bool:
-        """Whether there are no arrays among the leaves."""
+        """Whether all leaves are numbers, not arrays."""
         return all(shape is _SCALAR for shape in self.shapes)
 
     @cached_property
@@ -104,14 +99,7 @@ class TreeDef:
         return isinstance(self.spec, tuple) and all(part.spec is None for part in self.spec)
 
     def unflatten(self, leaves: Sequence[Any]) -> Any:
-        """Return the tree of these leaves.
-
-        Args:
-            leaves: The leaves in order.
-
-        Returns:
-            The tree.
-        """
+        """Return the tree with these leaves."""
         if self.spec is None:
             return leaves[0]
         if not isinstance(self.spec, tuple):
@@ -127,11 +115,7 @@ class TreeDef:
         return tuple(parts)
 
     def with_shapes(self, shapes: Sequence[Shape]) -> TreeDef:
-        """Return this with other leaves.
-
-        Args:
-            shapes: Their shapes.
-        """
+        """Return this treedef with other leaf shapes."""
         rest = iter(shapes)
         spec = self.spec
         if isinstance(spec, tuple):
@@ -140,16 +124,16 @@ class TreeDef:
 
     @property
     def array_shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the leaves, () for a number."""
+        """The shapes of the leaves, with () for numbers."""
         return [() if isinstance(shape, str) else shape for shape in self.shapes]
 
     def with_numbers(self) -> TreeDef:
-        """Return this with numbers for arrays without dimensions, which NumPy often turns into numbers by itself."""
+        """Return this treedef with 0-d arrays replaced by numbers, as NumPy often does."""
         spec = tuple([part.with_numbers() for part in self.spec]) if isinstance(self.spec, tuple) else self.spec
         return TreeDef(spec, tuple([_SCALAR if shape == () else shape for shape in self.shapes]))
 
     def parts(self) -> list[TreeDef]:
-        """Return the treedefs of the items of a list or tuple; nothing for any other tree."""
+        """Return the treedefs of the items of a list or tuple; empty for any other tree."""
         if self.spec is None or isinstance(self.spec, tuple):
             return list(self.spec or ())
         if isinstance(self.spec, ModuleTreeDef) or self.spec.type not in (list, tuple):
@@ -161,7 +145,7 @@ class TreeDef:
         ]
 
     def children(self) -> dict[Any, TreeDef]:
-        """Return the treedefs of what a tree holds, by index, key or field; nothing for a leaf or a Module."""
+        """Return the treedefs of a tree's children by index, key or field; empty for a leaf or a Module."""
         if self.spec is None or isinstance(self.spec, (tuple, ModuleTreeDef)):
             return dict(enumerate(self.parts()))
         rest = iter(self.shapes)
@@ -171,25 +155,14 @@ class TreeDef:
         }
 
     def ranges(self) -> Iterator[tuple[slice, Shape]]:
-        """Iterate over the leaves.
-
-        Returns:
-            For each leaf, where its numbers are among all numbers of the tree, and its shape, as `shapes` has it.
-        """
+        """Iterate over (slice, shape) of each leaf; the slice selects the leaf's numbers among all numbers."""
         start = 0
         for shape in self.shapes:
             yield slice(start, start + size(shape)), shape
             start += size(shape)
 
     def names(self, root: str) -> list[str]:
-        """Return a name for every number, such as `x[0]` and `x['rate'][1, 2]`, where the tree is called `root`.
-
-        Args:
-            root: What the tree is called.
-
-        Returns:
-            A list of names.
-        """
+        """Return a name for every number, such as `x[0]` and `x['rate'][1, 2]`; `root` is the name of the tree."""
         names = []
         for path, shape in zip(self.paths(root), self.shapes, strict=True):
             if isinstance(shape, str) or shape == ():
@@ -199,14 +172,7 @@ class TreeDef:
         return names
 
     def paths(self, root: str) -> list[str]:
-        """Return a name for every leaf, such as `x`, `x[0]` and `x['rate']`, where the tree is called `root`.
-
-        Args:
-            root: What the tree is called.
-
-        Returns:
-            A list of names.
-        """
+        """Return a name for every leaf, such as `x`, `x[0]` and `x['rate']`; `root` is the name of the tree."""
         if isinstance(self.spec, tuple):
             return [path for i, part in enumerate(self.spec) for path in part.paths(f"{root}[{i}]")]
         if isinstance(self.spec, ModuleTreeDef):
@@ -215,48 +181,41 @@ class TreeDef:
 
 
 _FLOAT = frozenset([float])
-_KEPT = frozenset([float, Value])  # types of numbers that are taken as they are
-_SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common leaves, which need no closer look.
+_KEPT = frozenset([float, Value])  # types of numbers that need no conversion
+_SCALAR_TYPES = frozenset([float, int, Number, Value])  # The most common types of leaves, tested first.
 _LEAF_TYPES = _SCALAR_TYPES | {numpy.ndarray}
-SCALAR = TreeDef(None, (_SCALAR,))  # of one number
+SCALAR = TreeDef(None, (_SCALAR,))  # The treedef of one number.
 
 
 def _unpickled(spec: Any, trees: list[Any], shapes: tuple[Shape, ...]) -> TreeDef:
-    """A treedef from its pickled parts: a treedef of the containers, or a tree that has it."""
+    """Build a treedef from its pickled parts; `trees` may hold a tree with this treedef."""
     for tree in trees:
         spec = flatten(tree, "a pickled tree")[1].spec
     return TreeDef(spec, tuple([_SCALAR if isinstance(shape, str) else shape for shape in shapes]))
 
 
 def tupled(parts: Sequence[TreeDef]) -> TreeDef:
-    """Return the treedef of a tuple of trees.
-
-    Args:
-        parts: The treedefs of the parts.
-
-    Returns:
-        The treedef of the tuple.
-    """
+    """Return the treedef of a tuple of trees with these treedefs."""
     return TreeDef(tuple(parts), tuple([shape for part in parts for shape in part.shapes]))
 
 
 def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
-    """Take a tree apart.
+    """Flatten a tree.
 
     Args:
         tree: The tree.
-        what: What messages call it.
+        what: The name of the tree in messages.
 
     Returns:
-        Its leaves, and how they make it up.
+        The leaves and the treedef.
 
     Raises:
-        TypeError: A leaf holds something else than real numbers.
+        TypeError: A leaf holds something other than real numbers.
     """
     leaf = of_numpy(tree)
     if _is_leaf(leaf):
         return [leaf], TreeDef(None, (_shape(leaf, what),))
-    if type(tree) is tuple:  # what functions return most often, so that it needs no optree
+    if type(tree) is tuple:  # the most common result of functions, handled without importing optree
         leaves, treedefs = [], []
         for i, part in enumerate(tree):
             found, treedef = flatten(part, f"{what}[{i}]")
@@ -276,23 +235,15 @@ def flatten(tree: Any, what: str) -> tuple[list[Any], TreeDef]:
 
 
 def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
-    """Take the containers of a tree apart, whatever their leaves are.
-
-    Args:
-        tree: The tree.
-        what: What messages call it.
-
-    Returns:
-        Its leaves, and a treedef of optree's.
-    """
-    import optree  # takes milliseconds, and numbers and arrays need nothing of it
+    """Flatten the containers of a tree with optree; its leaves may be any objects."""
+    import optree  # takes milliseconds, and is not needed for numbers and arrays
 
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     unknown = set() if _LEAF_TYPES.issuperset(map(type, leaves)) else {type(leaf) for leaf in leaves if _is_node(leaf)}
     if not unknown:
         return leaves, spec
     for cls in unknown:
-        # Where another thread is faster, optree refuses to register it twice.
+        # optree refuses a second registration if another thread was faster.
         with contextlib.suppress(ValueError):
             (_register_module if issubclass(cls, Module) else _register)(cls, optree)
         _registered[cls] = None
@@ -301,33 +252,21 @@ def opened(tree: Any, what: str) -> tuple[list[Any], Any]:
 
 
 def of_numpy(item: Any) -> Any:
-    """Return a NumPy array in place of one of another library, such as pandas, PyTorch and JAX have.
-
-    Args:
-        item: Any object. An array without dimensions becomes a number.
-    """
+    """Convert an array of another library, such as pandas, PyTorch or JAX, to NumPy; a 0-d array becomes a number."""
     if isinstance(item, (numpy.ndarray, numpy.generic, Value)) or not hasattr(type(item), "__array__"):
         return item
     return numpy.asarray(item)[()]
 
 
 def field_names(cls: Any) -> list[str] | None:
-    """Return the names of the fields of a dataclass that trees may hold, None for any other class.
-
-    Args:
-        cls: A class.
-    """
+    """Return the field names of a registered dataclass, or None for any other class."""
     if cls not in _registered or issubclass(cls, Module):
         return None
     return [field.name for field in dataclasses.fields(cls)]
 
 
 def forget_classes(most: int = 0) -> None:
-    """Forget dataclasses and Modules, which would be kept for good, until as many as given are left.
-
-    Args:
-        most: How many to keep, the latest ones.
-    """
+    """Unregister the oldest dataclasses and Modules until at most this many are left; optree keeps classes alive."""
     while len(_registered) > most:
         cls = next(iter(_registered))
         with contextlib.suppress(ValueError):
@@ -337,27 +276,12 @@ def forget_classes(most: int = 0) -> None:
 
 
 def scalars(leaves: Sequence[Any]) -> list[Any]:
-    """Return all numbers of the leaves in order: floats and Values.
-
-    Args:
-        leaves: Leaves of a tree.
-
-    Returns:
-        A list of floats and Values.
-    """
+    """Return all numbers of the leaves in order, as floats and Values."""
     return list(itertools.chain.from_iterable(map(_scalars, leaves)))
 
 
 def write(leaves: Sequence[Any], row: Any) -> bool:
-    """Write all numbers of the leaves to a row, unless there are Values among them.
-
-    Args:
-        leaves: The leaves.
-        row: An array of float64, of which the first cells are written.
-
-    Returns:
-        Whether there are no Values.
-    """
+    """Write all numbers of the leaves to the start of the float64 array `row`; return False if any is a Value."""
     if _FLOAT.issuperset(map(type, leaves)):
         row[: len(leaves)] = leaves
         return True
@@ -377,24 +301,20 @@ def write(leaves: Sequence[Any], row: Any) -> bool:
 
 
 class Parameters:
-    """The names of the parameters of a function.
-
-    Args:
-        f: The function.
-    """
+    """The names of the parameters of a function."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f: Any = f
 
     def __getstate__(self) -> dict[str, Any]:
-        # The names alone: they are sent to where the function is not known.
+        # Only the names: the function may be unknown in the other process.
         return {"_f": None, "_names": self._names, "keywords": self.keywords}
 
     @cached_property
     def _all(self) -> list[inspect.Parameter]:
         try:
             return list(inspect.signature(self._f).parameters.values())
-        except (TypeError, ValueError):  # some functions written in C do not say
+        except (TypeError, ValueError):  # some functions written in C have no signature
             return []
 
     @cached_property
@@ -403,25 +323,18 @@ class Parameters:
 
     @cached_property
     def keywords(self) -> list[str]:
-        """The names of the parameters that can be given by name."""
+        """The names of the parameters that can be passed by name."""
         return [p.name for p in self._all if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
     def first(self, count: int) -> list[str]:
-        """Return the first so many names by position, such as `argument 3` for what the function has no name for.
-
-        Args:
-            count: How many names.
-
-        Returns:
-            The names.
-        """
+        """Return the names of the first `count` positional arguments, such as `argument 3` for unnamed ones."""
         if count <= len(self._names):
             return self._names[:count]
         return [*self._names, *(f"argument {i + 1}" for i in range(len(self._names), count))]
 
 
 class _Shown:
-    """A leaf of a treedef, as messages show it."""
+    """A leaf of a treedef in messages."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -435,7 +348,7 @@ def _with_article(kind: str) -> str:
 
 
 def _is_node(leaf: Any) -> bool:
-    """Whether what optree takes for a leaf is a container of a class that it does not know yet."""
+    """Return whether a leaf of optree is a container of a class that is not registered yet."""
     return isinstance(leaf, Module) or (dataclasses.is_dataclass(leaf) and not isinstance(leaf, type))
 
 
@@ -467,14 +380,7 @@ def _shape(leaf: Any, what: str) -> Shape:
 
 
 def size(shape: Shape) -> int:
-    """Return how many numbers a leaf of this shape has.
-
-    Args:
-        shape: The shape of a leaf.
-
-    Returns:
-        The number of numbers.
-    """
+    """Return the number of numbers in a leaf of this shape."""
     if isinstance(shape, str):
         return 1
     count = 1
@@ -484,7 +390,7 @@ def size(shape: Shape) -> int:
 
 
 def _subscripts(shape: tuple[int, ...]) -> list[list[str]]:
-    """The subscripts of an array, for each axis."""
+    """Return the subscripts along each axis of an array."""
     return [list(map(str, range(length))) for length in shape]
 
 
@@ -526,13 +432,13 @@ def _refused(leaf: Any, what: str) -> TypeError:
 
 
 def _register(cls: type, optree: Any) -> None:
-    """Register a dataclass: its fields are its parts."""
+    """Register a dataclass with optree: its fields are its children."""
     names = tuple(field.name for field in dataclasses.fields(cls))
 
     def rebuilt(_: None, parts: Sequence[Any]) -> Any:
         item: Any = object.__new__(
             cls
-        )  # not by its __init__, which may compute fields, or refuse the numbers of a gradient
+        )  # without __init__, which may compute fields or reject the numbers of a gradient
         for name, part in zip(names, parts, strict=True):
             object.__setattr__(item, name, part)
         return item
@@ -547,13 +453,13 @@ def _register(cls: type, optree: Any) -> None:
 
 
 def _register_module(cls: type[Module], optree: Any) -> None:
-    """Register a class of Modules: its parameters are its parts."""
+    """Register a Module class with optree: its parameters are its children."""
 
     class Path(optree.GetAttrEntry):  # type: ignore[misc]  # optree is not typed
-        """The path from a Module to a parameter, such as `layers[0].w`, which is no name of an attribute."""
+        """The path from a Module to a parameter, such as `layers[0].w`, which may have several steps."""
 
         def codify(self, node: str = "") -> str:
-            """Return the path as code, behind that of the Module."""
+            """Return the path as code that starts with `node`."""
             return f"{node}.{self.entry}"
 
     def opened(module: Module) -> tuple[list[Any], ModuleTreeDef, list[str]]:

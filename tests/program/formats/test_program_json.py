@@ -80,7 +80,7 @@ def test_files(tmp_path):
     program.save(tmp_path / "program.json")
     assert Program.load(str(tmp_path / "program.json")).input_names == ("größe", "rate")
     (tmp_path / "other").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ProgramError, match="is no text in UTF-8"):
+    with pytest.raises(ProgramError, match="is not a UTF-8 text file"):
         Program.load(tmp_path / "other")
 
 

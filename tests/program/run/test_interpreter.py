@@ -28,9 +28,9 @@ def test_inputs_are_any_row_of_numbers(given):
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ([1.0], ValueError, "2 inputs takes as many numbers, not 1"),
-        ([1.0, 2.0, 3.0], ValueError, "2 inputs takes as many numbers, not 3"),
-        ([[1.0, 2.0]], ValueError, "not an array of shape"),
+        ([1.0], ValueError, "2 inputs takes one number per input, got 1"),
+        ([1.0, 2.0, 3.0], ValueError, "2 inputs takes one number per input, got 3"),
+        ([[1.0, 2.0]], ValueError, "got an array of shape"),
         (["a", "b"], ValueError, "could not convert"),
         ([object(), 1.0], TypeError, "float"),
     ],

@@ -201,7 +201,7 @@ def test_a_warning_names_static_arguments():
 
     for n in range(63):
         power(2.0, n)
-    with pytest.warns(RecordingWarning, match=r"because the static argument n is 63 where it was 62\. Every value"):
+    with pytest.warns(RecordingWarning, match=r"because the static argument n is 63 where it was 62\. Each value"):
         power(2.0, 63)
     for n in range(200):
         assert power(2.0, n) == 2.0**n  # and no further warning

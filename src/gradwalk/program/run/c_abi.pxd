@@ -1,2 +1,2 @@
-# Lets the compiled c_abi.py call the interpreter's methods as C functions.
+# Makes the interpreter's C methods available to c_abi.py.
 from gradwalk.program.run.interpreter cimport Interpreter

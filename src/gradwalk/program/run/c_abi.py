@@ -1,7 +1,7 @@
 """C functions that run a program: their types and their addresses.
 
-Each takes a handle, which is the address of an `Interpreter` whose program calls no functions. They need no interpreter
-lock, and any number of threads may call them at once. Uncompiled, Python functions stand in for them.
+Each takes a handle, the address of an `Interpreter`. Handles of programs without calls need no GIL, and several threads
+may use them at once. Uncompiled, callbacks into Python take the place of the C functions.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _nan = cython.declare(cython.double, numpy.nan)
 
 _Doubles = ctypes.POINTER(ctypes.c_double)
 
-# Writes the outputs for some inputs: void (void *handle, const double *inputs, double *outputs).
+# Computes the outputs from the inputs: void (void *handle, const double *inputs, double *outputs).
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _Doubles, _Doubles)
-# Returns the output of a program that has one, for one number or for n of them: what SciPy integrates.
+# Returns the only output of a program for one or for n inputs, the signatures of integrands in `scipy.integrate`.
 OF_ONE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_void_p)
 OF_SEVERAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, _Doubles, ctypes.c_void_p)
-# Writes the output for the n numbers under a footprint, and returns whether there are as many as there are inputs.
+# Computes the output for the n numbers in a footprint (`scipy.ndimage`); returns 0 if n is not the number of inputs.
 FILTER = ctypes.CFUNCTYPE(ctypes.c_int, _Doubles, ctypes.c_ssize_t, _Doubles, ctypes.c_void_p)
 
 
 class Addresses(NamedTuple):
-    """The addresses of functions of the types `RUN`, `OF_ONE`, `OF_SEVERAL` and `FILTER`."""
+    """The addresses of the C functions of types `RUN`, `OF_ONE`, `OF_SEVERAL` and `FILTER`."""
 
     run: int
     of_one: int
@@ -81,7 +81,7 @@ def _interpreter(handle: Any) -> Any:
 
 
 def _outputs_of(interpreter: Any, numbers: Any) -> Any:
-    """The outputs for some inputs; nan where a loop raises an error, which C would not see."""
+    """Return the outputs for these inputs; nan if a loop raises an error, which cannot propagate through C."""
     try:
         return interpreter.run(numpy.array(numbers))
     except Exception:
@@ -113,7 +113,7 @@ def _filter_in_python(numbers: Any, count: int, result: Any, handle: Any) -> int
 
 @functools.cache
 def _functions_in_python() -> tuple[Any, ...]:
-    """Callbacks into Python, which live for as long as C may call them."""
+    """Return callbacks into Python; the cache keeps them alive for as long as C may call them."""
     return (
         RUN(_run_in_python),
         OF_ONE(_of_one_in_python),
@@ -123,7 +123,7 @@ def _functions_in_python() -> tuple[Any, ...]:
 
 
 def addresses_in_python() -> Addresses:
-    """Return the addresses of the functions that call Python, for uncompiled runs."""
+    """Return the addresses of the callbacks into Python, for uncompiled runs."""
     return Addresses(*[ctypes.cast(function, ctypes.c_void_p).value or 0 for function in _functions_in_python()])
 
 

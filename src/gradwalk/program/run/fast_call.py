@@ -1,4 +1,4 @@
-"""`PreparedCall`: calls a recorded function with arguments like those of an earlier call, without Python in between."""
+"""`PreparedCall`: a fast path in C for calls whose arguments have the same structure as in an earlier call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gradwalk.trees.tree import TreeDef
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-MISSED = object()  # in place of a result: these arguments are not like the earlier ones
+MISSED = object()  # returned if the arguments do not have the prepared structure
 
 
 @cython.final
@@ -25,14 +25,14 @@ class PreparedCall:
     """A program with the forms of its arguments and of its result.
 
     Args:
-        interpreter: What runs the program, whose inputs are the numbers of the arguments.
+        interpreter: The interpreter of the program.
         takes: The form of the tuple of positional arguments.
-        keywords: The form of the dict of keyword arguments; None where there are none.
-        makes: The form of the result, or None where its treedef has none.
+        keywords: The form of the dict of keyword arguments, or None without keyword arguments.
+        makes: The form of the result, or None to unflatten it with `treedef`.
         treedef: The treedef of the result.
     """
 
-    # The types of its fields stand in prepared_call.pxd.
+    # The types of the fields are declared in fast_call.pxd.
 
     def __init__(
         self,
@@ -51,15 +51,7 @@ class PreparedCall:
         self._outputs = interpreter._outputs
 
     def result(self, args: tuple, kwargs: dict) -> Any:
-        """Return the result for some arguments.
-
-        Args:
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-
-        Returns:
-            The result, or `MISSED` where the arguments have to be looked at more closely.
-        """
+        """Return the result, or `MISSED` if the arguments do not have the prepared structure."""
         if (self._keywords is None) != (not kwargs):
             return MISSED
         few, more = cython.declare(scratch.few_doubles), cython.declare(scratch.few_doubles)
@@ -79,7 +71,7 @@ class PreparedCall:
             scratch.release(outputs, more)
 
     def _built(self, outputs: cython.p_double) -> object:
-        """The result that consists of these numbers."""
+        """Build the result from its numbers."""
         if self._makes is not None:
             return self._makes.build(outputs)
         i: cython.int

@@ -1,4 +1,4 @@
-# Lets the interpreter call the loop as a function of C.
+# Makes the loop callable as a C function.
 from gradwalk.base cimport ieee
 from gradwalk.ops.compiled cimport evaluate
 

@@ -1,4 +1,4 @@
-# Lets other compiled modules run programs by calls of C functions.
+# Lets other compiled modules run programs without going through Python.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
 from gradwalk.program.run.rows cimport row_loops
@@ -7,9 +7,9 @@ from gradwalk.program.run cimport scratch
 
 
 cdef class Rows:
-    cdef readonly object plan  # its arrays are what the pointers point into
+    cdef readonly object plan  # owns the arrays that the pointers point into
     cdef readonly int copies
-    cdef int _count  # of segments
+    cdef int _count  # number of segments
     cdef int* _segment
     cdef int* _instruction
     cdef int* _link
@@ -21,28 +21,28 @@ cdef class Rows:
 cdef class Interpreter:
     cdef readonly object code
     cdef readonly int inputs
-    cdef tuple _arrays  # what the pointers point into
-    cdef list _operands  # of each call, stretches of the indices of its operands
-    cdef object _results  # stretches of the results of calls
-    cdef int* _instruction  # four numbers an instruction
+    cdef tuple _arrays  # owns the memory that the pointers point into
+    cdef list _operands  # for each call, its operand indices as ranges; see `_stretches`
+    cdef object _results  # the results of calls as ranges; see `_result_stretches`
+    cdef int* _instruction  # four ints per instruction
     cdef double* _constant
     cdef int* _output  # the indices of the outputs
-    cdef int* _start  # where the operands of each table begin in _table
+    cdef int* _start  # start of each table in _table
     cdef int* _table
-    cdef int _outputs  # how many outputs there are
+    cdef int _outputs  # number of outputs
     cdef int _length  # four times the number of instructions
     cdef int _first  # the index of the first instruction's result
-    cdef int _room  # how many numbers the scratch of a run holds
+    cdef int _room  # size of a run's scratch memory, in doubles
     cdef bint _has_calls
     cdef bint _may_have_rows
-    cdef Py_ssize_t _due  # when something faster is made
-    cdef Py_ssize_t _executed  # by the interpreter: four times the instructions that have been run
+    cdef Py_ssize_t _due  # value of _executed at which a faster form is made
+    cdef Py_ssize_t _executed  # four times the number of instructions interpreted so far
     cdef readonly object policy
-    cdef readonly object machine_code  # it keeps the code in memory
+    cdef readonly object machine_code  # keeps the code in memory
     cdef public str failure
     cdef Rows _plan  # the program in rows, or None
-    cdef list _adopted  # the same, for threads that still use it when it is replaced
-    cdef c_compat.run_pointer _machine_run  # NULL where there is none
+    cdef list _adopted  # keeps replaced plans alive for threads that still run them
+    cdef c_compat.run_pointer _machine_run  # NULL without machine code
 
     cpdef object run(self, object numbers)
     cpdef list on_values(self, list operands)

@@ -1,8 +1,7 @@
 """`Interpreter`: runs a program on one sample, of numbers or of Values.
 
-Each run has scratch memory of its own and writes to nothing that is shared. Any number of threads may therefore run one
-program at once, even without the interpreter's lock, and Python code that runs in between, such as a function that the
-program calls or a finaliser, may run it as well.
+Each run has its own scratch memory and writes to no shared state. Several threads may therefore run one program at
+once, even without the GIL, and Python code called in between, such as a finalizer, may run it as well.
 """
 
 from __future__ import annotations
@@ -33,9 +32,11 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Four times the instructions that have to be run before a program is compiled, which takes as long as some millions.
+# Compile a program after this many executed instructions, times 4 (the width of an instruction). Compiling takes about
+# as long as a few million instructions.
 _hot = cython.declare(cython.Py_ssize_t, 4 * 1_000_000)
-# Instructions of a program that is ordered in rows, after how many runs, and how many there are at least for each row.
+# Programs are reordered into rows if they have at least _fewest_in_rows instructions and have run _runs_before_rows
+# times. The rows are used if they average at least _least_share instructions.
 _fewest_in_rows = cython.declare(cython.int, 500)
 _runs_before_rows = cython.declare(cython.int, 20)
 _least_share = cython.declare(cython.int, 3)
@@ -49,17 +50,14 @@ _float64 = numpy.dtype(numpy.float64)
 @cython.final
 @cython.cclass
 class Rows:
-    """A program in rows, as C runs it.
-
-    Args:
-        plan: The rows.
+    """A `RowPlan` with C pointers to its arrays.
 
     Attributes:
-        plan: Likewise.
-        copies: How many numbers more than the program's a run has room for.
+        plan: The plan.
+        copies: Number of extra slots that a run needs.
     """
 
-    # The types of its fields stand in interpreter.pxd.
+    # The types of the fields are declared in interpreter.pxd.
 
     def __init__(self, plan: RowPlan) -> None:
         self.plan = plan
@@ -76,17 +74,17 @@ class Rows:
 @cython.final
 @cython.cclass
 class Interpreter:
-    """Runs one `Code`, which has to be well formed: nothing is checked while it runs.
+    """Runs one `Code`, which must be well formed: nothing is checked at run time.
 
     Attributes:
-        code: What it runs.
-        inputs: How many numbers it takes.
-        policy: When it is compiled, and how.
-        machine_code: The `MachineCode` that runs in its place, or None.
-        failure: Why compiling has failed, or "".
+        code: The program.
+        inputs: Number of inputs.
+        policy: When and how the program is compiled to machine code.
+        machine_code: The `MachineCode` that is run instead of the instructions, or None.
+        failure: Why compilation failed, or "".
     """
 
-    # The types of its fields stand in interpreter.pxd.
+    # The types of the fields are declared in interpreter.pxd.
 
     def __init__(self, code: Code) -> None:
         self.code = code
@@ -95,8 +93,8 @@ class Interpreter:
         self._length = len(code.instructions) // 4 * 4
         self._outputs = len(code.outputs)
         self._has_calls = len(code.calls) > 0
-        # All fields of an instruction are read as indices before its opcode is looked at: those of a call, which are
-        # the number of the call and that of a result, have to lie within the scratch, too, and so has that of a table.
+        # All three operands of an instruction are read before its opcode is tested. So the index of a call, of a
+        # call's result or of a table must also be a valid index in the scratch memory.
         results = max([call.outputs for call, _ in code.calls], default=0)
         self._room = max(self._first + self._length // 4, 1 + len(code.calls), 1 + results, 1 + len(code.tables))
         self._operands = [_stretches(operands) for _, operands in code.calls]
@@ -126,57 +124,37 @@ class Interpreter:
         self._table = c_compat.integers(self._arrays[4])
 
     def run(self, numbers: Any) -> Any:
-        """Run the program on numbers.
-
-        Args:
-            numbers: A row of numbers, one for each input.
-
-        Returns:
-            The outputs, a new array of float64.
+        """Run the program on a 1-D array of numbers, one per input, and return the outputs as a new float64 array.
 
         Raises:
-            ValueError: If there are more or fewer numbers than inputs, or they are no row.
-            TypeError: If they are no numbers.
-            FloatingPointError: If an instruction that the outputs depend on gives nan or inf under `debug_nans`.
+            ValueError: `numbers` is not one-dimensional, or its length is not the number of inputs.
+            TypeError: `numbers` does not hold numbers.
+            FloatingPointError: Under `debug_nans`, an instruction that the outputs depend on gives nan or inf.
         """
         is_array = type(numbers) is numpy.ndarray and numbers.dtype is _float64
         if not is_array or numbers.ndim != 1 or not numbers.flags.c_contiguous:
             numbers = _row(numbers)
         if len(numbers) != self.inputs:
             raise ValueError(
-                f"a program with {counted(self.inputs, 'input')} takes as many numbers, not {len(numbers)}"
+                f"a program with {counted(self.inputs, 'input')} takes one number per input, got {len(numbers)}"
             )
         outputs = numpy.empty(self._outputs)
         self._run(c_compat.doubles(numbers), c_compat.doubles(outputs))
         return outputs
 
     def on_values(self, operands: list) -> list:
-        """Run the program on Values and floats.
-
-        Args:
-            operands: Values or floats, one for each input.
-
-        Returns:
-            The outputs: Values where they depend on a Value, else floats.
-
-        Raises:
-            ValueError: If there are more or fewer operands than inputs.
-        """
+        """Run the program on Values and floats, one per input; an output is a Value if it depends on one."""
         if len(operands) != self.inputs:
             raise ValueError(
-                f"a program with {counted(self.inputs, 'input')} takes as many operands, not {len(operands)}"
+                f"a program with {counted(self.inputs, 'input')} takes one operand per input, got {len(operands)}"
             )
         results = self._apply_all([*operands, *self.code.constants])
         return [results[index] for index in self.code.outputs]
 
     def compute(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Write the outputs for some inputs. Needs no interpreter lock, and takes it for loops and choices alone.
+        """Compute the outputs from the inputs. The GIL is not needed; programs with calls acquire it.
 
-        Without memory the outputs are nan, and so they are where a loop raises an error.
-
-        Args:
-            inputs: The address of the inputs.
-            outputs: The address to write the outputs to.
+        The outputs are nan if memory runs out or a loop raises an error.
         """
         i: cython.int
         if self._has_calls:
@@ -195,7 +173,7 @@ class Interpreter:
         scratch.release(value, few)
 
     def _compute_with_calls(self, inputs: cython.p_double, outputs: cython.p_double) -> cython.void:
-        """Write the outputs for some inputs, by calls of Python functions, too; nan where these raise an error."""
+        """Compute the outputs of a program with calls; the outputs are nan if a call raises an error."""
         i: cython.int
         try:
             self._run(inputs, outputs)
@@ -204,7 +182,7 @@ class Interpreter:
                 outputs[i] = _nan
 
     def _run(self, inputs: cython.p_double, outputs: cython.p_double) -> object:
-        """Write the outputs for some inputs, by calls of Python functions, too."""
+        """Compute the outputs of a program that may have calls."""
         i: cython.int
         few = cython.declare(scratch.few_doubles)
         rows: Rows | None = self._plan
@@ -226,7 +204,7 @@ class Interpreter:
         return None
 
     def _run_in_order(self, value: cython.p_double, outputs: cython.p_double) -> object:
-        """Run the instructions as they stand, and write the outputs."""
+        """Run the instructions in program order and write the outputs."""
         checks: cython.bint = refuses_nans()
         k: cython.int = self._interpret(0, value) if checks else self._execute(0, value)
         if k < self._length:
@@ -260,18 +238,14 @@ class Interpreter:
             outputs[i] = value[index[i]]
 
     def install(self, machine_code: Any) -> None:
-        """Take over the machine code of the program, which is run in place of it from now on.
-
-        Args:
-            machine_code: The `MachineCode`.
-        """
+        """Run this `MachineCode` instead of the instructions from now on."""
         self.machine_code = machine_code
         self._plan = None
-        if cython.compiled:  # uncompiled, a run has no memory that machine code could work on
+        if cython.compiled:  # machine code needs C memory, which uncompiled runs lack
             c_compat.adopt_run(cython.address(self._machine_run), machine_code.address)
 
     def warm(self) -> object:
-        """Ask for rows, and later for machine code, once each, if the program has run long enough for it."""
+        """Request rows, and later machine code, once each, when the program has run often enough."""
         if not cython.compiled or not c_compat.is_due(cython.address(self._executed), self._due, _never):
             return None
         is_wanted: cython.bint = not why_not_compilable(self.code, self.policy)
@@ -286,36 +260,28 @@ class Interpreter:
         return None
 
     def _order_in_rows(self) -> object:
-        """Have the instructions run in rows, if there are few for so many instructions, and no machine code."""
+        """Reorder the instructions into rows, unless the rows are too short or there is machine code."""
         plan = row_plan(self.code)
         if self.machine_code is None and _least_share * plan.length <= self._length // 4:
             self.install_rows(plan)
         return None
 
     def install_rows(self, plan: RowPlan) -> None:
-        """Run the instructions in rows from now on.
-
-        Args:
-            plan: The rows.
-        """
+        """Run the instructions in these rows from now on."""
         rows = Rows(plan)
         self._adopted.append(rows)
         self._plan = rows
 
     @property
     def backends(self) -> dict[str, str]:
-        """The backend of the program, by "", and the backends of the parts of its calls, by their names.
+        """The backend of the program, under the key "", and the backends of its calls, under their names.
 
-        A call that is shared by several programs is listed once.
+        A call that several programs share is listed once.
         """
         return self.backends_beside(set())
 
     def backends_beside(self, known: set[int]) -> dict[str, str]:
-        """Return the same without the calls that are known.
-
-        Args:
-            known: The calls that have been looked at, by their `id`. The calls of this program are added.
-        """
+        """Return the backends, leaving out calls whose `id` is in `known`; the ids of other calls are added to it."""
         found = {"": self._backend()}
         for number, (call, _) in enumerate(self.code.calls):
             if id(call) not in known:
@@ -324,7 +290,7 @@ class Interpreter:
         return found
 
     def _backend(self) -> str:
-        """Say what runs the program: "llvm", or "interpreter" and why."""
+        """Return "llvm", or "interpreter" and why there is no machine code."""
         if self.machine_code is not None:
             return "llvm"
         why = why_not_compilable(self.code, self.policy)
@@ -335,13 +301,13 @@ class Interpreter:
         if not why and self.policy.backend == "llvm":
             why = "it has not been run yet"
         if not why:
-            why = f"{self._executed // 4:,} instructions run, of {_hot // 4:,} that earn machine code"
+            why = f"{self._executed // 4:,} instructions run; machine code is compiled after {_hot // 4:,}"
         return f"interpreter{'' if self._plan is None else f', in {self._plan.plan.length:,} rows'}: {why}"
 
     def _execute(self, start: cython.int, value: cython.p_double) -> cython.int:
-        """Run the instructions from `start` up to a call, or to the end, and return where that is.
+        """Run the instructions from `start` up to the next call or the end; return the position reached.
 
-        From the first instruction on, only the results that are outputs may have been written afterwards.
+        With `start` 0 and machine code, only the results that are outputs are written.
         """
         if start == 0 and cython.compiled:
             cell, executed = cython.address(self._machine_run), cython.address(self._executed)
@@ -350,7 +316,7 @@ class Interpreter:
         return self._interpret(start, value)
 
     def _interpret(self, start: cython.int, value: cython.p_double) -> cython.int:
-        """Run the instructions from `start` up to a call, or to the end, each by itself, and return where that is."""
+        """Interpret the instructions from `start` up to the next call or the end; return the position reached."""
         return instruction_loop.run_until_call(
             self._instruction, start, self._length, value, self._first, self._start, self._table
         )
@@ -364,7 +330,7 @@ class Interpreter:
     def _run_calls(self, value: cython.p_double) -> object:
         """Run all instructions from the first call on."""
         stretch: cython.p_int = c_compat.integers(self._results)
-        called: dict = {}  # by the number of a call, its results
+        called: dict = {}  # maps the index of a call to its results
         which: cython.int = -1
         result: cython.p_double = c_compat.NO_FLOATS
         at: cython.int
@@ -381,7 +347,7 @@ class Interpreter:
         return None
 
     def _called(self, which: cython.int, value: cython.p_double) -> Any:
-        """Return the results of a call, a row of float64."""
+        """Return the results of a call, a 1-D float64 array."""
         stretches = self._operands[which]
         stretch: cython.p_int = c_compat.integers(stretches)
         call, operands = self.code.calls[which]
@@ -397,7 +363,7 @@ class Interpreter:
         return _row(call.numbers(numbers))
 
     def _refuse_nans(self, value: cython.p_double) -> object:
-        """Raise `FloatingPointError` if an instruction that the outputs depend on has given nan or inf."""
+        """Raise `FloatingPointError` if an instruction that the outputs depend on gave nan or inf."""
         i: cython.int
         numbers: list = [value[i] for i in range(self._first + self._length // 4)]
         if all(map(math.isfinite, numbers[self._first :])):
@@ -410,7 +376,7 @@ class Interpreter:
         return None
 
     def _apply_all(self, results: list) -> list:
-        """Run all instructions on the Values and floats in `results`, to which each appends its own."""
+        """Run all instructions on Values and floats; each result is appended to `results`."""
         code: cython.p_int = self._instruction
         opcode: cython.int
         k: cython.int
@@ -431,38 +397,29 @@ class Interpreter:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number and what it counts, in the plural unless there is one.
-
-    Args:
-        count: The number.
-        noun: The noun in the singular.
-
-    Returns:
-        The text.
-    """
+    """Return a count and its noun, in the plural unless the count is 1, such as "2 inputs"."""
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def _row(numbers: Any) -> Any:
-    """Numbers as a row of float64. Raises `ValueError` if they are no row, `TypeError` if they are no numbers."""
+    """Convert to a 1-D float64 array. Raises `ValueError` for other dimensions, `TypeError` for non-numbers."""
     row = numpy.ascontiguousarray(numbers, numpy.float64)
     if row.ndim != 1:
-        raise ValueError(f"a program takes a row of numbers, not an array of shape {row.shape}")
+        raise ValueError(f"the numbers for a program must be a 1-D array, got an array of shape {row.shape}")
     return row
 
 
 def _stretches(indices: Sequence[int]) -> array[int]:
-    """The stretches of indices that follow one another: where each begins and how long it is."""
+    """Split indices into ranges of consecutive indices, stored as pairs (first index, length)."""
     found = numpy.array(indices, numpy.int32)
     begins = numpy.flatnonzero(numpy.diff(found, prepend=-2) != 1)
     return array("i", numpy.stack([found[begins], numpy.diff(begins, append=len(found))], axis=1).ravel().tolist())
 
 
 def _result_stretches(code: Code) -> array[int]:
-    """The stretches of results of one call that follow one another.
+    """Split the results of calls into ranges of consecutive results of one call.
 
-    Of each: the number of its first instruction, how many there are, the number of the call, and which of its results
-    is the first.
+    Each range is stored as (number of its first instruction, length, call, position of its first result in the call).
     """
     if not code.calls:
         return array("i")
@@ -478,7 +435,7 @@ def _result_stretches(code: Code) -> array[int]:
 
 
 def _used(code: Code, numbers: list[float]) -> set[int]:
-    """The indices of what the outputs depend on for these numbers: not of what choices leave out."""
+    """Return the indices that the outputs depend on for these numbers; unselected operands do not count."""
     used = set(code.outputs)
     for index, row in zip(range(code.count - 1, code.first - 1, -1), reversed(code.rows), strict=True):
         if index in used:
@@ -487,7 +444,7 @@ def _used(code: Code, numbers: list[float]) -> set[int]:
 
 
 def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
-    """The operands that decide the result of an instruction: of a choice the condition, and what that picks."""
+    """Return the operands that decide the result: for `where` and `take`, the condition and the selected one."""
     opcode, x, y, z = row
     if opcode == _where:
         return (x, y if numbers[x] != 0.0 else z)
@@ -498,7 +455,7 @@ def _picked(code: Code, row: list[int], numbers: list[float]) -> Sequence[int]:
 
 
 def _applied_specially(code: Code, k: int, results: list[Any], called: dict[int, Any]) -> Any:
-    """A result of `take`, of a call, or of a product fused with a sum. `called` holds the results of calls so far."""
+    """Return the result of `take`, a call or a fused multiply-add; `called` caches the results of calls."""
     opcode, *operands = code.instructions[k : k + 4].tolist()
     if opcode == CALL:
         which, position, _ = operands

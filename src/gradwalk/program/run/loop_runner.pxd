@@ -6,11 +6,11 @@ from gradwalk.program.run.interpreter cimport Interpreter, Rows
 cdef class Frame:
     cdef double* value
     cdef Interpreter _interpreter
-    cdef object _array  # what `value` points into: after the numbers, room to hold the outputs
+    cdef object _array  # owns the memory of `value`; after the numbers, a buffer for the outputs
     cdef bint _refuses_nans
     cdef Rows _rows  # the program in rows, or None
-    cdef int* _output  # where the outputs are after a run
-    cdef int _held  # where the outputs are held
+    cdef int* _output  # indices of the outputs after a run
+    cdef int _held  # start of the buffer for the outputs
 
     cdef object run(self)
     cdef int execute(self) noexcept nogil
@@ -55,14 +55,14 @@ cdef class BackwardPass:
     cdef double* _given
     cdef double* _seed
     cdef double* _result
-    cdef object _states  # what `_kept` points into
+    cdef object _states  # owns the memory of `_kept`
     cdef double* _kept  # the carries in all slots
-    cdef Py_ssize_t _room  # the number of slots that there is memory for
+    cdef Py_ssize_t _room  # number of allocated slots
     cdef Py_ssize_t _unpaused  # steps since the last pause
     cdef Frame _frame
     cdef Frame _back
-    cdef bint _is_plain  # whether steps call nothing, and no result is looked at, so that none needs the lock
-    cdef int _inputs  # where the adjoints begin among the inputs of a step back
+    cdef bint _is_plain  # whether steps can run without the GIL: no calls, and no check for nan
+    cdef int _inputs  # index of the first cotangent among the inputs of a backward step
 
     cdef object run(self, CheckpointPlan plan)
     cdef Py_ssize_t _count(self, CheckpointPlan plan) except? -1

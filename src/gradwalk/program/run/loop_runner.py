@@ -1,6 +1,6 @@
-"""`LoopRunner`: runs a loop on numbers, and `BackwardPass`: the backward pass through one.
+"""`LoopRunner`: runs a loop on numbers. `BackwardPass`: runs the backward pass through a loop.
 
-The backward pass needs the carries again, from the last to the first. checkpoint_plan.py says which of them are kept.
+The backward pass needs the carries in reverse order; checkpoint_plan.py decides which of them are stored.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gradwalk.value.modes import refuses_nans
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between two looks for an interrupt
-_few = cython.declare(cython.Py_ssize_t, 64)  # steps that are not worth letting the interpreter's lock go
+_chunk = cython.declare(cython.Py_ssize_t, 4096)  # steps between checks for signals
+_few = cython.declare(cython.Py_ssize_t, 64)  # the GIL is not released for fewer steps
 _endless = cython.declare(cython.Py_ssize_t, sys.maxsize)
-_room = cython.declare(cython.Py_ssize_t, 256)  # carries that there is memory for at first while steps are counted
+_room = cython.declare(cython.Py_ssize_t, 256)  # slots allocated at first while steps are counted
 _NOTHING = numpy.empty(0)
 _ADVANCE = cython.declare(cython.int, ADVANCE)
 _SWEEP = cython.declare(cython.int, SWEEP)
@@ -33,18 +33,18 @@ _BACK = cython.declare(cython.int, BACK)
 @cython.final
 @cython.cclass
 class Frame:
-    """Memory in which a program is run again and again; in rows, if it was ordered in rows before.
+    """Memory in which a program runs repeatedly, in rows if its interpreter has a row plan.
 
     Attributes:
-        value: The numbers by index: the inputs are written here before a run.
+        value: The numbers by index; the inputs are written here before a run.
     """
 
-    # The types of its fields stand in loop_runner.pxd.
+    # The types of the fields are declared in loop_runner.pxd.
 
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
         self._refuses_nans = refuses_nans()
-        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # those do not keep every result
+        rows: Rows | None = None if self._refuses_nans else interpreter._plan  # rows do not store every result
         self._rows = rows
         self._output = interpreter._output if rows is None else rows._output
         self._held = interpreter._room + (0 if rows is None else rows.copies)
@@ -55,9 +55,9 @@ class Frame:
     @cython.cfunc
     @cython.inline
     def run(self) -> object:
-        """Run the program on the inputs that have been written."""
+        """Run the program on the inputs in the frame."""
         interpreter: Interpreter = self._interpreter
-        # Machine code writes nothing but outputs, and every result is looked at where nan is refused.
+        # Machine code writes only the outputs, but the check for nan needs every result.
         checks: cython.bint = self._refuses_nans
         k: cython.int = interpreter._interpret(0, self.value) if checks else self.execute()
         if k < interpreter._length:
@@ -71,7 +71,7 @@ class Frame:
     @cython.inline
     @cython.exceptval(check=False)
     def execute(self) -> cython.int:
-        """Run the program up to a call, or to the end, and return where that is."""
+        """Run the program up to a call or the end; return the position reached."""
         if self._rows is not None:
             self._interpreter._run_rows(self._rows, self.value)
             return self._interpreter._length
@@ -90,7 +90,7 @@ class Frame:
     @cython.inline
     @cython.exceptval(check=False)
     def move(self, position: cython.int, count: cython.int, to: cython.int) -> cython.void:
-        """Make some outputs of the last run inputs of the next; an output may be an input, so all are read first."""
+        """Copy outputs of the last run to inputs of the next. An output may be an input, so all are read first."""
         value: cython.p_double = self.value
         held: cython.int = self._held
         i: cython.int
@@ -103,22 +103,22 @@ class Frame:
 @cython.final
 @cython.cclass
 class LoopRunner:
-    """Runs a loop on numbers. What runs goes on has memory of its own, so that any number of threads may run it.
+    """Runs a loop on numbers. Each run has its own memory, so several threads may run one loop.
 
     Args:
-        body: Runs a step. Its inputs are the count, the carry, what is fixed, and the row of the step; its outputs the
-            next carry, and the step's results.
-        condition: Tells from the carry and what is fixed whether there is another step; None where the count says.
-        sizes: How many numbers the carry has, what is fixed, a row, and a step's results.
-        first: The count of the first step.
-        steps: How many steps there are or, with a condition, may be; -1 for any number.
+        body: Runs a step. Its inputs are the counter, the carry, the consts and the step's x; its outputs are the next
+            carry and the step's y.
+        condition: Maps the carry and the consts to whether there is another step; None if the number of steps is fixed.
+        sizes: The numbers of floats in the carry, the consts, one x and one y.
+        first: The counter of the first step.
+        steps: The number of steps or, with a condition, the maximum number of steps; -1 for no maximum.
 
     Attributes:
-        body: What runs a step.
-        condition: What tells whether there is another one, or None.
+        body: The interpreter of a step.
+        condition: The interpreter of the condition, or None.
     """
 
-    # The types of its fields stand in loop_runner.pxd.
+    # The types of the fields are declared in loop_runner.pxd.
 
     def __init__(
         self, body: Interpreter, condition: Interpreter | None, sizes: tuple[int, ...], first: int, steps: int
@@ -126,7 +126,7 @@ class LoopRunner:
         self.body = body
         self.condition = condition
         self._carry, self._fixed, self._row, self._out = sizes
-        self._rows = self._carry + self._fixed  # where the rows begin among the operands
+        self._rows = self._carry + self._fixed  # start of xs in the operands
         self._first = first
         self._steps = steps
 
@@ -136,13 +136,13 @@ class LoopRunner:
         """Run the loop.
 
         Args:
-            operands: An array of float64: the first carry, what is fixed, and the rows, one after the other.
+            operands: Float64 array of the initial carry, the consts and xs, concatenated.
 
         Returns:
-            An array of float64: the last carry, and the results of all steps, one step after the other.
+            Float64 array of the final carry and ys, concatenated.
 
         Raises:
-            ValueError: If the condition still holds after as many steps as there may be.
+            ValueError: The condition still holds after the maximum number of steps.
         """
         self._warm()
         given: cython.p_double = c_compat.doubles(operands)
@@ -169,7 +169,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _pause(self) -> object:
-        """Let an interrupt through, and other threads: steps hold the interpreter's lock. Long loops are compiled."""
+        """Let signal handlers and other threads run, as steps may hold the GIL, and compile hot programs."""
         pause()
         return self._warm()
 
@@ -182,7 +182,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _entered(self, given: cython.p_double) -> Frame:
-        """Return the memory of the body, with the first carry and what is fixed."""
+        """Return a frame for the body that holds the initial carry and the consts."""
         frame: Frame = Frame(self.body)
         i: cython.int
         for i in range(self._rows):
@@ -191,7 +191,7 @@ class LoopRunner:
 
     @cython.cfunc
     def _guard(self, given: cython.p_double) -> Frame | None:
-        """Return the memory of the condition, with what is fixed; None where there is none."""
+        """Return a frame for the condition that holds the consts, or None without a condition."""
         if self.condition is None:
             return None
         guard: Frame = Frame(self.condition)
@@ -229,7 +229,7 @@ class LoopRunner:
         kept: cython.p_double,
         slot: cython.Py_ssize_t,
     ) -> object:
-        """Run the steps up to `end` for their carries alone; these are kept from `slot` on, if there is memory."""
+        """Run the steps up to `end` for their carries only, which are stored from `slot` on unless `kept` is NULL."""
         is_plain: cython.bint = not self.body._has_calls and not frame._refuses_nans
         until: cython.Py_ssize_t
         while step < end:
@@ -262,7 +262,7 @@ class LoopRunner:
         kept: cython.p_double,
         slot: cython.Py_ssize_t,
     ) -> cython.void:
-        """Run the steps up to `end` of a body that calls nothing, without the interpreter's lock: see `_advance`."""
+        """Run the steps up to `end` of a body without calls; the GIL is not needed. See `_advance`."""
         value: cython.p_double = frame.value
         i: cython.int
         while step < end:
@@ -287,10 +287,10 @@ class LoopRunner:
         kept: cython.p_double,
         stride: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Run steps for as long as the condition holds, and return how many have been run then.
+        """Run steps while the condition holds and return the number of steps run so far.
 
-        It ends before step `end`, and at once where steps call anything. If there is memory, the carry before each step
-        that is a multiple of `stride` is kept, in the order of these steps.
+        Stops before step `end`, and at once if steps contain calls. Unless `kept` is NULL, stores the carry before each
+        step that is a multiple of `stride`, in order.
         """
         if self.body._has_calls or self.condition._has_calls or self._row or self._out or frame._refuses_nans:
             return step
@@ -316,7 +316,7 @@ class LoopRunner:
         kept: cython.p_double,
         stride: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Run the steps up to `end` for as long as the condition holds; return how many have been run."""
+        """Run steps while the condition holds, at most up to `end`; return the number of steps run so far."""
         value: cython.p_double = frame.value
         slot: cython.Py_ssize_t = (step + stride - 1) // stride
         i: cython.int
@@ -329,7 +329,7 @@ class LoopRunner:
             if kept and step == slot * stride:
                 self._keep(frame, kept, slot)
                 slot += 1
-            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # there are no rows
+            self._run_steps(frame, c_compat.NO_FLOATS, step, step + 1, c_compat.NO_FLOATS, 0)  # without xs
             step += 1
         return step
 
@@ -338,7 +338,7 @@ class LoopRunner:
     @cython.inline
     @cython.exceptval(check=False)
     def _keep(self, frame: Frame, kept: cython.p_double, slot: cython.Py_ssize_t) -> cython.void:
-        """Write the carry to a slot."""
+        """Store the carry in a slot."""
         i: cython.int
         for i in range(self._carry):
             kept[slot * self._carry + i] = frame.value[1 + i]
@@ -354,18 +354,18 @@ class LoopRunner:
         return frame.run()
 
     def backward(self, body: Interpreter, operands: Any, seeds: Any, memory: Any) -> Any:
-        """Run the loop, and then the backward pass through it.
+        """Run the loop and the backward pass through it.
 
         Args:
-            body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the adjoints of the
-                next carry, the totals so far of the adjoints of what is fixed, and the adjoints of the step's results;
-                its outputs are the adjoints of the carry, the new totals, and the adjoints of the row.
-            operands: Those of the loop.
-            seeds: An array of float64: the adjoints of the loop's results.
-            memory: The number of carries that are kept: see `checkpoint_plan.slots_for`.
+            body: Runs a step of the backward pass. Its inputs are the inputs of the loop's body, the cotangent of the
+                next carry, the accumulated cotangent of the consts, and the cotangent of the step's y; its outputs are
+                the cotangent of the carry, the accumulated cotangent of the consts, and the cotangent of the step's x.
+            operands: The operands of the loop.
+            seeds: Float64 array of the cotangents of the loop's results.
+            memory: The number of carries to store: see `checkpoint_plan.slots_for`.
 
         Returns:
-            An array of float64: the adjoints of the operands.
+            Float64 array of the cotangents of the operands.
         """
         self._warm()
         body.warm()
@@ -381,15 +381,11 @@ class LoopRunner:
 class BackwardPass:
     """A backward pass through a loop: its memory, and the execution of its plan.
 
-    Args:
-        loop: The loop.
-        body: Runs a step of the backward pass: see `LoopRunner.backward`.
-        operands: The operands of the loop. This array and the next two must be kept for as long as the pass runs.
-        seeds: The adjoints of its results.
-        found: The array for the adjoints of its operands.
+    The arrays `operands`, `seeds` (cotangents of the loop's results) and `found` (receives the cotangents of the
+    operands) must stay alive during the pass, which holds pointers to them. For `body`, see `LoopRunner.backward`.
     """
 
-    # The types of its fields are in loop_runner.pxd.
+    # The types of the fields are declared in loop_runner.pxd.
 
     def __init__(self, loop: LoopRunner, body: Interpreter, operands: Any, seeds: Any, found: Any) -> None:
         self._loop = loop
@@ -429,7 +425,7 @@ class BackwardPass:
     @cython.cfunc
     @cython.exceptval(-1)
     def _count(self, plan: CheckpointPlan) -> cython.Py_ssize_t:
-        """Run the loop, keep carries as the plan says, and return the number of steps."""
+        """Run the loop, store carries according to the plan, and return the number of steps."""
         loop: LoopRunner = self._loop
         frame: Frame = self._frame
         guard: Frame | None = loop._guard(self._given)
@@ -457,7 +453,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _thin(self, plan: CheckpointPlan) -> object:
-        """Keep fewer carries, as the plan says."""
+        """Drop every other stored carry, as the plan requires."""
         carry: cython.Py_ssize_t = self._loop._carry
         kept: cython.Py_ssize_t = plan.thin()
         slot: cython.Py_ssize_t
@@ -469,7 +465,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _reserve(self, slots: cython.Py_ssize_t) -> object:
-        """Allocate memory for more slots, if needed, without losing the carries that are kept."""
+        """Allocate more slots if needed, preserving the stored carries."""
         if slots > self._room:
             states = numpy.empty(slots * self._loop._carry)
             if self._room:
@@ -481,7 +477,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _execute(self, plan: CheckpointPlan) -> object:
-        """Execute an action of the plan."""
+        """Execute one action of the plan."""
         loop: LoopRunner = self._loop
         frame: Frame = self._frame
         carry: cython.Py_ssize_t = loop._carry
@@ -507,14 +503,14 @@ class BackwardPass:
 
     @cython.cfunc
     def _pause(self) -> object:
-        """Let an interrupt through, and other threads: see `LoopRunner._pause`."""
+        """Let signal handlers and other threads run: see `LoopRunner._pause`."""
         self._unpaused = 0
         self._loop._pause()
         return self._back._interpreter.warm()
 
     @cython.cfunc
     def _go_back(self, step: cython.Py_ssize_t, begin: cython.Py_ssize_t, slot: cython.Py_ssize_t) -> object:
-        """Go back over steps `step - 1` to `begin`, whose carries are in order in the slots from `slot` on."""
+        """Run the backward pass from step `step - 1` down to `begin`; their carries are in slots from `slot` on."""
         end: cython.Py_ssize_t
         while step > begin:
             end = max(begin, step - _chunk)
@@ -539,7 +535,7 @@ class BackwardPass:
     def _run_back(
         self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t, end: cython.Py_ssize_t, slot: cython.Py_ssize_t
     ) -> cython.void:
-        """Go back over the steps from `step - 1` to `end`, whose carry is in a slot, without the interpreter's lock."""
+        """Run the backward pass from step `step - 1` down to `end` without the GIL; the carry of `end` is in `slot`."""
         value: cython.p_double = back.value
         i: cython.int
         while step > end:
@@ -554,7 +550,7 @@ class BackwardPass:
 
     @cython.cfunc
     def _step_back(self, step: cython.Py_ssize_t) -> object:
-        """Run a step of the backward pass, from the carry that is among its inputs."""
+        """Run one step of the backward pass; the carry is already among its inputs."""
         self._take_seeds(self._loop, self._back, step)
         self._loop._step(step, self._back, self._given)
         self._pass_on(self._loop, self._back, step)
@@ -565,7 +561,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _take_up(self, loop: LoopRunner, back: Frame, slot: cython.Py_ssize_t) -> cython.void:
-        """Read the carry from a slot."""
+        """Load the carry from a slot."""
         i: cython.int
         for i in range(loop._carry):
             back.value[1 + i] = self._kept[slot * loop._carry + i]
@@ -575,7 +571,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _take_seeds(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
-        """Read the adjoints of a step's results."""
+        """Load the cotangents of a step's y."""
         i: cython.int
         for i in range(loop._out):
             back.value[self._inputs + loop._rows + i] = self._seed[loop._carry + step * loop._out + i]
@@ -585,7 +581,7 @@ class BackwardPass:
     @cython.inline
     @cython.exceptval(check=False)
     def _pass_on(self, loop: LoopRunner, back: Frame, step: cython.Py_ssize_t) -> cython.void:
-        """Write the adjoints of a step's row, and make the other adjoints inputs of the step before it."""
+        """Store the cotangent of a step's x and pass the other cotangents to the step before it."""
         i: cython.int
         for i in range(loop._row):
             self._result[loop._rows + step * loop._row + i] = back.output(loop._rows + i)

@@ -1,8 +1,8 @@
-# What compiled modules see under the names of scratch.py.
+# The C versions of the functions in scratch.py.
 from libc.stdlib cimport free, malloc
 
 cdef enum:
-    FEW = 512  # numbers on the stack, 4 KiB, which cost small programs no call of malloc
+    FEW = 512  # doubles on the stack, 4 KiB: small programs run without malloc
 
 ctypedef double few_doubles[FEW]
 

@@ -1,28 +1,15 @@
-"""Scratch memory of one run. Compiled modules use `scratch.pxd` beside this file."""
+"""Scratch memory of one run. Compiled modules use the C versions in `scratch.pxd`."""
 
 
 def few_doubles() -> list[float]:
-    """Return an empty list. In C this is the type of an array on the stack, in which small programs run."""
+    """Return an empty list. In C this is the type of a stack array, which holds the numbers of small programs."""
     return []
 
 
 def acquire(length: int, few: list[float]) -> list[float]:
-    """Return memory for `length` numbers. In C it is `few` where they fit, and NULL if there is no memory.
-
-    Args:
-        length: How many numbers.
-        few: The array on the stack.
-
-    Returns:
-        The memory.
-    """
+    """Return memory for `length` numbers. In C this is `few` if it is large enough, and NULL if malloc fails."""
     return [0.0] * length
 
 
 def release(numbers: list[float], few: list[float]) -> None:
-    """Free memory that `taken` returned. Python does that by itself.
-
-    Args:
-        numbers: The memory.
-        few: The array on the stack.
-    """
+    """Free memory returned by `acquire`. In Python this does nothing."""

@@ -1,9 +1,9 @@
-"""A moment for signals and other threads, for compiled code that holds the interpreter's lock for long."""
+"""A pause for signals and other threads, for compiled code that holds the GIL for long."""
 
 
 def pause() -> None:
-    """Let signal handlers run, and other threads that have waited for the lock.
+    """Let signal handlers and waiting threads run.
 
-    This module is not to be compiled: Python looks for both wherever one of its functions begins. To release the lock
-    for a moment would not do, as who waits for it is rarely fast enough, and asks for it only if nobody else does.
+    This module must not be compiled: Python checks for signals and for waiting threads when one of its functions is
+    entered. Releasing the GIL for a moment is not enough: a waiting thread rarely wakes up in time to take it.
     """

@@ -1,1 +1,1 @@
-"""Run the user's function once and remember what it computed."""
+"""Run the user's function once and record the operations that it performs."""

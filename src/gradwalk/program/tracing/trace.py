@@ -1,4 +1,4 @@
-"""Recording a function of numbers: it is run once on Values, and what computed its result is loaded onto a tape."""
+"""`Recording`: run a function once on Values and load the operations that computed its result onto a tape."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Indices = list[int]
 
 
 class Recording:
-    """The recording of one function: a tape, and what the inputs of the tape stand for.
+    """The recording of one function: a tape and the operands of its inputs.
 
     Args:
-        staged: Whether the recording is for later numbers too, so that the function may not ask a Value for its number.
-        follows_branches: Whether the function may branch on Values all the same. Recordings that are not staged, such
-            as the recording of a gradient, also follow branches if the function around them may.
+        staged: Whether the recording will be run on other numbers, so the function may not ask a Value for its number.
+        follows_branches: Whether the function may branch on Values even if the recording is staged. A recording that is
+            not staged, such as the recording of a gradient, also follows branches if the enclosing function may branch.
 
     Attributes:
-        tape: What the function computes.
+        tape: The tape of the function's operations.
         operands: For each input of the tape, a float or a Value from outside the recording.
-        branches: The indices of what the function branched on, and whether that held.
+        branches: Indices of the conditions that the function branched on, and the outcome of each.
     """
 
     def __init__(self, *, staged: bool = False, follows_branches: bool = False) -> None:
@@ -42,19 +42,14 @@ class Recording:
         self._follows_branches = follows_branches or (not staged and is_staging() and not is_abstract())
         self._level = depth() + 1
         self._mark = new_mark()
-        self._indices: dict[int, int] = {}  # by the id of a Value, the index of the input that it stands for
-        self._inputs: list[Value] = []  # the Values that stand for inputs
+        self._indices: dict[int, int] = {}  # maps the id of an input's Value to the input's index
+        self._inputs: list[Value] = []  # the Values that represent the inputs
 
     def add_inputs(self, tree: Any, what: str, names: list[str] | None = None) -> Any:
-        """Append an input for each number in a tree, unless all of them are inputs already.
+        """Append an input for each number in a tree and return the tree with a Value for each input.
 
-        Args:
-            tree: An argument of the function.
-            what: What messages call it.
-            names: A list to which the names of the inputs are appended; each becomes its input's label.
-
-        Returns:
-            The tree with a Value for each input, to be given to the function.
+        If all numbers are inputs already, the tree is returned unchanged. `what` is the name of the argument in error
+        messages. If `names` is a list, the names of the inputs are appended to it and also become their labels.
         """
         leaves, treedef = flatten(tree, what)
         numbers = scalars(leaves)
@@ -68,58 +63,37 @@ class Recording:
         return treedef.filled(inputs)
 
     def install(self, leaves: Sequence[Value]) -> Indices:
-        """Append an input for each leaf that a function has been called with: its number.
-
-        Args:
-            leaves: New leaves of the level of this recording.
-
-        Returns:
-            The indices of the inputs.
-        """
+        """Append an input for each new leaf that a function was called with; return the indices of the inputs."""
         self._indices.update((id(leaf), self.tape.input()) for leaf in leaves)
         self._inputs += leaves
         self.operands += map(primal_of, leaves)
         return [self._indices[id(leaf)] for leaf in leaves]
 
     def input_indices(self, tree: Any) -> tuple[Indices, TreeDef]:
-        """Return the indices of the inputs in a tree that `add_inputs` has returned, and the treedef of the tree.
-
-        Args:
-            tree: The tree.
-
-        Returns:
-            The indices, and the treedef.
-        """
+        """Return the input indices and the treedef of a tree that `add_inputs` returned."""
         leaves, treedef = flatten(tree, "an argument")
         return [self._indices[id(x)] for x in scalars(leaves)], treedef
 
     def add_seeds(self, numbers: Sequence[Any]) -> Indices:
-        """Append an input for each of some seeds, which the function does not see.
-
-        Args:
-            numbers: The numbers that the inputs stand for, such as tangents.
-
-        Returns:
-            The index of each input on the tape.
-        """
+        """Append an input for each seed, such as a tangent, that the function does not see; return the indices."""
         self.operands.extend(numbers)
         return [self.tape.input() for _ in numbers]
 
     def run(self, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Record a call of a function; one that is transformed is recorded by its own `record`.
+        """Record a call of a function; a `Recordable` is recorded by its own `record`.
 
         Args:
             f: The function.
-            args: Its arguments, as `add_inputs` has returned them.
+            args: Its positional arguments, as `add_inputs` returned them.
             kwargs: Its keyword arguments.
 
         Returns:
-            The indices of the numbers in its result, and the treedef of the result.
+            The indices of the numbers in the result, and the treedef of the result.
 
         Raises:
-            TypeError: If the result holds anything but numbers.
-            GraphError: If the result depends on a node made by hand, of which no derivative is known.
-            RecordingError: If a Value of a recording that has ended is used, or a number that is not known.
+            TypeError: The result holds something other than numbers.
+            GraphError: The result depends on a node made by hand, whose derivative is unknown.
+            RecordingError: The function uses a Value of a recording that has ended, or asks for an unknown number.
         """
         if isinstance(f, Recordable):
             return f.record(self, args, kwargs)
@@ -136,15 +110,7 @@ class Recording:
             close_inputs(self._inputs)
 
     def result(self, f: Callable[..., Any], result: Any) -> tuple[Indices, TreeDef]:
-        """Load onto the tape what computed the numbers that a function has returned: see `run`.
-
-        Args:
-            f: The function, for messages.
-            result: What it has returned.
-
-        Returns:
-            The indices of the numbers, and the treedef of the result.
-        """
+        """Load the operations that computed a function's result onto the tape; see `run`."""
         if result is None:
             raise TypeError(
                 f"{display_name(f)} returned None; it has to return a number, or numbers: is a `return` missing?"
@@ -158,13 +124,8 @@ class Recording:
     def evaluate(self, outputs: Indices) -> Any:
         """Compute the numbers of some instructions of the tape.
 
-        The function around this recording branches on the conditions of this one, so that they guard its recording.
-
-        Args:
-            outputs: The indices of the instructions.
-
-        Returns:
-            Their numbers.
+        If an enclosing function is being recorded, it branches on this recording's conditions too, so they also guard
+        the enclosing recording.
         """
         conditions, _ = self.branches
         numbers = evaluate(self.tape.program([*outputs, *conditions]), self.operands)
@@ -173,7 +134,7 @@ class Recording:
         return numbers[: len(outputs)]
 
     def _inputs_of(self, numbers: Sequence[Any]) -> list[Value]:
-        """Return a new leaf for each number, which stands for a new input; a Value that stands for one is kept."""
+        """Return a leaf for each number: the Value itself if it is an input already, else the leaf of a new input."""
         are_known = [isinstance(x, Value) and id(x) in self._indices for x in numbers]
         new = [x for x, is_known in zip(numbers, are_known, strict=True) if not is_known]
         leaves = [Value(primal_of(x) if isinstance(x, Value) else x) for x in new]
@@ -187,7 +148,7 @@ class Recording:
         return [x if is_known else next(fresh) for x, is_known in zip(numbers, are_known, strict=True)]
 
     def _load(self, roots: list[Value], f: Callable[..., Any]) -> Indices:
-        """Load onto the tape what computed some Values, and return their indices."""
+        """Load the operations that computed these Values onto the tape and return the Values' indices."""
         nodes = record_from(roots, self._level)
         indices = numpy.full(len(nodes.opcodes), NO_INDEX, numpy.int32)
         calls = {}
@@ -206,19 +167,19 @@ class Recording:
         return [int(indices[i]) for i in nodes.outputs]
 
     def _leaf(self, leaf: Value) -> int:
-        """Return the index of a Value that the function did not compute: one captured, or a constant."""
+        """Return the index of a Value that the function did not compute: a captured Value or a constant."""
         if level_of(leaf) == ENDED:
             raise _remembered(
                 leaf,
-                f"a Value that was an argument ({leaf!r}) is used after the recording that it belongs to has ended; a "
-                "function that is recorded or differentiated may not keep its arguments, or what it computes from them",
+                f"a Value that was an argument ({leaf!r}) is used after the recording of its function has ended; a "
+                "function that is recorded or differentiated must not keep its arguments or values computed from them",
             )
         if level_of(leaf) >= self._level:
             if mark_of(leaf):
                 raise _remembered(
                     leaf,
                     f"a Value ({leaf!r}) belongs to a function that another thread is recording or differentiating. To "
-                    "transform a function of it in this thread, run the thread in the context of the other one: "
+                    "use it in a transformed function in this thread, run this thread in the other thread's context: "
                     "pool.submit(contextvars.copy_context().run, f)",
                 )
             return self.tape.constant(primal_of(leaf))
@@ -228,21 +189,16 @@ class Recording:
 
 
 def _remembered(leaf: Value, message: str) -> RecordingError:
-    """Return the error for a Value that a recording cannot use, which the recordings around it raise at their end."""
+    """Return an error for a Value that cannot be recorded; enclosing recordings raise it when they end."""
     error = RecordingError(message)
     remember(error, leaf)
     return error
 
 
 def evaluate(program: Program, operands: Sequence[Any]) -> Any:
-    """Run a program on numbers, or on Values if an operand is one.
+    """Run a program on one operand per input.
 
-    Args:
-        program: The program.
-        operands: Numbers and Values, one for each input.
-
-    Returns:
-        The outputs: an array of float64 or, if an operand is a Value, a list of Values and floats.
+    Returns a float64 array or, if an operand is a Value, a list of Values and floats.
     """
     if any(isinstance(operand, Value) for operand in operands):
         return program(list(operands))
@@ -253,52 +209,35 @@ class Recordable:
     """A function that records itself, such as the gradient of another function."""
 
     def record(self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Indices, TreeDef]:
-        """Append what the function computes to a recording's tape.
+        """Append the function's operations to the tape of its caller's recording.
 
-        Args:
-            recording: The recording of the function that calls this one.
-            args: The arguments, with Values for inputs.
-            kwargs: The keyword arguments.
-
-        Returns:
-            The indices of the numbers in its result, and the treedef of the result.
+        Returns the indices of the numbers in the result, and the treedef of the result; see `Recording.run`.
         """
         raise NotImplementedError
 
 
 def display_name(f: Callable[..., Any]) -> str:
-    """Return the name of a function, for messages.
-
-    Args:
-        f: The function.
-
-    Returns:
-        The name.
-    """
+    """Return the name of a function for messages, such as "f()"."""
     return f"{getattr(f, '__name__', repr(f))}()"
 
 
 def reduce_for_pickle(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the reduction by which a function made from another is pickled.
+    """Return the pickle reduction of a function made from another one.
 
-    Args:
-        function: The function.
-        arguments: What its class is called with to make it again.
-
-    Returns:
-        Its qualified name if that leads to the function, as it does for decorated ones; else the class and arguments.
+    This is the qualified name if importing it finds the function, as for decorated functions; else the class and
+    `arguments`.
     """
     found: Any = sys.modules.get(function.__module__)
-    path: str = getattr(function, "__qualname__", "")  # what functools.partial makes has none
+    path: str = getattr(function, "__qualname__", "")  # functools.partial objects have none
     for name in path.split("."):
         found = getattr(found, name, None)
     return path if found is function else (type(function), arguments)
 
 
 def _made_by_hand(node: Value, f: Callable[..., Any]) -> str:
-    """Return the message about a node of which nothing is known but its closure."""
-    where = f"at {node.source}" if node.source is not None else "its line is known under gradwalk.source_lines()"
+    """Return the error message for a node made by hand, which has only a closure for its derivative."""
+    where = f"at {node.source}" if node.source is not None else "use gradwalk.source_lines() to find its line"
     return (
-        f"{display_name(f)} uses a node made by hand, of the operation {node.op!r} ({where}): nothing is known of how "
-        "it is computed. Make its operation a function with @gradwalk.primitive"
+        f"{display_name(f)} uses a node made by hand, of the operation {node.op!r} ({where}). Such a node cannot be "
+        "recorded, because its formula is unknown: write the operation as a function with @gradwalk.primitive"
     )

@@ -1,7 +1,7 @@
-"""`TraceCache`: the recordings of one function, found again by the arguments that they serve.
+"""`TraceCache`: caches the recordings of one function by the structure of its arguments.
 
-Everything that records a function once and runs the recording many times (`jit`, `vmap`, `vectorize`, `checkpoint`,
-`sparse_jacobian`, `primitive`) keeps what it has recorded here, as far as there is room.
+All transforms that record a function once and run the recording many times use it: `jit`, `vmap`, `vectorize`,
+`checkpoint`, `sparse_jacobian` and `primitive`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from gradwalk.value.value import Value
 
 @dataclass(frozen=True)
 class Statistics:
-    """How a recorded function has been used.
+    """Statistics of a recorded function's use.
 
     Attributes:
-        calls: How often the function was called.
-        recordings: How many recordings are kept.
-        instructions: The instructions of all these recordings together.
-        forgotten: How many recordings had to make room for others.
-        written: With how many instructions they are written, where those that repeat themselves are loops.
-        backends: What runs the latest recording, by "", or by the names of its parts: "llvm", or what else, and why.
+        calls: Number of calls of the function.
+        recordings: Number of recordings in the cache.
+        instructions: Total number of instructions in the cached recordings.
+        forgotten: Number of recordings that were evicted from the cache.
+        written: Number of instructions when repeated instructions are written as loops.
+        backends: The backend of the latest recording, under the key "" or the names of its parts: "llvm", or another
+            backend and the reason for it.
     """
 
     calls: int
@@ -48,17 +49,17 @@ class Statistics:
 
 
 class RecordingWarning(UserWarning):
-    """A function is recorded again and again."""
+    """Warning that a function is recorded again and again."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A recording of a function, as a cache keeps it. Each transform adds what it needs to run the program.
+    """A cached recording of a function. Each transform adds the fields that it needs to run the program.
 
     Attributes:
-        program: What computes the results.
-        captured: The last inputs of the program that are no arguments: Values that the function uses without being
-            given them, whose numbers are read at every call, and static numbers that it is differentiated by.
+        program: The program that computes the results.
+        captured: Operands of the program's last inputs, which are not arguments: Values from outside the function,
+            whose numbers are read at every call, and static numbers that the function is differentiated by.
     """
 
     program: Program
@@ -66,29 +67,29 @@ class Trace:
 
     @property
     def backends(self) -> dict[str, str]:
-        """What runs it: see `Statistics`."""
+        """The backends of the program; see `Statistics`."""
         return self.program.backends
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the recording serves later calls too: it uses no Value of a recording that surrounds it."""
+        """Whether later calls may use the recording: it does not capture Values of enclosing recordings."""
         return not any(isinstance(value, Value) and level_of(value) > 0 for value in self.captured)
 
 
 T = TypeVar("T", bound=Trace)
 
-_MOST_TRACES = 128  # of one function
-_MOST_INSTRUCTIONS = 4_000_000  # of these together: some hundred megabytes
-_MOST_PREPARED = 4  # calls that are tried one after the other
-_MANY = 64  # recordings, after which a function is told to be recorded again and again
+_MOST_TRACES = 128  # per function
+_MOST_INSTRUCTIONS = 4_000_000  # per function, a few hundred MB
+_MOST_PREPARED = 4  # prepared calls that are tried in turn
+_MANY = 64  # recordings after which `RecordingWarning` is issued
 
-BRANCHES = object()  # stands in keys before how the branches of a recording were decided
+BRANCHES = object()  # marks the part of a key that holds the branch outcomes of a recording
 
-_caches: weakref.WeakSet[TraceCache[Any]] = weakref.WeakSet()  # all that there are
+_caches: weakref.WeakSet[TraceCache[Any]] = weakref.WeakSet()  # all caches
 
 
 class _Kept(Generic[T]):
-    """A recording in a cache, and when it was used last."""
+    """A cached recording and the time of its last use."""
 
     __slots__ = ("key", "trace", "used")
     _clock = itertools.count()
@@ -104,18 +105,18 @@ class _Kept(Generic[T]):
 
 
 class TraceCache(Generic[T]):
-    """The recordings of one function, by key. Those that were used last are kept.
+    """A cache of the recordings of one function, by key, which evicts the least recently used recordings.
 
-    Several threads may use one cache. Two that miss the same key both record the function; the first to finish wins,
-    and both get its recording. A recording that is interrupted is never added, so it leaves nothing behind.
+    Several threads may use one cache. If two threads miss the same key, both record the function; the first recording
+    that is added wins, and both threads use it. A recording that is interrupted is never added.
 
     Args:
-        name: What messages call the function.
+        name: The name of the function in messages.
 
     Attributes:
-        calls: How often the function was called; its owner counts.
+        calls: Number of calls of the function, which the owner counts.
         latest: The latest recording, reusable or not; None before the first one.
-        prepared: The calls that are tried before a key is made, the latest one first.
+        prepared: Prepared calls that are tried before a key is computed, the most recent one first.
     """
 
     def __init__(self, name: str) -> None:
@@ -123,31 +124,19 @@ class TraceCache(Generic[T]):
         self.latest: T | None = None
         self.prepared: tuple[Any, ...] = ()
         self._name = name
-        self._kept: dict[Any, _Kept[T]] = {}  # setdefault and pop are all the locking that they need
+        self._kept: dict[Any, _Kept[T]] = {}  # setdefault and pop are atomic, so no lock is needed
         self._added = 0
         _caches.add(self)
 
     def find(self, key: Any) -> T | None:
-        """Return the recording for a key, None where there is none.
-
-        Args:
-            key: The key.
-
-        Returns:
-            The recording, or None.
-        """
+        """Return the recording for a key, or None."""
         kept = self._kept.get(key)
         return None if kept is None else kept.use()
 
     def add(self, key: Any, trace: T) -> T:
-        """Keep a recording, unless it serves one call only or another thread has been faster.
+        """Add a recording and return the recording to use.
 
-        Args:
-            key: What to find it by; hashable.
-            trace: The recording.
-
-        Returns:
-            The recording to use.
+        That is an equal recording if another thread was faster. A recording that is not reusable is not kept.
         """
         if not trace.is_reusable:
             self.latest = trace
@@ -160,39 +149,25 @@ class TraceCache(Generic[T]):
         return found
 
     def try_first(self, prepared: Any) -> None:
-        """Try a prepared call before the others from now on, and forget the oldest beyond a few.
-
-        Args:
-            prepared: A `PreparedCall`, or a `PreparedBatch`.
-        """
+        """Try this `PreparedCall` or `PreparedBatch` first from now on; drop the oldest one if there are too many."""
         others = [other for other in self.prepared if other is not prepared]
         self.prepared = (prepared, *others[: _MOST_PREPARED - 1])
 
     def last(self, name: str) -> T:
-        """Return the latest recording.
-
-        Args:
-            name: What messages call the function.
-
-        Returns:
-            The recording.
-
-        Raises:
-            ValueError: The function has not been recorded yet.
-        """
+        """Return the latest recording. Raises `ValueError` if the function has not been recorded yet."""
         if self.latest is None:
-            raise ValueError(f"{name} has not been called yet, so there is no recording of it")
+            raise ValueError(f"{name} has not been called yet, so there is no recording of it: call it first")
         return self.latest
 
     def clear(self) -> None:
-        """Forget all recordings but the latest one, which nothing finds by a key any more."""
+        """Remove all recordings from the cache; `latest` stays."""
         self.prepared = ()
         self._kept.clear()
         self._added = 0
 
     @property
     def statistics(self) -> Statistics:
-        """How the function has been used."""
+        """The statistics of the function's use."""
         kept = list(self._kept.values())
         programs = [one.trace.program for one in kept]
         in_loops = sum(written(len(program), program.repeats) for program in programs)
@@ -200,7 +175,7 @@ class TraceCache(Generic[T]):
         return Statistics(self.calls, len(kept), _instructions(kept), self._added - len(kept), in_loops, backends)
 
     def _make_room(self) -> None:
-        """Forget the recordings that have not been used for longest, while there are too many or too long ones."""
+        """Evict the least recently used recordings while the cache exceeds its limits."""
         kept = sorted(self._kept.values(), key=lambda one: one.used)
         instructions = _instructions(kept)
         while len(kept) > 1 and (len(kept) > _MOST_TRACES or instructions > _MOST_INSTRUCTIONS):
@@ -209,13 +184,13 @@ class TraceCache(Generic[T]):
             self._kept.pop(oldest.key, None)
 
     def _warn(self, key: Any) -> None:
-        """Say that the function is recorded again and again, and why."""
+        """Warn that the function is recorded again and again, with the reason."""
         others = [kept for kept in list(self._kept.values()) if kept.key != key]
         reason = _difference(key, max(others, key=lambda one: one.used).key)
         line = users_line()
         warnings.warn_explicit(
-            f"{self._name} has been recorded {_MANY} times{reason}. The recordings that are used least are forgotten "
-            f"beyond {_MOST_TRACES}; .statistics counts them",
+            f"{self._name} has been recorded {_MANY} times{reason}. Only the last {_MOST_TRACES} recordings used are "
+            "kept; .statistics counts the recordings",
             RecordingWarning,
             line.filename,
             line.number,
@@ -223,7 +198,7 @@ class TraceCache(Generic[T]):
 
 
 def clear_all() -> None:
-    """Forget the recordings of all functions."""
+    """Clear the caches of all functions."""
     for cache in list(_caches):
         cache.clear()
 
@@ -233,7 +208,7 @@ def _instructions(kept: Iterable[_Kept[Any]]) -> int:
 
 
 def _difference(key: Any, earlier: Any) -> str:
-    """Why a call did not find an earlier recording, as the end of a sentence: the first argument that differs."""
+    """Explain why a call missed an earlier recording, as a clause: the first argument that differs."""
     if not isinstance(key, tuple) or not isinstance(earlier, tuple):
         return ""
     before = {part[0]: part for part in earlier if isinstance(part, tuple)}
@@ -243,36 +218,36 @@ def _difference(key: Any, earlier: Any) -> str:
         then = before[name][1]
         if name is BRANCHES:
             return (
-                ", lately because its branches went another way. Every way is recorded by itself: write them with "
-                "gradwalk.loops"
+                ", lately because its branches went another way. Each combination of branches needs its own recording: "
+                "write branches with the functions of gradwalk.loops"
             )
         if isinstance(now[0], TreeDef) and isinstance(then, TreeDef):
             return (
-                f", lately because {name} is {now[0]} where it was {then}. Every structure and length of an argument "
-                "is recorded by itself: pad what varies to a few lengths"
+                f", lately because {name} is {now[0]} where it was {then}. Each structure and length of an argument "
+                "needs its own recording: pad arguments of varying length to a few fixed lengths"
             )
         return (
-            f", lately because the static argument {name} is {now[0]!r:.40} where it was {then!r:.40}. Every value of "
-            "a static argument is recorded by itself: give numbers that vary as other arguments"
+            f", lately because the static argument {name} is {now[0]!r:.40} where it was {then!r:.40}. Each value of "
+            "a static argument needs its own recording: pass numbers that vary as non-static arguments"
         )
     return ""
 
 
 class ArgumentKeys:
-    """Make keys of the arguments of a function: calls with equal keys share a recording.
+    """Compute cache keys from the arguments of a function; calls with equal keys share a recording.
 
-    A static argument belongs to the key with its value, every other one with its treedef.
+    A key holds the values of the static arguments and the treedefs of the other arguments.
 
     Args:
         f: The function.
-        advise: Given an argument that is no tree of numbers, and its name: a sentence that says what to do about it,
-            which is appended to the message.
-        static_argnums: The positions of static arguments, negative ones counted from the last parameter.
-        static_argnames: The names of static arguments. One that is known by name is known by position too.
+        advise: Called with an argument that is not a tree of numbers, and its name; returns a sentence for the error
+            message that says how to mend it.
+        static_argnums: Positions of static arguments; negative positions count from the last parameter.
+        static_argnames: Names of static arguments. An argument named here is also static when given by position.
 
     Raises:
-        TypeError: A position is no int, or a name no str.
-        ValueError: The function has no parameter at such a position, or of such a name.
+        TypeError: A position is not an int, or a name is not a str.
+        ValueError: A position or a name does not match any parameter of the function.
     """
 
     def __init__(
@@ -291,21 +266,13 @@ class ArgumentKeys:
 
     @property
     def has_static(self) -> bool:
-        """Whether there are static arguments."""
+        """Whether any argument is static."""
         return bool(self.static_argnums or self.static_argnames)
 
     def key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """Return the key of arguments, and the leaves of those that are not static.
+        """Return the key of the arguments and the leaves of the non-static arguments.
 
-        Args:
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-
-        Returns:
-            The key, and the leaves.
-
-        Raises:
-            TypeError: An argument holds something else than numbers, or a static one cannot be hashed.
+        Raises `TypeError` if a non-static argument holds something other than numbers, or a static one is not hashable.
         """
         leaves: list[Any] = []
         parts: list[Any] = [len(args)]
@@ -325,16 +292,9 @@ class ArgumentKeys:
     def open(
         self, recording: Recording, args: Sequence[Any], kwargs: Mapping[str, Any], names: list[str] | None = None
     ) -> tuple[list[Any], dict[str, Any]]:
-        """Put inputs of a recording in place of the numbers in all arguments that are not static.
+        """Replace the numbers in all non-static arguments by inputs of a recording; return args and kwargs.
 
-        Args:
-            recording: The recording.
-            args: The positional arguments.
-            kwargs: The keyword arguments.
-            names: A list to append the names of the inputs to, which become their labels as well.
-
-        Returns:
-            The positional and the keyword arguments to call the function with.
+        If `names` is a list, the names of the inputs are appended to it and also become their labels.
         """
         opened = [
             arg if i in self.static_argnums or name in self.static_argnames else recording.add_inputs(arg, name, names)
@@ -347,10 +307,10 @@ class ArgumentKeys:
         return opened, keywords
 
     def _complete_static(self, f: Callable[..., Any]) -> None:
-        """Know static arguments by name and by position, whichever they were given by."""
+        """Make each static argument known by name and by position, and check both against the signature."""
         try:
             parameters = inspect.signature(f).parameters
-        except (TypeError, ValueError):  # some functions written in C do not say what they take
+        except (TypeError, ValueError):  # some functions written in C have no signature
             return
         kinds = {parameter.kind for parameter in parameters.values()}
         for name in self.static_argnames - set(parameters):
@@ -366,15 +326,12 @@ class ArgumentKeys:
 
 
 def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall | None:
-    """Prepare calls with arguments of a key.
+    """Prepare calls with arguments of this key; return None if any argument lacks a form.
 
     Args:
-        key: The key: see `ArgumentKeys`.
-        program: What computes the numbers of the result from those of the arguments.
+        key: A key of `ArgumentKeys`.
+        program: The program that maps the numbers of the arguments to the numbers of the result.
         treedef: The treedef of the result.
-
-    Returns:
-        The prepared call; None where arguments have no form.
     """
     count, *parts = key
     forms: list[Any] = []
@@ -392,15 +349,15 @@ def prepared_call(key: Any, program: Program, treedef: TreeDef) -> PreparedCall 
 
 
 def _set_of(kind: type, given: Any, what: str) -> frozenset[Any]:
-    """A setting that is one int or str, or several of them, as a set."""
+    """Return a setting that is one int or str, or several, as a set."""
     items = [given] if isinstance(given, kind) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
-        raise TypeError(f"{what} takes {kind.__name__}, or several, not {given!r}")
+        raise TypeError(f"{what} must be {kind.__name__} or a sequence of {kind.__name__}, got {given!r}")
     return frozenset(items)
 
 
 def _kinds(arg: Any) -> Any:
-    """What tells apart arguments that compare equal: 1, 1.0 and True, or 0.0 and -0.0."""
+    """Return types that tell apart static arguments that compare equal, such as 1, 1.0 and True, or 0.0 and -0.0."""
     if isinstance(arg, (tuple, frozenset)):
         return tuple([_kinds(item) for item in arg])
     return (type(arg), str(arg)) if isinstance(arg, float) else type(arg)
@@ -411,7 +368,7 @@ def _hashable(arg: Any, name: str) -> Any:
         hash(arg)
     except TypeError:
         raise TypeError(
-            f"the static argument {name} is a {type(arg).__name__}, which cannot be hashed: its recording could not be "
-            "found again. Give a tuple, a number or a string"
+            f"the static argument {name} must be hashable, so that its recording can be found again, got "
+            f"{type(arg).__name__}: give a tuple, a number or a string"
         ) from None
     return arg

@@ -1,4 +1,4 @@
-"""`WrappedFunction`: what all functions made from another function have in common."""
+"""`WrappedFunction`: the base class of functions made from another function."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class WrappedFunction(Generic[P, R_co]):
-    """A function made from another one, with the name and the docstring of that one.
+    """A function made from another function; it takes over the other's name and docstring.
 
-    It can be pickled where the other function can, and what wraps a method is bound to an instance as methods are.
-    Type checkers know it by the parameters `P` that it takes and the type `R_co` of its result.
+    It can be pickled if the other function can, and it binds to instances if it wraps a method. For type checkers it
+    has the parameters `P` and the result type `R_co`.
 
     Args:
-        f: The function that it is made from.
-        maker: The function that makes it, by name, for messages.
+        f: The function to wrap.
+        maker: Name of the transform, for messages.
 
     Raises:
-        TypeError: `f` is no function.
+        TypeError: `f` is not a function.
     """
 
-    __name__ = "function"  # of what has no name, such as functools.partial makes
+    __name__ = "function"  # for an unnamed `f`, such as a functools.partial object
 
     def __init__(self, f: Callable[..., Any], maker: str) -> None:
         if not callable(f):
@@ -53,5 +53,5 @@ class WrappedFunction(Generic[P, R_co]):
         return f"<{self._maker} of {self._f if isinstance(self._f, Recordable) else display_name(self._f)}>"
 
     def _reduce_args(self) -> tuple[Any, ...]:
-        """The arguments to call the class with to make an equal function."""
+        """Return the arguments to call the class with to make an equal function."""
         raise NotImplementedError

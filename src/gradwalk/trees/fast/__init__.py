@@ -1,1 +1,1 @@
-"""Flatten the arguments of compiled calls without treedefs."""
+"""Flatten the arguments of compiled calls without computing treedefs."""

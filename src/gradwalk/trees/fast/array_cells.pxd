@@ -1,4 +1,4 @@
-# What compiled modules see under the names of array_cells.py.
+# The C versions of the functions in array_cells.py.
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyBuffer_Release, PyBuffer_ToContiguous, PyObject_GetBuffer
 from libc.string cimport memcpy
 
@@ -11,7 +11,7 @@ cdef inline bint read_array(object array, tuple shape, double* row, Py_ssize_t p
     cdef bint fits
     try:
         PyObject_GetBuffer(array, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT)
-    except (BufferError, ValueError):  # of dates, for one
+    except (BufferError, ValueError):  # such as arrays of dates
         return False
     fits = view.ndim == len(shape) and view.format[0] == c"d" and view.format[1] == 0
     if fits:

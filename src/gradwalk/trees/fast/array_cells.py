@@ -1,4 +1,4 @@
-"""Numbers copied between arrays and rows in C. Compiled modules use `array_cells.pxd` beside this file."""
+"""Copy numbers between arrays and a flat buffer. Compiled modules use the C versions in `array_cells.pxd`."""
 
 from typing import Any
 
@@ -6,32 +6,15 @@ import numpy
 
 
 def read_array(array: Any, shape: tuple[int, ...], row: Any, position: int) -> bool:
-    """Copy the numbers of an array to a row, if it is one of float64 and has a shape.
-
-    Args:
-        array: An array.
-        shape: The shape.
-        row: The row.
-        position: Where the first number goes.
-
-    Returns:
-        Whether it is such an array; otherwise nothing is copied.
-    """
+    """Copy a float64 array of this shape to `row` from `position` on; return False for any other array."""
     fits: bool = array.shape == shape and array.dtype == numpy.float64
     if fits:
-        # One by one: the row is a list or a view, which slices would tell apart.
+        # Element by element, because `row` is a list or an array, whose slices behave differently.
         for i, number in enumerate(array.ravel().tolist(), position):
             row[i] = number
     return fits
 
 
 def write_array(array: Any, row: Any, position: int, count: int) -> None:
-    """Copy numbers from a row to a new array.
-
-    Args:
-        array: A contiguous array of float64.
-        row: The row.
-        position: Where the first number is.
-        count: How many numbers the array has.
-    """
+    """Copy `count` numbers from `row`, from `position` on, to a contiguous float64 array."""
     array.ravel()[:] = row[position : position + count]

@@ -1,4 +1,4 @@
-# Lets other compiled modules read and build trees by calls of C functions.
+# Lets other compiled modules read and build trees without going through Python.
 from gradwalk.base cimport c_compat
 from gradwalk.trees.fast cimport array_cells
 from gradwalk.value cimport convert

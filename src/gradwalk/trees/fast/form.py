@@ -1,7 +1,7 @@
-"""`Form`: a treedef prepared for calls: it reads the numbers of a tree into a row in C, and builds a tree from a row.
+"""`Form`: a compiled treedef. It flattens a tree into a buffer of doubles and builds a tree from such a buffer.
 
-A form reads a tree only if it is certain that the tree has this treedef, and plain numbers. It may refuse others that
-have it too: what is rare is left to `flattened`.
+A form reads a tree only if the tree certainly has this treedef and holds plain numbers. It may reject rare trees that
+have the treedef; `flatten` handles these.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gradwalk.value import convert
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# Types whose instances do not change, so that one and the same has the same meaning at every call; and those of them
-# that compare equal only where they mean the same.
+# Immutable types: the same object has the same meaning in every call. In the types of _COMPARED, equal objects also
+# have the same meaning.
 _SETTLED = frozenset([type(None), bool, int, float, str, bytes, type, type(len), type(str.upper), type(lambda: None)])
 _COMPARED = frozenset([int, str, bytes])
 _FLOAT64 = numpy.dtype(numpy.float64)
@@ -29,7 +29,7 @@ _missing = object()
 
 @cython.cfunc
 def is_settled(found: object, known: object) -> cython.bint:
-    """Whether two objects mean the same, now and later, as far as that can be told at a glance."""
+    """Return whether two objects certainly have the same meaning, now and later, judged by a cheap test."""
     if found is known:
         return type(found) in _SETTLED
     return type(found) in _COMPARED and type(found) is type(known) and found == known
@@ -37,51 +37,32 @@ def is_settled(found: object, known: object) -> cython.bint:
 
 @cython.cclass
 class Form:
-    """What all forms promise. The types of the fields of forms stand in form.pxd."""
+    """The base class of forms. The types of the fields are declared in form.pxd."""
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
-        """Write the numbers of a tree to a row, each at the position that the form has for it.
+        """Write the numbers of a tree to a buffer, at the positions of this form.
 
         Args:
             tree: Any object.
-            row: The row, of which a part may be written even where the tree does not fit.
-            columns: Where arrays of samples are noted, of the trees of a batch; else None.
+            row: The buffer; a part of it may be written even if the tree does not fit.
+            columns: The `Columns` that collect batched arrays, or None outside of a batch.
 
         Returns:
-            Whether the tree has this treedef and plain numbers; False also for some that have it.
+            True if the tree has this treedef and holds plain numbers; may be False for rare trees that do.
         """
         raise NotImplementedError
 
     def build(self, row: cython.p_double) -> object:
-        """Make a tree of the numbers of a row.
-
-        Args:
-            row: The row.
-
-        Returns:
-            The tree.
-        """
+        """Build a tree from the numbers in a buffer."""
         raise NotImplementedError
 
     def numbers(self, tree: Any, count: int) -> Any:
-        """Return the numbers of a tree.
-
-        Args:
-            tree: Any object.
-            count: How many numbers the row has.
-
-        Returns:
-            An array of float64; None where the tree does not fit: see `read`.
-        """
+        """Return the `count` numbers of a tree as a float64 array, or None if the tree does not fit."""
         row = numpy.empty(count)
         return row if self.read(tree, c_compat.doubles(row), None) else None
 
     def tree(self, numbers: Any) -> object:
-        """Return the tree of these numbers.
-
-        Args:
-            numbers: An array of float64.
-        """
+        """Build the tree of the numbers in a float64 array."""
         return self.build(c_compat.doubles(numbers))
 
 
@@ -90,11 +71,8 @@ class Form:
 class NumberForm(Form):
     """A number.
 
-    Args:
-        position: Where it is in the row.
-
     Attributes:
-        position: Likewise.
+        position: The position of the number in the buffer.
     """
 
     def __init__(self, position: int) -> None:
@@ -118,12 +96,7 @@ class NumberForm(Form):
 @cython.final
 @cython.cclass
 class ArrayForm(Form):
-    """An array of float64.
-
-    Args:
-        position: Where its first number is in the row.
-        shape: Its shape.
-    """
+    """A float64 array, whose first number is at `position` in the buffer."""
 
     def __init__(self, position: int, shape: tuple[int, ...]) -> None:
         self._position = position
@@ -151,11 +124,7 @@ class ArrayForm(Form):
 @cython.final
 @cython.cclass
 class ConstantForm(Form):
-    """An object that holds no numbers of the row, such as None or a static argument.
-
-    Args:
-        constant: The object.
-    """
+    """An object without numbers in the buffer, such as None or a static argument."""
 
     def __init__(self, constant: object) -> None:
         self._constant = constant
@@ -172,12 +141,7 @@ class ConstantForm(Form):
 @cython.final
 @cython.cclass
 class SequenceForm(Form):
-    """A list, a tuple or a namedtuple.
-
-    Args:
-        cls: The class.
-        parts: The forms of the items.
-    """
+    """A list, tuple or namedtuple of class `cls`; `parts` are the forms of the items."""
 
     def __init__(self, cls: Any, parts: list[Any]) -> None:
         self._cls = cls
@@ -187,7 +151,7 @@ class SequenceForm(Form):
         """See `Form.read`."""
         if type(tree) is not self._cls:
             return False
-        items: tuple = tuple(tree)  # a list may change while its items are read
+        items: tuple = tuple(tree)  # a copy, because a list may change while its items are read
         if len(items) != len(self._parts):
             return False
         i: cython.Py_ssize_t
@@ -206,20 +170,14 @@ class SequenceForm(Form):
         return parts if self._cls is list else self._made(parts)
 
     def _made(self, parts: list) -> object:
-        """The tuple or namedtuple of these items."""
+        """Return a tuple or namedtuple of these items."""
         return tuple(parts) if self._cls is tuple else self._cls._make(parts)
 
 
 @cython.final
 @cython.cclass
 class DictForm(Form):
-    """A dict.
-
-    Args:
-        keys: Its keys, in the order of the leaves.
-        parts: The form of the item of each key.
-        order: The keys in the order that a new dict is to have.
-    """
+    """A dict; `keys` and `parts` are in the order of the leaves, `order` is the key order of new dicts."""
 
     def __init__(self, keys: list[Any], parts: list[Any], order: list[Any]) -> None:
         self._keys = keys
@@ -253,13 +211,7 @@ class DictForm(Form):
 @cython.final
 @cython.cclass
 class FieldsForm(Form):
-    """A dataclass.
-
-    Args:
-        cls: The class.
-        names: The names of its fields.
-        parts: The form of each.
-    """
+    """A dataclass of class `cls`; `parts` are the forms of the fields in `names`."""
 
     def __init__(self, cls: Any, names: list[str], parts: list[Any]) -> None:
         self._cls = cls
@@ -279,7 +231,7 @@ class FieldsForm(Form):
 
     def build(self, row: cython.p_double) -> object:
         """See `Form.build`."""
-        # Not by its __init__, which may compute fields, or refuse the numbers of a gradient.
+        # Without __init__, which may compute fields or reject the numbers of a gradient.
         made: object = object.__new__(self._cls)
         i: cython.Py_ssize_t
         for i in range(len(self._names)):

@@ -1,4 +1,4 @@
-"""Which form a treedef has."""
+"""Build the form for a treedef."""
 
 from __future__ import annotations
 
@@ -12,18 +12,13 @@ from gradwalk.trees.fast.module_form import module_form
 from gradwalk.trees.module_treedef import ModuleTreeDef, parted
 from gradwalk.trees.tree import TreeDef, field_names, size
 
-_DEEPEST = 50  # forms inside one another
+_DEEPEST = 50  # maximum nesting depth of forms
 
 
 def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
-    """Return the form of a treedef.
+    """Return the form for a treedef, or None for unusual or deeply nested containers.
 
-    Args:
-        treedef: The treedef.
-        leaves: The forms of its leaves; without these, its numbers are side by side from the first position on.
-
-    Returns:
-        The form; None for trees with containers of unusual classes, or very many inside one another.
+    `leaves` are the forms of the leaves; by default, the numbers are contiguous from position 0.
     """
     given = list(leaf_forms(treedef) if leaves is None else leaves)
     if isinstance(treedef.spec, ModuleTreeDef):
@@ -39,32 +34,23 @@ def form_of(treedef: TreeDef, leaves: Sequence[Any] | None = None) -> Any:
 
 
 def leaf_forms(treedef: TreeDef, position: int = 0) -> Iterator[Form]:
-    """Iterate over the forms of leaves whose numbers are side by side.
-
-    Args:
-        treedef: The treedef.
-        position: Where the first number is in the row.
-    """
+    """Iterate over the forms of leaves whose numbers are contiguous from `position` on."""
     for shape in treedef.shapes:
         yield NumberForm(position) if isinstance(shape, str) else ArrayForm(position, shape)
         position += size(shape)
 
 
 def _of_module(treedef: ModuleTreeDef, leaves: list[Any]) -> Form | None:
-    """Return the form of a Module, whose parameters have to be numbers."""
+    """Return the form of a Module, or None if a parameter is not a number."""
     if not all(isinstance(leaf, NumberForm) for leaf in leaves):
         return None
     return module_form(treedef, leaves[0].position if leaves else 0)
 
 
 def _of_containers(spec: Any, example: Any, leaves: Iterator[Form], depth: int) -> Form | None:
-    """Return the form of a treedef of optree's.
+    """Return the form for an optree treedef at nesting depth `depth`, or None.
 
-    Args:
-        spec: The treedef.
-        example: A tree that has it: dicts keep the order of their keys, which treedefs do not tell.
-        leaves: The forms of the leaves, in order.
-        depth: How many containers it is in, and itself.
+    `example` is a tree with this treedef, which supplies the order of dict keys; treedefs do not store it.
     """
     if spec.is_leaf():
         return next(leaves)

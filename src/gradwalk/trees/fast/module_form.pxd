@@ -1,4 +1,4 @@
-# Lets other compiled modules read and build Modules by calls of C functions.
+# Lets other compiled modules read and build Modules without going through Python.
 from gradwalk.base cimport c_compat
 from gradwalk.trees cimport attributes
 from gradwalk.trees.fast cimport form, object_codes

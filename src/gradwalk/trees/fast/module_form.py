@@ -1,4 +1,4 @@
-"""`ModuleForm`: the form of a Module, whose parameters it reads in one pass."""
+"""`ModuleForm`: the form of a Module, which reads all parameters in one pass."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from gradwalk.value.value import Value
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_DEEPEST = 50  # nodes inside one another, in a form
+_DEEPEST = 50  # maximum nesting depth of nodes
 
 
 @cython.final
 @cython.cclass
 class _Part:
-    """What stands in one place of a node. The types of all fields stand in module_form.pxd.
+    """A child of a node. The types of all fields are declared in module_form.pxd.
 
     Attributes:
-        code: As in `ModuleTreeDef.nodes`, 0 for what is no parameter and no node.
-        is_new: Whether it has not been met before.
-        static: The code of what is no parameter and no node, or None.
-        constant: What that is.
-        is_copied: Whether new Modules have a copy of it.
+        code: The code in `ModuleTreeDef.nodes`, or 0 for a static child.
+        is_new: Whether this is the first occurrence of the child.
+        static: The code of a static child, or None.
+        constant: The static child.
+        is_copied: Whether new Modules get a copy of the static child.
         node: The node, or None.
     """
 
@@ -53,7 +53,8 @@ class _Node:
     """A Module or container: see `ModuleTreeDef.nodes`.
 
     Attributes:
-        first: The code of its first parameter, where it holds new ones alone, whose codes are one after the other.
+        first: The code of the first parameter if all children are new parameters, whose codes are then consecutive;
+            else -1.
     """
 
     def __init__(self, cls: Any, keys: Any) -> None:
@@ -65,7 +66,7 @@ class _Node:
         self.first = -1
 
     def add(self, part: _Part) -> None:
-        """Append what stands in the next place."""
+        """Append a child."""
         is_parameter: cython.bint = part.static is None and part.node is None and part.is_new
         if not is_parameter:
             self.first = -1
@@ -81,13 +82,7 @@ class _Node:
 @cython.final
 @cython.cclass
 class ModuleForm(form.Form):
-    """A Module whose parameters are numbers.
-
-    Args:
-        nodes: Its nodes, the first of which is itself.
-        treedef: Its treedef.
-        position: Where the number of the first parameter is in the row.
-    """
+    """A Module whose parameters are numbers; the first parameter is at `position` in the buffer."""
 
     def __init__(self, nodes: list[Any], treedef: ModuleTreeDef, position: int) -> None:
         self._nodes = nodes
@@ -100,7 +95,7 @@ class ModuleForm(form.Form):
 
     def read(self, tree: Any, row: cython.p_double, columns: Any) -> cython.bint:
         """See `Form.read`."""
-        if depth() > 0:  # what is being recorded counts as a parameter
+        if depth() > 0:  # while a function is recorded, computed Values are parameters too
             return False
         if isinstance(tree, Module):
             pending = attributes.get_attributes(tree).get(PENDING)
@@ -116,12 +111,12 @@ class ModuleForm(form.Form):
             object_codes.codes_end(codes)
 
     def _reads_pending(self, pending: Pending, row: cython.p_double) -> cython.bint:
-        """Read a Module that nobody has looked at."""
+        """Read a Module that has not been materialized."""
         with cython.critical_section(self):
             if pending.treedef is not self._likewise:
                 if pending.treedef != self._treedef:
                     return False
-                self._likewise = pending.treedef  # the next one is likely to have the same
+                self._likewise = pending.treedef  # the next Module probably has the same treedef object
         number: cython.p_double = c_compat.doubles(pending.numbers)
         i: cython.int
         for i in range(self._size):
@@ -129,11 +124,11 @@ class ModuleForm(form.Form):
         return True
 
     def _reads_part(self, part: _Part, item: Any, row: cython.p_double, codes: Any) -> cython.bint:
-        """Read what stands in one place."""
+        """Read a child."""
         if part.static is not None:
             return form.is_settled(item, part.constant) or static_code(item) == part.static
         node: _Node = part.node
-        if node is not None and node.is_tuple:  # two uses of a tuple are two nodes
+        if node is not None and node.is_tuple:  # a tuple that is used twice is two nodes
             return self._reads_node(node, item, row, codes)
         if not object_codes.codes_agree(codes, item, part.code, part.is_new):
             return False
@@ -149,20 +144,20 @@ class ModuleForm(form.Form):
                 return False
             row[self._position + code] = leaf._primal
             return True
-        if type(item) is not Number:  # to read one of a subclass may run code
+        if type(item) is not Number:  # reading an instance of a subclass may run code
             return False
         row[self._position + code] = convert.to_double(item)
         return True
 
     def _reads_node(self, node: _Node, item: Any, row: cython.p_double, codes: Any) -> cython.bint:
-        """Read the parts of a node."""
+        """Read the children of a node."""
         if type(item) is not node.cls:
             return False
         if node.keys is not None:
             return self._reads_items(node, attributes.get_attributes(item) if node.is_module else item, row, codes)
         if node.first >= 0 and not node.is_tuple:
             return self._reads_parameters(node, item, row, codes)
-        items: tuple = tuple(item)  # a list may change while its items are read
+        items: tuple = tuple(item)  # a copy, because a list may change while its items are read
         if len(items) != len(node.parts):
             return False
         i: cython.Py_ssize_t
@@ -172,7 +167,7 @@ class ModuleForm(form.Form):
         return True
 
     def _reads_parameters(self, node: _Node, items: list, row: cython.p_double, codes: Any) -> cython.bint:
-        """Read a list of new parameters, which runs no code that could change it."""
+        """Read a list of new parameters; this runs no code that could change the list."""
         if len(items) != len(node.parts):
             return False
         i: cython.Py_ssize_t
@@ -185,7 +180,7 @@ class ModuleForm(form.Form):
         return True
 
     def _reads_items(self, node: _Node, items: dict, row: cython.p_double, codes: Any) -> cython.bint:
-        """Read the attributes of a Module, or the items of a dict."""
+        """Read the attributes of a Module or the items of a dict."""
         if len(items) != len(node.parts):
             return False
         i: cython.Py_ssize_t = 0
@@ -208,27 +203,22 @@ class ModuleForm(form.Form):
         module = object.__new__(root.cls)
         pending = Pending(self, numbers)
         attributes.get_attributes(module)[PENDING] = pending
-        if not (self._waits and attributes.supports_lazy(root.cls, materialize)):  # its class may have changed since
+        if not (self._waits and attributes.supports_lazy(root.cls, materialize)):  # the class may have changed since
             materialize(module)
         return module
 
     def fill(self, module: Any, numbers: list) -> dict:
-        """Return the attributes of a new Module.
-
-        Args:
-            module: The Module, which may be among its parts.
-            numbers: Its parameters.
-        """
+        """Return the attributes of a new Module with these parameters; the Module may contain itself."""
         built: list = [module, *[node_shell(node) for node in self._nodes[1:]]]
         i: cython.Py_ssize_t
-        for i in range(len(built) - 1, 0, -1):  # backwards, as a tuple is made of parts that have been made
+        for i in range(len(built) - 1, 0, -1):  # backwards, because the items of a tuple must be built before the tuple
             built[i] = self._filled(self._nodes[i], built[i], numbers, built)
         found: dict = {}
         self._add_named(self._nodes[0], found, numbers, built)
         return found
 
     def _filled(self, node: _Node, shell: Any, numbers: list, built: list) -> object:
-        """Put the parts into a new node, and return it."""
+        """Add the children to a new node and return it."""
         if node.keys is None:
             items: list = [self._item(node.parts[i], numbers, built) for i in range(len(node.parts))]
             if node.is_tuple:
@@ -239,14 +229,14 @@ class ModuleForm(form.Form):
         return shell
 
     def _add_named(self, node: _Node, named: dict, numbers: list, built: list) -> object:
-        """Put the parts of a Module or dict into a dict."""
+        """Add the children of a Module or dict to a dict."""
         i: cython.Py_ssize_t
         for i in range(len(node.parts)):
             named[node.keys[i]] = self._item(node.parts[i], numbers, built)
         return None
 
     def _item(self, part: _Part, numbers: list, built: list) -> object:
-        """What stands in one place of a new Module."""
+        """Return a child for a new Module."""
         if part.static is None:
             return numbers[part.code] if part.node is None else built[-1 - part.code]
         return static_part(part.static) if part.is_copied else part.constant
@@ -255,15 +245,11 @@ class ModuleForm(form.Form):
 @cython.final
 @cython.cclass
 class Pending:
-    """What a Module is made of that nobody has looked at.
-
-    Args:
-        form: Its form.
-        numbers: The numbers of its parameters.
+    """The contents of a Module that has not been materialized yet: its form and the numbers of its parameters.
 
     Attributes:
-        treedef: Its treedef.
-        numbers: Likewise.
+        treedef: The treedef of the Module.
+        numbers: Float64 array of the parameters.
     """
 
     def __init__(self, form: ModuleForm, numbers: Any) -> None:
@@ -272,43 +258,34 @@ class Pending:
         self.numbers = numbers
 
     def parameters(self) -> list:
-        """Return new Numbers, one for each parameter."""
+        """Return a new Number for each parameter."""
         number: cython.p_double = c_compat.doubles(self.numbers)
         return [object_codes.float_of_class(Number, number[i]) for i in range(len(self.numbers))]
 
     def attributes(self, module: Any) -> dict:
-        """Return the attributes of the Module.
-
-        Args:
-            module: The Module.
-        """
+        """Return the attributes of the Module."""
         return self._form.fill(module, self.parameters())
 
 
 @cython.cfunc
 def node_shell(node: _Node) -> object:
-    """A new node without its parts."""
+    """Return a new node without its children; None for a tuple."""
     if node.is_module:
         return object.__new__(node.cls)
     return None if node.is_tuple else {} if node.cls is dict else []
 
 
 def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
-    """Return the form of a Module whose parameters are numbers.
+    """Return the form of a Module whose parameters are numbers, from `position` on in the buffer.
 
-    Args:
-        treedef: Its treedef.
-        position: Where the number of the first parameter is in the row.
-
-    Returns:
-        The form; None for a Module that holds containers of unusual classes, or very many inside one another.
+    Returns None if the Module holds unusual or deeply nested containers.
     """
     if not all(_is_usual(cls) for cls, _, _ in treedef.nodes):
         return None
     nodes: list[Any] = [_Node(cls, keys) for cls, keys, _ in treedef.nodes]
     known: set[int] = {-1}
     pending = [(nodes[0], iter(treedef.nodes[0][2]))]
-    while pending:  # in the order of `parted`, which goes into a node where it meets it
+    while pending:  # depth-first, in the order of `parted`
         node, codes = pending[-1]
         code = next(codes, None)
         if code is None:
@@ -330,14 +307,14 @@ def module_form(treedef: ModuleTreeDef, position: int) -> ModuleForm | None:
 
 
 def _may_wait(cls: Any, names: Any) -> bool:
-    """Whether a Module may get its attributes when one is asked for: its class has to leave that to `Module`."""
+    """Return whether Modules of a class may be materialized lazily: the class must not customize attribute access."""
     ours = ("__delattr__", "__getstate__", "__setattr__")
     if any(inspect.getattr_static(cls, name) is not inspect.getattr_static(Module, name) for name in ours):
         return False
-    # What a class has itself would be found in place of an attribute.
+    # A class attribute of the same name would hide an attribute that is not materialized yet.
     return not any(hasattr(cls, name) for name in names)
 
 
 def _is_usual(cls: Any) -> bool:
-    """Whether nodes of a class can be read by what they hold: a subclass may show something else."""
+    """Return whether nodes of a class can be read directly; a subclass of dict or list may present other items."""
     return issubclass(cls, tuple) or cls in (dict, list) or (issubclass(cls, Module) and not slots_of(cls))

@@ -1,4 +1,4 @@
-# What compiled modules see under the names of object_codes.py.
+# The C versions of the functions in object_codes.py.
 cdef extern from *:
     """
     #include <stdlib.h>
@@ -6,7 +6,7 @@ cdef extern from *:
     #define OBJECTS_ON_STACK 1024
     typedef struct { PyObject *object; int code; } met_object;
     typedef struct {
-        met_object *cells;  /* a table with open addressing, at most half full */
+        met_object *cells;  /* hash table with open addressing, at most half full */
         size_t mask;
         met_object few[OBJECTS_ON_STACK];
     } code_table, codes_by_object[1];
@@ -23,7 +23,7 @@ cdef extern from *:
     static void codes_end(code_table *codes) {
         if (codes->cells != codes->few) free(codes->cells);
     }
-    /* Whether an object has been given this code before or, where it is to be new, has not been given any. */
+    /* Return whether an object already has this code or, with is_new, did not have any code before. */
     static int codes_agree(code_table *codes, PyObject *object, int code, int is_new) {
         size_t at = ((size_t)object >> 4) * 0x9E3779B97F4A7C15u >> 20;
         while (codes->cells[at & codes->mask].object) {
@@ -34,7 +34,7 @@ cdef extern from *:
         codes->cells[at & codes->mask].code = code;
         return is_new;
     }
-    /* A Number, or one of another class that adds nothing to float. */
+    /* Make a Number, or an instance of another subclass of float without additional fields. */
     static PyObject *float_of_class(PyObject *cls, double number) {
         PyObject *made = ((PyTypeObject *)cls)->tp_alloc((PyTypeObject *)cls, 0);
         if (made) ((PyFloatObject *)made)->ob_fval = number;

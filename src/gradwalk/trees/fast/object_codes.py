@@ -1,4 +1,4 @@
-"""Codes of the objects that a traversal has met. Compiled modules use `object_codes.pxd` beside this file."""
+"""Codes of the objects met in a traversal. Compiled modules use the C versions in `object_codes.pxd`."""
 
 from __future__ import annotations
 
@@ -6,38 +6,23 @@ from typing import Any
 
 
 def codes_by_object() -> dict[int, int]:
-    """Return an empty dict. In C this is the type of a table by address, on the stack."""
+    """Return an empty dict. In C this is the type of a hash table by address, on the stack."""
     return {}
 
 
 def codes_begin(codes: dict[int, int], count: int) -> None:
-    """Make room in a table.
-
-    Args:
-        codes: The table.
-        count: How many objects may be met.
-    """
+    """Initialize a table for at most `count` objects. In Python this does nothing."""
 
 
 def codes_end(codes: dict[int, int]) -> None:
-    """Free a table. Python does that by itself.
-
-    Args:
-        codes: The table.
-    """
+    """Free a table. In Python this does nothing."""
 
 
 def codes_agree(codes: dict[int, int], thing: object, code: int, is_new: bool) -> bool:
-    """Return whether an object has the code that is expected of it. A new one is given it.
+    """Return whether an object has the expected code; a new object is given the code.
 
-    Args:
-        codes: The table.
-        thing: The object, which has to stay alive.
-        code: The code.
-        is_new: Whether the object should not have been met before.
-
-    Returns:
-        True or False; after that the table is of no use.
+    `is_new` says whether the object is expected to be new. The object must stay alive while the table is used. After
+    False the table must not be used again.
     """
     if is_new:
         return codes.setdefault(id(thing), code) == code
@@ -45,10 +30,5 @@ def codes_agree(codes: dict[int, int], thing: object, code: int, is_new: bool) -
 
 
 def float_of_class(cls: Any, number: float) -> Any:
-    """Return a number of a class that adds nothing to float.
-
-    Args:
-        cls: The class.
-        number: The number.
-    """
+    """Return a number as an instance of a subclass of float without additional fields."""
     return cls(number)

@@ -1,1 +1,1 @@
-"""Run like instructions of a program together, in rows."""
+"""Run groups of identical operations, called rows, as vector loops."""

@@ -1,3 +1,3 @@
-# Lets the compiled row_chains.py call C by the names of these modules.
+# Makes the C functions of these modules available to row_chains.py.
 from gradwalk.base cimport c_compat
 from gradwalk.program.run.rows cimport row_loops

@@ -1,9 +1,9 @@
-"""Rows joined: chains of rows that make one total, and rows that repeat one another.
+"""Joins rows: consecutive rows that accumulate into one total become a chain, and equal rows become repetitions.
 
-A matrix times a vector is a total to which each column, scaled, is added: a segment for each of them would load all
-totals, store them again, and cost what finding out takes, which for rows of sixteen numbers is most. In a chain totals
-stay in registers, and only the last ones are stored; the others are nobody's operands. An outer product is a row for
-each number of one vector, all alike but for where they stand: one segment with repetitions.
+In a matrix-vector product, each column is scaled and added to the total. With one segment per column, each segment
+would load and store all totals and pay a fixed overhead, which dominates for rows of sixteen numbers. A chain keeps the
+totals in registers and stores only the final ones, since the intermediate totals are not used elsewhere. In an outer
+product, the rows differ only in their slots, so all rows become one segment with repetitions.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _muladd = cython.declare(cython.int, row_loops.ROW_FORMS * OPCODE_OF["muladd"])
 
 
 def joined(segments: NDArray[numpy.int32], uses: NDArray[numpy.int32]) -> tuple[Any, Any]:
-    """Join segments.
+    """Join segments into chains and repetitions.
 
     Args:
-        segments: Segments without chains and repetitions, as row_loops.h says.
-        uses: By slot, how often it is an operand or an output.
+        segments: Segments without chains and repetitions, in the format of row_loops.h.
+        uses: For each slot, how often it is an operand or an output.
 
     Returns:
-        The segments that do the same, and the links of their chains; both int32.
+        The joined segments and the links of their chains, both int32.
     """
     joiner: _Joiner = _Joiner(segments, uses)
     joiner.find_chains()
@@ -44,19 +44,19 @@ def joined(segments: NDArray[numpy.int32], uses: NDArray[numpy.int32]) -> tuple[
 @cython.final
 @cython.cclass
 class _Joiner:
-    """Segments while they are joined."""
+    """Segments that are being joined."""
 
     _length: cython.int
     _given: cython.p_int
     _uses: cython.p_int
-    _writer: cython.p_int  # by slot, the segment whose first result it is, or -1
-    _previous: cython.p_int  # by segment, the one whose results, and nobody else's, it adds to, or -1
-    _following: cython.p_int  # and the other way round
+    _writer: cython.p_int  # for each slot, the segment whose first result it is, or -1
+    _previous: cython.p_int  # for each segment, the previous one in its chain, or -1
+    _following: cython.p_int  # for each segment, the next one in its chain, or -1
     _segment: cython.p_int
     _count: cython.int
     _link: cython.p_int
     _links: cython.int
-    _arrays: list  # what the pointers point into
+    _arrays: list  # owns the memory that the pointers point into
 
     def __init__(self, segments: Any, uses: Any) -> None:
         self._length = len(segments) // row_loops.ROW_WIDTH
@@ -77,14 +77,14 @@ class _Joiner:
 
     @cython.cfunc
     def find_chains(self) -> object:
-        """Find for each segment the one that it goes on with."""
+        """Link each segment to the segment whose results it adds to."""
         at: cython.int
         i: cython.int
         found: cython.int
         with cython.nogil:
             for i in range(self._length):
                 at = row_loops.ROW_WIDTH * i
-                if self._given[at] < 0:  # it is interpreted
+                if self._given[at] < 0:  # interpreted
                     continue
                 found = -1
                 if _muladd <= self._given[at] <= _muladd + 2:
@@ -103,7 +103,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _total(self, at: cython.int, k: cython.int) -> cython.int:
-        """Return the segment whose results are this operand of this one, if they are nothing else, or -1."""
+        """Return the segment whose results are operand `k` of this segment and are used only there, or -1."""
         first: cython.int = self._given[at + 3 + k]
         found: cython.int = self._writer[first]
         slot: cython.int
@@ -116,7 +116,7 @@ class _Joiner:
 
     @cython.cfunc
     def written(self) -> tuple:
-        """Return the segments and the links."""
+        """Return the joined segments and the links."""
         i: cython.int
         with cython.nogil:
             for i in range(self._length):
@@ -135,7 +135,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _is_in_chain(self, i: cython.int) -> cython.bint:
-        """Whether a segment that others go on with is part of their chain; else they begin with its results."""
+        """Return whether a segment becomes part of its successor's chain; if not, the chain starts from its results."""
         operation: cython.int = self._given[row_loops.ROW_WIDTH * i]
         return (
             self._previous[i] >= 0
@@ -148,7 +148,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _write(self, at: cython.int) -> cython.void:
-        """Write a segment as it is, or as one more repetition of the last one."""
+        """Write a segment, or count it as a repetition of the last one."""
         cells: cython.p_int = self._segment
         new: cython.int = row_loops.ROW_WIDTH * self._count
         last: cython.int = new - row_loops.ROW_WIDTH
@@ -168,7 +168,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _write_chain(self, end: cython.int) -> cython.void:
-        """Write the chain that ends with this segment, or one more repetition of the last one."""
+        """Write the chain that ends with this segment, or count it as a repetition of the last one."""
         cells: cython.p_int = self._segment
         new: cython.int = row_loops.ROW_WIDTH * self._count
         last: cython.int = new - row_loops.ROW_WIDTH
@@ -200,7 +200,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _goes_on(self, new: cython.int) -> cython.bint:
-        """Whether a new segment does what the last one does, and has its results behind the last one's."""
+        """Return whether a new segment has the operation of the last one and its results directly follow."""
         cells: cython.p_int = self._segment
         last: cython.int = new - row_loops.ROW_WIDTH
         return (
@@ -216,7 +216,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _link_goes_on(self, old: cython.int, new: cython.int, repetitions: cython.int) -> cython.bint:
-        """Whether a link is one more repetition of another one."""
+        """Return whether a link repeats another link."""
         k: cython.int
         old = _link_at(old)
         new = _link_at(new)
@@ -263,7 +263,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _append_product(self, at: cython.int, form: cython.int) -> cython.void:
-        """Append a link that adds the product of a segment: of two rows, or of a row with a number before or after."""
+        """Append a link that adds a product: of two rows, or of a scalar and a row in either order."""
         first: cython.int = self._given[at + 3]
         second: cython.int = self._given[at + 4]
         if form == 0:
@@ -277,7 +277,7 @@ class _Joiner:
     @cython.nogil
     @cython.exceptval(check=False)
     def _append(self, kind: cython.int, first: cython.int, second: cython.int) -> cython.void:
-        """Append a link, or do the last one once more."""
+        """Append a link, or apply the last link once more."""
         at: cython.int = _link_at(self._links)
         last: cython.int = at - row_loops.LINK_WIDTH
         self._link[at] = kind
@@ -288,7 +288,7 @@ class _Joiner:
         self._link[at + 5] = 1
         self._link[at + 6] = 0
         self._link[at + 7] = 0
-        # What begins a chain is done once, so that a link of the same kind is part of the same chain.
+        # The first link of a chain is below ADD_SCALED, so equal ADD links always belong to the same chain.
         if kind < row_loops.ADD_SCALED or self._link[last] != kind:
             self._links += 1
         elif _is_even(self._link, last + 1, at + 1, 5, 2, self._link[last + 5]):
@@ -302,7 +302,7 @@ class _Joiner:
 @cython.nogil
 @cython.exceptval(check=False)
 def _link_at(number: cython.int) -> cython.int:
-    """Where a link stands."""
+    """Return the position of a link in the array of links."""
     return row_loops.LINK_WIDTH * number
 
 
@@ -312,15 +312,15 @@ def _link_at(number: cython.int) -> cython.int:
 def _is_even(
     cells: cython.p_int, last: cython.int, new: cython.int, leap: cython.int, count: cython.int, repetitions: cython.int
 ) -> cython.bint:
-    """Whether new operands are as far from those of some repetitions as their leaps, so many cells behind, say.
+    """Return whether new operands continue earlier repetitions with the same strides.
 
     Args:
         cells: Segments or links.
-        last: Where the first operand of the repetitions stands.
-        new: Where that of the new one stands.
-        leap: How many cells behind it there is how far it moves.
-        count: How many operands there are.
-        repetitions: How many there are; operands of only one may move by anything.
+        last: Position of the first operand of the earlier repetitions.
+        new: Position of the first new operand.
+        leap: Offset from an operand to its stride.
+        count: Number of operands.
+        repetitions: Number of earlier repetitions; after a single one, any stride is possible.
     """
     k: cython.int
     for k in range(count):
@@ -335,7 +335,7 @@ def _is_even(
 def _set_leaps(
     cells: cython.p_int, last: cython.int, new: cython.int, leap: cython.int, count: cython.int, repetitions: cython.int
 ) -> cython.void:
-    """Set the leaps of the second repetition."""
+    """Set the strides when the second repetition is added."""
     k: cython.int
     for k in range(count):
         if repetitions == 1:

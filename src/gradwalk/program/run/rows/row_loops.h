@@ -1,17 +1,19 @@
-/* Rows of instructions: like operations of one sample, one after the other, as loops over the slots that they stand in.
+/* Runs rows, which are groups of instructions of one operation, as vector loops over slots.
 
-   row_plan.py writes the segments, and interpreter.py calls `run_rows`. A segment is `ROW_WIDTH` numbers: 10 times its
-   operation plus its form, how many instructions it has, the slot of the first result, which those of the others
-   follow, where its operands begin, by how much each of them moves, how often all of this is repeated, the results
-   side by side, and by how much operands move from one repetition to the next. The forms from 0 to 7 say, bit by bit,
-   which operands do not move, where all others move by one; 8 that operands move by anything, and 9 that the first
-   operand is the number of an instruction, whose operands stand in `code`. The operations are generated from the table:
-   all that are made of arithmetic alone, so that vectors give the same bits.
+   row_plan.py writes the segments, and interpreter.py calls `run_rows`. A segment has `ROW_WIDTH` ints:
+   - 0: 10 * opcode + form;
+   - 1: the number of instructions, and 2: the slot of the first result (the results are contiguous);
+   - 3 to 5: the slots of the first instruction's operands, and 6 to 8: their strides;
+   - 9: the number of repetitions, and 10 to 12: the strides of the operands between repetitions.
+   In forms 0 to 7, bit k is set if operand k has stride 0; all other operands have stride 1. In form 8 (STRIDED) the
+   strides are arbitrary. In form 9 (INDEXED) entry 3 is the number of the first instruction, and the operands are read
+   from `code`. The loops are generated from the table for operations made of plain arithmetic, whose results are the
+   same bits in vector code.
 
-   A segment of operation `CHAIN` is a total of several rows. Its operands are the number of its first link and how many
-   it has. A link is `LINK_WIDTH` numbers: what it does to the total, its two operands, by how much each of them moves
-   from one repetition to the next, how many times it does this, and by how much operands move from one time to the
-   next. This file includes itself, once for each instruction set. */
+   A segment of operation `CHAIN` accumulates several rows into a total. Entry 3 is the number of its first link and
+   entry 4 the number of links. A link has `LINK_WIDTH` ints: its operation (IS_NUMBER to ADD_ROW), two operands, their
+   strides between repetitions, the number of times the link is applied, and the strides of the operands between these
+   times. This file includes itself, once for each instruction set. */
 
 #ifndef SET
 
@@ -24,7 +26,7 @@
 enum { ROW_WIDTH = 13, STRIDED = 8, INDEXED = 9, ROW_FORMS = 10 };
 enum { CHAIN = 0, LINK_WIDTH = 8, IS_NUMBER = 0, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW };
 
-/* A part of a row: as many numbers as a loop over a part of a chain keeps in a register or two. */
+/* A part of a row that fits into one or two registers. */
 #ifdef __GNUC__
 typedef double row_part __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
 #else
@@ -56,7 +58,7 @@ typedef double row_part;
 #define ROWS_HAVE_AVX2 1
 #endif
 
-/* Run segments from number `at` on, up to one that has to be interpreted or to the end, and return which that is. */
+/* Run segments from number `at` on; return the number of the first segment to interpret, or `count`. */
 static inline int64_t run_rows(
     const int32_t *segments, int64_t at, int64_t count, const int32_t *code, const int32_t *links, double *value
 ) {
@@ -71,8 +73,8 @@ static inline int64_t run_rows(
 
 #else
 
-/* What a chain makes of `width` numbers of each of its rows, whose totals stay in registers. Rows of four numbers and
-   more have chains, and what is left of one is done with numbers that have been done before. */
+/* Compute `width` totals of a chain, which stay in registers. Chains have rows of at least four numbers. If the length
+   is not a multiple of four, the last four totals overlap totals that are already computed. */
 #define PARTS(width) for (size_t j = 0; j < (width) * sizeof(double) / sizeof(row_part); j++)
 #define TIMES for (int64_t t = link[5]; t > 0; t--, x += link[6], y += link[7])
 #define PART(x) ((const row_part *)(x + i))[j]

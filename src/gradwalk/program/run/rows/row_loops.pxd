@@ -1,4 +1,4 @@
-# What compiled modules see under the names of row_loops.py: loops in C.
+# The C versions of the names in row_loops.py.
 from libc.stdint cimport int64_t
 
 cdef extern from "row_loops.h":

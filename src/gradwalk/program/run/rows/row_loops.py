@@ -1,4 +1,4 @@
-"""The numbers of row_loops.h that describe segments and links. Compiled modules alone run rows: see `row_loops.pxd`."""
+"""Constants of row_loops.h that describe segments and links. Only compiled modules run rows: see `row_loops.pxd`."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ IS_NUMBER, IS_ROW, IS_SCALED, ADD_SCALED, ADD_PRODUCTS, ADD_ROW = range(6)
 
 
 def run_rows(segments: Any, at: int, count: int, code: Any, links: Any, value: Any) -> int:
-    """Raise `NotImplementedError`: an uncompiled interpreter orders no program in rows."""
+    """Raise `NotImplementedError`: an uncompiled interpreter does not reorder programs into rows."""
     raise NotImplementedError

@@ -1,11 +1,12 @@
-"""`RowPlan`: the instructions of a program in an order in which many alike stand side by side.
+"""`RowPlan`: a program reordered so that identical operations are contiguous and run as vector loops.
 
-An interpreter takes some nanoseconds for each instruction, most of them to find out what it is. In a large program most
-instructions do not depend on one another: all products of a matrix with a vector, or those of all letters of a text.
-Here instructions are ordered by level, that is how long a chain of others they wait for, and by operation. What is
-alike is one row, whose results stand in neighbouring slots, and so do, where a row takes what another one gave, its
-operands: within a row instructions stand as they were written, or where that is uneven, in the order of their operands.
-row_chains.py joins rows. Each instruction rounds as it did, so that no bit of a result changes.
+An interpreter spends several nanoseconds per instruction, most of them on dispatch. In a large program most
+instructions are independent of one another, such as the products in a matrix-vector product.
+
+Instructions are sorted by level, which is their depth in the dependency graph, and by opcode. Instructions with the
+same level and opcode form a row, whose results are in contiguous slots. Within a row the order is chosen so that the
+operands have a constant stride: program order, or else sorted by operands. row_chains.py then joins rows. Each
+instruction still rounds the same, so the results are bitwise unchanged.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from gradwalk.program.run.yield_gil import pause
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# A row of fewer is interpreted, and so is what vectors give no speed.
+# Shorter rows are interpreted, and so are operations that do not vectorize.
 _fewest = cython.declare(cython.int, 4)
 _interpreted = cython.declare(cython.int, -1)  # the operation of a segment that is interpreted
-# Rows after which other threads may run. The plan of a program is made beside its calls.
+# Let other threads run after this many rows; a plan is made in a background thread.
 _between_pauses = cython.declare(cython.int, 128)
 _take = cython.declare(cython.int, TAKE)
 _low32 = cython.declare(cython.ulonglong, 0xFFFFFFFF)
@@ -42,7 +43,7 @@ _ARITIES = numpy.zeros(128, numpy.int32)
 _ARITIES[TAKE] = 1
 for _opcode, _instruction in INSTRUCTIONS.items():
     _ARITIES[_opcode] = _instruction.arity
-_IN_ROWS = numpy.zeros(128, numpy.int32)  # by opcode, whether there are loops for rows of it
+_IN_ROWS = numpy.zeros(128, numpy.int32)  # for each opcode, whether row_loops.h has a loop for it
 _IN_ROWS[[OPCODE_OF[row.name] for row in ROWS if is_arithmetic(row)]] = 1
 
 
@@ -50,13 +51,13 @@ class RowPlan(NamedTuple):
     """A program in rows.
 
     Attributes:
-        instructions: All instructions in their new order, with the new slots of their operands; int32.
-        segments: Rows, and stretches of instructions that are interpreted, as row_loops.h says; int32.
-        links: Those of all chains; int32.
-        copies: What is copied before the first segment, to the slots after all others: the slots of inputs and
-            constants that rows take at other distances than one, as those of a matrix's column.
-        tables: For each table of the program, the slots of its entries, one after the other; int32.
-        outputs: The slots of the outputs; int32.
+        instructions: All instructions in the new order, with operands renumbered to slots; int32.
+        segments: Rows and ranges of interpreted instructions, in the format of row_loops.h; int32.
+        links: The links of all chains; int32.
+        copies: Slots that are copied after all other slots before the first segment: inputs and constants that a row
+            reads with a stride other than 1, such as a matrix column.
+        tables: Slots of the entries of all tables, concatenated; int32.
+        outputs: Slots of the outputs; int32.
     """
 
     instructions: NDArray[numpy.int32]
@@ -73,13 +74,9 @@ class RowPlan(NamedTuple):
 
 
 def row_plan(code: Code) -> RowPlan:
-    """Order a program in rows.
+    """Order a program without calls in rows.
 
-    Args:
-        code: The parts of a program without calls.
-
-    Returns:
-        The plan. A slot is the index of a number in the new order: inputs and constants stay where they are.
+    A slot is the index of a number in the new order; inputs and constants keep their indices.
     """
     rows = numpy.array(code.instructions, numpy.int32).reshape(-1, 4)
     levels, kinds = _levels_and_kinds(code, rows)
@@ -106,15 +103,15 @@ def row_plan(code: Code) -> RowPlan:
 
 
 def _ends(is_end: NDArray[numpy.bool_]) -> NDArray[numpy.int32]:
-    """Return the ends of stretches, given of each instruction but the last one whether it is the last of a stretch."""
+    """Return the ends of ranges; `is_end` marks the last instruction of each range but the final one."""
     return numpy.append(numpy.flatnonzero(is_end) + 1, len(is_end) + 1).astype(numpy.int32)
 
 
 def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
-    """Return of each instruction how long the longest chain of others is that it waits for, and of what kind it is.
+    """Return the level of each instruction, its depth in the dependency graph, and its kind.
 
-    Instructions of one kind compute the same of inputs and constants, or of results of the same kinds. They are brought
-    together within a row: the two partials of a product alternate in a program, and each of them has a kind.
+    Instructions of one kind apply the same operation to inputs and constants or to results of the same kinds. They are
+    grouped within a row: the two partials of a product alternate in the program and have different kinds.
     """
     levels, kinds = numpy.zeros((2, code.count), numpy.int32)
     kinds[code.inputs : code.first] = 1
@@ -132,7 +129,7 @@ def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[n
     k: cython.int
     highest: cython.int
     hashed: cython.ulonglong
-    with cython.nogil:  # other threads go on meanwhile
+    with cython.nogil:  # lets other threads run
         for i in range(count):
             highest = 0
             hashed = instruction[4 * i]
@@ -148,7 +145,7 @@ def _levels_and_kinds(code: Code, rows: NDArray[numpy.int32]) -> tuple[NDArray[n
 
 
 def _set_slots(rows: Any, order: Any, ends: Any, slots: Any, first: cython.int) -> None:
-    """Order the instructions of each kind in a row so that operands move evenly, and say where results go."""
+    """Order the instructions of each kind in a row so that operands have constant strides; assign result slots."""
     instruction: cython.p_int = c_compat.integers(rows.reshape(-1))
     arity: cython.p_int = c_compat.integers(_ARITIES)
     at: cython.p_int = c_compat.integers(order)
@@ -178,7 +175,7 @@ def _turned_round(
     begin: cython.int,
     end: cython.int,
 ) -> cython.bint:
-    """Turn a row round whose operands stand in falling order, as those of a way back do; return whether it is even."""
+    """Reverse a row with descending operands, as in backward passes; return whether strides are constant."""
     rising: cython.int = 0
     is_even: cython.bint = True
     i: cython.int
@@ -200,7 +197,7 @@ def _turned_round(
 
 
 def _evenest(rows: Any, order: Any, slots: Any) -> Any:
-    """Return the instructions of a row as they are, or sorted by operands, whatever makes these move most evenly."""
+    """Return a row in its given order or sorted by operands, whichever has fewer stride changes."""
     arity = _ARITIES[rows[order[0], 0]]
     operands = slots[rows[order, 1 : 1 + arity]].T
     best, fewest = order, _breaks(operands)
@@ -213,12 +210,12 @@ def _evenest(rows: Any, order: Any, slots: Any) -> Any:
 
 
 def _breaks(operands: Any) -> int:
-    """Return how often operands, (how many an instruction has, instructions), do not move as they did before."""
+    """Return how often the stride of the operands, an array (operands, instructions), changes."""
     return int((numpy.diff(operands, n=2) != 0).any(axis=0).sum())
 
 
 def _segments(instructions: Any, ends: Any, code: Code) -> Any:
-    """Cut rows into segments: stretches whose operands move evenly, and what is between them; and say what to copy."""
+    """Cut rows into segments of constant stride and the instructions between them; also return the slots to copy."""
     writer: _Writer = _Writer(instructions, code)
     end_of: cython.p_int = c_compat.integers(ends)
     begin: cython.int = 0
@@ -234,7 +231,7 @@ def _segments(instructions: Any, ends: Any, code: Code) -> Any:
 @cython.final
 @cython.cclass
 class _Writer:
-    """Segments while they are written."""
+    """Segments that are being written."""
 
     _code: cython.p_int
     _arity: cython.p_int
@@ -242,11 +239,11 @@ class _Writer:
     _segment: cython.p_int
     _count: cython.int
     _first: cython.int  # the slot of the first result
-    _done: cython.int  # up to where there are segments
+    _done: cython.int  # number of instructions that are covered by segments
     _end: cython.int  # the slot after the last result
-    _copied: dict  # where even stretches of inputs and constants are copied to, by where they begin, stride and length
+    _copied: dict  # maps (start, stride, length) of inputs and constants to the slot that they are copied to
     _copies: list
-    _arrays: list  # what the pointers point into
+    _arrays: list  # owns the memory that the pointers point into
 
     def __init__(self, instructions: Any, code: Code) -> None:
         segments = numpy.zeros(row_loops.ROW_WIDTH * (len(instructions) // 4 + 1), numpy.int32)
@@ -264,13 +261,13 @@ class _Writer:
 
     @cython.cfunc
     def write_row(self, begin: cython.int, end: cython.int) -> object:
-        """Write a row of like instructions."""
+        """Write a row."""
         if end - begin < _fewest or not self._in_rows[self._code[4 * begin]]:
-            return None  # it is interpreted with what comes before it and after
+            return None  # interpreted together with its neighbors
         self._interpret_up_to(begin)
         i: cython.int = begin
         length: cython.int
-        irregular: cython.int = begin  # where instructions begin whose operands are picked one by one
+        irregular: cython.int = begin  # first instruction of the current irregular range
         while i < end:
             length = self._even(i, end)
             if length >= _fewest:
@@ -278,21 +275,21 @@ class _Writer:
                 self._write_even(i, length)
                 i += length
                 irregular = i
-            else:  # the last one may begin the next stretch
+            else:  # the last instruction may begin the next range
                 i += max(1, length - 1)
         self._write_picked(irregular, end)
         self._done = end
         return None
 
     def written(self, end: cython.int) -> Any:
-        """Return all segments, up to this instruction, and what is copied before."""
+        """Return all segments up to this instruction and the slots to copy."""
         self._interpret_up_to(end)
         return self._arrays[1][: row_loops.ROW_WIDTH * self._count].copy(), numpy.array(self._copies, numpy.int32)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _even(self, i: cython.int, end: cython.int) -> cython.int:
-        """Return how many instructions from this one on have operands that move evenly."""
+        """Return the number of instructions from `i` on whose operands have constant strides."""
         code: cython.p_int = self._code
         arity: cython.int = self._arity[code[4 * i]]
         j: cython.int = i + 1
@@ -308,7 +305,7 @@ class _Writer:
 
     @cython.cfunc
     def _write_even(self, i: cython.int, length: cython.int) -> object:
-        """Write instructions whose operands move evenly."""
+        """Write a segment whose operands have constant strides."""
         code: cython.p_int = self._code
         arity: cython.int = self._arity[code[4 * i]]
         form: cython.int = 0
@@ -328,7 +325,7 @@ class _Writer:
                 form += 1 << k
             elif stride != 1:
                 form = row_loops.STRIDED
-        if form == (1 << arity) - 1:  # all of them are the same, which no loop is written for
+        if form == (1 << arity) - 1:  # row_loops.h lacks a loop for all strides 0
             form = row_loops.STRIDED
         self._segment[at] += form
         return None
@@ -336,7 +333,7 @@ class _Writer:
     @cython.cfunc
     @cython.exceptval(-1)
     def _copy(self, start: cython.int, stride: cython.int, length: cython.int) -> cython.int:
-        """Return where a stretch of inputs or constants is copied to."""
+        """Return the first slot of the copy of a range of inputs or constants."""
         key = (start, stride, length)
         if key not in self._copied:
             self._copied[key] = self._end + len(self._copies)
@@ -346,7 +343,7 @@ class _Writer:
 
     @cython.cfunc
     def _write_picked(self, begin: cython.int, end: cython.int) -> object:
-        """Write instructions whose operands are picked one by one."""
+        """Write a segment with arbitrary operands."""
         if begin < end:
             at: cython.int = self._append(
                 self._code[4 * begin] * row_loops.ROW_FORMS + row_loops.INDEXED, end - begin, begin
@@ -356,7 +353,7 @@ class _Writer:
 
     @cython.cfunc
     def _interpret_up_to(self, end: cython.int) -> object:
-        """Write what has been left to be interpreted."""
+        """Write a segment of the instructions that are left to be interpreted."""
         if self._done < end:
             at: cython.int = self._append(_interpreted, end - self._done, self._done)
             self._segment[at + 3] = self._done
@@ -367,7 +364,7 @@ class _Writer:
     @cython.inline
     @cython.exceptval(check=False)
     def _append(self, operation: cython.int, length: cython.int, begin: cython.int) -> cython.int:
-        """Append a segment, and return where it stands."""
+        """Append a segment and return its position."""
         at: cython.int = row_loops.ROW_WIDTH * self._count
         self._segment[at] = operation
         self._segment[at + 1] = length
