@@ -96,7 +96,7 @@ def test_a_listing_has_the_programs_of_loops():
         "  v2 = loop'1(1.0, x, 1.0)[1]\n"
         "  out = v2\n"
         "\n"
-        "loop'1: the way back through a loop, 5 times, from i = 0 on\n"
+        "loop'1: reverse pass of a loop, 5 steps from i = 0\n"
         "  step(i, c0, f0):\n"
         "    v3 = c0 * f0\n"
         "    return v3\n"
@@ -157,11 +157,11 @@ SETTINGS = ("calls", 0, "settings")
     ("path", "new", "said"),
     [
         ((*SETTINGS, "carry"), 2, "its sizes say"),
-        ((*SETTINGS, "carry"), -1, "not a whole number"),
-        ((*SETTINGS, "carry"), 1.0, "not a whole number"),
-        ((*SETTINGS, "row"), 1, "where it has rows"),
+        ((*SETTINGS, "carry"), -1, "must be an integer from"),
+        ((*SETTINGS, "carry"), 1.0, "must be an integer from"),
+        ((*SETTINGS, "row"), 1, "a condition or a number of steps"),
         ((*SETTINGS, "checkpoint"), "all", "checkpoint of a loop"),
-        ((*SETTINGS, "more"), 1, "has the settings"),
+        ((*SETTINGS, "more"), 1, "settings of a loop must be"),
         (("calls", 0, "programs"), [0], "the program of its step"),
         (("calls", 0, "programs"), [1, 0], "sizes say|condition of a loop"),
         (("calls", 0, "programs"), [0, 9], "numbers of earlier ones"),
