@@ -364,7 +364,9 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     """Read a loop from a program file: see `gradwalk.program.code.call_registry`."""
     known = [*Sizes._fields, "first", "steps", "checkpoint"]
     if sorted(settings) != sorted(known):
-        raise ProgramError(f"the settings of a loop must be {', '.join(known)}, got {', '.join(map(repr, settings))!s:.60}")
+        raise ProgramError(
+            f"the settings of a loop must be {', '.join(known)}, got {', '.join(map(repr, settings))!s:.60}"
+        )
     sizes = Sizes(*[_whole(settings, name) for name in Sizes._fields])
     first, memory = _whole(settings, "first", -_MOST_STEPS, _MOST_STEPS), settings["checkpoint"]
     steps = None if settings["steps"] is None else _whole(settings, "steps", 0, _MOST_STEPS)
