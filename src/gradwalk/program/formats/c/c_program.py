@@ -343,8 +343,8 @@ def _comment(code: Code, name: str, cells: int) -> list[str]:
         "",
         "   The two arrays must not overlap.",
         *stack,
-        f"   Compile with cc -std=c99 -O2 -ffp-contract=off -fno-math-errno -c {name}.c, and link with -lm. With",
-        "   -fno-builtin added, results are bitwise equal to gradwalk's on this C library. -ffast-math breaks nan and inf.",
+        f"   Compile with cc -std=c99 -O2 -ffp-contract=off -fno-math-errno -c {name}.c, and link with -lm. Adding",
+        "   -fno-builtin makes results bitwise equal to gradwalk's on this C library. -ffast-math breaks nan and inf.",
         "   Written by gradwalk. */",
     ]
 
