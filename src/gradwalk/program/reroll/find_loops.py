@@ -31,7 +31,7 @@ if not TYPE_CHECKING and cython.compiled:
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 
-_fewest = cython.declare(cython.int, 3)  # minimum number of iterations: operands of two iterations always have a constant stride
+_fewest = cython.declare(cython.int, 3)  # minimum number of iterations: any two have constant strides
 _multiples = cython.declare(cython.int, 8)  # multiples of a period of opcodes that are tried as period of operands
 _patience = cython.declare(cython.int, 100)  # maximum number of comparisons per item and round
 
@@ -73,8 +73,7 @@ class _Items:
 
 
 class _Found:
-    """A loop that was found: the fields of a `Repeat`, the items of an iteration, and the periods of enclosing loops.
-    """
+    """A loop that was found: the fields of `Repeat`, the items of an iteration, and the periods of enclosing loops."""
 
     __slots__ = ("around", "begin", "count", "end", "inner", "items", "period", "start")
 
@@ -134,7 +133,7 @@ class _Search:
     def _single_instructions(self, count: cython.int, inputs: cython.int, first: cython.int) -> _Items:
         """Return the instructions as items.
 
-        Each call has a shape of its own. Two `take` items are equal if their table is the same. Other instructions are
+        Each call has a unique shape. Two `take` items are equal if their table is the same. Other instructions are
         equal if their opcodes are, and if corresponding operands are both inputs, constants or results. So no operand
         of a loop changes from one of these groups to another.
         """
@@ -164,8 +163,7 @@ class _Search:
 
     @cython.cfunc
     def _within(self, items: _Items, begin: cython.int, end: cython.int, periods: tuple) -> _Items:
-        """Return the items from `begin` to `end`, with shapes that include the strides in the loops of these periods.
-        """
+        """Return the items from `begin` to `end`, with shapes that include the strides in the enclosing loops."""
         inside: _Items = _Items([numpy.array(column[begin:end]) for column in items.columns])
         i: cython.int
         k: cython.int

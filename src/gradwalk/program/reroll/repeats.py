@@ -145,7 +145,7 @@ def even_runs(steps: Sequence[Hashable], fewest: int) -> list[tuple[int, int]]:
     """Split a sequence into runs of at least `fewest` items with a constant step, and single items.
 
     Args:
-        steps: The step from each item to the next, or None if there is none. Runs of None are not joined.
+        steps: The step from each item to the next. None never belongs to a run.
         fewest: Minimum number of items in a run.
 
     Returns:
