@@ -57,9 +57,9 @@ class Cotangents:
     _is_calm: cython.p_int  # per instruction: whether the rest of the pass cannot turn its zero derivative into nan
     _knows_tame: cython.bint
     _arrays: Any  # the arrays that own the memory behind the pointers above
-    # Per choice: the selected operand as (instruction, operand position), or the two choices of which either suffices;
-    # the enclosing choice; the nesting depth; and the index of a number that is nonzero if the choice and all enclosing
-    # choices are taken (NO_INDEX until it is needed).
+    # Per choice: the selected operand as (instruction, operand position), or the two choices of a union; the enclosing
+    # choice; the nesting depth; and the condition, which is the index of a number that is nonzero if the choice and all
+    # enclosing choices are taken (NO_INDEX until it is needed).
     _selected: list
     _either: list
     _outer: list
@@ -199,7 +199,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _choice_of_take(self, i: cython.int, table: tuple) -> cython.int:
-        """Return the choice of the tangent of a `take`: the index selects an entry with a nonzero tangent."""
+        """Return the choice of the tangent of a `take`: the union of its entries with a nonzero tangent."""
         choice: cython.int = _no_choice
         other: cython.int
         is_always_one: cython.bint = len(self._with_one(table)) == len(table)
@@ -215,7 +215,7 @@ class Cotangents:
     @cython.cfunc
     @cython.inline
     def _contribute(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> object:
-        """Multiply the derivative of `source` by the partial for operand `position`; add the product to `target`."""
+        """Multiply the derivative of `source` by a partial of instruction `i` and add the product to `target`."""
         choice: cython.int = self._choice[source]
         is_vague: cython.bint = self._is_vague[source] != 0
         found: cython.int = derivative_templates.instantiate(
@@ -296,7 +296,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _new_choice(self, selected: object, either: object, outer: cython.int) -> cython.int:
-        """Return a new choice: a selected operand, or `either` of two other choices."""
+        """Append a choice and return its index: a selected operand, or the union `either` of two choices."""
         self._selected.append(selected)
         self._either.append(either)
         self._outer.append(outer)
@@ -333,7 +333,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _either_of_all(self, instructions: list) -> cython.int:
-        """Return a choice that is taken if the choice of any of these instructions' derivatives is taken."""
+        """Return the union of the choices of these instructions' derivatives."""
         choice: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
         for i in instructions:
             choice = self._either_of(choice, self._choice[cython.cast(cython.int, i)])
@@ -342,7 +342,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _either_of(self, a: cython.int, b: cython.int) -> cython.int:
-        """Return a choice that is taken if either of two is: the enclosing one if they are nested."""
+        """Return the union of two choices, which is taken if either of them is; the outer one if they are nested."""
         common: cython.int = self._common(a, b)
         if common in (a, b) or self._is_other_branch(a, b):
             return common
@@ -356,7 +356,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _condition_of(self, choice: cython.int) -> cython.int:
-        """Return the index of a number that is nonzero if a choice and all enclosing choices are taken."""
+        """Return the index of the condition of a choice, appending it if it is new."""
         waiting: list = [choice]
         while waiting:
             latest = waiting[-1]
@@ -369,7 +369,7 @@ class Cotangents:
         return self._condition[choice]
 
     def _conditions_before(self, choice: int) -> tuple[int, ...]:
-        """Return the choices whose conditions the condition of this choice uses."""
+        """Return the choices whose conditions must be appended before the condition of this choice."""
         either: tuple[int, ...] | None = self._either[choice]
         if either is not None:
             return either
@@ -410,7 +410,7 @@ class Cotangents:
     @cython.inline
     @cython.exceptval(check=False)
     def _has_tame_partial(self, i: cython.int, position: cython.int) -> cython.bint:
-        """Return whether a partial is finite because the operands that it reads are, such as y for x * y."""
+        """Return whether a partial is finite because it reads only finite operands: for x * y by x it reads only y."""
         store: InstructionStore = self._store
         reads: cython.int = self._templates.reads[3 * store.opcode[i] + position]
         if reads & 8 or not evaluate.is_tame(store.opcode[i]):
@@ -430,7 +430,7 @@ class Cotangents:
 
     @cython.cfunc
     def _find_calm(self) -> object:
-        """Mark, for forward mode, the instructions on which no instruction with an infinite partial depends."""
+        """Mark instructions that no instruction with an infinite partial uses, even indirectly (forward mode)."""
         store: InstructionStore = self._store
         calm = numpy.ones(len(self._arrays[3]), numpy.int32)
         self._arrays.append(calm)

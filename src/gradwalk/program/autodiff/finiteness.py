@@ -29,7 +29,7 @@ _NOT_NEGATIVE = cython.declare(cython.int, 2)
 _ABOVE_0 = cython.declare(cython.int, 4)  # at least _LEAST
 _AT_LEAST_1 = cython.declare(cython.int, 8)
 _NOT_POSITIVE = cython.declare(cython.int, 16)
-_LOOKED_AT = cython.declare(cython.int, 32)  # whether it is a sum of exponentials has been checked
+_LOOKED_AT = cython.declare(cython.int, 32)  # already checked for being a sum of exponentials
 _BOUNDS = cython.declare(cython.int, 30)  # all bits but _TAME and _LOOKED_AT
 
 # The reciprocal of this number, and the powers of it that occur in derivatives, are finite in float32, too.
@@ -133,7 +133,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bounds(self, i: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the bounds of an instruction that is tame for finite operands with these bits."""
+        """Return the bounds of an instruction that is tame for finite operands, given the operands' bits."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _add:
@@ -155,7 +155,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_wild(self, i: cython.int, x: cython.int, y: cython.int, tame: cython.int) -> cython.int:
-        """Return the bits of an instruction that is not tame for all finite operands; `tame`: whether they are tame."""
+        """Return the bits of an instruction that is not tame for all finite operands; `tame`: operands are tame."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _exp:
@@ -208,7 +208,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bare(self, i: cython.int) -> cython.int:
-        """Return the number that equals this one when both are finite: strip guards against infinity."""
+        """Strip guards against infinity and `stop_gradient`; return the number inside."""
         store: InstructionStore = self._store
         while True:
             if store.opcode[i] == _where and self._guards(store.x[i], store.y[i]):
@@ -221,7 +221,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _guards(self, condition: cython.int, i: cython.int) -> cython.bint:
-        """Return whether a condition says that number `i`, which is tame, is not infinite."""
+        """Return whether a condition is `abs(i) < inf` for a tame number `i`."""
         store: InstructionStore = self._store
         if store.opcode[condition] != _less or not self.bits[i] & _TAME:
             return False

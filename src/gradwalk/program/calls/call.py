@@ -33,7 +33,7 @@ class Expansion(NamedTuple):
 
 
 class Call:
-    """Base class of functions of numbers that are one instruction.
+    """Base class of calls: functions of numbers that are one instruction each.
 
     Attributes:
         outputs: Number of results.
@@ -104,7 +104,7 @@ class Call:
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the vector-Jacobian product as `vjp` does; only cotangents marked in `wanted` have to be right."""
+        """Append the vector-Jacobian product as `vjp` does; cotangents not marked in `wanted` may be anything."""
         return self.vjp(tape, operands, base, adjoints)
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:

@@ -5,8 +5,8 @@ runs the loop with checkpoints and then visits the steps in reverse order. `Loop
 results, so its own derivatives reduce to forward mode. Let y be the results, s their cotangents, and grad the gradient
 with respect to the loop's operands. Then
 
-    d/dt grad(s . y)  =  grad(s . dy + ds . y)                      (forward over reverse)
-    grad(v . grad(s . y))  =  grad(s . dy); the gradient by s is dy      (reverse over reverse)
+    d/dt grad(s . y)  =  grad(s . dy + ds . y)                          (forward over reverse)
+    grad(v . grad(s . y))  =  grad(s . dy); its gradient by s is dy     (reverse over reverse)
 
 where dy is the tangent of y along dt, or along v. So two kinds of instructions suffice for derivatives of any order.
 """
@@ -205,7 +205,7 @@ class Loop(Call):
             results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
-        if self.condition:  # if the condition still holds, multiply by nan: all derivatives become nan, too
+        if self.condition:  # if the condition still holds, multiply by nan, so that derivatives become nan, too
             goes_on = self._goes_on(tape, goes_on, carry, fixed)
             [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
             carry = [tape.append("mul", number, factor) for number in carry]
@@ -373,7 +373,7 @@ def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
     if memory not in (None, "sqrt", "binomial"):
         _whole(settings, "checkpoint", 1, _MOST_STEPS)
     if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
-        raise ProgramError("a loop must have the program of its step, and a condition or a number of steps")
+        raise ProgramError("a loop must have a step program, and steps unless it has a condition and neither xs nor ys")
     body, *condition = parts
     numbers, said = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
     if numbers != said:
@@ -414,7 +414,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> Indices:
-    """Append `where(condition, x, y)` for each pair of numbers and others."""
+    """Append `where(condition, x, y)` for each pair (x, y)."""
     return [tape.append("where", condition, x, y) for x, y in zip(numbers, others, strict=True)]
 
 

@@ -29,8 +29,8 @@ class Part:
     The function `f` is traced with the structures of the trees `args`; their numbers are ignored.
 
     Attributes:
-        sizes: How many numbers each argument has.
-        results: How many numbers the function returns.
+        sizes: The number of scalars in each argument.
+        results: The number of scalars in the result.
         captured: The Values from the enclosing scope that the function uses.
 
     Raises:
@@ -100,7 +100,7 @@ class Carried:
         self._is_known = False
 
     def checked(self, tree: Any) -> list[Any]:
-        """Return the numbers of the next carry; raise TypeError if its structure is not that of the first carry."""
+        """Return the numbers of the next carry; raise TypeError if its structure differs from the first carry's."""
         leaves, treedef = flatten(tree, f"the carry that {self._function} returned")
         if treedef.with_numbers() != self.treedef:
             raise TypeError(

@@ -90,7 +90,7 @@ class CheckpointPlan:
             self.start(steps)
 
     def thin(self) -> int:
-        """Double the stride between kept states; keep only the first if a larger stride would need more runs.
+        """Double the stride between kept states, or keep only the first state if that needs fewer runs of steps.
 
         The caller must move the state in slot 2 * i to slot i, for each i below the returned number of kept states.
         """
@@ -153,8 +153,8 @@ def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_s
     """Return the distance from a kept state to the next one, with `free` slots for `length` steps.
 
     Let `runs` be the smallest number with comb(free + 1 + runs, runs) >= length. The distance is large enough that the
-    steps after the next kept state, with one slot fewer, run at most `runs` times. It is at most comb(free + runs, free
-    + 1), so that the steps before that state also run at most `runs` times.
+    steps after the next kept state, with one slot fewer, run at most `runs` times. It is at most
+    comb(free + runs, free + 1), so that the steps before that state also run at most `runs` times.
     """
     if free == 0:
         return length - 1

@@ -11,7 +11,7 @@ import numpy
 
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE, ProgramError
 
-_set = object.__setattr__  # a frozen dataclass has to call it itself
+_set = object.__setattr__  # sets attributes of a frozen dataclass
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, init=False)

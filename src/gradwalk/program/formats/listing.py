@@ -17,7 +17,7 @@ _MOST = 12  # maximum number of a loop's operands shown
 _MOST_INPUTS = 20  # maximum number of inputs shown whose names differ only in a subscript
 _FEWEST = 3  # a loop must save more than this many lines
 _NOTHING: Mapping[int, str] = {}
-_WIDTH = 100  # of the lines that list inputs or outputs
+_WIDTH = 100  # maximum width of lines that list inputs or outputs
 
 
 def listing(code: Code) -> str:

@@ -1,7 +1,7 @@
 """Cache of machine code on disk, so that a program is compiled only once.
 
 The process runs the code it finds here. So the folder and its files must be private to the user, and each file begins
-with a digest that detects truncated files.
+with a digest that detects damaged files.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ TAKEN += ["signal", "expf", "cosl", "int32_t", "uint_fast8_t", "NAN", "index", "
 
 @pytest.mark.parametrize("name", SPELLED_WRONG + TAKEN)
 def test_a_name_has_to_be_one_that_c_can_have(name):
-    with pytest.raises(ValueError, match=r"must be letters, digits and _|already a name in C"):
+    with pytest.raises(ValueError, match=r"must consist of letters, digits and _|already a name in C"):
         Tape().program([]).to_c(name)
 
 

@@ -20,14 +20,14 @@ from gradwalk.program.formats.c.c_loops import CRepeats
 from gradwalk.program.formats.c.reserved import is_taken
 from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
-# Maximum number of lines of a function: compile time grows faster than linearly with the length of a function.
+# Approximate maximum number of lines of a C function. Compile time grows faster than linearly with this length.
 _PIECE = 250
 
 # Programs of at most this many instructions are printed without loops, so that all values can stay in registers.
 FLAT_BELOW = 250
 
 _FEWEST_OUTPUTS = 5  # minimum number of outputs set by a loop
-_MOST_CELLS = 4096  # maximum number of doubles of loops on the stack
+_MOST_CELLS = 4096  # maximum size of the array `memory` on the stack, in doubles; malloc allocates larger arrays
 
 # Names that the file defines, besides the functions that implement operations.
 _OWN = """
@@ -134,7 +134,7 @@ class _Writer:
 
     Attributes:
         cells: The number of cells in `kept`.
-        memory: The number of doubles of loops on the stack.
+        memory: The size of the array `memory` in doubles if it is on the stack, else 0.
     """
 
     def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
@@ -373,7 +373,7 @@ def _exactly(number: float) -> str:
 
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise ValueError(f"name must be letters, digits and _, and must not start with a digit, got {name!r}")
+        raise ValueError(f"name must consist of letters, digits and _ and not start with a digit, got {name!r}")
     functions = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
     if is_taken(name) or name in re.findall(r"\w+", f"{_OWN} {functions}"):
         raise ValueError(f"{name} is already a name in C or in the generated file: choose another name")
