@@ -1,7 +1,7 @@
 """Registry of the call types that program files can store. Modules are imported by name when they are needed.
 
-The modules of loops and switches import program.py, which reads files, so importing them at the top of this module would
-be circular. Importing them on demand also makes reading a file independent of earlier imports.
+The modules of loops and switches import program.py, which reads files, so importing them at module level would be
+circular. Importing them on demand also makes reading a file independent of earlier imports.
 """
 
 from __future__ import annotations
