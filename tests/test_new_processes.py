@@ -211,7 +211,7 @@ def test_what_files_cannot_hold_is_refused_by_name(f, remedy, place, request):
     function = jit(around[place])
     program = function.recorded(X).program
     for write in (program.to_json, program.to_c):
-        with pytest.raises(ProgramError, match=f"calls {name}, a function of Python, .*{remedy}"):
+        with pytest.raises(ProgramError, match=f"calls {name}, a Python function, .*{remedy}"):
             write()
 
 

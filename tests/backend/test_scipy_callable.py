@@ -117,7 +117,7 @@ class TestErrors:
         def gamma(x):
             return math.gamma(x)
 
-        with pytest.raises(ProgramError, match=r"calls gamma, a function of Python, which nothing but Python can run"):
+        with pytest.raises(ProgramError, match=r"calls gamma, a Python function, which nothing but Python can run"):
             low_level_callable(recorded(gamma, 1.5))
 
     def test_no_program(self):

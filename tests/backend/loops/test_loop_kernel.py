@@ -274,7 +274,7 @@ def test_it_can_be_pickled_and_shown():
     out = numpy.empty((3, 1))
     kernel.run(numpy.empty(0), [numpy.array([4.0, 9.0, 2.0])], [out], 3, single=False)
     numpy.testing.assert_allclose(out[:, 0], [2.0, 3.0, numpy.sqrt(2.0)], rtol=1e-12)
-    assert "as long as a condition holds" in str(kernel)
+    assert "while a condition holds" in str(kernel)
     assert kernel.memory > 0
 
 

@@ -96,7 +96,7 @@ def test_a_listing_has_the_programs_of_loops():
         "  v2 = loop'1(1.0, x, 1.0)[1]\n"
         "  out = v2\n"
         "\n"
-        "loop'1: the way back through a loop, 5 times, from i = 0 on\n"
+        "loop'1: reverse pass of a loop, 5 steps from i = 0\n"
         "  step(i, c0, f0):\n"
         "    v3 = c0 * f0\n"
         "    return v3\n"
@@ -130,7 +130,7 @@ def test_functions_of_python_inside_are_refused():
     f = jit(lambda x: loops.fori_loop(0, 3, lambda i, y: doubled(y), x))
     f(1.0)
     for write in (f.program.to_json, f.program.to_c):
-        with pytest.raises(ProgramError, match="calls doubled, a function of Python"):
+        with pytest.raises(ProgramError, match="calls doubled, a Python function"):
             write()
 
 
@@ -157,21 +157,21 @@ SETTINGS = ("calls", 0, "settings")
     ("path", "new", "said"),
     [
         ((*SETTINGS, "carry"), 2, "its sizes say"),
-        ((*SETTINGS, "carry"), -1, "not a whole number"),
-        ((*SETTINGS, "carry"), 1.0, "not a whole number"),
-        ((*SETTINGS, "row"), 1, "where it has rows"),
+        ((*SETTINGS, "carry"), -1, "must be an integer from"),
+        ((*SETTINGS, "carry"), 1.0, "must be an integer from"),
+        ((*SETTINGS, "row"), 1, "steps unless it has a condition"),
         ((*SETTINGS, "checkpoint"), "all", "checkpoint of a loop"),
-        ((*SETTINGS, "more"), 1, "has the settings"),
-        (("calls", 0, "programs"), [0], "the program of its step"),
+        ((*SETTINGS, "more"), 1, "settings of a loop must be"),
+        (("calls", 0, "programs"), [0], "a step program"),
         (("calls", 0, "programs"), [1, 0], "sizes say|condition of a loop"),
-        (("calls", 0, "programs"), [0, 9], "numbers of earlier ones"),
+        (("calls", 0, "programs"), [0, 9], "a list of indices of earlier programs"),
         (("calls", 0, "kind"), "exec", "of the kind 'exec'; known: loop, loop_back, switch"),
-        (("calls", 0, "operands"), [0], "with 1 operands, not"),
-        (("calls", 0, "operands"), [10**6] * 2, "which is none of the"),
+        (("calls", 0, "operands"), [0], "with 1 operands, expected"),
+        (("calls", 0, "operands"), [10**6] * 2, "out of range for"),
         (("calls", 0), [], "not an object with kind"),
         (("calls",), {}, "no list of calls"),
         (("programs", 0), 1, "not an object"),
-        (("programs", 0, "instructions", 0), ["add", 10**6, 0], "none before"),
+        (("programs", 0, "instructions", 0), ["add", 10**6, 0], "as operand; it must be below"),
         (("programs", 0, "calls"), [{"kind": "loop", "programs": [0], "settings": {}, "operands": []}], "earlier"),
         (("instructions", 0), ["call", 7, 0], "there are 2 calls"),
         (("instructions", 0), ["call", 0, 7], "is result 7"),

@@ -103,7 +103,7 @@ def test_files(tmp_path):
         (changed(constants=[True]), "constant 0 is True, not a number"),
         (changed(constants=[10**400]), "constant 0 is too large for a float"),
         (json.dumps(DOCUMENT).replace("0.1", "1e999"), "constant 0 is too large for a float"),
-        (json.dumps(DOCUMENT).replace("0.1", "NaN"), "NaN is no number there; write it as a text"),
+        (json.dumps(DOCUMENT).replace("0.1", "NaN"), "NaN is not a JSON number; write it as a string"),
         (changed(instructions=[["mul", 0]]), r"instruction 0 \(mul\) takes 2 operands, not 1"),
         (changed(instructions=[["zeta", 0]]), r"instruction 0 is \['zeta', 0\], not the name of an operation"),
         (changed(instructions=[["call", 0, 0, 0]]), r"instruction 0 \(call\) takes 2 operands, not 3"),
@@ -117,7 +117,7 @@ def test_files(tmp_path):
         (changed(instructions=[["mul", 0, 4]]), r"instruction 0 \(v4, mul\) has index 4 as operand"),
         (changed(outputs=[5]), "output 0 is 5, not a name and an index"),
         (changed(outputs=[["out", 5, 6]]), "output 0 is"),
-        (changed(outputs=[["out", 6]]), "an output is 6, which is none of the 6 indices there"),
+        (changed(outputs=[["out", 6]]), "an output is 6, out of range for 6 indices"),
         (changed(outputs=[["out", "0"]]), r"output 0 is \['out', '0'\], not a name and an index"),
         (changed(outputs=[["out", 0], ["out", []]]), "output 1 is"),
         (changed(outputs=[["out", None]]), "output 0 is"),
@@ -214,7 +214,7 @@ def test_calls_of_python_cannot_be_written():
         recorded = jit(lambda x, function=function: 2 * function(x))
         recorded(1.5)
         with pytest.raises(
-            ProgramError, match=rf"calls {function.__name__}, a function of Python, which JSON cannot hold"
+            ProgramError, match=rf"calls {function.__name__}, a Python function, which JSON cannot store"
         ):
             recorded.program.to_json()
 

@@ -51,7 +51,7 @@ def test_a_process_that_was_killed_is_replaced():
 def test_a_process_that_ends_in_the_middle():
     process = compiler_process._taken()
     process._process.kill()
-    with pytest.raises(CompileError, match="the process that compiles ended with exit code"):
+    with pytest.raises(CompileError, match="the compiler process ended with exit code"):
         process.ask(b"[]")
     compiler_process._end(process)
 
@@ -84,7 +84,7 @@ def test_where_there_can_be_no_process(monkeypatch):
             with monkeypatch.context() as patch:
                 patch.setattr(sys, name, value, raising=False)
                 compiler_process._why_never.cache_clear()
-                assert why_not().startswith("compiling needs a Python interpreter to run, and sys.executable is ")
+                assert why_not().startswith("compiling needs a Python interpreter, but sys.executable is ")
         with monkeypatch.context() as patch:
             patch.setattr(compiler_process, "is_installed", lambda: False)
             compiler_process._why_never.cache_clear()
@@ -98,9 +98,9 @@ def test_a_process_that_cannot_be_started(monkeypatch, tmp_path):
     monkeypatch.setattr(compiler_process, "_refusals", [])
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", str(tmp_path / "python"))
-        with pytest.raises(CompileError, match="the process that compiles could not be started: "):
+        with pytest.raises(CompileError, match="the compiler process could not be started: "):
             object_code(SOURCE, None)
-    assert why_not().startswith("the process that compiles could not be started: ")
+    assert why_not().startswith("the compiler process could not be started: ")
 
 
 PARENT = """

@@ -166,7 +166,7 @@ def test_what_is_not_compiled(monkeypatch):
         assert "are too many: at most 0" in machine_code.why_not_compilable(f.program.code, policy)
     taking = jit(lambda x, i: gm.take(list(x), i))
     taking(numpy.arange(4000.0), 1.0)
-    assert "4,001 instructions and entries of tables are too many" in machine_code.why_not_compilable(
+    assert "4,001 instructions and table entries are too many" in machine_code.why_not_compilable(
         taking.program.code, policy
     )
     looping = jit(lambda x: loops.fori_loop(0, 9, lambda i, y: y * x, x))
@@ -263,7 +263,7 @@ class TestOptions:
             at_once = jit(f, backend="llvm")
             assert at_once(0.7) == expected
             backends = at_once.statistics.backends
-            assert backends[""] == "interpreter: it calls loops, batches or functions, which are run by themselves"
+            assert backends[""] == "interpreter: it calls loops, batches or functions, which run separately"
             if IS_COMPILED:
                 assert {text for name, text in backends.items() if "step" in name} == {"llvm"}
         polynomial = jit(lambda x: x**3 - 2.0 * x, backend="llvm")
@@ -309,7 +309,9 @@ class TestOptions:
         assert set(jit(vmap(f), backend="llvm", contract=True)(*batch)) <= {once, twice}
 
     def test_options_that_there_are_not(self):
-        with pytest.raises(ValueError, match=r"backend is 'gpu': it is \"lanes\", \"llvm\", or None"):
+        with pytest.raises(
+            ValueError, match=r"backend must be \"lanes\", \"llvm\", or None to compile hot programs, got 'gpu'"
+        ):
             jit(lambda x: x, backend="gpu")
 
     def test_branches_and_copies(self):

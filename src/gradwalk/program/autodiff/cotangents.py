@@ -1,13 +1,11 @@
-"""The adjoints or tangents of a pass over a tape, and the choices that they depend on.
+"""Cotangents (reverse mode) or tangents (forward mode) of a tape, each with the branch that it flows through.
 
-What `where`, `maximum` or `take` leaves out passes on a derivative of 0, and 0 times an infinite partial would be nan:
-`where(x > 0, sqrt(x), 0)` at 0. So a derivative knows the choice that lets it through. Within what hangs on the same
-choice, derivatives are passed on as they are. Where one leaves it, to be added to another or as a result, and may have
-become nan on its way, it is replaced by 0 if the choice has left it out. Users of other libraries do that by hand, in
-a second `where` around the operand.
+The gradient of `where(x > 0, sqrt(x), 0)` at x = 0 should be 0, but the unselected branch contributes 0 * inf = nan. To
+avoid this, each derivative records the branch (called a choice: one operand of a `where`, `maximum` or `take`) that it
+flows through. Inside one branch derivatives accumulate unchanged. A derivative that leaves its branch and may be nan is
+masked: `where(branch taken, derivative, 0)`. Other libraries leave this to the user (the "double where" trick).
 
-That holds where the inputs are finite: products of finite numbers are taken for finite here, so that a network of
-`relu` costs nothing more.
+Masking assumes finite inputs. Products of finite numbers count as finite, so a network of `relu` needs no masks.
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ from gradwalk.program.instructions.instruction_store import NO_INDEX, Instructio
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_NO_CHOICE = -1  # the choice of a derivative that is passed on in any case
-_MOST_CLIMBED = 100  # choices within choices that are looked through for one that two derivatives have in common
+_NO_CHOICE = -1  # the derivative flows through no branch: it is never masked
+_MOST_CLIMBED = 100  # maximum number of steps in the search for a common enclosing choice
 
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
@@ -46,22 +44,22 @@ _where = cython.declare(cython.int, NAMES.index("where"))
 @cython.final
 @cython.cclass
 class Cotangents:
-    """The adjoints, or the tangents, of the instructions on a tape, as far as a pass has come."""
+    """Cotangents or tangents ("derivatives") of the instructions on a tape, accumulated during a pass."""
 
     _store: InstructionStore
     _templates: Templates
     _is_forward: cython.bint
-    _derivative: cython.p_int  # of each instruction: the index of its adjoint or tangent, or NO_INDEX
-    _choice: cython.p_int  # of each instruction: which choice lets its derivative through
-    _is_vague: cython.p_int  # of each instruction: whether its derivative may be nan where its choice leaves it out
-    _is_tame: cython.p_int  # of each instruction: see `tame`
-    _is_risky: cython.p_int  # of each instruction: whether an index out of range makes it nan, in reverse mode
-    _is_calm: cython.p_int  # of each instruction: whether nothing that the pass still meets makes nan of its 0
+    _derivative: cython.p_int  # per instruction: index of its cotangent or tangent, or NO_INDEX
+    _choice: cython.p_int  # per instruction: the choice that its derivative flows through
+    _is_vague: cython.p_int  # per instruction: whether its derivative may be nan if its choice is not taken
+    _is_tame: cython.p_int  # per instruction: see `finiteness.mark_tame`
+    _is_risky: cython.p_int  # per instruction: whether an out-of-range index makes it nan; reverse mode only
+    _is_calm: cython.p_int  # per instruction: whether the rest of the pass cannot turn its zero derivative into nan
     _knows_tame: cython.bint
-    _arrays: Any  # what these point to
-    # Of each choice: what lets the derivative through, which is a position of an instruction that selects, or one of
-    # two other choices; the choice around it, and how many there are around it; and the index of a number that is not 0
-    # where it and those around it let the derivative through, or NO_INDEX as long as none is needed.
+    _arrays: Any  # the arrays that own the memory behind the pointers above
+    # Per choice: the selected operand as (instruction, operand position), or the two choices of a union; the enclosing
+    # choice; the nesting depth; and the condition, which is the index of a number that is nonzero if the choice and all
+    # enclosing choices are taken (NO_INDEX until it is needed).
     _selected: list
     _either: list
     _outer: list
@@ -69,12 +67,7 @@ class Cotangents:
     _condition: list
 
     def __init__(self, store: InstructionStore, is_forward: bool) -> None:
-        """Begin with no derivatives.
-
-        Args:
-            store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
-            is_forward: Whether they are tangents; adjoints if not.
-        """
+        """Start with zero derivatives. The store must be a `Tape` if it contains calls."""
         arrays = [numpy.full(store.length, start, numpy.int32) for start in (NO_INDEX, _NO_CHOICE, 0, 0, 0)]
         self._store = store
         self._templates = Templates()
@@ -83,7 +76,7 @@ class Cotangents:
         self._derivative, self._choice = c_compat.integers(arrays[0]), c_compat.integers(arrays[1])
         self._is_vague, self._is_tame = c_compat.integers(arrays[2]), c_compat.integers(arrays[3])
         self._is_risky = c_compat.integers(arrays[4])
-        self._is_calm = self._is_tame  # in reverse mode: it holds of what an instruction depends on, too
+        self._is_calm = self._is_tame  # in reverse mode: a tame instruction depends only on tame instructions
         self._knows_tame = False
         self._selected, self._either, self._outer, self._depth, self._condition = [], [], [], [], []
 
@@ -95,13 +88,13 @@ class Cotangents:
 
     @cython.cfunc
     def seed(self, i: cython.int, derivative: cython.int) -> object:
-        """Add to the derivative of an instruction what a caller gives."""
+        """Add the caller's initial cotangent or tangent to an instruction."""
         return self._accumulate(i, derivative, _no_choice, False)
 
     @cython.cfunc
     @cython.exceptval(-1)
     def total(self, i: cython.int) -> cython.int:
-        """Return the index of the derivative of an instruction, which is 0 where it has none or was left out."""
+        """Return the index of an instruction's derivative, masked; 0 if it has none."""
         if self._derivative[i] == _none:
             return self._store.intern_constant(0.0)
         return self._settled(self._derivative[i], self._choice[i], self._is_vague[i] != 0)
@@ -110,7 +103,7 @@ class Cotangents:
 
     @cython.cfunc
     def pull_back(self, i: cython.int, active: cython.p_int) -> object:
-        """Add to the adjoints of an instruction's active operands what it contributes to them."""
+        """Accumulate the contributions of an instruction to the cotangents of its active operands."""
         store: InstructionStore = self._store
         arity: cython.int = evaluate.arity(store.opcode[i])
         if active[store.x[i]]:
@@ -123,10 +116,10 @@ class Cotangents:
 
     @cython.cfunc
     def pull_back_take(self, i: cython.int, active: cython.p_int) -> object:
-        """Add the adjoint of a `take` to the adjoint of the entry that the index picks.
+        """Add the cotangent of a `take` to the selected entry of the table.
 
-        The other entries get exactly 0. If the index is out of range, all entries get nan, unless a choice has left out
-        the `take` itself.
+        The other entries get exactly 0. An out-of-range index gives nan for all entries, unless the `take` itself is in
+        a branch that was not taken.
         """
         store: InstructionStore = self._store
         table: tuple = store.tables[store.y[i]]
@@ -146,7 +139,7 @@ class Cotangents:
 
     @cython.cfunc
     def pull_back_call(self, i: cython.int, active: cython.p_int) -> object:
-        """Add what a call contributes, at its first result, because by then all of its results have their adjoints."""
+        """Accumulate a call's contributions when the pass reaches its first result, after all its other results."""
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
         if i != base:
@@ -166,7 +159,7 @@ class Cotangents:
 
     @cython.cfunc
     def push_forward(self, i: cython.int) -> object:
-        """Compute the tangent of an instruction from those of its operands."""
+        """Compute the tangent of an instruction from the tangents of its operands."""
         store: InstructionStore = self._store
         arity: cython.int = evaluate.arity(store.opcode[i])
         if self.has_one(store.x[i]):
@@ -179,7 +172,7 @@ class Cotangents:
 
     @cython.cfunc
     def push_forward_take(self, i: cython.int) -> object:
-        """Take the tangent of the result from those of the table."""
+        """Compute the tangent of a `take` by indexing the tangents of the table."""
         store: InstructionStore = self._store
         table: tuple = store.tables[store.y[i]]
         if not self._with_one(table):
@@ -189,7 +182,7 @@ class Cotangents:
 
     @cython.cfunc
     def push_forward_call(self, i: cython.int) -> object:
-        """Compute the tangents of all results of a call, at its first result."""
+        """Compute the tangents of all results of a call when the pass reaches its first result."""
         store: InstructionStore = self._store
         function, operands, base = store.calls[store.x[i]]
         if i != base:
@@ -206,7 +199,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _choice_of_take(self, i: cython.int, table: tuple) -> cython.int:
-        """Return the choice that lets the tangent of a `take` through: where the index picks an entry that has one."""
+        """Return the choice of the tangent of a `take`: the union of its entries with a nonzero tangent."""
         choice: cython.int = _no_choice
         other: cython.int
         is_always_one: cython.bint = len(self._with_one(table)) == len(table)
@@ -217,12 +210,12 @@ class Cotangents:
                 is_always_one = is_always_one and self._choice[cython.cast(cython.int, entry)] == _no_choice
         return _no_choice if is_always_one else choice
 
-    # Both
+    # Both modes
 
     @cython.cfunc
     @cython.inline
     def _contribute(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> object:
-        """Add what an instruction makes of a derivative to that of its operand, or of itself."""
+        """Multiply the derivative of `source` by a partial of instruction `i` and add the product to `target`."""
         choice: cython.int = self._choice[source]
         is_vague: cython.bint = self._is_vague[source] != 0
         found: cython.int = derivative_templates.instantiate(
@@ -238,7 +231,7 @@ class Cotangents:
 
     @cython.cfunc
     def _accumulate(self, i: cython.int, found: cython.int, choice: cython.int, is_vague: cython.bint) -> object:
-        """Add a contribution, which may be NO_INDEX, to a derivative."""
+        """Add a contribution, which may be NO_INDEX, to the derivative of an instruction."""
         if found == _none:
             return None
         if self._derivative[i] == _none:
@@ -262,7 +255,7 @@ class Cotangents:
 
     @cython.cfunc
     def _merge_branches(self, i: cython.int, found: cython.int, choice: cython.int) -> object:
-        """Choose between a derivative and a contribution to it that come by the two branches of one `where`."""
+        """Combine contributions from the two branches of one `where` with a `where`."""
         selecting, position = self._selected[choice]
         first: cython.int = found if position == 1 else self._derivative[i]
         second: cython.int = self._derivative[i] if position == 1 else found
@@ -275,7 +268,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _settled(self, derivative: cython.int, choice: cython.int, is_vague: cython.bint) -> cython.int:
-        """Return the index of a derivative that is 0 where its choice leaves it out."""
+        """Return the index of a derivative, masked to 0 where its choice is not taken."""
         if choice == _no_choice or not is_vague:
             return derivative
         zero: cython.int = self._store.intern_constant(0.0)
@@ -286,7 +279,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _chosen(self, i: cython.int, position: cython.int, source: cython.int, target: cython.int) -> cython.int:
-        """Return the choice by which an instruction that selects passes a derivative on."""
+        """Return the choice of a derivative after it passes through an instruction that selects an operand."""
         if not self._knows_tame:
             finiteness.mark_tame(self._store, self._arrays[3])
             if self._is_forward:
@@ -294,7 +287,7 @@ class Cotangents:
             else:
                 finiteness.mark_risky(self._store, self._arrays[4])
             self._knows_tame = True
-        # `maximum` and its like choose by their operands: they are nan where an operand is, and contain no nan.
+        # `maximum` and similar operations select by the values of their operands: nan operands give nan results.
         is_by_data: cython.bint = self._store.opcode[i] in (_where, _take)
         if self._is_calm[target] and not (is_by_data and self._is_risky[target]):
             return self._choice[source]
@@ -303,7 +296,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _new_choice(self, selected: object, either: object, outer: cython.int) -> cython.int:
-        """Return a choice by an operand of an instruction, or one that is open where either of two others is."""
+        """Append a choice and return its index: a selected operand, or the union `either` of two choices."""
         self._selected.append(selected)
         self._either.append(either)
         self._outer.append(outer)
@@ -314,7 +307,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_other_branch(self, a: cython.int, b: cython.int) -> cython.bint:
-        """Return whether two choices are those of the two branches of one `where`."""
+        """Return whether two choices are the two branches of one `where`."""
         if _no_choice in (a, b) or a == b or self._outer[a] != self._outer[b]:
             return False
         if self._selected[a] is None or self._selected[b] is None or self._selected[a] == self._selected[b]:
@@ -325,7 +318,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _common(self, a: cython.int, b: cython.int) -> cython.int:
-        """Return a choice that both of two lie within or are, the innermost one if it is found soon."""
+        """Return the innermost common enclosing choice, or none after a limited number of steps."""
         for _ in range(_most_climbed):
             if a == b:
                 return a
@@ -340,7 +333,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _either_of_all(self, instructions: list) -> cython.int:
-        """Return a choice that is open where that of the derivative of any of some instructions is."""
+        """Return the union of the choices of these instructions' derivatives."""
         choice: cython.int = self._choice[cython.cast(cython.int, instructions[0])]
         for i in instructions:
             choice = self._either_of(choice, self._choice[cython.cast(cython.int, i)])
@@ -349,7 +342,7 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-2)
     def _either_of(self, a: cython.int, b: cython.int) -> cython.int:
-        """Return a choice that is open where either of two is: one of them, if the other lies within it."""
+        """Return the union of two choices, which is taken if either of them is; the outer one if they are nested."""
         common: cython.int = self._common(a, b)
         if common in (a, b) or self._is_other_branch(a, b):
             return common
@@ -357,13 +350,13 @@ class Cotangents:
 
     @cython.cfunc
     def _with_one(self, instructions: Any) -> list:
-        """Return those of some instructions that have a derivative."""
+        """Return the instructions that have a nonzero derivative."""
         return [i for i in instructions if self.has_one(i)]
 
     @cython.cfunc
     @cython.exceptval(-1)
     def _condition_of(self, choice: cython.int) -> cython.int:
-        """Return the index of a number that is not 0 where a choice, and those around it, let a derivative through."""
+        """Return the index of the condition of a choice, appending it if it is new."""
         waiting: list = [choice]
         while waiting:
             latest = waiting[-1]
@@ -376,7 +369,7 @@ class Cotangents:
         return self._condition[choice]
 
     def _conditions_before(self, choice: int) -> tuple[int, ...]:
-        """Return the choices whose conditions are parts of that of a choice."""
+        """Return the choices whose conditions must be appended before the condition of this choice."""
         either: tuple[int, ...] | None = self._either[choice]
         if either is not None:
             return either
@@ -385,9 +378,9 @@ class Cotangents:
     @cython.cfunc
     @cython.exceptval(-1)
     def _new_condition(self, choice: cython.int) -> cython.int:
-        """Append the condition of a choice: the partial by the operand, which is 0 if the operand is left out.
+        """Append the condition of a choice: the partial for the selected operand, 0 if it is not selected.
 
-        The condition of a choice by `take` is nan, and not 0, if the index is out of range.
+        For `take` with an out-of-range index the condition is nan, not 0.
         """
         store: InstructionStore = self._store
         own: cython.int
@@ -404,20 +397,20 @@ class Cotangents:
             return own
         return simplify.emit(store, _where, self._condition[self._outer[choice]], own, store.intern_constant(0.0))
 
-    # Where 0 can become nan
+    # Instructions that can turn a zero derivative into nan
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
     def _is_wild(self, i: cython.int) -> cython.bint:
-        """Return whether an instruction may make nan of a derivative of 0, having an infinite partial."""
+        """Return whether an instruction may have an infinite partial, which turns a zero derivative into nan."""
         return not self._is_settled(i) and not evaluate.has_constant_partials(self._store.opcode[i])
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
     def _has_tame_partial(self, i: cython.int, position: cython.int) -> cython.bint:
-        """Return whether a partial is finite for what it depends on: that of a product by x is y, whatever x may be."""
+        """Return whether a partial is finite because it reads only finite operands: for x * y by x it reads only y."""
         store: InstructionStore = self._store
         reads: cython.int = self._templates.reads[3 * store.opcode[i] + position]
         if reads & 8 or not evaluate.is_tame(store.opcode[i]):
@@ -432,19 +425,19 @@ class Cotangents:
     @cython.inline
     @cython.exceptval(check=False)
     def _is_settled(self, i: cython.int) -> cython.bint:
-        """Return whether the number of an instruction is finite for finite inputs, whatever is out of range."""
+        """Return whether the value of an instruction is finite for finite inputs, even if an index is out of range."""
         return self._is_tame[i] != 0 and not self._is_risky[i]
 
     @cython.cfunc
     def _find_calm(self) -> object:
-        """Mark, for forward mode, what no wild instruction depends on."""
+        """Mark instructions that no instruction with an infinite partial uses, even indirectly (forward mode)."""
         store: InstructionStore = self._store
         calm = numpy.ones(len(self._arrays[3]), numpy.int32)
         self._arrays.append(calm)
         self._is_calm = c_compat.integers(calm)
         i: cython.int
         opcode: cython.int
-        latest: cython.int = -1  # the call whose operands have been marked last: its results stand side by side
+        latest: cython.int = -1  # the call whose operands were marked last; the results of a call are adjacent
         for i in range(len(calm) - 1, -1, -1):
             opcode = store.opcode[i]
             if opcode <= 0 or (self._is_calm[i] and not self._is_wild(i)):
@@ -464,7 +457,7 @@ class Cotangents:
 @cython.cfunc
 @cython.exceptval(-1)
 def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) -> cython.int:
-    """Append the condition of the entry k of a table: 1 if the index picks it, nan if it is out of range, else 0."""
+    """Append the condition of entry k of a table: 1 if the index selects it, nan if out of range, else 0."""
     length: cython.int = len(store.tables[store.y[i]])
     is_picked: cython.int = _picks(store, store.x[i], length, k)
     return simplify.emit(
@@ -475,7 +468,7 @@ def _condition_of_take(store: InstructionStore, i: cython.int, k: cython.int) ->
 @cython.cfunc
 @cython.exceptval(-1)
 def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cython.int) -> cython.int:
-    """Append whether an index picks the entry k of a table, counted from either end."""
+    """Append whether an index, counted from either end of a table, selects entry k."""
     is_negative: cython.int = simplify.emit(store, _less, index, store.intern_constant(0.0), 0)
     from_end: cython.int = simplify.emit(store, _add, index, store.intern_constant(length), 0)
     position: cython.int = simplify.emit(store, _where, is_negative, from_end, index)
@@ -485,5 +478,5 @@ def _picks(store: InstructionStore, index: cython.int, length: cython.int, k: cy
 @cython.cfunc
 @cython.exceptval(-1)
 def _zero_in_range(store: InstructionStore, index: cython.int, length: cython.int) -> cython.int:
-    """Append a number that is 0 if an index is in the range of a table, and nan if not."""
+    """Append a number that is 0 if an index is in the range of a table, and nan otherwise."""
     return simplify.emit_take(store, index, (store.intern_constant(0.0),) * length)

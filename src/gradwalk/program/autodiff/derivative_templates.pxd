@@ -1,4 +1,4 @@
-# What other compiled modules reach without going through Python.
+# C declarations for other compiled modules.
 from gradwalk.base cimport c_compat
 from gradwalk.program.instructions cimport simplify
 from gradwalk.program.instructions.instruction_store cimport InstructionStore

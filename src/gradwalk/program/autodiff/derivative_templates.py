@@ -1,4 +1,4 @@
-"""The derivative templates of the operations as arrays, and how they become instructions of a tape."""
+"""Store the derivative templates of the operations in arrays and instantiate them on a tape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwalk.program.instructions.instruction_store import CONSTANT, NO_INDEX, 
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-_NO_RESULT = -9  # the result of a template that passes nothing on
+_NO_RESULT = -9  # the operand has a zero derivative
 
 _constant = cython.declare(cython.int, CONSTANT)
 _none = cython.declare(cython.int, NO_INDEX)
@@ -34,22 +34,20 @@ _adjoint = cython.declare(cython.int, ADJOINT)
 @cython.final
 @cython.cclass
 class Templates:
-    """The templates of all operations as arrays, and scratch memory to instantiate one of them.
+    """Templates of all operations, as arrays.
 
-    The template of an opcode for the operand at a position has the number 3 * opcode + position.
+    The template for the operand at `position` of `opcode` has the id 3 * opcode + position.
     """
 
-    start: cython.p_int  # of each template's instructions; one more than there are templates
-    result: cython.p_int  # of each template: a reference, or _NO_RESULT
-    reads: (
-        cython.p_int
-    )  # of each template: what the partial depends on, bit i for the operand at i, bit 3 for the result
-    opcode: cython.p_int  # of each instruction; 0 for a constant, whose two halves are x and y
+    start: cython.p_int  # first instruction of each template, and a final end
+    result: cython.p_int  # per template: a reference, or _NO_RESULT
+    reads: cython.p_int  # per template: what the partial reads; bit i: operand i, bit 3: the result
+    opcode: cython.p_int  # per instruction; 0: a constant, whose 32-bit halves are x and y
     x: cython.p_int  # references
     y: cython.p_int
     z: cython.p_int
-    index: cython.p_int  # the indices of the instructions of the template that is being instantiated
-    _arrays: Any  # what these point to
+    index: cython.p_int  # scratch memory: the tape indices of the template being instantiated
+    _arrays: Any  # the arrays that own the memory behind the pointers above
 
     def __init__(self) -> None:
         arrays, longest = _template_arrays()
@@ -67,17 +65,10 @@ class Templates:
 def instantiate(
     store: InstructionStore, templates: Templates, i: cython.int, position: cython.int, adjoint: cython.int
 ) -> cython.int:
-    """Append what an instruction contributes to the operand at a position.
+    """Append the contribution of instruction `i` to the operand at a position; return its index.
 
-    Args:
-        store: The tape.
-        templates: The templates.
-        i: The index of the instruction.
-        position: The position of the operand.
-        adjoint: The index of the adjoint of the instruction; in forward mode that of the operand's tangent.
-
-    Returns:
-        The index of the contribution, or NO_INDEX where the instruction passes nothing to this operand.
+    `adjoint` is the index of the instruction's cotangent, or in forward mode of the operand's tangent. Returns NO_INDEX
+    if the operand has a zero derivative.
     """
     which: cython.int = 3 * store.opcode[i] + position
     first: cython.int = templates.start[which]
@@ -103,7 +94,7 @@ def instantiate(
 def _resolved(
     store: InstructionStore, templates: Templates, reference: cython.int, i: cython.int, adjoint: cython.int
 ) -> cython.int:
-    """Return the index that a reference of a template stands for."""
+    """Return the tape index that a reference of a template denotes."""
     if reference >= 0:
         return templates.index[reference]
     if reference == _adjoint:
@@ -115,8 +106,8 @@ def _resolved(
 
 @cache
 def _template_arrays() -> tuple[list[Any], int]:
-    """Return start, result, reads, opcode, x, y and z of all templates, and the length of the longest."""
-    start, result, reads = [0, 0, 0], [_NO_RESULT] * 3, [0] * 3  # opcode 0 is no operation
+    """Return start, result, reads, opcode, x, y and z of all templates, and the length of the longest one."""
+    start, result, reads = [0, 0, 0], [_NO_RESULT] * 3, [0] * 3  # opcode 0 is unused
     instructions: list[tuple[int, ...]] = []
     rows = {OPCODES[row.name] for row in TABLE}
     for opcode in range(1, 1 + max(rows)):
@@ -137,6 +128,6 @@ def _template_arrays() -> tuple[list[Any], int]:
 
 
 def _read(found: Template) -> int:
-    """Return what a template reads besides the adjoint, as bits: see `Templates`."""
+    """Return what a template reads besides the cotangent, as the bits of `Templates.reads`."""
     references = {found.result}.union(*[one.operands for one in found.instructions])
     return sum(1 << bit for bit, reference in enumerate([*OPERANDS.values(), OUT]) if reference in references)

@@ -1,4 +1,4 @@
-# What the compiled module reaches without going through Python.
+# C declarations of the imported modules.
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate
 from gradwalk.program.autodiff.cotangents cimport Cotangents

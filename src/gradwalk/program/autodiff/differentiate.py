@@ -1,7 +1,7 @@
-"""Reverse and forward mode on a tape: derivatives are appended as further instructions.
+"""Reverse and forward mode on a tape: append derivatives as instructions.
 
-The derivative rules of the operations are templates, a few instructions each (see `ops/compiled/templates.py`). Both
-modes instantiate them with the operands of an instruction; each takes time linear in the number of instructions.
+The derivative rules of the operations are templates of a few instructions (see `ops/compiled/templates.py`). Both modes
+instantiate them for each instruction, in time linear in the number of instructions.
 """
 
 from __future__ import annotations
@@ -25,18 +25,12 @@ _take = cython.declare(cython.int, TAKE)
 
 
 def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int]) -> list[int]:
-    """Append adjoints, computed from results back to operands.
+    """Append the cotangents of the instructions `wrt`; return their indices.
 
-    Args:
-        store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
-        seeds: Pairs of indices, of a result and of its adjoint.
-        wrt: The indices of the instructions whose adjoints are asked for.
-
-    Returns:
-        The indices of these adjoints.
+    `seeds` are pairs (index of a result, index of its cotangent). The store must be a `Tape` if it contains calls.
     """
     length: cython.int = store.length
-    active_cells = numpy.zeros(length, numpy.int32)  # whether something asked for is among what it depends on
+    active_cells = numpy.zeros(length, numpy.int32)  # whether the instruction depends on one in `wrt`
     active: cython.p_int = c_compat.integers(active_cells)
     adjoints: Cotangents = Cotangents(store, False)
     i: cython.int
@@ -60,7 +54,7 @@ def reverse(store: InstructionStore, seeds: list[tuple[int, int]], wrt: list[int
 
 @cython.cfunc
 def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
-    """Mark what depends on something active by an operand that an adjoint is passed to."""
+    """Mark the instructions that depend on an active one through a differentiable operand."""
     i: cython.int
     skipped: cython.int
     for i in range(store.length):
@@ -85,15 +79,9 @@ def _mark_active(store: InstructionStore, active: cython.p_int) -> object:
 
 
 def forward(store: InstructionStore, seeds: list[tuple[int, int]], outputs: list[int]) -> list[int]:
-    """Append tangents, computed from operands on to results.
+    """Append the tangents of the instructions `outputs`; return their indices.
 
-    Args:
-        store: The tape. It is a `Tape` where it holds calls, whose rules append by its methods.
-        seeds: Pairs of indices, of an instruction and of its tangent.
-        outputs: The indices of the results whose tangents are asked for.
-
-    Returns:
-        The indices of these tangents.
+    `seeds` are pairs (index of an instruction, index of its tangent). The store must be a `Tape` if it contains calls.
     """
     last: cython.int = max(outputs, default=-1)  # later instructions, such as earlier tangents, are not needed
     tangents: Cotangents = Cotangents(store, True)

@@ -1,12 +1,11 @@
-"""What has finite numbers and finite partials wherever the inputs are finite.
+"""Find the instructions whose value and partials are finite whenever the inputs are finite ("tame").
 
-Most operations have them for finite operands, and are called tame. A logarithm, a root, a quotient and a power to a
-constant, -1 or more, have them where their operand is kept away from 0: by a constant that is added to squares, say, or
-in a sum of exponentials of which one is that of 0. An exponential has them where its operand is no more than 0, as that
-of a number minus the largest of several. So the parts of a network are tame: vectors scaled to a root mean square of 1,
-`softmax` and `log_softmax`.
+Most operations are tame for finite operands. A logarithm, a square root, a quotient and a power with a constant
+exponent >= -1 are tame if their operand is bounded away from 0: a sum of squares plus a constant, for example, or a sum
+of exponentials with exp(0) among them. An exponential is tame if its operand is <= 0, such as a number minus the
+maximum of a group that contains it. So RMS normalization, `softmax` and `log_softmax` are tame.
 
-Numbers are taken for tame that are huge only because others are: products, sums and powers of finite numbers.
+Overflow caused only by large inputs is ignored: products, sums and powers of finite numbers count as finite.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from gradwalk.program.instructions.instruction_store import CONSTANT, Instructio
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-# What is known of a number, as bits.
+# Bits known about a value.
 _TAME = cython.declare(cython.int, 1)
 _NOT_NEGATIVE = cython.declare(cython.int, 2)
-_ABOVE_0 = cython.declare(cython.int, 4)  # no less than the least constant below
+_ABOVE_0 = cython.declare(cython.int, 4)  # at least _LEAST
 _AT_LEAST_1 = cython.declare(cython.int, 8)
 _NOT_POSITIVE = cython.declare(cython.int, 16)
-_LOOKED_AT = cython.declare(cython.int, 32)  # as a sum of exponentials
-_BOUNDS = cython.declare(cython.int, 30)  # all but the first and the last
+_LOOKED_AT = cython.declare(cython.int, 32)  # already checked for being a sum of exponentials
+_BOUNDS = cython.declare(cython.int, 30)  # all bits but _TAME and _LOOKED_AT
 
-# A number whose inverse is finite in float32, too, as are the powers of it that derivatives have.
+# The reciprocal of this number, and the powers of it that occur in derivatives, are finite in float32, too.
 _LEAST = cython.declare(cython.double, 1e-9)
 
-_MOST_LOOKS = cython.declare(cython.int, 8)  # at an instruction, on average
+_MOST_LOOKS = cython.declare(cython.int, 8)  # maximum visits per instruction, on average
 
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
@@ -61,12 +60,7 @@ _stop_gradient = cython.declare(cython.int, NAMES.index("stop_gradient"))
 
 @cython.cfunc
 def mark_tame(store: InstructionStore, marks: Any) -> object:
-    """Mark the instructions of a tape that are tame, and so is all that they depend on.
-
-    Args:
-        store: The tape.
-        marks: An array of int32 for its first instructions, where 1 is written for those, and 0 for others.
-    """
+    """Write 1 to `marks` (int32) for each instruction that is tame and depends only on tame ones, else 0."""
     known: _Known = _Known(store, marks)
     i: cython.int
     for i in range(len(marks)):
@@ -78,11 +72,9 @@ def mark_tame(store: InstructionStore, marks: Any) -> object:
 
 @cython.cfunc
 def mark_risky(store: InstructionStore, marks: Any) -> object:
-    """Mark the instructions of a tape that are nan if an index is out of range. Calls are not tame, and not marked.
+    """Write 1 to `marks` (int32 zeros) for each instruction that an out-of-range index makes nan.
 
-    Args:
-        store: The tape.
-        marks: An array of int32 for its first instructions, zeros, where 1 is written for those.
+    Calls are skipped: they are not tame.
     """
     risky: cython.p_int = c_compat.integers(marks)
     i: cython.int
@@ -101,12 +93,12 @@ def mark_risky(store: InstructionStore, marks: Any) -> object:
 @cython.final
 @cython.cclass
 class _Known:
-    """What is known of the numbers of a tape."""
+    """Bits known about the values of a tape."""
 
     _store: InstructionStore
     bits: cython.p_int  # by index
-    _largest_of: dict  # by index of a maximum, the indices that it is the largest of
-    _left: cython.Py_ssize_t  # how many instructions may still be looked at in trees, so that the time stays linear
+    _largest_of: dict  # maps a maximum to the indices of the numbers it is taken over
+    _left: cython.Py_ssize_t  # tree visits that remain; the limit keeps the time linear
 
     def __init__(self, store: InstructionStore, marks: Any) -> None:
         self._store = store
@@ -117,7 +109,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def of(self, i: cython.int) -> cython.int:
-        """Return what is known of an instruction, given what is known of those before it."""
+        """Return the bits of an instruction, given the bits of the instructions before it."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _constant:
@@ -128,7 +120,7 @@ class _Known:
             return _TAME
         if opcode == _call:
             return 0
-        if opcode in (_less, _less_equal, _equal):  # 1 or 0, whatever their operands are, and no partials
+        if opcode in (_less, _less_equal, _equal):  # 1 or 0 for any operands; no partials
             return _TAME | _NOT_NEGATIVE
         x: cython.int = self.bits[store.x[i]]
         y: cython.int = self.bits[store.y[i]] if evaluate.arity(opcode) > 1 else _TAME
@@ -141,7 +133,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bounds(self, i: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the bounds of an instruction that is tame for finite operands, of which this is known."""
+        """Return the bounds of an instruction that is tame for finite operands, given the operands' bits."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _add:
@@ -163,7 +155,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_wild(self, i: cython.int, x: cython.int, y: cython.int, tame: cython.int) -> cython.int:
-        """Return what is known of an instruction that is not tame for all finite operands. `tame`: if these are."""
+        """Return the bits of an instruction that is not tame for all finite operands; `tame`: operands are tame."""
         store: InstructionStore = self._store
         opcode: cython.int = store.opcode[i]
         if opcode == _exp:
@@ -181,7 +173,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_table(self, i: cython.int) -> cython.int:
-        """Return what is known of all entries of a table and of the index, if that is in range."""
+        """Return the bits shared by all entries of a table and the index, assuming it is in range."""
         found: cython.int = self.bits[self._store.x[i]] & _TAME | _BOUNDS
         for entry in self._store.tables[self._store.y[i]]:
             found &= self.bits[cython.cast(cython.int, entry)]
@@ -190,7 +182,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _of_difference(self, i: cython.int) -> cython.int:
-        """Return whether a difference is no more than 0: a number minus the largest of some, and it among them."""
+        """Return whether a difference is <= 0: a number minus the maximum of numbers that include it."""
         x: cython.int = self._store.x[i]
         y: cython.int = self._store.y[i]
         if self.bits[x] & _NOT_POSITIVE and self.bits[y] & _NOT_NEGATIVE:
@@ -198,7 +190,7 @@ class _Known:
         if not self.bits[x] & self.bits[y] & _TAME:
             return 0
         store: InstructionStore = self._store
-        if store.opcode[y] == _add:  # of the largest and something that is not negative
+        if store.opcode[y] == _add:  # the maximum plus a nonnegative number
             if self.bits[store.x[y]] & _NOT_NEGATIVE:
                 y = store.y[y]
             elif self.bits[store.y[y]] & _NOT_NEGATIVE:
@@ -207,7 +199,7 @@ class _Known:
         return _NOT_POSITIVE if x == y or (store.opcode[y] == _maximum and x in self._among(y)) else 0
 
     def _among(self, root: int) -> set[int]:
-        """The indices of the numbers that one is the largest of."""
+        """Return the indices of the numbers that a maximum is taken over."""
         found: set[int] | None = self._largest_of.get(root)
         if found is None:
             found = self._largest_of[root] = self._leaves(root, _maximum)
@@ -216,7 +208,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(-1)
     def _bare(self, i: cython.int) -> cython.int:
-        """Return the number that one is equal to, where all are finite: without what guards against infinity."""
+        """Strip guards against infinity and `stop_gradient`; return the number inside."""
         store: InstructionStore = self._store
         while True:
             if store.opcode[i] == _where and self._guards(store.x[i], store.y[i]):
@@ -229,7 +221,7 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _guards(self, condition: cython.int, i: cython.int) -> cython.bint:
-        """Return whether a condition is that a number, which is tame, is not infinite."""
+        """Return whether a condition is `abs(i) < inf` for a tame number `i`."""
         store: InstructionStore = self._store
         if store.opcode[condition] != _less or not self.bits[i] & _TAME:
             return False
@@ -240,7 +232,7 @@ class _Known:
         return store.opcode[size] == _abs and store.x[size] == i
 
     def _leaves(self, root: cython.int, opcode: cython.int) -> set[int]:
-        """The indices of what is added up, or compared, by a tree of such instructions; none after too many looks."""
+        """Return the leaves of a tree of additions or maximums; an empty set once the visit limit is exceeded."""
         store: InstructionStore = self._store
         found: set[int] = set()
         seen: set[int] = set()
@@ -261,13 +253,13 @@ class _Known:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_at_least_minus_1(self, i: cython.int) -> cython.bint:
-        """Return whether an exponent is a constant for which powers are no larger than a quotient."""
+        """Return whether an exponent is a constant >= -1."""
         return self._store.opcode[i] == _constant and self._store.number(i) >= -1.0
 
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_above_0(self, i: cython.int) -> cython.bint:
-        """Return whether a number is kept away from 0."""
+        """Return whether a number is bounded away from 0."""
         if not self.bits[i] & (_ABOVE_0 | _LOOKED_AT) and self.bits[i] & _NOT_NEGATIVE:
             self.bits[i] |= _LOOKED_AT
             if self._has_exponential_of_0(i):
@@ -275,7 +267,7 @@ class _Known:
         return self.bits[i] & _ABOVE_0 != 0
 
     def _has_exponential_of_0(self, total: cython.int) -> bool:
-        """Whether a sum of what is not negative has, for all numbers of which one is the largest, exp(x - largest)."""
+        """Return whether a sum of nonnegative numbers contains exp(x - largest) for every x in the maximum."""
         store: InstructionStore = self._store
         minuends: dict[int, set[int]] = {}
         for leaf in self._leaves(total, _add):
@@ -293,7 +285,7 @@ class _Known:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_constant(number: cython.double) -> cython.int:
-    """Return what is known of a constant."""
+    """Return the bits of a constant."""
     if not math.isfinite(number):
         return 0
     if number <= 0.0:
@@ -307,7 +299,7 @@ def _of_constant(number: cython.double) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_sum(x: cython.int, y: cython.int) -> cython.int:
-    """Return the bounds of a sum of numbers of which this is known."""
+    """Return the bounds of a sum of numbers with these bits."""
     if x & y & _NOT_NEGATIVE:
         return _NOT_NEGATIVE | (x | y) & (_ABOVE_0 | _AT_LEAST_1)
     return x & y & _NOT_POSITIVE
@@ -316,7 +308,7 @@ def _of_sum(x: cython.int, y: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _of_product(x: cython.int, y: cython.int) -> cython.int:
-    """Return the sign of a product of numbers of which this is known."""
+    """Return the sign bits of a product of numbers with these bits."""
     found: cython.int = 0
     if x & y & (_NOT_NEGATIVE | _NOT_POSITIVE):
         found |= _NOT_NEGATIVE

@@ -1,1 +1,1 @@
-"""Instructions that hold programs: loops, branches and batches."""
+"""Calls: instructions that run programs (loops, switches, batches)."""

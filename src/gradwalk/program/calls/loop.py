@@ -1,13 +1,14 @@
-"""`Loop`: a loop as one instruction of a program, whose step is a program itself.
+"""`Loop`: one instruction that runs a loop, whose step is a program.
 
-Its derivatives are loops again. Forward mode is the loop of a step that carries numbers and tangents. Reverse mode is
-`LoopVjp`: the loop is run, keeping carries, and then its steps are gone back. That is linear in the adjoints of the
-results, so its own derivatives are those of forward mode: with y the results, v tangents and s seeds,
+The derivatives of a loop are loops. Forward mode is a loop over primals and tangents. Reverse mode is `LoopVjp`: it
+runs the loop with checkpoints and then visits the steps in reverse order. `LoopVjp` is linear in the cotangents of the
+results, so its own derivatives reduce to forward mode. Let y be the results, s their cotangents, and grad the gradient
+with respect to the loop's operands. Then
 
-    d/dt of the adjoints of s*y  =  the adjoints of s*dy + ds*y      (forward over reverse)
-    the adjoints of v * (adjoints of s*y)  =  those of s*dy, and dy for the seeds      (reverse over reverse)
+    d/dt grad(s . y)  =  grad(s . dy + ds . y)                          (forward over reverse)
+    grad(v . grad(s . y))  =  grad(s . dy); its gradient by s is dy     (reverse over reverse)
 
-where dy are the tangents that the loop makes of v, or dt: two kinds of instructions are enough for any order.
+where dy is the tangent of y along dt, or along v. So two kinds of instructions suffice for derivatives of any order.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from gradwalk.program.tape import Tape
 from gradwalk.program.tracing.trace import Indices
 
 _LARGEST = 2**31 - 1  # indices are int32
-_MOST_STEPS = 2**53  # that a float counts
+_MOST_STEPS = 2**53  # largest count that a float represents exactly
 
 
 class Sizes(NamedTuple):
-    """How many numbers there are of each kind.
+    """Sizes of the loop's operand groups, in numbers.
 
     Attributes:
-        carry: That go round.
-        fixed: That are the same in all steps.
-        row: That each step takes of what is gone through.
-        out: That each step gives.
+        carry: Size of the carry.
+        fixed: Size of the constants, which are the same in all steps.
+        row: Size of each step's slice of xs.
+        out: Size of each step's slice of ys.
     """
 
     carry: int
@@ -51,22 +52,22 @@ class Sizes(NamedTuple):
 
     @property
     def input_names(self) -> list[str]:
-        """What the inputs of a step are called."""
+        """Names of the inputs of a step."""
         return ["i", *_names("c", self.carry), *_names("f", self.fixed), *_names("x", self.row)]
 
 
 class Loop(Call):
-    """A loop as a call, from the first carry, what is fixed, and all rows to the last carry, and what all steps give.
+    """A loop: maps (carry, constants, xs) to (carry, ys), as `jax.lax.scan` does.
 
     Args:
-        body: The program of a step. Its inputs are the count, the carry, what is fixed, and the step's row; its outputs
-            the next carry, and what the step gives.
-        sizes: How many numbers there are of each kind.
+        body: The program of a step: maps (count, carry, constants, xs slice) to (carry, ys slice).
+        sizes: Sizes of the operand groups.
         first: The count of the first step.
-        steps: How many steps there are, or, with a condition, may be; None for any number.
-        condition: The program that tells from the carry and what is fixed whether there is another step: 0 where there
-            is none. None where `steps` says.
-        memory: How many carries are kept for the way back: None for all, "sqrt", "binomial", or a number.
+        steps: The number of steps, or with a condition the maximum number; None for no maximum.
+        condition: A program of carry and constants; the loop ends when it returns 0. None if `steps` is the number of
+            steps.
+        memory: Checkpoint policy of the reverse pass: None keeps the carries of all steps; "sqrt", "binomial", or the
+            number of carries to keep.
     """
 
     name = "loop"
@@ -89,8 +90,8 @@ class Loop(Call):
         self.inputs = sizes.carry + sizes.fixed + sizes.row * (steps or 0)
         self.outputs = sizes.carry + sizes.out * (steps or 0)
         self.parts = (self.body,) if self.condition is None else (self.body, self.condition)
-        most = "" if steps is None else f", at most {steps} times"
-        self.described = f"as long as a condition holds{most}" if condition else f"{steps} times, from i = {first} on"
+        most = "" if steps is None else f", at most {steps} steps"
+        self.described = f"while a condition holds{most}" if condition else f"{steps} steps from i = {first}"
         self.shown_parts = list(zip(("step", "condition"), self.parts, strict=False))
         self.runner = LoopRunner(
             Interpreter(body.code),
@@ -107,7 +108,7 @@ class Loop(Call):
         return Loop, (self.body, self.sizes, self.first, self.steps, self.condition, self.memory)
 
     def backends(self, known: set[int]) -> dict[str, str]:
-        """Return what runs its parts: see `Call.backends`."""
+        """Return the backends of the parts: see `Call.backends`."""
         found = prefix_keys("step", self.runner.body.backends_beside(known))
         if self.runner.condition is None:
             return found
@@ -115,7 +116,7 @@ class Loop(Call):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What files hold of it besides its programs."""
+        """Everything besides the programs that a program file stores."""
         return {**self.sizes._asdict(), "first": self.first, "steps": self.steps, "checkpoint": self.memory}
 
     def numbers(self, operands: Floats) -> Floats:
@@ -126,45 +127,34 @@ class Loop(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append the way back, and return the indices of the adjoints of the operands: see `Call.vjp_needed`."""
+        """Append the reverse pass; return the indices of the operands' cotangents: see `Call.vjp_needed`."""
         return append_call(self.back(self.step_inputs(wanted)), tape, [*operands, *instantiate_zeros(tape, adjoints)])
 
     def step_inputs(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
-        """Return for which inputs of a step adjoints are asked for: for a row, those of any of its steps.
+        """Map a flag per loop operand to a flag per step input except the count.
 
-        Args:
-            wanted: For each operand of the loop, whether its adjoint is asked for.
-
-        Returns:
-            The same for the carry, what is fixed, and a row.
+        The flags say whether a cotangent is needed. An input from xs is needed if it is needed in any step.
         """
         rows = self.sizes.carry + self.sizes.fixed
         return (*wanted[:rows], *(any(wanted[i :: self.sizes.row]) for i in range(rows, rows + self.sizes.row)))
 
     @property
     def all_inputs(self) -> tuple[bool, ...]:
-        """What `step_inputs` returns where all adjoints are asked for."""
+        """The result of `step_inputs` if all cotangents are needed."""
         return (True,) * (len(self.body.input_names) - 1)
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the loop that makes tangents, and return their indices: see `Call.jvp`."""
+        """Append the loop over primals and tangents; return the indices of the tangents: see `Call.jvp`."""
         results = append_call(self.dual, tape, self.paired(operands, instantiate_zeros(tape, tangents)))
         return self.parted(results)[1]
 
     def back(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """Return the way back.
-
-        Args:
-            wanted: For each input of a step but the count, whether its adjoint is asked for.
-
-        Returns:
-            The way back, which is the same for the same inputs.
-        """
+        """Return the cached reverse pass; `wanted` has a flag per step input except the count, as in `step_inputs`."""
         return self._backs.setdefault(wanted, LoopVjp(self, wanted))
 
     @cached_property
     def dual(self) -> Loop:
-        """The loop whose numbers are each followed, kind by kind, by their tangents."""
+        """The loop over primals and tangents: in each operand group the primals come first, then the tangents."""
         carry, fixed, row, out = self.sizes
         tape = Tape()
         count = tape.input()
@@ -179,7 +169,7 @@ class Loop(Call):
         return Loop(body, sizes, self.first, self.steps, self._condition_of_dual(), self.memory)
 
     def _condition_of_dual(self) -> Program | None:
-        """The condition as a program of numbers and tangents, of which it looks at the numbers."""
+        """Return the condition as a program of primals and tangents that ignores the tangents."""
         if self.condition is None:
             return None
         tape = Tape()
@@ -192,15 +182,15 @@ class Loop(Call):
 
     @cached_property
     def weight(self) -> float:
-        """How many instructions it is without calls."""
+        """Number of instructions after inlining; infinite without a maximum number of steps."""
         if self.steps is None:
             return math.inf
         chosen = 2 * self.sizes.carry if self.condition else 0
         step = weight(self.body) + chosen + (weight(self.condition) if self.condition else 0.0)
-        return self.steps * max(step, 1.0)  # steps without instructions take time, too
+        return self.steps * max(step, 1.0)  # empty steps take time, too
 
     def flat(self) -> Program:
-        """Return the loop as one program: all steps that there may be, of which those after the end are left out."""
+        """Unroll the loop to its maximum number of steps; steps after the end do not change the carry."""
         assert self.steps is not None
         tape = Tape()
         carry_size, fixed_size, row, _ = self.sizes
@@ -215,74 +205,42 @@ class Loop(Call):
             results = tape.inline(self.body, [count, *carry, *fixed, *taken])
             out += results[carry_size:]
             carry = _chosen(tape, goes_on, results[:carry_size], carry) if self.condition else results[:carry_size]
-        if self.condition:  # nan where the condition still holds, and so are all derivatives: what is chosen has none
+        if self.condition:  # if the condition still holds, multiply by nan, so that derivatives become nan, too
             goes_on = self._goes_on(tape, goes_on, carry, fixed)
             [factor] = _chosen(tape, goes_on, [tape.constant(math.nan)], [tape.constant(1.0)])
             carry = [tape.append("mul", number, factor) for number in carry]
         return tape.program([*carry, *out])
 
     def _goes_on(self, tape: Tape, goes_on: int, carry: Indices, fixed: Indices) -> int:
-        """Append whether there is another step, where there has been one so far."""
+        """Append whether there is another step, given whether there was one before."""
         if self.condition is None:
             return goes_on
         [holds] = tape.inline(self.condition, [*carry, *fixed])
         return tape.append("where", goes_on, holds, tape.constant(0.0))
 
     def paired(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Return the operands of `dual`: those of the loop, kind by kind and row by row, with their tangents.
-
-        Args:
-            numbers: The indices of the loop's operands.
-            tangents: Those of their tangents.
-
-        Returns:
-            The indices.
-        """
+        """Interleave the loop's operands with their tangents, in the order of the operands of `dual`."""
         carry, fixed, row, _ = self.sizes
         return _interleaved(numbers, tangents, [carry, fixed], row)
 
     def paired_results(self, numbers: Sequence[int], tangents: Sequence[int]) -> Indices:
-        """Return what belongs to the loop's results and to their tangents in the order of the results of `dual`.
-
-        Args:
-            numbers: What belongs to the results.
-            tangents: What belongs to their tangents.
-
-        Returns:
-            All of it.
-        """
+        """Interleave the loop's results with their tangents, in the order of the results of `dual`."""
         return _interleaved(numbers, tangents, [self.sizes.carry], self.sizes.out)
 
     def parted(self, results: Sequence[int]) -> tuple[Indices, Indices]:
-        """Part the results of `dual`: those of the loop, and their tangents.
-
-        Args:
-            results: The indices of the results of `dual`.
-
-        Returns:
-            The indices of both.
-        """
+        """Split the results of `dual` into primals and tangents."""
         return _parted(results, [self.sizes.carry], self.sizes.out)
 
     def parted_operands(self, adjoints: Sequence[int]) -> tuple[Indices, Indices]:
-        """Part what belongs to the operands of `dual`: to those of the loop, and to their tangents.
-
-        Args:
-            adjoints: The indices, in the order of the operands of `dual`.
-
-        Returns:
-            The indices of both.
-        """
+        """Split a sequence in the order of the operands of `dual` into primals and tangents."""
         carry, fixed, row, _ = self.sizes
         return _parted(adjoints, [carry, fixed], row)
 
 
 class LoopVjp(Call):
-    """The way back through a loop: from its operands and the adjoints of its results to the adjoints of its operands.
+    """Reverse pass of a loop: maps (operands, cotangents of results) to cotangents of operands.
 
-    Args:
-        loop: The loop.
-        wanted: For each input of a step but the count, whether its adjoint is asked for. Others may be 0.
+    `wanted` has a flag per step input except the count. Cotangents that are not wanted may be 0.
     """
 
     name = "loop'"
@@ -294,27 +252,27 @@ class LoopVjp(Call):
         self.inputs = loop.inputs + loop.outputs
         self.outputs = loop.inputs
         self.parts = loop.parts
-        self.described = f"the way back through a loop, {loop.described}"
+        self.described = f"reverse pass of a loop, {loop.described}"
 
     def __repr__(self) -> str:
-        return f"<the way back through {self.loop!r}>"
+        return f"<reverse pass of {self.loop!r}>"
 
     def __reduce__(self) -> Any:
         return LoopVjp, (self.loop, self.wanted)
 
     @property
     def shown_parts(self) -> Sequence[tuple[str, Program]]:  # type: ignore[override]
-        """The programs that are shown of it: those of the loop, and the step back."""
+        """The programs that listings show: the loop's programs and the reverse step."""
         return [*self.loop.shown_parts, ("step back", self.body)]
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What files hold of it besides the loop's programs."""
+        """Everything besides the loop's programs that a program file stores."""
         return {**self.loop.settings, "wanted": [i for i, is_wanted in enumerate(self.wanted) if is_wanted]}
 
     @cached_property
     def body(self) -> Program:
-        """The program of a step: see `LoopRunner.backward`."""
+        """The program of a reverse step: see `LoopRunner.backward`."""
         carry, fixed, row, out = self.loop.sizes
         tape = Tape()
         count = tape.input()
@@ -335,15 +293,15 @@ class LoopVjp(Call):
 
     @cached_property
     def weight(self) -> float:
-        """How many instructions it is without calls, by what the way back usually is."""
+        """Estimated number of instructions after inlining: 4 times the loop's."""
         return 4 * self.loop.weight
 
     def flat(self) -> Program:
-        """Return the way back as one program: reverse mode of all steps."""
+        """Unroll the reverse pass to a program: reverse mode of all steps."""
         return vjp_program(inline_calls(self.loop.flat()))
 
     def backends(self, known: set[int]) -> dict[str, str]:
-        """Return what runs its parts: see `Call.backends`."""
+        """Return the backends of the parts: see `Call.backends`."""
         return self.loop.backends(known) | prefix_keys("step back", self._interpreter.backends_beside(known))
 
     @cached_property
@@ -361,7 +319,7 @@ class LoopVjp(Call):
     def vjp_needed(
         self, tape: Tape, operands: Indices, base: int, adjoints: Indices, wanted: Sequence[bool]
     ) -> Indices:
-        """Append what the adjoints of the operands and seeds are: reverse over reverse, as the module says."""
+        """Append the cotangents of the operands and seeds: reverse over reverse, see the module docstring."""
         loop = self.loop
         split = len(operands) - loop.outputs
         numbers, seeds = operands[:split], operands[split:]
@@ -373,7 +331,7 @@ class LoopVjp(Call):
         return [*of_numbers, *of_seeds]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append what the tangents of the results are: forward over reverse, as the module says."""
+        """Append the tangents of the results: forward over reverse, see the module docstring."""
         loop = self.loop
         split = len(operands) - loop.outputs
         pushed = instantiate_zeros(tape, tangents)
@@ -383,14 +341,14 @@ class LoopVjp(Call):
         return of_numbers
 
     def _of_dual(self, wanted: tuple[bool, ...]) -> LoopVjp:
-        """The way back through the loop with tangents, for the adjoints of some of the numbers, and of no tangents."""
+        """Return the reverse pass of `dual` for the wanted primals and no tangents."""
         carry, fixed, _, _ = self.loop.sizes
         parts = wanted[:carry], wanted[carry : carry + fixed], wanted[carry + fixed :]
         return self.loop.dual.back(tuple([flag for part in parts for flag in (*part, *(False,) * len(part))]))
 
 
 def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
-    """For each input of a step but the count, whether it depends on one whose adjoint is asked for, or is one."""
+    """Return for each step input except the count whether it is wanted or depends on one that is."""
     carry = loop.sizes.carry
     active = list(wanted)
     code = loop.body.code
@@ -403,36 +361,38 @@ def _active(loop: Loop, wanted: Sequence[bool]) -> list[bool]:
 
 
 def loop_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Loop:
-    """Read a loop from a file: see `gradwalk.program.code.call_registry`."""
+    """Read a loop from a program file: see `gradwalk.program.code.call_registry`."""
     known = [*Sizes._fields, "first", "steps", "checkpoint"]
     if sorted(settings) != sorted(known):
-        raise ProgramError(f"a loop has the settings {', '.join(known)}, not {', '.join(map(repr, settings))!s:.60}")
+        raise ProgramError(
+            f"the settings of a loop must be {', '.join(known)}, got {', '.join(map(repr, settings))!s:.60}"
+        )
     sizes = Sizes(*[_whole(settings, name) for name in Sizes._fields])
     first, memory = _whole(settings, "first", -_MOST_STEPS, _MOST_STEPS), settings["checkpoint"]
     steps = None if settings["steps"] is None else _whole(settings, "steps", 0, _MOST_STEPS)
     if memory not in (None, "sqrt", "binomial"):
         _whole(settings, "checkpoint", 1, _MOST_STEPS)
     if not 1 <= len(parts) <= 2 or (steps is None and (len(parts) == 1 or sizes.row or sizes.out)):
-        raise ProgramError("a loop has the program of its step; and that of its condition, or steps where it has rows")
+        raise ProgramError("a loop must have a step program, and steps unless it has a condition and neither xs nor ys")
     body, *condition = parts
     numbers, said = (body.inputs, len(body.outputs)), (1 + sum(sizes) - sizes.out, sizes.carry + sizes.out)
     if numbers != said:
-        raise ProgramError(f"the step of a loop takes and gives {numbers} numbers, where its sizes say {said}")
+        raise ProgramError(f"the step of a loop must have {said} inputs and outputs, as its sizes say, got {numbers}")
     if condition and (condition[0].inputs, len(condition[0].outputs)) != (sizes.carry + sizes.fixed, 1):
-        raise ProgramError("the condition of a loop takes the carry and what is fixed, and gives one number")
+        raise ProgramError("the condition of a loop must take the carry and the constants, and return one number")
     if (sizes.row + sizes.out + 1) * (steps or 0) > _LARGEST and (sizes.row or sizes.out):
-        raise ProgramError("a loop has more operands or results than can be counted")
+        raise ProgramError(f"(row + out + 1) * steps of a loop must be at most {_LARGEST}")
     return Loop(trusted(body), sizes, first, steps, trusted(condition[0]) if condition else None, memory)
 
 
 def loop_vjp_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> LoopVjp:
-    """Read the reverse pass of a loop from a file: see `gradwalk.program.code.call_registry`."""
+    """Read the reverse pass of a loop from a program file: see `gradwalk.program.code.call_registry`."""
     wanted = settings.get("wanted")
     loop = loop_from_file(parts, {name: setting for name, setting in settings.items() if name != "wanted"})
     count = len(loop.all_inputs)
     if not isinstance(wanted, list) or not all(type(i) is int and 0 <= i < count for i in wanted):
         raise ProgramError(
-            f"the way back through a loop has no list of the inputs of a step that are wanted: {wanted!r:.60}"
+            f'"wanted" of loop_back must be a list of indices of step inputs below {count}, got {wanted!r:.60}'
         )
     return loop.back(tuple([i in wanted for i in range(count)]))
 
@@ -440,12 +400,12 @@ def loop_vjp_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Lo
 def _whole(settings: Mapping[str, Any], name: str, least: int = 0, most: int = _LARGEST) -> int:
     number = settings[name]
     if type(number) is not int or not least <= number <= most:
-        raise ProgramError(f"{name} of a loop is {number!r:.60}, not a whole number from {least} on")
+        raise ProgramError(f"{name} of a loop must be an integer from {least} to {most}, got {number!r:.60}")
     return number
 
 
 def _named(program: Program, names: list[str]) -> Program:
-    """The program with these names of its inputs; the same one where it has them."""
+    """Return the program with these input names; the same program if it has them."""
     return program if list(program.input_names) == names else program.named(names, [])
 
 
@@ -454,12 +414,12 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _chosen(tape: Tape, condition: int, numbers: Indices, others: Indices) -> Indices:
-    """Append which of two stands where a condition holds, number by number."""
+    """Append `where(condition, x, y)` for each pair (x, y)."""
     return [tape.append("where", condition, x, y) for x, y in zip(numbers, others, strict=True)]
 
 
 def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int], row: int) -> Indices:
-    """Two sequences as one: group by group the first and then the second, and the rest row by row."""
+    """Interleave two sequences: for each group, and then each row, the first sequence's part and the second's."""
     found: Indices = []
     for part in _parts(len(first), groups, row):
         found += [*first[part], *second[part]]
@@ -467,7 +427,7 @@ def _interleaved(first: Sequence[int], second: Sequence[int], groups: list[int],
 
 
 def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, Indices]:
-    """The two sequences that `_interleaved` has made one."""
+    """Undo `_interleaved`."""
     first: Indices = []
     second: Indices = []
     for part in _parts(len(both) // 2, groups, row):
@@ -478,7 +438,7 @@ def _parted(both: Sequence[int], groups: list[int], row: int) -> tuple[Indices, 
 
 
 def _parts(length: int, groups: list[int], row: int) -> list[slice]:
-    """The groups as slices, and the rows behind them."""
+    """Return slices for the groups, followed by slices for the rows."""
     bounds = [0]
     for group in groups:
         bounds.append(bounds[-1] + group)

@@ -1,4 +1,4 @@
-"""The derivatives of a program, as programs."""
+"""Build derivative programs, inline calls, and replace calls that cannot be saved."""
 
 from __future__ import annotations
 
@@ -13,27 +13,13 @@ from gradwalk.program.tracing.trace import Indices
 
 
 def vjp_program(program: Program) -> Program:
-    """Return a program's reverse mode.
-
-    Args:
-        program: The program.
-
-    Returns:
-        The program from its inputs and the adjoints of its outputs to the adjoints of its inputs.
-    """
+    """Return the VJP as a program: maps (inputs, cotangents of outputs) to cotangents of inputs."""
     tape, inputs, outputs = to_tape(program)
     return tape.program(tape.reverse([(output, tape.input()) for output in outputs], inputs))
 
 
 def jvp_program(program: Program) -> Program:
-    """Return a program's forward mode.
-
-    Args:
-        program: The program.
-
-    Returns:
-        The program from its inputs and their tangents to the tangents of its outputs.
-    """
+    """Return the JVP as a program: maps (inputs, tangents of inputs) to tangents of outputs."""
     tape, inputs, outputs = to_tape(program)
     return tape.program(tape.forward([(index, tape.input()) for index in inputs], outputs))
 
@@ -42,26 +28,12 @@ MOST_UNROLLED = 2_000_000  # instructions
 
 
 def weight(program: Program) -> float:
-    """Return how many instructions a program is without calls.
-
-    Args:
-        program: The program.
-
-    Returns:
-        The number; infinite where a call is no such program.
-    """
+    """Return the number of instructions after inlining; infinite if a call cannot be inlined."""
     return len(program) + sum(function.weight for function, _ in program.calls)
 
 
 def inline_calls(program: Program) -> Program:
-    """Return a program in which loops and choices are replaced by their instructions, unless these are too many.
-
-    Args:
-        program: The program.
-
-    Returns:
-        A program that computes the same, with the same names.
-    """
+    """Return the program with loops and switches inlined, unless they have more than MOST_UNROLLED instructions."""
     weights = [function.weight for function, _ in program.calls if function.weight < math.inf]
     if not weights or sum(weights) > MOST_UNROLLED:
         return program
@@ -72,26 +44,19 @@ def inline_calls(program: Program) -> Program:
 
 
 def portable(code: Code) -> Code:
-    """Return a program whose calls are all of kinds that files know, as far as there is one.
-
-    Args:
-        code: The program.
-
-    Returns:
-        A program that computes the same; the same one if its calls are of such kinds.
-    """
+    """Return an equivalent program whose calls can be saved, as far as possible; the same one if they all can."""
     return _Portable().program(code)
 
 
 class _Portable:
-    """Replaces calls that files do not know. A program or call that is shared is replaced once."""
+    """Replaces calls that cannot be saved. Replaces each shared program or call only once."""
 
     def __init__(self) -> None:
-        self._programs: dict[int, tuple[Code, Code]] = {}  # by its id, each program and its replacement
-        self._calls: dict[int, Program | None] = {}  # by its id, the replacement of each call
+        self._programs: dict[int, tuple[Code, Code]] = {}  # by id: each program (kept alive) and its replacement
+        self._calls: dict[int, Program | None] = {}  # by id: the replacement of each call
 
     def program(self, code: Code) -> Code:
-        """Return what replaces a program."""
+        """Return the replacement of a program."""
         if id(code) not in self._programs:
             self._programs[id(code)] = code, self._replaced(code)
         return self._programs[id(code)][1]
@@ -106,7 +71,7 @@ class _Portable:
         return program.named(list(code.input_names), list(code.output_names)).code
 
     def _call(self, call: Any) -> Program | None:
-        """Return what replaces a call; None if files know it and all programs that it consists of."""
+        """Return the replacement of a call; None if the call and the programs inside it can be saved."""
         if id(call) not in self._calls:
             self._calls[id(call)] = self._of_known_calls(call)
         return self._calls[id(call)]
@@ -126,14 +91,7 @@ class _Portable:
 
 
 def to_tape(program: Program) -> tuple[Tape, Indices, Indices]:
-    """Return a tape with the instructions of a program.
-
-    Args:
-        program: The program.
-
-    Returns:
-        The tape, and the indices of the program's inputs and outputs on it.
-    """
+    """Return a tape with a program's instructions, and the indices of the program's inputs and outputs."""
     tape = Tape()
     inputs = [tape.input() for _ in range(program.inputs)]
     return tape, inputs, tape.inline(program, inputs)

@@ -1,4 +1,4 @@
-"""`Switch`: a choice between programs as one instruction. On numbers the chosen one is run, and no other."""
+"""`Switch`: one instruction that selects one of several programs. Only the selected program runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from gradwalk.program.tracing.trace import Indices
 
 
 class Switch(Call):
-    """A choice as a call. Its operands are the number of a program, and what all programs take.
+    """Call that runs one of several programs. Its operands are the index and the operands of the programs.
 
-    Args:
-        branches: The programs, which have equally many inputs, and equally many outputs. Below 0 the first one is run,
-            beyond the last the last one; where the number is nan all results are nan.
+    An index below 0 selects the first program, an index past the end the last one; a nan index gives nan results. All
+    `branches` have the same number of inputs and of outputs.
     """
 
     name = "switch"
@@ -33,23 +32,23 @@ class Switch(Call):
 
     def __init__(self, branches: Sequence[Program]) -> None:
         self.branches = self.parts = tuple(branches)
-        self.described = f"one of {len(self.branches)} programs, by the first operand"
+        self.described = f"one of {len(self.branches)} programs, selected by the first operand"
         self.shown_parts = [(f"branch {i}", branch) for i, branch in enumerate(self.branches)]
         self.inputs = 1 + self.branches[0].inputs
         self.outputs = len(self.branches[0].outputs)
 
     def backends(self, known: set[int]) -> dict[str, str]:
-        """Return what runs its programs: see `Call.backends`."""
+        """Return the backend of each program: see `Call.backends`."""
         found: dict[str, str] = {}
         for part, branch in self.shown_parts:
             found |= prefix_keys(part, branch.interpreter.backends_beside(known))
         return found
 
     def __repr__(self) -> str:
-        return f"<choice between {len(self.branches)} programs>"
+        return f"<switch over {len(self.branches)} programs>"
 
     def numbers(self, operands: Floats) -> Floats:
-        """Return the results for numbers: see `Call.numbers`."""
+        """Return the results of the selected program for numbers."""
         index = float(operands[0])
         if math.isnan(index):
             return numpy.full(self.outputs, math.nan)
@@ -58,11 +57,11 @@ class Switch(Call):
         return results
 
     def vjp(self, tape: Tape, operands: Indices, base: int, adjoints: Indices) -> Indices:
-        """Append the choice between the adjoints of the programs, and return their indices: see `Call.vjp`."""
+        """Append the switch over the branches' VJPs; return the indices of the operands' cotangents."""
         return [NO_INDEX, *append_call(self._back, tape, [*operands, *instantiate_zeros(tape, adjoints)])]
 
     def jvp(self, tape: Tape, operands: Indices, base: int, tangents: Indices) -> Indices:
-        """Append the choice between the tangents of the programs, and return their indices: see `Call.jvp`."""
+        """Append the switch over the branches' JVPs; return the indices of the results' tangents."""
         return append_call(self._forward, tape, [*operands, *instantiate_zeros(tape, tangents[1:])])
 
     @cached_property
@@ -75,11 +74,11 @@ class Switch(Call):
 
     @cached_property
     def weight(self) -> float:
-        """How many instructions it is without calls."""
+        """Number of instructions after inlining."""
         return sum(map(weight, self.branches)) + self.outputs
 
     def flat(self) -> Program:
-        """Return the choice as one program, in which all are computed."""
+        """Return the switch as one program that computes every branch and selects the results."""
         tape = Tape()
         index = tape.input()
         inputs = [tape.input() for _ in range(self.branches[0].inputs)]
@@ -96,11 +95,11 @@ class Switch(Call):
 
 
 def switch_from_file(parts: Sequence[Code], settings: Mapping[str, Any]) -> Switch:
-    """Read a choice from a file: see `gradwalk.program.code.call_registry`."""
+    """Read a switch from a program file: see `gradwalk.program.code.call_registry`."""
     if settings:
-        raise ProgramError(f"a switch has no settings, and here it has {min(settings)!r:.60}")
+        raise ProgramError(f"a switch must have no settings, got {min(settings)!r:.60}")
     if not parts:
-        raise ProgramError("a switch has no programs: it has at least one")
+        raise ProgramError("a switch must have at least one program, got none")
     if len({(part.inputs, len(part.outputs)) for part in parts}) > 1:
-        raise ProgramError("the programs of a switch differ in how many inputs or outputs they have")
+        raise ProgramError("the programs of a switch must have the same numbers of inputs and outputs")
     return Switch([trusted(part) for part in parts])

@@ -1,4 +1,4 @@
-"""Recording the parts of a loop, each by itself, as programs; what they use from outside becomes fixed."""
+"""Trace the functions of a loop or branch as programs. Values from the enclosing scope become constants (`fixed`)."""
 
 from __future__ import annotations
 
@@ -19,24 +19,22 @@ from gradwalk.trees.tree import TreeDef, flatten, scalars
 from gradwalk.value.modes import RecordingError, is_staging, refusals_here, refuses_nans, without_numbers
 from gradwalk.value.value import Value
 
-# NumPy and functions written in C raise one of these in place of the `RecordingError` that `__index__` has raised.
+# NumPy and C functions may replace the `RecordingError` raised by `__index__` with one of these.
 _IN_PLACE_OF_REFUSALS = TypeError, ValueError, LookupError
 
 
 class Part:
-    """A function of a loop that has been recorded: its step, or its condition.
+    """A traced function of a loop: its step or its condition.
 
-    Args:
-        f: The function.
-        *args: Trees of numbers that it is called with. Only their structures matter.
+    The function `f` is traced with the structures of the trees `args`; their numbers are ignored.
 
     Attributes:
-        sizes: How many numbers each argument has.
-        results: How many numbers it returns.
-        captured: The Values that it uses from outside.
+        sizes: The number of scalars in each argument.
+        results: The number of scalars in the result.
+        captured: The Values from the enclosing scope that the function uses.
 
     Raises:
-        RecordingError: If the function asks for a number that is not known.
+        RecordingError: If the function needs the number of a traced value.
     """
 
     def __init__(self, f: Callable[..., Any], *args: Any) -> None:
@@ -52,7 +50,7 @@ class Part:
         self.captured: list[Any] = self._recording.operands[sum(self.sizes) :]
 
     def _recorded(self, f: Callable[..., Any], args: Sequence[Any]) -> Indices:
-        """Record a call of the function, and return the indices of the numbers in its result."""
+        """Trace a call of the function; return the indices of the numbers in its result."""
         refusals: list[RecordingError] = []
 
         @functools.wraps(f)
@@ -71,14 +69,10 @@ class Part:
             raise
 
     def program(self, fixed: Sequence[Any], before: int) -> Program:
-        """Return the program of the function.
+        """Return the program of the function, with the numbers `fixed` as inputs after the first `before` arguments.
 
-        Args:
-            fixed: What all functions of the loop use from outside, and more; its numbers become inputs.
-            before: How many of the arguments stand before what is fixed.
-
-        Returns:
-            The program. Its inputs are the numbers of these arguments, what is fixed, and those of the others.
+        `fixed` contains all numbers that any function of the loop captures. The program's inputs are the numbers of the
+        first `before` arguments, then `fixed`, then the numbers of the remaining arguments.
         """
         tape = Tape()
         split = sum(self.sizes[:before])
@@ -90,53 +84,33 @@ class Part:
 
 
 class Carried:
-    """What goes round a loop: its numbers, and their structure.
+    """The carry of a loop: its numbers and its structure.
 
     Args:
-        tree: The first carry.
-        name: What messages call it.
-        function: What messages call the function that makes the next one.
+        tree: The initial carry.
+        name: Name of the carry in error messages.
+        function: Name in error messages of the function that returns the next carry.
     """
 
     def __init__(self, tree: Any, name: str, function: str) -> None:
         leaves, treedef = flatten(tree, name)
-        self.treedef = treedef.with_numbers()  # arithmetic makes numbers of arrays without dimensions
+        self.treedef = treedef.with_numbers()  # arithmetic turns 0-d arrays into numbers
         self.numbers: list[Any] = list(scalars(leaves))
         self._name, self._function = name, function
         self._is_known = False
 
     def checked(self, tree: Any) -> list[Any]:
-        """Return the numbers of the next carry.
-
-        Args:
-            tree: What the user's function has returned.
-
-        Returns:
-            Its numbers.
-
-        Raises:
-            TypeError: If its structure is another one.
-        """
+        """Return the numbers of the next carry; raise TypeError if its structure differs from the first carry's."""
         leaves, treedef = flatten(tree, f"the carry that {self._function} returned")
         if treedef.with_numbers() != self.treedef:
             raise TypeError(
-                f"{self._function} returned {treedef} as the next carry, where {self._name} is {self.treedef}: it has "
-                "to return the structure that it is given"
+                f"{self._function} returned {treedef} as the next carry, but {self._name} is {self.treedef}: it must "
+                "return the structure that it is given"
             )
         return list(scalars(leaves))
 
     def next(self, tree: Any) -> Any:
-        """Return the next carry as it is. It is checked the first time.
-
-        Args:
-            tree: What the user's function has returned.
-
-        Returns:
-            The same.
-
-        Raises:
-            TypeError: If its structure is another one.
-        """
+        """Return the next carry unchanged; check its structure on the first call only."""
         if not self._is_known:
             self.checked(tree)
             self._is_known = True
@@ -151,18 +125,18 @@ def recorded_loop(
     goes_on: Callable[[Any], Any] | None = None,
     memory: str | int | None = None,
 ) -> tuple[Any, list[Any], TreeDef | None]:
-    """Record a loop, and compute its results.
+    """Trace a loop as a `Loop` and compute its results.
 
     Args:
-        step: Called with the count, the carry and a row; returns the next carry, and what the step gives, or None.
-        carry: The first carry.
-        rows: What each step goes through, a tree of numbers or None for each.
-        span: The count of the first step; how many there are or, with a condition, may be.
-        goes_on: Called with the carry; returns whether there is another step. None where the span says.
-        memory: How many carries are kept for the way back: see `Loop`.
+        step: Maps (count, carry, xs slice) to (next carry, ys slice or None).
+        carry: The initial carry.
+        rows: The slice of xs for each step: a tree of numbers or None.
+        span: The count of the first step, and the number of steps (a maximum if `goes_on` is given).
+        goes_on: Maps the carry to whether there is another step; None if `span` gives the number of steps.
+        memory: Checkpoint policy of the reverse pass: see `Loop`.
 
     Returns:
-        The last carry; the numbers that all steps gave; and the structure of what one gives, None if it is None.
+        The final carry; the numbers of all ys slices; and the treedef of a ys slice, or None.
     """
     found: list[TreeDef | None] = []
 
@@ -187,22 +161,19 @@ def recorded_loop(
 
 
 def _number(holds: Any) -> Any:
-    """Whether a condition holds, as a number."""
+    """Convert the result of a condition to a number."""
     return float(holds) if isinstance(holds, (bool, numpy.bool_)) else holds
 
 
 def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> Any:
-    """Record a choice between functions, and compute its result.
+    """Trace functions as the branches of a `Switch` and compute its result.
 
     Args:
-        index: The number of the function, a Value.
-        functions: What is called, by the names that messages have for them.
-
-    Returns:
-        The result.
+        index: The index of the function to call, a Value.
+        functions: The functions, by their names in error messages.
 
     Raises:
-        TypeError: If their results differ in structure.
+        TypeError: If the results of the functions differ in structure.
     """
     treedefs: list[TreeDef] = []
 
@@ -211,8 +182,8 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
         treedefs.append(treedef)
         if treedef != treedefs[0]:
             raise TypeError(
-                f"{next(iter(functions))} returned {treedefs[0]} and {name} {treedef}: where the choice is recorded, "
-                "all functions have to return one structure"
+                f"{next(iter(functions))} returned {treedefs[0]} and {name} returned {treedef}: when branches are "
+                "traced, all functions must return the same structure"
             )
         return list(scalars(leaves))
 
@@ -223,19 +194,11 @@ def recorded_choice(index: Any, functions: Mapping[str, Callable[[], Any]]) -> A
 
 
 def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
-    """Return the results of a call: floats, or Values where an operand is one.
-
-    Args:
-        call: The call.
-        operands: Floats and Values.
-
-    Returns:
-        The results.
-    """
+    """Return the results of a call: Values if an operand is a Value, else floats."""
     if any(isinstance(operand, Value) for operand in operands):
         if is_staging() and not refuses_nans():
-            # Nobody may ask for these numbers, and computing them might never end: a branch that these arguments do
-            # not take is recorded, too.
+            # Under abstract tracing the numbers are not computed: operands are placeholders, for which the call might
+            # never end, and branches that they do not take are traced, too.
             return list(call.results(operands, [math.nan] * call.outputs))
         return list(call.values(operands))
     return list(call.numbers(numpy.array(operands, numpy.float64)).tolist())

@@ -1,1 +1,1 @@
-"""Opcodes, the immutable record of a program, and which steps of its loops are stored."""
+"""Opcodes, the immutable record of a program, its validation, and checkpoint plans of loops."""

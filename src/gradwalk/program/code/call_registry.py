@@ -1,7 +1,7 @@
-"""Find the code that reads and writes calls in files by name, so that no file depends on earlier imports.
+"""Registry of the call types that program files can store. Modules are imported by name when they are needed.
 
-Programs contain loops and branches, whose modules import the module of programs. So files look these modules up here
-and import them when a file has such a call.
+The modules of loops and switches import program.py, which reads files, so importing them at module level would be
+circular. Importing them on demand also makes reading a file independent of earlier imports.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gradwalk.program.code.code import Code
 
 Make = Callable[[Sequence[Code], Mapping[str, Any]], Any]
 
-# For each kind of call in a file, the function that makes a call from the programs that it consists of, which are well
-# formed, and from its settings, which may be anything. It raises `ProgramError` for settings that make no sense.
+# Maps each call type in a file to the function that creates the call from its programs, which are validated, and its
+# settings, which are not: it raises `ProgramError` for invalid settings.
 KINDS = {
     "loop": "gradwalk.program.calls.loop:loop_from_file",
     "loop_back": "gradwalk.program.calls.loop:loop_vjp_from_file",
@@ -25,27 +25,13 @@ _PORTABLE = "gradwalk.program.calls.program_derivatives:portable"
 
 
 def maker(kind: str) -> Make:
-    """Return the function that reads calls of a kind from files.
-
-    Args:
-        kind: One of `KINDS`.
-
-    Returns:
-        The function.
-    """
+    """Return the function that reads calls of a type (a key of `KINDS`) from files."""
     make: Make = _found(KINDS[kind])
     return make
 
 
 def for_files(code: Code) -> Code:
-    """Return a program whose calls are all of kinds that files know, as far as there is one.
-
-    Args:
-        code: The program.
-
-    Returns:
-        A program that computes the same.
-    """
+    """Return an equivalent program whose calls can all be stored in files, as far as possible."""
     if not code.calls:
         return code
     replaced: Code = _found(_PORTABLE)(code)
@@ -53,6 +39,6 @@ def for_files(code: Code) -> Code:
 
 
 def _found(place: str) -> Any:
-    """Import the module and return the function of "module:function"."""
+    """Import "module:function" and return the function."""
     module, name = place.split(":")
     return getattr(importlib.import_module(module), name)

@@ -8,8 +8,8 @@ cdef class CheckpointPlan:
     cdef readonly Py_ssize_t begin
     cdef readonly Py_ssize_t end
     cdef object _policy
-    cdef Py_ssize_t _last  # the last step that the backward pass has not gone over
-    cdef list _kept  # for each slot in use, the step whose state it holds
+    cdef Py_ssize_t _last  # the last step whose backward pass has not run
+    cdef list _kept  # per slot in use: the step whose state it holds
 
     cpdef Py_ssize_t thin(self) except -1
     cpdef object start(self, Py_ssize_t steps)

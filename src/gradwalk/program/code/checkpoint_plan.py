@@ -1,22 +1,23 @@
-"""`CheckpointPlan`: which states of a loop are kept for its backward pass, and which steps are run again.
+"""`CheckpointPlan`: decide which states of a loop the backward pass keeps and which steps it runs again.
 
-The backward pass through a loop needs the state before each step, that is the carry, from the last step to the first. A
-policy says how many states are kept in slots; all other states are computed again from these. Single samples
-(loop_runner.py), batches (backend/loops/loop_lanes.py) and C (c_calls.py) all execute this plan.
+The backward pass through a loop needs the state (the carry) before each step, from the last step to the first. A policy
+limits the number of states kept in slots; all other states are recomputed. Single samples (loop_runner.py), batches
+(backend/loops/loop_lanes.py) and C (c_calls.py) all execute this plan.
 
 Each action of a plan starts from the state in a slot:
 
-- ADVANCE: run steps `begin` to `end - 1`, and keep the state before step `end` in the next slot;
-- REPLAY: run steps `begin` to `end - 1`, and go back over step `end`;
-- SWEEP: the same, but keep the states on the way in the next slots, and go back over all steps from `end` to `begin`;
-- BACK: run nothing; go back over all steps from `end` to `begin`, whose states are in consecutive slots.
+- ADVANCE: run steps `begin` to `end - 1` and keep the state before step `end` in the next slot;
+- REPLAY: run steps `begin` to `end - 1` and then the backward pass of step `end`;
+- SWEEP: run steps `begin` to `end - 1`, keep every state in the next slots, and then run the backward pass of steps
+  `end` to `begin`;
+- BACK: run only the backward pass of steps `end` to `begin`, whose states are in consecutive slots.
 
 States are placed as in Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26 (2000). With k slots and n steps, no
 step is run more than r times, for the smallest r with comb(k + r, r) >= n.
 
-If the number of steps is not known, a first pass counts them. It keeps every state as long as there are slots, then
-every second state, then every fourth. The backward pass begins with these states if it needs at most one more run of
-each step; otherwise only the first state is kept.
+If the number of steps is unknown, a first pass counts them. It keeps every state until the slots are full, then every
+second state, then every fourth. The backward pass starts from these states if each step then needs at most one more
+run; otherwise only the first state is kept.
 """
 
 from __future__ import annotations
@@ -38,16 +39,11 @@ _ENDLESS = sys.maxsize
 
 
 def slots_for(policy: Policy, steps: cython.Py_ssize_t) -> int:
-    """Return how many states are kept at once in the backward pass through a loop.
+    """Return the number of states that the backward pass of a loop keeps at once, from 1 to `steps` (1 if no steps).
 
-    Args:
-        policy: None for the states before all steps; "sqrt" for about sqrt(2 * steps), with which no step is run more
-            than twice; "binomial" for the smallest number with which no step is run more often than there are slots; or
-            the number.
-        steps: The number of steps of the loop.
-
-    Returns:
-        The number, at least 1 and at most `steps` where there are steps.
+    `policy` is None for all states; "sqrt" for about sqrt(2 * steps) states, so that no step runs more than twice;
+    "binomial" for the smallest number of slots such that no step runs more often than there are slots; or the number of
+    states.
     """
     slots: cython.Py_ssize_t
     if policy is None:
@@ -64,26 +60,26 @@ def slots_for(policy: Policy, steps: cython.Py_ssize_t) -> int:
 @cython.final
 @cython.cclass
 class CheckpointPlan:
-    """The actions of a backward pass, one after the other.
+    """The sequence of actions of a backward pass.
 
     Args:
-        policy: The number of states that are kept: see `slots_for`.
-        steps: The number of steps, or -1 if they are still to be counted. Before the first action, the state before
-            step 0 must be in slot 0.
+        policy: The number of states to keep: see `slots_for`.
+        steps: The number of steps, or -1 to count them first. Before the first action, the state before step 0 must be
+            in slot 0.
 
     Attributes:
         slots: The number of slots, once the number of steps is known.
-        limit: The most states that are kept while the steps are counted.
-        stride: While counting, the state before step `i * stride` is kept in slot `i`; only the state before step 0 is
-            kept if this is 0.
-        full: While counting, the number of steps after which all slots are in use: `thin` must be called then.
+        limit: The maximum number of states kept while the steps are counted.
+        stride: While counting, the state before step `i * stride` is kept in slot `i`; 0 keeps only the state before
+            step 0.
+        full: While counting, the number of steps after which all slots are in use and `thin` must be called.
         kind: The kind of the current action.
-        slot: The slot that it starts from.
+        slot: The slot it starts from.
         begin: The step whose state is in that slot.
-        end: The step that it leads to.
+        end: The step where the action ends.
     """
 
-    # The types of the fields are in checkpoint_plan.pxd.
+    # The types of the fields are declared in checkpoint_plan.pxd.
 
     def __init__(self, policy: Policy, steps: int = -1) -> None:
         self._policy = policy
@@ -94,38 +90,27 @@ class CheckpointPlan:
             self.start(steps)
 
     def thin(self) -> int:
-        """Keep every second state from now on, or only the first if the backward pass would need more runs with them.
+        """Double the stride between kept states, or keep only the first state if that needs fewer runs of steps.
 
-        Slot i must get the state that is in slot 2 * i, for each i below the returned number.
-
-        Returns:
-            The number of states that are still kept.
+        The caller must move the state in slot 2 * i to slot i, for each i below the returned number of kept states.
         """
         kept: cython.Py_ssize_t = self.full // self.stride
         self.stride = 2 * self.stride
         if 4 * self.stride > self.limit:
             self.stride, self.full = 0, _ENDLESS
             return 1
-        # The slots that are left must suffice for a sweep from one kept state to the next.
+        # The remaining slots must suffice for a sweep from one kept state to the next.
         self.full = self.stride * (self.limit - self.stride + 2)
         return (kept + 1) // 2
 
     def start(self, steps: cython.Py_ssize_t) -> None:
-        """Begin the backward pass with the states that are kept now.
-
-        Args:
-            steps: The number of steps.
-        """
+        """Start the backward pass from the states that are kept now, given the number of steps."""
         self.slots = slots_for(self._policy, steps)
         self._last = steps - 1
         self._kept = list(range(0, steps, self.stride)) if self.stride > 1 else [0]
 
     def next(self) -> bool:
-        """Go on to the next action.
-
-        Returns:
-            Whether there is one.
-        """
+        """Advance to the next action; return whether there is one."""
         if self._last < 0:
             return False
         if self.stride == 1:
@@ -165,11 +150,11 @@ class CheckpointPlan:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _distance(length: cython.Py_ssize_t, free: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return how far from a kept state the next one is kept, with `free` slots for `length` steps.
+    """Return the distance from a kept state to the next one, with `free` slots for `length` steps.
 
-    Let `runs` be the smallest number with comb(free + 1 + runs, runs) >= length. The distance is so long that the steps
-    behind the next kept state, with one slot less, are not run more than `runs` times; it is at most
-    comb(free + runs, free + 1), so that the steps before that state are not run more often either.
+    Let `runs` be the smallest number with comb(free + 1 + runs, runs) >= length. The distance is large enough that the
+    steps after the next kept state, with one slot fewer, run at most `runs` times. It is at most
+    comb(free + runs, free + 1), so that the steps before that state also run at most `runs` times.
     """
     if free == 0:
         return length - 1

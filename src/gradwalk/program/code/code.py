@@ -1,4 +1,4 @@
-"""`Code`: what a program consists of, as plain data that does not change."""
+"""`Code`: the parts of a program as immutable data."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy
 
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, TAKE, ProgramError
 
-_set = object.__setattr__  # which a frozen class has to call itself
+_set = object.__setattr__  # sets attributes of a frozen dataclass
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, init=False)
 class Code:
-    """The parts of a program. Sequences become tuples, and the instructions are copied into memory that is read-only.
+    """The parts of a program. Sequences are stored as tuples; instructions are copied to read-only memory.
 
-    An index counts the inputs first, then the constants, then the results of the instructions.
+    Indices count the inputs first, then the constants, then the results of the instructions.
 
     Attributes:
-        inputs: How many inputs there are.
+        inputs: The number of inputs.
         constants: Floats.
-        instructions: An array of int32, four numbers an instruction: the opcode and the indices of up to three
-            operands. Those of a call are an index in `calls`, and the number of a result; those of `take` are the
-            index of its index, and one in `tables`.
-        calls: For each call, what it calls (a `Call`) and the indices of its operands.
+        instructions: An int32 array with four numbers per instruction: the opcode and up to three operand indices. A
+            call has an index into `calls` and the position of its result; `take` has the index of its subscript and an
+            index into `tables`.
+        calls: For each call, the `Call` and the indices of its operands.
         outputs: The indices of the outputs.
-        input_names: The name of each input, or nothing.
-        output_names: The name of each output, or nothing.
-        tables: For each table that `take` takes from, the indices of its operands.
+        input_names: The name of each input, or empty.
+        output_names: The name of each output, or empty.
+        tables: For each table that `take` indexes, the indices of its entries.
     """
 
     inputs: int
@@ -63,17 +63,17 @@ class Code:
         _set(self, "tables", tuple([tuple(table) for table in tables]))
 
     def __len__(self) -> int:
-        """The number of instructions."""
+        """Return the number of instructions."""
         return len(self.instructions) // 4
 
     @property
     def first(self) -> int:
-        """The index of the first instruction's result."""
+        """Index of the first instruction's result."""
         return self.inputs + len(self.constants)
 
     @property
     def count(self) -> int:
-        """The number of inputs, constants and instructions together."""
+        """Number of inputs, constants and instructions together."""
         return self.first + len(self)
 
     @property
@@ -83,14 +83,7 @@ class Code:
         return rows
 
     def used(self, row: Sequence[int]) -> Sequence[int]:
-        """Return the indices of an instruction's operands.
-
-        Args:
-            row: The instruction, as four numbers.
-
-        Returns:
-            The indices: of a call all of its operands, and of `take` the index before the table.
-        """
+        """Return the operand indices of an instruction: for `take`, the subscript and then the table's entries."""
         opcode, x, y, _ = row
         if opcode == CALL:
             return self.calls[x][1]
@@ -99,16 +92,9 @@ class Code:
         return row[1 : 1 + INSTRUCTIONS[opcode].arity]
 
     def depending(self, inputs: Sequence[bool]) -> list[bool]:
-        """Return of each index whether what stands there depends on one of some inputs.
-
-        Args:
-            inputs: For each input, whether it is one of them.
-
-        Returns:
-            A list with an entry for each input, constant and instruction.
-        """
+        """Return for each index whether its value depends on one of the inputs that are flagged in `inputs`."""
         depends = [*inputs, *[False] * len(self.constants)]
-        calls: dict[int, bool] = {}  # looked at once, as one may have many operands and many results
+        calls: dict[int, bool] = {}  # computed once per call, which may have many operands and results
         for row in self.rows:
             if row[0] != CALL:
                 depends.append(any(depends[index] for index in self.used(row)))
@@ -119,13 +105,12 @@ class Code:
         return depends
 
     def refuse_calls(self, reason: str) -> None:
-        """Raise `ProgramError` if the program, or a loop or a choice in it, calls a function of Python.
+        """Raise `ProgramError` if the program, or a loop or switch in it, calls a Python function.
 
-        Args:
-            reason: What is wrong with that, as a relative clause for the message.
+        `reason` is a relative clause for the message, such as "which C does not have".
         """
         waiting = [self]
-        known: set[int] = set()  # the calls that have been looked at, by their `id`
+        known: set[int] = set()  # ids of the calls that have been checked
         while waiting:
             for function, _ in waiting.pop().calls:
                 if id(function) in known:
@@ -133,13 +118,13 @@ class Code:
                 known.add(id(function))
                 if not function.kind and function.weight == math.inf:
                     raise ProgramError(
-                        f"the program calls {function.name}, a function of Python, {reason}. {function.remedy}"
+                        f"the program calls {function.name}, a Python function, {reason}. {function.remedy}"
                     )
                 waiting += [part.code for part in function.parts]
 
 
 def _read_only(array: Any) -> Any:
-    """An array whose memory nobody can make writable again: a copy, unless it is such an array."""
-    if not isinstance(array, numpy.ndarray) or isinstance(array.base, bytes):  # what is no array is refused by validate
+    """Return an array whose memory cannot be made writable again: a copy unless it already is one."""
+    if not isinstance(array, numpy.ndarray) or isinstance(array.base, bytes):  # `validate` rejects other types
         return array
     return numpy.ndarray(array.shape, array.dtype, array.tobytes())

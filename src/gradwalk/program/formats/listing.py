@@ -1,4 +1,4 @@
-"""Programs as readers see them: one instruction a line."""
+"""Print programs for readers: one instruction per line."""
 
 from __future__ import annotations
 
@@ -12,31 +12,25 @@ from gradwalk.program.formats.operand_text import OperandText, named_runs, on_on
 from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Repeat, operand, result, traversed
 
-_NO_BREAK = "\0"  # stands for spaces within names while lines are wrapped
-_MOST = 12  # operands of a loop that are shown
-_MOST_INPUTS = 20  # whose names differ by a subscript and are shown
-_FEWEST = 3  # lines that writing a loop as one has to save
+_NO_BREAK = "\0"  # replaces spaces within names while lines are wrapped
+_MOST = 12  # maximum number of a loop's operands shown
+_MOST_INPUTS = 20  # maximum number of inputs shown whose names differ only in a subscript
+_FEWEST = 3  # a loop must save more than this many lines
 _NOTHING: Mapping[int, str] = {}
-_WIDTH = 100  # of the lines that name inputs or outputs
+_WIDTH = 100  # maximum width of lines that list inputs or outputs
 
 
 def listing(code: Code) -> str:
-    """Show a program: its inputs by name, one instruction a line, its outputs.
+    """Return the listing of a program: inputs by name, one instruction per line, outputs.
 
-    Instructions that repeat themselves are shown as loops. The programs that recorded loops and choices consist of are
-    shown below it. Constants stand where they are used. Operands have the names of the inputs where there are any;
-    otherwise they are called v and the index, v[7] in loops being v7.
-
-    Args:
-        code: The parts of the program.
-
-    Returns:
-        The text.
+    Repeated instructions are printed as loops. The programs inside calls (loops and switches) are printed below.
+    Constants are printed where they are used. Inputs have their names, if any; other operands are "v" and the index. In
+    loops "v[7]" means v7.
     """
     inner: dict[int, tuple[str, Any]] = {}
     lines = _program_lines("program", code, inner)
     shown = 0
-    while shown < len(inner):  # which grows while loops in loops are shown
+    while shown < len(inner):  # `inner` grows while nested loops are printed
         name, function = [*inner.values()][shown]
         lines += ["", f"{name}: {function.described}"]
         for title, part in function.shown_parts:
@@ -46,7 +40,7 @@ def listing(code: Code) -> str:
 
 
 def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) -> list[str]:
-    """Show a program; the calls that consist of programs are added to `inner`, by name, to be shown below it."""
+    """Return the lines of a program. Add the calls that consist of programs to `inner`, to be printed later."""
     for function, _ in code.calls:
         if function.kind and id(function) not in inner:
             number = 1 + sum(other.kind == function.kind for _, other in inner.values())
@@ -67,14 +61,14 @@ def _program_lines(title: str, code: Code, inner: dict[int, tuple[str, Any]]) ->
 
 
 def _is_shorter(repeat: Repeat) -> bool:
-    """Whether a loop is worth its own line."""
+    """Return whether printing a loop saves enough lines."""
     return repeat.period * (repeat.times - 1) > _FEWEST
 
 
 def _part_lines(
     code: Code, part: range, around: Sequence[Repeat], text: OperandText, width: int, called: Mapping[int, str]
 ) -> list[str]:
-    """Show instructions that follow each other, in the loops around them."""
+    """Return the lines of consecutive instructions in their enclosing loops."""
     rows = code.instructions.reshape(-1, 4)[part.start : part.stop].tolist()
     if not around:
         own = text.names[code.first + part.start : code.first + part.stop]
@@ -91,7 +85,7 @@ def _part_lines(
 
 
 def _moving_expression(code: Code, i: int, row: Sequence[int], around: Sequence[Repeat], text: OperandText) -> str:
-    """Show an instruction of a loop; none is a call."""
+    """Return the expression of an instruction in a loop. Loops never contain calls."""
     opcode = row[0]
     if opcode == TAKE:
         return f"take([{_entries(code, row[2], text.names)}], {text(operand(code, i, 1, around), around)})"
@@ -100,30 +94,14 @@ def _moving_expression(code: Code, i: int, row: Sequence[int], around: Sequence[
 
 
 def instruction_lines(code: Code, names: Sequence[str]) -> list[str]:
-    """Show each instruction on a line.
-
-    Args:
-        code: The parts of the program.
-        names: What each index is called, as `operand_names` returns it.
-
-    Returns:
-        The lines, aligned.
-    """
+    """Return one aligned line per instruction; `names` is the result of `operand_names`."""
     width = len(names[-1]) if len(code) else 0
     own = names[len(names) - len(code) :]
     return [f"  {name:<{width}} = {_expression(code, row, names)}" for name, row in zip(own, code.rows, strict=True)]
 
 
 def instruction_line(code: Code, i: int) -> str:
-    """Show one instruction, without alignment.
-
-    Args:
-        code: The parts of the program.
-        i: Which instruction.
-
-    Returns:
-        The line.
-    """
+    """Return the line of instruction `i`, without alignment."""
     names = operand_names(code)
     row = code.instructions[4 * i : 4 * i + 4].tolist()
     return f"{names[code.first + i]} = {_expression(code, row, names)}"
@@ -151,7 +129,7 @@ def _entries(code: Code, table: int, names: Sequence[str]) -> str:
 
 
 def _output_lines(code: Code, text: OperandText) -> list[str]:
-    """Show the outputs: on one line or, if they have names, on a line each, those that move evenly as a loop."""
+    """Return the lines of the outputs: one line, or one per named output, with affine runs as loops."""
     if not code.output_names:
         return _wrapped("  return ", [text.names[index] for index in code.outputs], "")
     names = [on_one_line(name) for name in code.output_names]
@@ -168,7 +146,7 @@ def _output_lines(code: Code, text: OperandText) -> list[str]:
 
 
 def _wrapped(before: str, items: Sequence[str], after: str) -> list[str]:
-    """Separate items by commas, on as many lines as they need."""
+    """Join items with commas and wrap the lines."""
     text = ", ".join([item.replace(" ", _NO_BREAK) for item in items])
     lines = textwrap.wrap(
         f"{before}{text}{after}",

@@ -1,4 +1,4 @@
-"""What the operands of instructions are called where programs are shown: by themselves, and as loops go on."""
+"""Format operand names for program listings, including indices that depend on loop counters."""
 
 from __future__ import annotations
 
@@ -11,21 +11,16 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
 _COUNTERS = "ijklmnpqrst"
-_SUBSCRIPT = re.compile(r"(?<=[\[ ])\d+(?=[,\]])")  # the numbers in A[2, 5] and in b['x1'][3][0]
-_MOST = 6  # constants of a loop that are shown
-_FEWEST = 5  # outputs that are written as a loop
+_SUBSCRIPT = re.compile(r"(?<=[\[ ])\d+(?=[,\]])")  # the numbers in A[2, 5] and b['x1'][3][0]
+_MOST = 6  # maximum number of a loop's constants shown
+_FEWEST = 5  # minimum number of outputs printed as a loop
 
 
 def operand_names(code: Code, letter: str = "v") -> list[str]:
-    """Name what instructions may use.
+    """Return the name of each index of a program.
 
-    Args:
-        code: The parts of the program.
-        letter: What results of instructions are called, before their index.
-
-    Returns:
-        What each index is called: inputs by their names where these mean nothing else here, constants as numbers, and
-        anything else v and its index.
+    Inputs have their own names if these are unambiguous, constants are printed as numbers, and all other values are
+    `letter` followed by the index.
     """
     count = Counter(code.input_names)
     own = rf"{letter}\d+"
@@ -38,19 +33,16 @@ def operand_names(code: Code, letter: str = "v") -> list[str]:
 
 
 def on_one_line(name: str) -> str:
-    """Return a name, as Python would write it if it has characters that cannot be printed."""
+    """Return a name, or its `repr` if it has unprintable characters."""
     return name if name.isprintable() else repr(name)
 
 
 class OperandText:
-    """Writes the operands of a program with loops.
-
-    Args:
-        code: The parts of the program.
+    """Formats the operands of a program with loops.
 
     Attributes:
-        names: What each index is called, as `operand_names` returns it.
-        counters: What the counters of loops are called, the outermost first.
+        names: The name of each index: see `operand_names`.
+        counters: The names of the loop counters, outermost first.
     """
 
     def __init__(self, code: Code) -> None:
@@ -61,11 +53,10 @@ class OperandText:
         self.names = operand_names(code, self._letter)
 
     def __call__(self, place: Moving, loops: Sequence[Repeat]) -> str:
-        """Write the operand whose index moves like this in these loops.
+        """Format an operand with an affine index in these loops.
 
-        Returns:
-            The name of an index that does not move. Else `x[2 + i]` where the names of inputs are like that, a list of
-            constants with a subscript, or `v[5 + 3*i]` for v5, v8 and so on.
+        The result is the plain name if the index is constant, `x[2 + i]` if the names of inputs have subscripts, a list
+        of constants with a subscript, or `v[5 + 3*i]` for v5, v8 and so on.
         """
         if not any(place.strides):
             return self.names[place.start]
@@ -77,7 +68,7 @@ class OperandText:
         return self._any(place)
 
     def _constants(self, place: Moving, loops: Sequence[Repeat]) -> str:
-        """Write constants: those that a single loop goes through, or all from the first to the last."""
+        """Format constants: those that a single loop uses, or all from the first to the last."""
         moving = [i for i, stride in enumerate(place.strides) if stride]
         if len(moving) == 1:
             stride, subscript = place.strides[moving[0]], self.counters[moving[0]]
@@ -91,17 +82,7 @@ class OperandText:
         return f"[{', '.join(numbers)}][{subscript}]"
 
     def output(self, names: Sequence[str], outputs: Sequence[int], start: int, count: int) -> tuple[str, str]:
-        """Write outputs that move evenly: their name, and what they are.
-
-        Args:
-            names: The names of all outputs.
-            outputs: The indices of all outputs.
-            start: The number of the first of them.
-            count: How many there are.
-
-        Returns:
-            The two texts, with the first counter in them.
-        """
+        """Format an affine run of `count` outputs from `start`: their names and their values."""
         loop = Repeat(0, 1, count, ())
         (text, numbers), (_, others) = _subscripts(names[start]), _subscripts(names[start + 1])
         subscripts = [Moving(a, (b - a,)).text(self.counters) for a, b in zip(numbers, others, strict=True)]
@@ -112,7 +93,7 @@ class OperandText:
         return f"{self._letter}[{place.text(self.counters)}]"
 
     def _input(self, place: Moving, loops: Sequence[Repeat]) -> str:
-        """Write inputs whose names have subscripts that move evenly; "" where they do not."""
+        """Format inputs whose names have affine subscripts; "" if they have none."""
         moves = [range(loop.times) if stride else range(1) for loop, stride in zip(loops, place.strides, strict=True)]
         first, *after = [_subscripts(self.names[place.start + stride]) for stride in (0, *place.strides)]
         text, numbers = first
@@ -134,21 +115,13 @@ class OperandText:
 
 
 def _subscripts(name: str) -> tuple[str, tuple[int, ...]]:
-    """Split a name into its text, with {} in place of subscripts, and the subscripts."""
+    """Split a name into its text, with {} for each subscript, and the subscripts."""
     text = _SUBSCRIPT.sub("\0", name).replace("{", "{{").replace("}", "}}").replace("\0", "{}")
     return text, tuple(map(int, _SUBSCRIPT.findall(name)))
 
 
 def named_runs(names: Sequence[str], outputs: Sequence[int]) -> list[tuple[int, int]]:
-    """Split outputs into runs whose names and indices move evenly, and single ones.
-
-    Args:
-        names: The names of the outputs, at least one.
-        outputs: Their indices.
-
-    Returns:
-        For each run where it begins and how long it is.
-    """
+    """Split outputs into affine runs (in names and indices) and single outputs; return (start, length) pairs."""
     split = [_subscripts(name) for name in names]
     steps = [
         None
@@ -160,15 +133,7 @@ def named_runs(names: Sequence[str], outputs: Sequence[int]) -> list[tuple[int, 
 
 
 def shortened(names: Sequence[str], most: int) -> list[str]:
-    """Leave out what is between the first and the last two of many names that differ by subscripts alone.
-
-    Args:
-        names: The names.
-        most: How many such names may stand there in full.
-
-    Returns:
-        The names, with … for those that are left out.
-    """
+    """Abbreviate each run of more than `most` names that differ only in subscripts to two, "…" and the last."""
     found: list[str] = []
     alike: list[str] = []
     text = ""

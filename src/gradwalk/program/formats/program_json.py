@@ -1,4 +1,4 @@
-"""Programs as JSON, by the schema in docs/program.schema.json. Reading one checks every part of it and runs nothing."""
+"""Programs as JSON (schema: docs/program.schema.json). Reading validates everything and executes nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from reprlib import repr as shown  # whose texts are short, whatever it is given
+from reprlib import repr as shown  # which abbreviates long values
 from typing import Any
 
 import numpy
@@ -20,31 +20,21 @@ from gradwalk.program.code.code import Code
 from gradwalk.program.code.opcodes import CALL, INSTRUCTIONS, NAMES, OPCODES, TAKE, ProgramError
 from gradwalk.program.code.validate import validate
 
-VERSION = 2  # of programs with loops or choices; all others are written as before there were any
+VERSION = 2  # of programs with loops or switches; other programs are written as version 1
 _REQUIRED = ("gradwalk", "version", "inputs", "constants", "instructions", "outputs")
-_KEYS = {  # by version: what may be there besides
+_KEYS = {  # by version: required and optional keys
     1: (*_REQUIRED, "tables"),
     2: (*_REQUIRED, "tables", "calls", "programs"),
 }
-_DEEPEST = 50  # loops within loops
-_MOST_REPEATED = 10_000_000  # inputs, constants and outputs of programs that different calls share, once for each call
+_DEEPEST = 50  # nested loops
+_MOST_REPEATED = 10_000_000  # inputs, constants and outputs of shared programs, counted once for each call
 _SPECIAL = ("nan", "inf", "-inf")
 _LARGEST = 2**31 - 1  # indices are int32
 
 
 def written(code: Code) -> str:
-    """Write a program as JSON.
-
-    Args:
-        code: The parts of the program.
-
-    Returns:
-        The text.
-
-    Raises:
-        ProgramError: If the program calls a function of Python.
-    """
-    code.refuse_calls("which JSON cannot hold; a pickle can")
+    """Write a program as JSON. Raises `ProgramError` if it calls a Python function."""
+    code.refuse_calls("which JSON cannot store; use pickle")
     inner = _Inner()
     parts = _parts(code, inner)
     head: dict[str, Any] = {"gradwalk": "program", "version": VERSION if code.calls else 1}
@@ -56,20 +46,20 @@ def written(code: Code) -> str:
 
 
 class _Inner:
-    """The programs that the calls of a program consist of. Equal programs are written once.
+    """Collects the programs inside a program's calls. Equal programs are written once.
 
     Attributes:
-        programs: The programs as a document has them, each after the programs that it needs itself.
+        programs: The programs as JSON objects, each after the programs it uses.
     """
 
     def __init__(self) -> None:
         self.programs: list[dict[str, Any]] = []
-        self._by_text: dict[str, int] = {}  # the place of each program in the list
-        self._by_code: dict[int, int] = {}  # the same, by the `id` of its code
-        self._by_call: dict[int, list[int]] = {}  # the places of a call's programs, by the `id` of the call
+        self._by_text: dict[str, int] = {}  # the position of each program in the list
+        self._by_code: dict[int, int] = {}  # the same, by the id of the code
+        self._by_call: dict[int, list[int]] = {}  # by the id of a call: the positions of its programs
 
     def places(self, function: Any) -> list[int]:
-        """Return the places of the programs of a call, which are added unless they are there."""
+        """Return the positions of a call's programs, adding those programs if they are new."""
         if id(function) not in self._by_call:
             self._by_call[id(function)] = [self._place(part.code) for part in function.parts]
         return self._by_call[id(function)]
@@ -85,7 +75,7 @@ class _Inner:
 
 
 def _parts(code: Code, inner: _Inner) -> dict[str, Any]:
-    """Return the parts of a program except its instructions."""
+    """Return the JSON fields of a program except its instructions."""
     names = code.output_names or [""] * len(code.outputs)
     parts: dict[str, Any] = {
         "inputs": code.input_names or [""] * code.inputs,
@@ -113,16 +103,9 @@ def _rows(code: Code) -> list[list[Any]]:
 
 
 def read(text: str) -> Code:
-    """Read a program from JSON. Nothing in the text is ever run as Python.
+    """Read a program from JSON text without executing any of it. The caller must validate the result.
 
-    Args:
-        text: What `written` returned.
-
-    Returns:
-        The parts of the program. They have still to be validated.
-
-    Raises:
-        ProgramError: If the text is anything else, saying where it stops making sense.
+    Raises `ProgramError` if the text is malformed, saying where.
     """
     document = _document(text)
     programs = _Programs()
@@ -137,10 +120,10 @@ def read(text: str) -> Code:
 
 
 class _Programs:
-    """The programs of a document that have been read. Equal calls of them are made once.
+    """The programs of a document that have been read so far. Equal calls are created once.
 
     Attributes:
-        depths: For each program, how many loops and choices are nested in it.
+        depths: For each program, the nesting depth of its loops and switches.
     """
 
     def __init__(self) -> None:
@@ -151,13 +134,13 @@ class _Programs:
         self._repeated = 0
 
     def add(self, code: Code, depth: int) -> None:
-        """Add a program that is well formed."""
+        """Add a program that has been validated."""
         self._codes.append(code)
         self.depths.append(depth)
         self._is_used.append(False)
 
     def call(self, kind: str, which: list[int], settings: dict[str, Any]) -> Any:
-        """Return the call of a kind that consists of some of the programs."""
+        """Return the call of a type that runs the programs at the positions `which`."""
         try:
             key = json.dumps([kind, which, settings], sort_keys=True)
         except RecursionError:
@@ -168,7 +151,7 @@ class _Programs:
         return self._calls[key]
 
     def _count(self, which: list[int]) -> None:
-        """Bound the memory of calls, each of which has copies of some parts of its programs."""
+        """Bound the memory of calls, which copy some parts of their programs."""
         for place in which:
             code = self._codes[place]
             if self._is_used[place]:
@@ -182,7 +165,7 @@ class _Programs:
 
 
 def _code(document: dict[str, Any], programs: _Programs) -> tuple[Code, int]:
-    """Return a program, which may use those before it, and how many loops and choices are nested in it."""
+    """Return a program that may use the earlier programs, and the nesting depth of its loops and switches."""
     depths = [0]
     calls = [_call(given, i, programs, depths) for i, given in enumerate(document.get("calls", []))]
     inputs = document["inputs"]
@@ -209,28 +192,26 @@ def _code(document: dict[str, Any], programs: _Programs) -> tuple[Code, int]:
 
 
 def _call(given: Any, i: int, programs: _Programs, depths: list[int]) -> tuple[Any, list[int]]:
-    """Return a call and the indices of its operands; add to `depths` how many loops and choices are nested in it."""
+    """Return a call and the indices of its operands; append its nesting depth to `depths`."""
     if not isinstance(given, dict) or given.keys() != {"kind", "programs", "settings", "operands"}:
         raise ProgramError(f"call {i} is {shown(given)}, not an object with kind, programs, settings and operands")
     kind, which, settings, operands = (given[key] for key in ("kind", "programs", "settings", "operands"))
     if not isinstance(kind, str) or kind not in KINDS:
         raise ProgramError(f"call {i} is of the kind {shown(kind)}; known: {', '.join(sorted(KINDS))}")
     if not isinstance(which, list) or not all(_is_index(place) and place < len(programs.depths) for place in which):
-        raise ProgramError(f"call {i} has the programs {shown(which)}, not a list of numbers of earlier ones")
+        raise ProgramError(f"call {i} has the programs {shown(which)}, not a list of indices of earlier programs")
     if not isinstance(settings, dict) or not isinstance(operands, list) or not all(map(_is_index, operands)):
-        raise ProgramError(f"call {i} has the operands {shown(operands)}, not a list of indices, or no settings")
+        raise ProgramError(f"call {i} must have settings and a list of operand indices, got {shown(operands)}")
     depths.append(1 + max((programs.depths[place] for place in which), default=0))
     if depths[-1] > _DEEPEST:
-        raise ProgramError(f"call {i} is a loop in loops, more than {_DEEPEST} deep")
+        raise ProgramError(f"call {i} nests loops or switches more than {_DEEPEST} deep")
     return programs.call(kind, which, settings), operands
 
 
 def replace_file(path: str, text: str) -> None:
-    """Write a file as a whole: whoever reads it finds the earlier text or the new one, never a part.
+    """Write a file atomically: readers see the old text or the new text, never a part.
 
-    Args:
-        path: The file. A link is followed; what is no regular file, such as a pipe, is written to as it is.
-        text: The text.
+    Links are followed. A target that is not a regular file, such as a pipe, is written to directly.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
@@ -251,7 +232,7 @@ def replace_file(path: str, text: str) -> None:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """Parse the text, and check that it has all of the keys and no others, and lists where they should be."""
+    """Parse the text; check its keys and that its lists are lists."""
     try:
         document = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -266,7 +247,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> None:
-    """Check that a program has all of the keys and no others, and lists where they should be."""
+    """Check that a program has exactly the known keys and that its lists are lists."""
     unknown = document.keys() - set(keys)
     if unknown:
         raise ProgramError(f"{what} has {shown(min(unknown))}; known: {', '.join(keys)}")
@@ -280,7 +261,7 @@ def _check_lists(document: dict[str, Any], keys: Sequence[str], what: str) -> No
 
 
 def _instructions(rows: list[Any]) -> Any:
-    """Return the instructions as `Code` has them."""
+    """Return the instructions as the array that `Code` has."""
     fields: list[Any] = []
     for i, row in enumerate(rows):
         opcode = OPCODES.get(row[0]) if isinstance(row, list) and row and isinstance(row[0], str) else None
@@ -300,7 +281,7 @@ def _instructions(rows: list[Any]) -> Any:
 def _arity(opcode: int) -> int:
     """Return how many numbers follow the name of an instruction.
 
-    Those of `take` are the indices of its index and its table, those of a call its number and that of a result.
+    `take` has a subscript index and a table; a call has the number of the call and the position of the result.
     """
     return 2 if opcode in (TAKE, CALL) else INSTRUCTIONS[opcode].arity
 
@@ -328,5 +309,5 @@ def _number(given: Any, what: str) -> float:
 
 
 def _refused(constant: str) -> None:
-    """Refuse what Python's module json would read as nan or inf."""
-    raise ValueError(f"{constant} is no number there; write it as a text")
+    """Reject NaN and Infinity, which Python's json module would accept."""
+    raise ValueError(f"{constant} is not a JSON number; write it as a string")

@@ -1,7 +1,7 @@
-"""Where the numbers of a program with loops stand, for what prints it as code: `Placement`.
+"""Decide which results of a program with loops are local variables and which are stored in the array `memory`.
 
-Within a repetition results are variables, and so is what the next repetition needs. What else is needed is kept in an
-array, `memory`, in the order of the program, so that operands that move evenly do so there.
+Used by printers of code. Results used in the same or the next iteration are local variables. Other results that are
+needed are stored in `memory`, in program order, so that affine indices stay affine in `memory`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ Loops = tuple[Repeat, ...]
 
 
 class Placement:
-    """Finds out where numbers stand.
+    """Storage of every value of a program with loops.
 
     Args:
         code: The parts of the program.
-        repeats: The loops that are written.
+        repeats: The loops to print.
 
     Attributes:
         code: The parts of the program.
-        everything: The program as it is written: see `traversed`.
-        inside: Of each index, whether it is the result of an instruction in a loop.
-        kept: Of each index, whether it stands in `memory`.
-        moves: What is read from `memory` and written there in loops, each with the loops around.
-        carried: By the loops around, the instructions whose results the next repetition of the innermost one needs.
+        everything: The program in the order in which it is printed: see `traversed`.
+        inside: Per index, whether it is the result of an instruction in a loop.
+        kept: Per index, whether it is stored in `memory`.
+        moves: Accesses to `memory` in loops: affine indices, each with its enclosing loops.
+        carried: Maps enclosing loops to the instructions whose results the next iteration of the innermost loop uses.
     """
 
     def __init__(self, code: Code, repeats: Sequence[Repeat]) -> None:
@@ -42,7 +42,7 @@ class Placement:
         self.kept = numpy.zeros(code.count, bool)
         for repeat in repeats:
             self.inside[code.first + repeat.start : code.first + repeat.stop] = True
-        self._around = {  # of the instructions in first repetitions, the loops around
+        self._around = {  # the enclosing loops of the instructions in first iterations
             i: around for part, around in self.everything if isinstance(part, range) and around for i in part
         }
         self.moves: list[tuple[Moving, Loops]] = []
@@ -51,14 +51,9 @@ class Placement:
             self._keep()
 
     def operands(self, i: int, around: Loops) -> Iterator[Moving]:
-        """Yield the indices of the operands of an instruction.
+        """Yield the affine index of each operand; for `take`, the subscript and then the table's entries.
 
-        Args:
-            i: The number of the instruction in the first repetitions.
-            around: The loops around it.
-
-        Yields:
-            The index of each operand; those of `take` are followed by those of the table's entries.
+        `i` is the ordinal of the instruction in the first iterations of its enclosing loops `around`.
         """
         opcode, _, table, _ = self.code.instructions[4 * i : 4 * i + 4].tolist()
         for column in range(1, 2 if opcode == TAKE else 1 + INSTRUCTIONS[opcode].arity):
@@ -68,7 +63,7 @@ class Placement:
                 yield Moving(entry, (0,) * len(around))
 
     def is_local(self, place: Moving, around: Loops) -> bool:
-        """Return whether an operand in these loops is the result of an instruction in the same repetition of them."""
+        """Return whether an operand in these loops is a result of the same iteration."""
         loops = self._around.get(place.start - self.code.first)
         if loops is None or loops != around[: len(loops)]:
             return False
@@ -76,7 +71,7 @@ class Placement:
         return place.strides == periods + (0,) * (len(around) - len(loops))
 
     def carrying(self, place: Moving, around: Loops) -> int | None:
-        """Return the instruction of these loops whose result in the repetition before is this operand, or None."""
+        """Return the instruction of these loops whose result in the previous iteration is this operand, or None."""
         if not around:
             return None
         i = place.start - self.code.first + around[-1].period
@@ -84,27 +79,19 @@ class Placement:
         return i if is_carried else None
 
     def is_in_memory(self, place: Moving) -> bool:
-        """Return whether an operand in a loop, which is neither local nor carried, is a result of a loop."""
+        """Return whether an operand in a loop that is neither local nor carried is a result of a loop."""
         return place.start >= self.code.first and bool(any(place.strides) or self.inside[place.start])
 
     def keeps(self, i: int, around: Loops) -> Moving | None:
-        """Return where each repetition keeps the result of an instruction; None where it does not.
-
-        Args:
-            i: The number of the instruction in the first repetitions.
-            around: The loops around it.
-
-        Returns:
-            The index of the result.
-        """
+        """Return where each iteration stores the result of instruction `i` in `memory`; None if it does not."""
         place = result(self.code, i, around)
         kept = self._are_kept(place, around)
-        if around and i in self.carried[around]:  # of these, the last repetition's is kept when the loop ends
+        if around and i in self.carried[around]:  # a carried result of the last iteration is stored after the loop
             kept = kept.reshape(-1, around[-1].times)[:, :-1]
         return place if kept.any() else None
 
     def keeps_last(self, i: int, loops: Loops) -> Moving | None:
-        """Return where a carried result is kept after the innermost of its loops, if only there; else None."""
+        """Return where a carried result is stored after the innermost loop, if only there; else None."""
         last = _last(result(self.code, i, loops), loops)
         is_kept = self.keeps(i, loops) is None and self._are_kept(result(self.code, i, loops), loops).any()
         return last if is_kept else None
@@ -116,7 +103,7 @@ class Placement:
                     self._keep_operands(i, around)
         outputs = numpy.array(self.code.outputs, int)
         self.kept[outputs] |= self.inside[outputs]
-        for i, around in self._around.items():  # what one repetition keeps, all of them write
+        for i, around in self._around.items():  # if one iteration stores a result, all do
             place, loops = self.keeps(i, around), around
             if place is None and i in self.carried[around]:
                 place, loops = self.keeps_last(i, around), around[:-1]
@@ -134,7 +121,7 @@ class Placement:
 
     def _keep_operand(self, place: Moving, around: Loops) -> None:
         carried = self.carrying(place, around)
-        while carried is not None:  # what it is before the first repetition, a loop around may carry, too
+        while carried is not None:  # an enclosing loop may carry the value before the first iteration, too
             if carried in self.carried[around]:
                 return
             self.carried[around].append(carried)
@@ -149,15 +136,7 @@ class Placement:
 
 
 def indices(place: Moving, around: Iterable[Repeat]) -> NDArray[numpy.int64]:
-    """Return all indices of an operand in some loops.
-
-    Args:
-        place: The operand.
-        around: The loops.
-
-    Returns:
-        The indices, in the order in which the loops come to them.
-    """
+    """Return all indices that an operand takes in the loops, in iteration order."""
     found = numpy.array([place.start])
     for loop, stride in zip(around, place.strides, strict=True):
         if stride:
@@ -166,10 +145,10 @@ def indices(place: Moving, around: Iterable[Repeat]) -> NDArray[numpy.int64]:
 
 
 def before(place: Moving, loops: Loops) -> Moving:
-    """Return the index of a result of the innermost loop in the repetition before its first one."""
+    """Return the index of a result of the innermost loop in the iteration before the first one."""
     return Moving(place.start - loops[-1].period, place.strides[:-1])
 
 
 def _last(place: Moving, loops: Loops) -> Moving:
-    """Return the index of a result of the innermost loop in its last repetition."""
+    """Return the index of a result of the innermost loop in its last iteration."""
     return Moving(place.start + loops[-1].period * (loops[-1].times - 1), place.strides[:-1])

@@ -1,1 +1,1 @@
-"""Append instructions, simplified and shared, and make programs of them."""
+"""Append simplified, hash-consed instructions to a tape and lower tapes to programs."""

@@ -1,4 +1,4 @@
-# Lets load.py append expansions by calls of C functions.
+# C declarations, so that load.py calls these functions as C functions.
 from gradwalk.program.instructions cimport simplify
 from gradwalk.program.instructions.instruction_store cimport InstructionStore
 

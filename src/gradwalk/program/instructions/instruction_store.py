@@ -1,12 +1,12 @@
-"""`InstructionStore`: rows of instructions, in which equal instructions are stored once.
+"""`InstructionStore`: hash-consed instructions; equal instructions are stored once.
 
-An instruction is an opcode and up to three operands, the indices of earlier instructions. The instruction that equals
-a new one is always found (hash-consing), so that a common subexpression is computed once.
+An instruction is an opcode and up to three operands, the indices of earlier instructions. A new instruction that equals
+a stored one is always found, so common subexpressions are computed once.
 
-Where: equal instructions have the same last operand, and few others have it, which was often appended just before. So
-each instruction heads a list of those whose last operand it is, and only where such a list is long, as that of an input
-can be, and for constants, a hash table is asked. In a large program most of a table's cells are in no cache, and asking
-it takes longer than all else; lists are where work goes on.
+Equal instructions have the same last operand, which few other instructions share and which was often appended just
+before. So each instruction heads a linked list of the instructions whose last operand it is. A hash table is used only
+for constants and when such a list is long, as it may be for an input. In a large program most cells of a hash table are
+not in the cache and lookups would dominate the run time; the lists are in recently used memory.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gradwalk.program.code import opcodes
 if not TYPE_CHECKING and cython.compiled:
     import cython
 
-INPUT = 0  # the opcode of an input; its first operand is the number of the input
-CONSTANT = -1  # the opcode of a constant; its operands are the two halves of a float64
-NO_INDEX = -2  # stands where there is no instruction, for example for an adjoint that is exactly zero
+INPUT = 0  # the opcode of an input; the first operand is its position among the inputs
+CONSTANT = -1  # the opcode of a constant; the operands are the 32-bit halves of a float64
+NO_INDEX = -2  # no instruction; as a cotangent or tangent: exactly zero
 
 _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
@@ -41,19 +41,20 @@ _smallest_table = cython.declare(cython.int, 1024)
 
 @cython.cclass
 class InstructionStore:
-    """Instructions, operands before results.
+    """Instructions in topological order: operands come before results.
 
     Attributes:
-        inputs: How many inputs there are.
-        calls: For each call of a Python function its rule, the indices of its operands, and that of its first result.
-        tables: For each table that `take` takes from, a tuple of the indices of its operands.
+        inputs: The number of inputs.
+        calls: For each call, its `Call`, the indices of its operands, and the index of its first result.
+        tables: For each table that `take` indexes, a tuple of the indices of its entries.
 
-    The columns `opcode`, `x`, `y` and `z`, of `length` rows each, are open to the compiled passes over a tape.
+    The arrays `opcode`, `x`, `y` and `z` have `length` entries and are accessed directly by compiled passes over a
+    tape.
     """
 
     calls: list
     tables: list
-    _table_numbers: dict  # the number of each table, by its tuple
+    _table_numbers: dict  # position in `tables` by table
     inputs: cython.int
     length: cython.int
     opcode: cython.p_int
@@ -61,13 +62,13 @@ class InstructionStore:
     y: cython.p_int
     z: cython.p_int
     _capacity: cython.int
-    _first: cython.p_int  # of each instruction: the latest whose last operand it is, or NO_INDEX
-    _next: cython.p_int  # of each instruction: the one before it in the list that it is part of, or NO_INDEX
-    _columns: list  # the arrays that these six point to
-    _table: cython.p_int  # two numbers a cell: a hash, and the index of an instruction or NO_INDEX
-    _mask: cython.int  # one less than the number of cells, a power of two
-    _filled: cython.int  # how many cells have an instruction
-    _cells: Any  # the array that _table points to
+    _first: cython.p_int  # per instruction: the latest instruction whose last operand it is, or NO_INDEX
+    _next: cython.p_int  # per instruction: the previous one in its list, or NO_INDEX
+    _columns: list  # the arrays behind the six pointers
+    _table: cython.p_int  # two numbers per cell: a hash, and the index of an instruction or NO_INDEX
+    _mask: cython.int  # number of cells (a power of two) minus 1
+    _filled: cython.int  # number of cells in use
+    _cells: Any  # the array behind `_table`
 
     def __init__(self, capacity: cython.int = 256) -> None:
         self.calls = []
@@ -85,35 +86,16 @@ class InstructionStore:
         return self.length
 
     def input(self) -> int:
-        """Append an input.
-
-        Returns:
-            Its index among all instructions, not its number among the inputs.
-        """
+        """Append an input; return its index among all instructions."""
         self.inputs += 1
         return _append(self, INPUT, self.inputs - 1, 0, 0)
 
     def constant(self, number: cython.double) -> int:
-        """Return the index of a constant.
-
-        Args:
-            number: The constant.
-
-        Returns:
-            Its index.
-        """
+        """Return the index of a constant."""
         return self.intern_constant(number)
 
     def call(self, function: Any, operands: list) -> int:
-        """Append a call of a Python function.
-
-        Args:
-            function: The call's rule, a `Call` of `program/calls/call.py`.
-            operands: The indices of the operands.
-
-        Returns:
-            The index of the first result. The other results follow it.
-        """
+        """Append a call; return the index of its first result. The other results follow it."""
         position: cython.int
         base: cython.int = self.length
         self.calls.append((function, operands, base))
@@ -124,7 +106,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def intern_take(self, index: cython.int, table: tuple) -> cython.int:
-        """Return the index of an instruction that takes from a table, which is appended if no equal one is found."""
+        """Return the index of a `take`, appending it if it is new."""
         if table not in self._table_numbers:
             self._table_numbers[table] = len(self.tables)
             self.tables.append(table)
@@ -145,7 +127,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def intern(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the index of an instruction, which is appended if no equal one is found."""
+        """Return the index of an instruction, appending it if it is new."""
         if opcode == _constant:
             return self._intern_by_hash(opcode, x, y, z)
         last: cython.int = max(x, y, z)
@@ -166,7 +148,7 @@ class InstructionStore:
     @cython.cfunc
     @cython.exceptval(-1)
     def _intern_by_hash(self, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-        """Return the index of an instruction that is in no list, which is appended if it is not in the table."""
+        """Return the index of an instruction that is in no list, appending it if it is not in the hash table."""
         if 2 * self._filled > self._mask:
             self._grow_table()
         hashed: cython.int = _hash(opcode, x, y, z)
@@ -182,7 +164,7 @@ class InstructionStore:
 
     @cython.cfunc
     def reserve(self, capacity: cython.int) -> object:
-        """Make room for `capacity` instructions, unless there is more already."""
+        """Reserve memory for at least `capacity` instructions."""
         if capacity <= self._capacity:
             return None
         columns = [numpy.empty(capacity, numpy.int32) for _ in range(6)]
@@ -197,7 +179,7 @@ class InstructionStore:
 
     @cython.cfunc
     def _set_table(self, cells: cython.int) -> object:
-        """Set a table of empty cells."""
+        """Replace the hash table by one of empty cells."""
         self._cells = numpy.full(2 * cells, NO_INDEX, numpy.int32)
         self._table = c_compat.integers(self._cells)
         self._mask = cells - 1
@@ -205,7 +187,7 @@ class InstructionStore:
 
     @cython.cfunc
     def _grow_table(self) -> object:
-        """Replace the table by one of twice as many cells."""
+        """Double the size of the hash table."""
         earlier: Any = self._cells
         before: cython.p_int = self._table
         size: cython.int = 2 * (self._mask + 1)
@@ -220,7 +202,7 @@ class InstructionStore:
                 cell = (cell + 2) & (2 * self._mask + 1)
             self._table[cell] = before[i]
             self._table[cell + 1] = before[i + 1]
-        del earlier  # which `before` points into
+        del earlier  # it owns the memory behind `before`
         return None
 
 
@@ -228,7 +210,7 @@ class InstructionStore:
 @cython.inline
 @cython.exceptval(-1)
 def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Append an instruction without looking for an equal one, and return its index."""
+    """Append an instruction without looking for an equal one; return its index."""
     index: cython.int = store.length
     if index == store._capacity:
         store.reserve(2 * store._capacity)
@@ -245,13 +227,13 @@ def _append(store: InstructionStore, opcode: cython.int, x: cython.int, y: cytho
 @cython.inline
 @cython.exceptval(check=False)
 def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the hash of an instruction; its low bits are the number of its cell in the table."""
-    if opcode in (_add, _mul) and x > y:  # a + b is b + a
+    """Return the hash of an instruction, whose low bits are its cell in the table."""
+    if opcode in (_add, _mul) and x > y:  # a + b equals b + a
         x, y = y, x
     hashed: cython.ulonglong = x
     hashed = (hashed * 1000003 + y) * 1000003 + z
     hashed = (hashed * 1000003 + opcode) * 0x5BD1E995
-    # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them.
+    # These bits are the same for the 64-bit `hashed` and for Python's unbounded int.
     return (hashed >> 32) & 0x3FFFFFFF
 
 
@@ -261,7 +243,7 @@ def _hash(opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cy
 def _is_equal(
     store: InstructionStore, index: cython.int, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int
 ) -> cython.bint:
-    """Return whether the instruction at an index is this one, in either order of the operands of a sum or product."""
+    """Return whether the instruction at an index equals this one; sums and products commute."""
     if store.opcode[index] != opcode or store.z[index] != z:
         return False
     if store.x[index] == x and store.y[index] == y:

@@ -1,4 +1,4 @@
-"""Recorded graphs and finished programs, appended to a tape."""
+"""Append traced graphs and finished programs to a tape."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def load_graph(
     indices: Any,
     functions: dict,
 ) -> None:
-    """Append a recorded graph, which is given as arrays.
+    """Append a traced graph, given as arrays.
 
     Args:
         store: The tape to append to.
         opcodes: The opcode of each node; 0 for the result of a call.
-        offsets: Where each node's operands begin in `operands` and `constants`.
-        operands: The nodes that are operands; negative where the operand is a constant.
-        constants: These constants.
-        indices: The index on the tape of each leaf, and `NO_INDEX` for every other node, whose index is written here.
-        functions: For each node that is the result of a call, by its number, the rule of the call.
+        offsets: The start of each node's operands in `operands` and `constants`.
+        operands: The operand nodes; negative if the operand is a constant.
+        constants: The constants, at the positions of negative operands.
+        indices: The tape index of each leaf and `NO_INDEX` for other nodes, whose tape indices are written here.
+        functions: Maps each node that is the result of a call to its rule.
     """
     opcode: cython.p_int = c_compat.integers(opcodes)
     offset: cython.p_int = c_compat.integers(offsets)
@@ -53,7 +53,7 @@ def load_graph(
     i: cython.int
     k: cython.int
     bases: dict = {}
-    store.reserve(store.length + 4 * len(opcodes))  # a gradient will follow
+    store.reserve(store.length + 4 * len(opcodes))  # leaves room for a gradient
     for i in range(len(opcodes)):
         if index[i] != _none:
             continue
@@ -88,7 +88,7 @@ def _operand(
     index: cython.p_int,
     k: cython.int,
 ) -> cython.int:
-    """Return the index of a graph's k-th operand."""
+    """Return the tape index of a graph's k-th operand."""
     return index[operand[k]] if operand[k] >= 0 else store.intern_constant(constant[k])
 
 
@@ -103,7 +103,7 @@ def _expanded(
     k: cython.int,
     end: cython.int,
 ) -> cython.int:
-    """Append a reduction as the instructions of its steps, one element after the other."""
+    """Append a reduction as the instructions of its steps, one element at a time."""
     groups: cython.int = expansions.groups(opcode)
     starts: cython.int = expansions.starts(opcode)
     total: cython.int = (
@@ -128,23 +128,20 @@ def _expanded(
 def inline_program(
     store: InstructionStore, program: Program, operands: list, expands: bool = False, replaced: Any = None
 ) -> list:
-    """Append the instructions of a program.
+    """Append the instructions of a program; return the indices of its outputs.
 
     Args:
         store: The tape to append to.
         program: The program.
-        operands: The indices on the tape of what takes the place of the program's inputs.
-        expands: Whether calls that have an expansion are replaced by it. What two of them share is appended once.
-        replaced: Called with a call, returns the program that takes its place, or None; None to replace nothing.
-
-    Returns:
-        The indices of the program's outputs.
+        operands: The tape indices that replace the program's inputs.
+        expands: Whether to replace calls by their expansion, if any. Shared first parts are appended once.
+        replaced: Maps a call to the program that replaces it, or None to keep it.
     """
     code: cython.p_int = c_compat.integers(program.instructions)
     indices = numpy.zeros(len(operands) + len(program.constants) + len(program), numpy.int32)
     index: cython.p_int = c_compat.integers(indices)
-    results: dict = {}  # by the number of a call in the program, the indices of its results on the tape
-    shared: dict = {}  # by a program and its operands, the indices of its outputs
+    results: dict = {}  # by call of the program: the tape indices of its results
+    shared: dict = {}  # by program and operands: the tape indices of its outputs
     i: cython.int = 0
     k: cython.int
     x: cython.int
@@ -176,7 +173,7 @@ def inline_program(
 
 
 def _called(store: InstructionStore, function: Any, operands: list, expands: bool, replaced: Any, shared: dict) -> Any:
-    """Append a call, or its expansion, and return the indices of its results."""
+    """Append a call or the program that replaces it; return the indices of its results."""
     program = replaced(function) if replaced is not None else None
     if program is not None:
         return inline_program(store, program, operands, expands, replaced)

@@ -1,4 +1,4 @@
-# What the compiled module reaches without going through Python.
+# C declarations of the imported modules.
 from gradwalk.base cimport ieee
 from gradwalk.base cimport c_compat
 from gradwalk.ops.compiled cimport evaluate

@@ -1,7 +1,7 @@
-"""From a tape to a `Program`: the instructions that some outputs need, with products fused into sums.
+"""Lower a tape to a `Program`: keep only the instructions that the outputs need, and fuse products into sums.
 
-A product that only one sum or difference needs is computed with it, by one instruction, as the table's fused rows say.
-Product and sum are still rounded one after the other, so that no result changes.
+A product that is used by a single sum or difference is fused with it, as the table's fused operations define. Both
+operations are still rounded separately, so results do not change.
 """
 
 from __future__ import annotations
@@ -25,20 +25,12 @@ _input = cython.declare(cython.int, INPUT)
 _constant = cython.declare(cython.int, CONSTANT)
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
-_inner = cython.declare(cython.int, -1)  # marks an instruction that is computed by the one that needs it
+_inner = cython.declare(cython.int, -1)  # marks an instruction fused into the one that uses it
 
 
 def lower(store: InstructionStore, outputs: list[int]) -> Program:
-    """Return a program of what some outputs need, and no more.
-
-    Args:
-        store: The tape.
-        outputs: The indices of the outputs.
-
-    Returns:
-        The program, whose inputs are all inputs of the tape.
-    """
-    use_cells = numpy.zeros(store.length, numpy.int32)  # how often each instruction is needed
+    """Return a program of the instructions that some outputs need; its inputs are all inputs of the tape."""
+    use_cells = numpy.zeros(store.length, numpy.int32)  # how often each instruction is used
     fused_cells = numpy.zeros(store.length, numpy.int32)  # see `_fuse`
     index_cells = numpy.empty(store.length, numpy.int32)  # the index of each instruction in the program
     use: cython.p_int = c_compat.integers(use_cells)
@@ -49,7 +41,7 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
     tables: list = []
     i: cython.int
     for i in outputs:
-        use[i] += 2  # twice, so that no output is fused into the only sum that needs it
+        use[i] += 2  # twice, so that an output is never fused into its only use
     steps: cython.int = _count_uses(store, use) - _fuse(store, use, fused)
     for i in range(store.length):
         if store.opcode[i] == _input:
@@ -64,11 +56,11 @@ def lower(store: InstructionStore, outputs: list[int]) -> Program:
 
 @cython.cfunc
 def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
-    """Add to `use` how often instructions are needed, and return how many of them are."""
+    """Count the uses of each instruction in `use`; return the number of used instructions."""
     i: cython.int
     arity: cython.int
     steps: cython.int = 0
-    latest: cython.int = -1  # the call whose results were met last: they stand side by side
+    latest: cython.int = -1  # the call whose results were visited last; the results of a call are adjacent
     for i in range(store.length - 1, -1, -1):
         if use[i] == 0 or store.opcode[i] <= 0:
             continue
@@ -95,10 +87,9 @@ def _count_uses(store: InstructionStore, use: cython.p_int) -> cython.int:
 
 @cython.cfunc
 def _fuse(store: InstructionStore, use: cython.p_int, fused: cython.p_int) -> cython.int:
-    """Choose what is computed together, and return how many instructions that saves.
+    """Choose the instructions to fuse; return how many instructions this saves.
 
-    Where an instruction is fused with one of its operands, its own cell in `fused` becomes the opcode of both together,
-    and that of the operand becomes -1.
+    The entry in `fused` becomes the fused opcode for an instruction and -1 for the operand that is fused into it.
     """
     i: cython.int
     position: cython.int
@@ -130,14 +121,14 @@ def _write(
     calls: list,
     tables: list,
 ) -> object:
-    """Write a program's instructions, calls, tables and their indices, of which `first` is the first."""
+    """Write a program's instructions, calls, tables and indices; the first instruction gets index `first`."""
     i: cython.int
     k: cython.int = 0
     opcode: cython.int
     x: cython.int
     y: cython.int
-    numbers: dict = {}  # by the number of a call on the tape, its number in the program
-    table_numbers: dict = {}  # the same of tables
+    numbers: dict = {}  # maps calls on the tape to calls of the program
+    table_numbers: dict = {}  # maps tables on the tape to tables of the program
     for i in range(store.length):
         opcode = store.opcode[i]
         if use[i] == 0 or opcode <= 0 or fused[i] == _inner:
@@ -176,7 +167,7 @@ def _write_row(
     y: cython.int,
     z: cython.int,
 ) -> object:
-    """Write an instruction with the operands' indices in the program."""
+    """Write an instruction with its operands' indices in the program."""
     arity: cython.int = evaluate.arity(opcode)
     code[k] = opcode
     code[k + 1] = index[x]

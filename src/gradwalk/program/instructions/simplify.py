@@ -1,6 +1,6 @@
-"""Simplification of one instruction at a time, by identities that are exact in IEEE 754.
+"""Simplify one instruction at a time, by identities that are exact in IEEE 754.
 
-An identity is used only if it holds for every float64, signed zeros, infinities and nan included: `x + -0.0` is `x`,
+An identity is used only if it holds for every float64, including signed zeros, infinities and nan: `x + -0.0` is `x`,
 but `x + 0.0` is not, because `-0.0 + 0.0` is `0.0`.
 """
 
@@ -34,7 +34,7 @@ _equal = cython.declare(cython.int, NAMES.index("equal"))
 @cython.cfunc
 @cython.exceptval(-1)
 def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the index of the simplest instruction that gives the same number, appended if it is not stored yet."""
+    """Return the index of the simplest equivalent instruction, appending it if it is new."""
     arity: cython.int = evaluate.arity(opcode)
     if arity < 3:
         z = 0
@@ -53,9 +53,10 @@ def emit(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.i
 @cython.cfunc
 @cython.exceptval(-1)
 def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cython.int:
-    """Return the index of a `take`, or of the entry that a constant index picks.
+    """Return the index of a `take`, or of the entry that a constant index selects.
 
-    If a constant index is out of range, the result is a constant only if no entry has a derivative, which is then nan.
+    An out-of-range constant index gives a constant nan only if all entries are constants. Otherwise the `take` stays,
+    so that the derivatives of the entries become nan, too.
     """
     if store.opcode[index] != _constant:
         return store.intern_take(index, table)
@@ -72,7 +73,7 @@ def emit_take(store: InstructionStore, index: cython.int, table: tuple) -> cytho
 @cython.inline
 @cython.exceptval(-1)
 def _simplified(store: InstructionStore, opcode: cython.int, x: cython.int, y: cython.int, z: cython.int) -> cython.int:
-    """Return the index of an equal instruction that is simpler, or NO_INDEX."""
+    """Return the index of a simpler equivalent instruction, or NO_INDEX."""
     if opcode == _add:
         return _simplified_sum(store, x, y)
     if opcode == _sub:
@@ -166,7 +167,7 @@ def _simplified_choice(store: InstructionStore, condition: cython.int, y: cython
 def _simplified_power(store: InstructionStore, x: cython.int, exponent: cython.double) -> cython.int:
     if exponent == 1.0:
         return x
-    if exponent == 2.0:  # ieee.pow computes a square as this product
+    if exponent == 2.0:  # ieee.pow computes squares as this product, too
         return emit(store, _mul, x, x, 0)
     return store.intern_constant(1.0) if exponent == 0.0 else _none
 
@@ -175,7 +176,7 @@ def _simplified_power(store: InstructionStore, x: cython.int, exponent: cython.d
 @cython.inline
 @cython.exceptval(check=False)
 def _number(store: InstructionStore, index: cython.int) -> cython.double:
-    """Return the number of a constant; inlined here, because most instructions ask for it."""
+    """Return the number of a constant; inlined because most instructions need it."""
     return c_compat.from_bits(store.x[index], store.y[index])
 
 

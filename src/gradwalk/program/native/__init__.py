@@ -1,1 +1,1 @@
-"""Print LLVM IR, compile it, and keep the machine code."""
+"""Print programs as LLVM IR, compile them, and cache the machine code."""

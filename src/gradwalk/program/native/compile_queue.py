@@ -1,6 +1,6 @@
-"""The queue of programs to compile, and the one thread that compiles them.
+"""The queue of programs to compile, and the compiler thread that works through it.
 
-The thread is a daemon: a process that exits does not wait for it. It ends when it has had nothing to do for a while.
+The thread is a daemon, so a process exits without waiting for it. It ends after `_PATIENCE` seconds without a task.
 """
 
 from __future__ import annotations
@@ -14,75 +14,76 @@ from queue import Empty, SimpleQueue
 
 from gradwalk.program.native import compiler_process
 
-# Seconds without a task after which the thread ends, and the process that compiles with it.
+# Seconds without a task after which the compiler thread and the compiler process end.
 _PATIENCE = 5.0
-# Seconds that the thread may keep the interpreter's lock while another thread waits for it. `_ShortTurns` compares the
-# number with `sys.getswitchinterval()`, so Python must store it exactly: 0.0002 would be read as 0.000199.
+# Seconds that a thread may hold the GIL while another thread waits for it. `_ShortTurns` compares this with
+# `sys.getswitchinterval()`, so Python must store it exactly: 0.0002 would be read as 0.000199.
 _TURN = 0.00015
 
 
 class _ShortTurns:
-    """The interval after which a thread of Python gives way to another one, made short while there is a task.
+    """Shortens Python's thread switch interval while there is a task.
 
-    All threads share the interval. If other code sets another interval meanwhile, that interval stays.
+    The interval is global to the process. If other code changes it meanwhile, that value stays.
     """
 
     def __init__(self) -> None:
         self._before = sys.getswitchinterval()
 
     def begin(self) -> None:
-        """Make the interval short."""
+        """Shorten the interval."""
         interval = sys.getswitchinterval()
         if interval > _TURN:
             self._before = interval
             sys.setswitchinterval(_TURN)
 
     def end(self) -> None:
-        """Set the interval that there was before."""
+        """Restore the previous interval."""
         if sys.getswitchinterval() == _TURN:
             sys.setswitchinterval(self._before)
 
 
 class _Queue:
-    """Tasks in the order in which they were submitted, and the thread that runs them.
+    """Tasks in order of submission, and the thread that runs them.
 
-    Each step on its parts is a single call of C, so finalisers and signal handlers may submit in the middle of one.
+    Every operation on its containers is one atomic C call, so finalizers and signal handlers may submit tasks at any
+    point.
     """
 
     def __init__(self) -> None:
-        self._tasks: deque[Callable[[], object]] = deque()  # the first one is the task that runs
+        self._tasks: deque[Callable[[], object]] = deque()  # the first one is running
         self._turns = _ShortTurns()
         self.renew()
 
     def renew(self) -> None:
-        """Begin without a thread, as in a forked child. Tasks that were not finished wait for the next submission."""
+        """Reset to no thread, as in a forked child. Unfinished tasks wait for the next submission."""
         self._turns.end()
-        self._vacancy = deque([True])  # whoever pops the item starts the thread
-        self._submitted: SimpleQueue[None] = SimpleQueue()  # an item for each task that has not begun
+        self._vacancy = deque([True])  # the caller that pops the item starts the thread
+        self._submitted: SimpleQueue[None] = SimpleQueue()  # one item per task that has not started
         for _ in self._tasks:
             self._submitted.put(None)
 
     def submit(self, task: Callable[[], object]) -> None:
-        """Append a task, and start the thread unless it runs."""
+        """Append a task; start the thread unless it is running."""
         self._tasks.append(task)
-        self._turns.begin()  # here, because this thread begins to wait before the other one has run
+        self._turns.begin()  # here, because this thread waits before the other one has run
         self._submitted.put(None)
         self.hire()
 
     def hire(self) -> None:
-        """Start the thread, unless it runs. The tasks are dropped if threads cannot be started."""
+        """Start the thread unless it is running. Drop all tasks if threads cannot be started."""
         try:
             self._vacancy.pop()
         except IndexError:
             return
         try:
-            _thread.start_new_thread(self._work, ())  # `threading` would wait until the thread has begun
-        except RuntimeError:  # there can be no more threads, as in WebAssembly or when Python is about to exit
+            _thread.start_new_thread(self._work, ())  # `threading` would wait until the thread has started
+        except RuntimeError:  # no more threads, as in WebAssembly or when Python is exiting
             self._tasks.clear()
             self.renew()
 
     def _work(self) -> None:
-        """Run tasks until there have been none for a while. An error ends the thread, and is reported thereby."""
+        """Run tasks until the queue has been empty for a while. An exception ends the thread, which reports it."""
         try:
             while self._has_next():
                 self._run_first()
@@ -113,16 +114,15 @@ _queue = _Queue()
 
 
 def submit(task: Callable[[], object]) -> None:
-    """Have a task run in the thread that compiles, after all tasks that were submitted before it.
+    """Run a task in the compiler thread, after all tasks that were submitted before it.
 
-    Args:
-        task: The task. The thread reports the error that it raises through `sys.unraisablehook`.
+    The thread reports exceptions of the task through `sys.unraisablehook`.
     """
     _queue.submit(task)
 
 
 def close_idle_later() -> None:
-    """Have idle processes ended when nothing has been compiled for a while: see `compiler_process.close_idle`."""
+    """End idle compiler processes once nothing has been compiled for a while."""
     _queue.hire()
 
 

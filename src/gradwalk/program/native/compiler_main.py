@@ -1,7 +1,7 @@
-"""The program of the compiler process: it reads LLVM IR from standard input and writes object code to standard output.
+"""Script of the compiler process: reads LLVM IR from standard input and writes object code to standard output.
 
-`compiler_process.py` runs this file as a script whose path holds the standard library and llvmlite alone, so it must
-not import gradwalk.
+`compiler_process.py` runs this file as a script with only the standard library and llvmlite on its path, so it must not
+import gradwalk.
 """
 
 from __future__ import annotations
@@ -15,20 +15,12 @@ import traceback
 from typing import Any, BinaryIO
 
 _LENGTH = struct.Struct("<Q")
-# The first byte of a reply.
+# First byte of a reply.
 OBJECT, ERROR = b"o", b"e"
 
 
 def native_llvm() -> Any:
-    """Import llvmlite's binding and initialise it for this machine.
-
-    Returns:
-        The module.
-
-    Raises:
-        ImportError: llvmlite cannot be imported.
-        OSError: llvmlite's library cannot be loaded.
-    """
+    """Import llvmlite's binding and initialize it for this machine; raise ImportError or OSError if that fails."""
     binding = importlib.import_module("llvmlite.binding")
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -36,18 +28,10 @@ def native_llvm() -> Any:
 
 
 def compile_ir(llvm: Any, source: str, features: str | None) -> bytes:
-    """Compile a module of LLVM IR for this machine.
+    """Compile a module of LLVM IR for this machine; return the object file.
 
-    Args:
-        llvm: llvmlite's binding.
-        source: The module.
-        features: Features of the processor that LLVM may use, as it writes them; None for all features.
-
-    Returns:
-        The object file.
-
-    Raises:
-        RuntimeError: LLVM refuses the module.
+    `features` lists the CPU features that LLVM may use, in LLVM's notation; None allows all features. Raises
+    RuntimeError if LLVM rejects the module.
     """
     module = llvm.parse_assembly(source)
     module.verify()
@@ -61,14 +45,14 @@ def compile_ir(llvm: Any, source: str, features: str | None) -> bytes:
 
 
 def write_frame(file: BinaryIO, payload: bytes) -> None:
-    """Write bytes with their length in front to an unbuffered file."""
+    """Write bytes, preceded by their length, to an unbuffered file."""
     rest = memoryview(_LENGTH.pack(len(payload)) + payload)
     while rest:
         rest = rest[file.write(rest) :]
 
 
 def read_frame(file: BinaryIO) -> bytes | None:
-    """Read what `write_frame` wrote; None where the file ends before that."""
+    """Read bytes written by `write_frame`; return None if the file ends first."""
     header = _read_exactly(file, _LENGTH.size)
     return None if header is None else _read_exactly(file, _LENGTH.unpack(header)[0])
 
@@ -85,10 +69,9 @@ def _read_exactly(file: BinaryIO, count: int) -> bytes | None:
 
 
 def reply_to(request: bytes) -> bytes:
-    """Compile the module of a request, which is `[source, features]` as JSON.
+    """Compile the module in a request, `[source, features]` as JSON.
 
-    Returns:
-        `OBJECT` and the object file, or `ERROR` and the traceback.
+    Returns `OBJECT` and the object file, or `ERROR` and the traceback.
     """
     source, features = json.loads(request)
     try:
@@ -101,7 +84,7 @@ def main() -> None:
     """Reply to requests until standard input ends."""
     sys.path.append(sys.argv[1])
     with open(0, "rb", buffering=0) as requests, os.fdopen(os.dup(1), "wb", buffering=0) as replies:
-        os.dup2(2, 1)  # whatever else is printed must not get between the replies
+        os.dup2(2, 1)  # anything else that is printed must not mix with the replies
         while (request := read_frame(requests)) is not None:
             write_frame(replies, reply_to(request))
 

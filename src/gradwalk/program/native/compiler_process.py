@@ -1,7 +1,7 @@
-"""The processes that compile: LLVM runs in a second process, and this one gets object code through a pipe.
+"""Compiler processes: run LLVM in a child process and receive object code through a pipe.
 
-LLVM takes up to some seconds. In a thread of this process it would hold locks that a forked child waits for without
-end, and it could crash while Python exits. Importing llvmlite takes the interpreter's lock for tens of milliseconds.
+LLVM takes up to several seconds. In a thread of this process it would hold locks, on which a forked child would
+deadlock, and it could crash while Python exits. Importing llvmlite holds the GIL for tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -24,30 +24,26 @@ from gradwalk.program.native import compiler_main
 if TYPE_CHECKING:
     from subprocess import Popen
 
-# Held while LLVM, the dynamic loader or an import that only the compiler needs runs in this process. `os.fork` waits
-# for it, so no child is made in the middle of that. It is never held while a program is being compiled.
+# Held while LLVM, the dynamic loader or an import that only the compiler needs runs in this process. `os.fork` acquires
+# it first, so no child is forked meanwhile. It is never held while a program is being compiled.
 native_lock = process_lock()
 
 NOT_INSTALLED = "llvmlite is not installed: pip install 'gradwalk[native]'"
 
 
 class CompileError(Exception):
-    """LLVM or its process failed; the message says how."""
+    """LLVM or the compiler process failed; the message has the reason."""
 
 
 class CompilerProcess:
-    """A process that compiles one module at a time.
-
-    Raises:
-        OSError: The process cannot be started.
-    """
+    """A process that compiles one module at a time. Raises OSError if it cannot be started."""
 
     def __init__(self) -> None:
         subprocess = importlib.import_module("subprocess")  # takes milliseconds, and nothing else needs it
         if os.name == "nt":
             apart: dict[str, Any] = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
         else:
-            apart = {"start_new_session": True}  # Ctrl-C reaches this process alone
+            apart = {"start_new_session": True}  # the child does not get Ctrl-C
         script = Path(compiler_main.__file__)
         started = subprocess.Popen(
             [sys.executable, "-I", "-S", str(script), _folder_of_llvmlite()],
@@ -63,39 +59,32 @@ class CompilerProcess:
         self._replies: BinaryIO = started.stdout
 
     def ask(self, request: bytes) -> bytes:
-        """Send a request and wait for the reply.
+        """Send a request and return the reply: see `compiler_main.reply_to`.
 
-        Args:
-            request: See `compiler_main.reply_to`.
-
-        Returns:
-            The reply.
-
-        Raises:
-            CompileError: The process ended.
+        Raises CompileError if the process ended.
         """
         reply = None
         with contextlib.suppress(BrokenPipeError):
             compiler_main.write_frame(self._requests, request)
             reply = compiler_main.read_frame(self._replies)
         if reply is None:
-            raise CompileError(f"the process that compiles ended with exit code {self._process.wait()}")
+            raise CompileError(f"the compiler process ended with exit code {self._process.wait()}")
         return reply
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process still runs."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def end(self) -> None:
-        """End the process and close the pipes."""
+        """Kill the process and close the pipes."""
         self._process.kill()
         self._process.wait()
         self._close()
 
     def forget(self) -> None:
-        """Close the pipes of a process that a forked child has inherited and leave the process to the parent."""
-        self._process.returncode = 0  # it is not a child of this process, which can neither wait for it nor warn of it
+        """Close the inherited pipes in a forked child; leave the process to the parent."""
+        self._process.returncode = 0  # not our child: we cannot wait for it and must not warn about it
         self._close()
 
     def _close(self) -> None:
@@ -109,17 +98,10 @@ _refusals: list[str] = []
 
 
 def object_code(source: str, features: str | None) -> bytes:
-    """Compile a module of LLVM IR in another process.
+    """Compile a module of LLVM IR in another process; return the object file.
 
-    Args:
-        source: The module.
-        features: See `compiler_main.compile_ir`.
-
-    Returns:
-        The object file.
-
-    Raises:
-        CompileError: The process cannot be started, it ended, or LLVM refused the module.
+    `features` is as for `compiler_main.compile_ir`. Raises CompileError if the process cannot be started or ends, or if
+    LLVM rejects the module.
     """
     request = json.dumps([source, features]).encode()
     process = _taken()
@@ -130,7 +112,7 @@ def object_code(source: str, features: str | None) -> bytes:
     finally:
         if is_done:
             _idle.append(process)
-        else:  # the process crashed, or a signal handler raised in the middle of the reply
+        else:  # the process crashed, or a signal handler raised during the reply
             _end(process)
     if reply[:1] == compiler_main.ERROR:
         raise CompileError(f"LLVM refused the module: {reply[1:].decode()}")
@@ -138,24 +120,17 @@ def object_code(source: str, features: str | None) -> bytes:
 
 
 def is_installed() -> bool:
-    """Whether llvmlite is installed; it is not imported."""
+    """Return whether llvmlite is installed, without importing it."""
     return importlib.util.find_spec("llvmlite") is not None
 
 
 def why_not() -> str:
-    """Return why this process cannot have programs compiled, or ""."""
+    """Return why this process cannot compile programs, or ""."""
     return _refusals[0] if _refusals else _why_never()
 
 
 def refuse(why: str) -> str:
-    """Have nothing compiled any more.
-
-    Args:
-        why: The reason, which `why_not` gives from now on.
-
-    Returns:
-        The reason.
-    """
+    """Disable compilation; return the reason, which `why_not` returns from now on."""
     _refusals.append(why)
     return why
 
@@ -166,19 +141,19 @@ def _why_never() -> str:
         return NOT_INSTALLED
     name = Path(sys.executable).name.lower()
     if getattr(sys, "frozen", False) or not name.startswith(("python", "pypy")):
-        return f"compiling needs a Python interpreter to run, and sys.executable is {sys.executable!r}"
+        return f"compiling needs a Python interpreter, but sys.executable is {sys.executable!r}"
     return ""
 
 
 def close_idle() -> None:
-    """End the processes that compile nothing now."""
+    """End the processes that are not compiling."""
     with contextlib.suppress(IndexError):
         while True:
             _end(_idle.pop())
 
 
 def _taken() -> CompilerProcess:
-    """Take an idle process, or start one."""
+    """Return an idle process, or start one."""
     with contextlib.suppress(IndexError):
         while True:
             process = _idle.pop()
@@ -188,16 +163,16 @@ def _taken() -> CompilerProcess:
     with native_lock:
         try:
             process = CompilerProcess()
-        except TimeoutError:  # of a signal handler
+        except TimeoutError:  # raised by a signal handler
             raise
         except OSError as error:
-            raise CompileError(refuse(f"the process that compiles could not be started: {error}")) from error
+            raise CompileError(refuse(f"the compiler process could not be started: {error}")) from error
         _all.add(process)
     return process
 
 
 def _end(process: CompilerProcess) -> None:
-    """End a process. While Python exits, other threads wait here without end and so report no error of a process."""
+    """End a process. While Python exits, other threads block here, so they report no errors of the process."""
     process.end()
     with native_lock:
         _all.discard(process)
@@ -205,15 +180,15 @@ def _end(process: CompilerProcess) -> None:
 
 @cache
 def _folder_of_llvmlite() -> str:
-    """The folder that llvmlite is imported from."""
+    """Return the folder that llvmlite is imported from."""
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or spec.origin is None:
-        raise FileNotFoundError("llvmlite has no file")
+        raise FileNotFoundError("cannot find the files of llvmlite")
     return str(Path(spec.origin).parents[1])
 
 
 def _forget() -> None:
-    """Begin without processes, in a forked child."""
+    """Reset to no processes, in a forked child."""
     _idle.clear()
     for process in _all:
         process.forget()
@@ -221,7 +196,7 @@ def _forget() -> None:
 
 
 def _end_all() -> None:
-    """End the processes when Python exits, and keep other threads from running LLVM from now on."""
+    """End all processes when Python exits, and prevent other threads from running LLVM."""
     native_lock.acquire()
     for process in list(_all):
         _end(process)

@@ -1,7 +1,7 @@
-"""Formulas as instructions of LLVM: what programs for one sample and for lanes have in common.
+"""Print formulas as LLVM instructions, for programs of one sample and of lanes.
 
-Nothing is contracted or reordered, and functions such as `exp` are called under names that LLVM does not know: results
-are those of the same formula in C, to the last bit.
+Operations are not contracted or reordered, and functions such as `exp` have names that LLVM does not recognize. So
+results are bitwise equal to the same formula in C.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradwalk.ops.definitions import DEFINITIONS
 from gradwalk.ops.formula import Formula, Functions, computed, equal, functions, name, where
 from gradwalk.ops.table import ROWS
 
-PREFIX = "libm_"  # of functions that are called by address
+PREFIX = "libm_"  # prefix of functions that are called by address
 VARIABLES = ("x", "y", "z")
 
 _x, _y = name("x"), name("y")
@@ -26,7 +26,7 @@ _f = Functions()
 _ROWS = {OPCODES[row.name]: row for row in ROWS}
 
 _INTRINSICS = ("fabs", "sqrt", "copysign")
-# With numbers that are exact these are single instructions, for which C calls functions only where there are no lanes.
+# Rounding to whole numbers is exact. These are LLVM intrinsics in lane code and C library calls in scalar code.
 _ROUNDINGS = ("floor", "ceil", "trunc", "rint")
 _COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq"}
 _ARITHMETIC = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
@@ -36,7 +36,8 @@ _remainder = _f.fmod(_x, _y)
 _is_on_other_side = where(name("m") < 0, where(_y < 0, 0, 1), where(_y < 0, 1, 0))
 _quotient = (_x - name("m")) / _y - where(equal(name("m"), 0), 0, _is_on_other_side)
 _below = _f.floor(name("q"))
-# What ieee.py has besides the C library and the definitions. Parts that are used more than once have names.
+# Formulas of functions in ieee.py that are neither in the C library nor in `DEFINITIONS`. Shared subexpressions have
+# names.
 _HELPERS: dict[str, tuple[dict[str, Formula], Formula]] = {
     "pow": ({}, where(equal(_y, 2), _x * _x, _f.libm_pow(_x, _y))),
     "sign": ({}, where(_x > 0, 1, where(_x < 0, -1, _x))),
@@ -60,11 +61,11 @@ _HELPERS: dict[str, tuple[dict[str, Formula], Formula]] = {
 
 
 class Type(NamedTuple):
-    """The type of numbers.
+    """Type of a value.
 
     Attributes:
-        real: Of each: "double" or "float".
-        lanes: How many of them a value has; 1 for numbers alone.
+        real: Type of an element: "double" or "float".
+        lanes: Number of elements; 1 for a scalar.
     """
 
     real: str = "double"
@@ -72,25 +73,25 @@ class Type(NamedTuple):
 
     @property
     def numbers(self) -> str:
-        """The type of a value."""
+        """LLVM type of a value."""
         return self.real if self.lanes == 1 else f"<{self.lanes} x {self.real}>"
 
     @property
     def bits(self) -> str:
-        """The type of what conditions give."""
+        """LLVM type of a condition."""
         return self.of("i1")
 
     def of(self, element: str) -> str:
-        """Return the type of a value with other elements."""
+        """Return the LLVM type of a value with other elements."""
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
     def intrinsic(self, function: str) -> str:
-        """Return what LLVM calls one of its functions."""
+        """Return LLVM's name of an intrinsic function."""
         size = "f64" if self.real == "double" else "f32"
         return f"llvm.{function}.{size}" if self.lanes == 1 else f"llvm.{function}.v{self.lanes}{size}"
 
     def literal(self, value: float) -> str:
-        """Return a constant, bit by bit; LLVM writes those of float as the doubles that they are."""
+        """Return an exact constant; LLVM writes float constants as doubles."""
         if self.real == "float":
             with numpy.errstate(over="ignore"):
                 value = float(numpy.float32(value))
@@ -99,17 +100,17 @@ class Type(NamedTuple):
 
 
 class Body:
-    """The lines of a function while they are printed.
+    """Lines of a function while it is printed.
 
     Args:
-        kind: The type of its numbers.
-        contract: Whether a product and a sum may be rounded once.
-        block: What its first block is called.
+        kind: Type of its values.
+        contract: Whether a product and a sum may be fused and rounded once.
+        block: Label of the first block.
 
     Attributes:
         lines: The lines.
-        called: The functions that it calls, with how many operands.
-        kind: The type of its numbers.
+        called: Maps the functions it calls to their number of operands.
+        kind: Type of its values.
     """
 
     def __init__(self, kind: Type, *, contract: bool = False, block: str = "begin") -> None:
@@ -121,13 +122,13 @@ class Body:
         self._flags = "contract " if contract else ""
 
     def new(self, text: str) -> str:
-        """Append an instruction, and return the name of its result."""
+        """Append an instruction; return the name of its result."""
         self._count += 1
         self.lines.append(f"  %t{self._count} = {text}")
         return f"%t{self._count}"
 
     def number(self, formula: Formula, names: dict[str, str]) -> str:
-        """Append what computes a formula, and return the name of the result."""
+        """Append the instructions of a formula; return the name of its result."""
         parts, numbers = formula.arguments, self.kind.numbers
         if formula.operator == "name":
             return names[str(formula.atom)]
@@ -147,11 +148,11 @@ class Body:
         return self.new(f"call {numbers} @{symbol(formula.operator, self.kind)}({given})")
 
     def instruction(self, opcode: int, operands: Sequence[str]) -> str:
-        """Append an instruction of a program, and return the name of its result."""
+        """Append an instruction of a program; return the name of its result."""
         return self.number(_formula(opcode), dict(zip(VARIABLES, operands, strict=False)))
 
     def condition(self, formula: Formula, names: dict[str, str]) -> str:
-        """Append what decides a condition, and return the name of the bit."""
+        """Append the instructions of a condition; return the name of its i1 result."""
         numbers = self.kind.numbers
         if formula.operator == "and":
             bits = [self.condition(part, names) for part in formula.arguments]
@@ -178,13 +179,13 @@ class Body:
         return self.new(f"phi {numbers} {', '.join(ends)}")
 
     def begin(self, label: str) -> None:
-        """Begin a block."""
+        """Start a block."""
         self.lines.append(f"{label}:")
         self._block = label
 
 
 def arity_of(opcode: int) -> int:
-    """Return how many operands an instruction has, which is not `take`."""
+    """Return the number of operands of an instruction other than `take`."""
     return _ROWS[opcode].arity
 
 
@@ -196,16 +197,13 @@ def _formula(opcode: int) -> Formula:
 def printed_functions(
     called: dict[str, int], kind: Type, library: Callable[[str, int], Iterable[str]], *, contract: bool = False
 ) -> list[str]:
-    """Print the functions that are called, and those that these call.
+    """Return the lines of all functions that are called, directly or indirectly.
 
     Args:
-        called: Their names, with how many operands they have.
-        kind: The type of their numbers.
-        library: Prints what stands for a function of the C library.
+        called: Maps function names to their number of operands.
+        kind: Type of their values.
+        library: Returns the lines for a function of the C library.
         contract: As for `Body`.
-
-    Returns:
-        Lines.
     """
     pending, printed = dict(called), set()
     lines: list[str] = []
@@ -234,7 +232,7 @@ def declaration(symbol: str, kind: Type, arity: int) -> str:
 
 
 def signature(symbol: str, kind: Type, arity: int) -> str:
-    """Return the line that a function of the module begins with; its operands are called x, y and z."""
+    """Return the first line of a function definition with operands x, y and z."""
     given = ", ".join([f"{kind.numbers} %{variable}" for variable in VARIABLES[:arity]])
     return f"define internal {kind.numbers} @{symbol}({given}) {{"
 
@@ -249,7 +247,7 @@ def _defined(body: Body, function: str, arity: int, helper: tuple[dict[str, Form
 
 
 def symbol(function: str, kind: Type) -> str:
-    """Return what a function is called in a module."""
+    """Return the name of a function in a module."""
     if _is_intrinsic(function, kind):
         return kind.intrinsic(function)
     if function in _HELPERS or function in DEFINITIONS:

@@ -1,8 +1,7 @@
-"""Machine code for programs that have run long, such as the steps of loops, where llvmlite is installed.
+"""Compile hot programs (such as loop bodies) to machine code with LLVM when llvmlite is installed.
 
 The interpreter runs a program from the first call on. After many calls, a thread (`compile_queue.py`) and a second
-process (`compiler_process.py`) compile the program while calls continue. Results are the same to the last bit
-(`llvm_ir.py`).
+process (`compiler_process.py`) compile the program while calls continue. Results are bitwise equal (`scalar_ir.py`).
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from gradwalk.program.native.compiler_process import CompileError, native_lock
 from gradwalk.program.native.expressions import PREFIX
 from gradwalk.program.native.scalar_ir import called_by_address, ir_source
 
-# The most instructions of a program and entries of its tables, which are on the stack. Larger programs do not fit the
-# caches, and take long to compile.
+# Maximum number of instructions plus table entries of a compiled program. Tables are on the stack; larger programs do
+# not fit the caches and take long to compile.
 MOST = 3000
-# A threshold of new objects that is never reached, so that no garbage is collected.
+# A garbage collection threshold that is never reached, so that nothing is collected.
 _NEVER = 1 << 30
 
 
 class MachineCode(NamedTuple):
-    """A function `void run(double *values)`: see `llvm_ir.ir_source`.
+    """Machine code with the signature `void run(double *values)`: see `scalar_ir.ir_source`.
 
     Attributes:
         address: The address of the function.
-        owner: The object that keeps the function in memory.
+        owner: The object that keeps the code in memory.
     """
 
     address: int
@@ -51,36 +50,33 @@ class MissingFunctionError(Exception):
 
 
 _engines: dict[int, Any] = {}
-_discarded: deque[int] = deque()  # keys of the engines that no owner keeps
+_discarded: deque[int] = deque()  # keys of the engines whose owners are gone
 
 
 class _Owner:
-    """Keeps an engine of LLVM in memory while it lives.
+    """Keeps an LLVM engine in memory as long as this object lives.
 
-    An engine is disposed of by LLVM, which may run under `native_lock` alone. So the next compilation does that, and
-    owners do not refer to their engines, which the garbage collector would finalise together with them.
-
-    Args:
-        engine: The engine.
+    Only LLVM may dispose of an engine, under `native_lock`, so the next compilation does it. Owners hold a key instead
+    of the engine: the garbage collector would finalize an engine together with its owner.
     """
 
     def __init__(self, engine: Any) -> None:
         self._key = id(engine)
         _engines[self._key] = engine
-        # Python must not finalise the engine when it exits: the globals of llvmlite may be gone then.
+        # Python must not finalize the engine at exit, when the globals of llvmlite may already be gone.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
 
-    def __del__(self, discard: Callable[[int], None] = _discarded.append) -> None:  # globals are gone when Python exits
+    def __del__(self, discard: Callable[[int], None] = _discarded.append) -> None:  # globals are gone at exit
         discard(self._key)
 
 
 class Policy(NamedTuple):
-    """When machine code is made, and how.
+    """When and how to compile programs.
 
     Attributes:
-        backend: "llvm" to compile before the first run, "lanes" never to compile; None to compile programs that have
-            run long, unless the environment variable GRADWALK_BACKEND is "lanes".
-        contract: Whether machine code may round a product and a sum once.
+        backend: "llvm" compiles before the first run, "lanes" never compiles; None compiles hot programs, unless the
+            environment variable GRADWALK_BACKEND is "lanes".
+        contract: Whether machine code may fuse a product and a sum and round once.
     """
 
     backend: str | None = None
@@ -88,7 +84,7 @@ class Policy(NamedTuple):
 
     @property
     def refusal(self) -> str:
-        """Why nothing is compiled, or ""."""
+        """The reason why nothing is compiled, or ""."""
         if self.backend == "lanes":
             return 'the backend is "lanes"'
         if self.backend is None and os.environ.get("GRADWALK_BACKEND") == "lanes":
@@ -98,25 +94,16 @@ class Policy(NamedTuple):
 
 DEFAULT = Policy()
 _policy: ContextVar[Policy] = ContextVar("policy", default=DEFAULT)
-current_policy = _policy.get  # the policy of programs and kernels that are made now
+current_policy = _policy.get  # the policy of new programs and kernels
 
 
 def checked_policy(backend: str | None, contract: bool) -> Policy:
-    """Return the policy that is asked for.
+    """Return the `Policy` with these fields.
 
-    Args:
-        backend: See `Policy`.
-        contract: See `Policy`.
-
-    Returns:
-        The policy.
-
-    Raises:
-        ValueError: The backend is unknown.
-        ImportError: It is "llvm", and llvmlite is not installed.
+    Raises ValueError if the backend is unknown, and ImportError if it is "llvm" and llvmlite is not installed.
     """
     if backend not in (None, "lanes", "llvm"):
-        raise ValueError(f'backend is {backend!r}: it is "lanes", "llvm", or None for machine code of what runs long')
+        raise ValueError(f'backend must be "lanes", "llvm", or None to compile hot programs, got {backend!r}')
     policy = Policy(backend, bool(contract)) if backend or contract else DEFAULT
     if backend == "llvm" and not compiler_process.is_installed():
         raise ImportError(compiler_process.NOT_INSTALLED)
@@ -124,14 +111,7 @@ def checked_policy(backend: str | None, contract: bool) -> Policy:
 
 
 def prefix_keys(name: str, backends: Mapping[str, str]) -> dict[str, str]:
-    """Return what runs the parts of something, by longer names.
-
-    Args:
-        name: What the whole is called.
-        backends: By the names of parts, "" for all that has no other, what runs them.
-
-    Returns:
-        The same by other names.
+    """Prefix the keys of a backends mapping with a name.
 
     Example:
         >>> prefix_keys("loop", {"": "llvm", "step": "lanes"})
@@ -142,14 +122,7 @@ def prefix_keys(name: str, backends: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def compiling(policy: Policy) -> Iterator[None]:
-    """Make programs and kernels under a policy.
-
-    Args:
-        policy: The policy.
-
-    Yields:
-        Nothing.
-    """
+    """Use a policy for programs and kernels created in the `with` block."""
     token = _policy.set(policy)
     try:
         yield
@@ -158,58 +131,34 @@ def compiling(policy: Policy) -> Iterator[None]:
 
 
 def why_not_compilable(code: Code, policy: Policy) -> str:
-    """Return why a program is not compiled.
-
-    Args:
-        code: The parts of the program.
-        policy: Its policy.
-
-    Returns:
-        The reason, or "".
-    """
+    """Return the reason why a program is not compiled under a policy, or ""."""
     if policy.refusal:
         return policy.refusal
     if code.calls:
-        return "it calls loops, batches or functions, which are run by themselves"
+        return "it calls loops, batches or functions, which run separately"
     size = len(code) + sum(map(len, code.tables))
-    return f"{size:,} instructions and entries of tables are too many: at most {MOST:,}" if size > MOST else ""
+    return f"{size:,} instructions and table entries are too many: at most {MOST:,}" if size > MOST else ""
 
 
 def compiled(code: Code, *, contract: bool = False) -> MachineCode:
-    """Compile a program.
+    """Compile a program to machine code.
 
-    Args:
-        code: The parts of the program.
-        contract: Whether a product and a sum may be rounded once.
-
-    Returns:
-        The machine code.
-
-    Raises:
-        MissingFunctionError: The C library of this system lacks a function that the program calls.
-        CompileError: Compiling failed.
+    `contract` says whether a product and a sum may be fused and rounded once. Raises MissingFunctionError if the C
+    library lacks a function that the program calls, and CompileError if compilation fails.
     """
     source = ir_source(code, contract=contract)
     addresses = {f"{PREFIX}{name}": address_in(C_LIBRARY, name) for name in called_by_address(source)}
     return assembled(source, addresses)
 
 
-# The C library of this system, with its mathematics, for `address_in`.
+# The C library of this system, including its math functions, for `address_in`.
 C_LIBRARY = "ucrtbase" if os.name == "nt" else None
 
 
 def address_in(library: str | None, function: str) -> int:
-    """Return the address of a function of a library.
+    """Return the address of a function of a library, or of the loaded libraries if `library` is None.
 
-    Args:
-        library: The name of the library; None for the libraries that this process has loaded.
-        function: The name of the function.
-
-    Returns:
-        The address.
-
-    Raises:
-        MissingFunctionError: The library lacks the function.
+    Raises MissingFunctionError if the library lacks the function.
     """
     with native_lock:
         found = getattr(ctypes.CDLL(library), function, None)
@@ -219,19 +168,16 @@ def address_in(library: str | None, function: str) -> int:
 
 
 def assembled(source: str, addresses: Mapping[str, int], features: str | None = None) -> MachineCode:
-    """Compile a module of LLVM IR, or take its object code from the cache.
+    """Compile a module of LLVM IR, or load its object code from the cache.
 
     Args:
         source: The module, with a function `run`.
-        addresses: The addresses of the functions that the module declares, by the names that it has for them. A name
-            must mean the same address in all modules.
-        features: Features of the processor that LLVM may use, as it writes them; None for all features.
-
-    Returns:
-        The machine code.
+        addresses: Maps the functions that the module declares to their addresses. A name must have the same address in
+            all modules.
+        features: CPU features that LLVM may use, in LLVM's notation; None for all features.
 
     Raises:
-        CompileError: Compiling failed.
+        CompileError: Compilation failed.
     """
     with native() as llvm:
         known = (llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
@@ -258,10 +204,9 @@ def _loaded(llvm: Any, code: bytes, addresses: Mapping[str, int]) -> MachineCode
 
 
 def compile_for(interpreter: Any) -> None:
-    """Have the program of an interpreter compiled, at once where its policy says so, else in the thread that compiles.
+    """Compile the program of an interpreter, which then runs the machine code.
 
-    Args:
-        interpreter: The interpreter, which runs the machine code from then on.
+    Compiles immediately if the policy's backend is "llvm", else in the compiler thread.
     """
     policy = interpreter.policy
     if why_not_compilable(interpreter.code, policy):
@@ -284,11 +229,10 @@ def compile_for(interpreter: Any) -> None:
 
 
 def run_now(task: Callable[[], object]) -> None:
-    """Run a task that compiles, in the thread that calls.
+    """Run a compilation task in the calling thread.
 
-    Args:
-        task: The task. If it fails with `CompileError`, that is reported as if it had run in the thread that compiles,
-            because the program can do without machine code.
+    A `CompileError` is reported as if it had been raised in the compiler thread, because the program can also run
+    without machine code.
     """
     try:
         task()
@@ -303,18 +247,15 @@ def _raise(error: Exception) -> None:
 
 @contextlib.contextmanager
 def native() -> Iterator[Any]:
-    """Run LLVM in this process. A fork waits for the end of the `with` block, so that should be soon.
+    """Run LLVM in this process; yields llvmlite's binding.
 
-    Yields:
-        llvmlite's binding.
-
-    Raises:
-        CompileError: llvmlite cannot be imported.
+    `os.fork` waits until the `with` block ends, so the block must be short. Raises CompileError if llvmlite cannot be
+    imported.
     """
     with native_lock:
         try:
             llvm = _llvm_binding()
-        except TimeoutError:  # of a signal handler
+        except TimeoutError:  # raised by a signal handler
             raise
         except (ImportError, OSError) as error:
             raise CompileError(compiler_process.refuse(f"llvmlite cannot be imported: {error}")) from error
@@ -331,12 +272,12 @@ def _llvm_binding() -> Any:
 
 @contextlib.contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Import modules without garbage collections, which keep the interpreter's lock for milliseconds each.
+    """Import modules without garbage collection, which would hold the GIL for milliseconds each time.
 
-    The objects that the modules make move to the oldest generation, so that the next collection of young objects is
-    short. If other code sets another threshold meanwhile, that threshold stays.
+    Objects that the modules create are moved to the oldest generation, so that the next collection of young objects is
+    short. If other code changes the threshold meanwhile, that value stays.
     """
-    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # a program has frozen objects, which must stay frozen
+    if not hasattr(gc, "freeze") or gc.get_freeze_count():  # frozen objects must stay frozen
         yield
         return
     before = gc.get_threshold()
@@ -346,13 +287,13 @@ def _no_garbage_collected() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
-        gc.unfreeze()  # to the oldest generation
+        gc.unfreeze()  # moves them to the oldest generation
         if gc.get_threshold() == during:
             gc.set_threshold(*before)
 
 
 def _load_without_lock() -> None:
-    """Load llvmlite's library before llvmlite does, which keeps the interpreter's lock meanwhile."""
+    """Load llvmlite's library before llvmlite does, which would hold the GIL meanwhile."""
     spec = importlib.util.find_spec("llvmlite")
     if os.name == "nt" or spec is None or spec.origin is None:
         return

@@ -1,7 +1,7 @@
-"""Machine code on disk, so that a program which was compiled once need not be compiled again.
+"""Cache of machine code on disk, so that a program is compiled only once.
 
-The folder belongs to the user alone. The process runs the code that it finds there, so it reads no folder or file that
-another user could have written to, and a file must be whole: it begins with the digest of the rest.
+The process runs the code it finds here. So the folder and its files must be private to the user, and each file begins
+with a digest that detects damaged files.
 """
 
 from __future__ import annotations
@@ -16,25 +16,18 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-# The most bytes of all files together. The files that were written first are removed when there are more.
+# Maximum total size of the files in bytes. The oldest files are removed first.
 _MOST_BYTES = 64 << 20
 _SUFFIX = ".o"
 _DIGEST = hashlib.sha256().digest_size
-# Files have a name that begins so while they are written. A file that is older than this number of seconds was left
-# behind by a process that was killed.
+# Prefix of files that are being written, and the age in seconds after which such a file counts as abandoned by a killed
+# process.
 _UNFINISHED = "tmp"
 _MOST_SECONDS = 3600.0
 
 
 def key_of(*parts: str) -> str:
-    """Return a name for the machine code that some texts determine.
-
-    Args:
-        *parts: The texts.
-
-    Returns:
-        A hexadecimal number.
-    """
+    """Return a cache key: a hexadecimal digest of the texts."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())
@@ -42,14 +35,7 @@ def key_of(*parts: str) -> str:
 
 
 def read(key: str) -> bytes | None:
-    """Return what was written by this name.
-
-    Args:
-        key: The name.
-
-    Returns:
-        The machine code; None where there is none, or it cannot be trusted.
-    """
+    """Return the machine code with this key; None if there is none or it cannot be trusted."""
     folder = _folder()
     if folder is None:
         return None
@@ -62,17 +48,12 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, code: bytes) -> None:
-    """Keep machine code, if that is possible.
-
-    Args:
-        key: Its name.
-        code: The machine code.
-    """
+    """Store machine code under a key if possible."""
     folder = _folder()
     if folder is None:
         return
     with _errors_ignored():
-        # Only a whole file gets the name, whoever else writes at the same time.
+        # The rename is atomic: concurrent writers never expose a partial file.
         unfinished = folder / f"{_UNFINISHED}{secrets.token_hex(8)}"
         try:
             with open(unfinished, "xb", opener=_made) as file:
@@ -86,7 +67,7 @@ def write(key: str, code: bytes) -> None:
 
 @contextlib.contextmanager
 def _errors_ignored() -> Iterator[None]:
-    """Ignore errors of the operating system, which have a number, but not a `TimeoutError` of a signal handler."""
+    """Ignore errors of the operating system (with an errno), but not a `TimeoutError` of a signal handler."""
     try:
         yield
     except OSError as error:
@@ -95,17 +76,17 @@ def _errors_ignored() -> Iterator[None]:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a file for reading, but not through a link, and without waiting for who writes to a pipe."""
+    """Open a file for reading without following links, and without blocking on a pipe."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def _made(path: str, flags: int) -> int:
-    """Make a file that only the user can read and write."""
+    """Create a file that only the user can read and write."""
     return os.open(path, flags, 0o600)
 
 
 def _folder() -> Path | None:
-    """The folder, which is made if it is not there; None where there can be none that is private."""
+    """Return the folder, creating it if necessary; None if it cannot be private."""
     try:
         folder = _parent() / "gradwalk"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,12 +95,12 @@ def _folder() -> Path | None:
         if error.errno is None:
             raise
         return None
-    except RuntimeError:  # the home folder is not known
+    except RuntimeError:  # the home folder is unknown
         return None
 
 
 def _parent() -> Path:
-    """Find the folder for the caches of this user. Relative paths in the environment are ignored."""
+    """Return the user's cache folder. Relative paths in the environment are ignored."""
     name = {"nt": "LOCALAPPDATA", "posix": "XDG_CACHE_HOME"}.get(os.name, "")
     given = os.environ.get(name, "")
     if sys.platform != "darwin" and Path(given).is_absolute():
@@ -132,16 +113,16 @@ def _parent() -> Path:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Whether a file or folder belongs to the user, and no other user may read it or write to it."""
+    """Return whether a file or folder belongs to the user, and other users can neither read nor write it."""
     if stat.S_ISLNK(status.st_mode):
         return False
-    if os.name == "nt":  # other users cannot write to the folder of local data
+    if os.name == "nt":  # other users cannot write to LOCALAPPDATA
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def _make_room(folder: Path) -> None:
-    """Remove files that were never finished, and the oldest ones while all of them together take too much."""
+    """Remove abandoned files, and the oldest files while the total size is above the limit."""
     files = []
     for path in folder.iterdir():
         with _errors_ignored():  # another process may have removed it

@@ -1,7 +1,7 @@
-"""Programs as LLVM IR: one function of what a run of the interpreter works on, its instructions one after the other.
+"""Print a program as LLVM IR: one function that runs all instructions on the interpreter's array of values.
 
-Every instruction is printed from its row's formula, as in C. Functions such as `exp` are those that the interpreter
-calls: results are the same to the last bit.
+Every instruction is printed from its operation's formula, as in C. Functions such as `exp` are the ones that the
+interpreter calls, so results are bitwise equal.
 """
 
 from __future__ import annotations
@@ -16,15 +16,10 @@ _TYPE = Type()
 
 
 def ir_source(code: Code, *, contract: bool = False) -> str:
-    """Print a program without calls as LLVM IR.
+    """Print a program without calls as an LLVM module with the function `void run(double *values)`.
 
-    Args:
-        code: The parts of the program.
-        contract: Whether a product and a sum may be rounded once.
-
-    Returns:
-        A module with the function `void run(double *values)`. Its argument holds what stands at each index; the inputs
-        are read, and those results written that are outputs.
+    `values` has an entry for each index. The function reads the inputs and writes the results that are outputs.
+    `contract` says whether a product and a sum may be fused and rounded once.
     """
     body = _Body(_TYPE, contract=contract)
     names = _Names(body, code)
@@ -38,34 +33,27 @@ def ir_source(code: Code, *, contract: bool = False) -> str:
 
 
 def called_by_address(source: str) -> list[str]:
-    """Return the functions of the C library that a module calls.
-
-    Args:
-        source: The module, as `ir_source` returns it.
-
-    Returns:
-        Their names in C.
-    """
+    """Return the C names of the library functions that a module from `ir_source` calls."""
     lines = [line for line in source.splitlines() if line.startswith(f"declare double @{PREFIX}")]
     return [line.partition(f"@{PREFIX}")[2].partition("(")[0] for line in lines]
 
 
 class _Body(Body):
-    """The lines of the function while they are printed."""
+    """Lines of the function while it is printed."""
 
     def loaded(self, index: int) -> str:
-        """Append that a value is read."""
+        """Append the load of a value."""
         return self.new(f"load double, ptr {self._address(index)}")
 
     def store(self, operand: str, index: int) -> None:
-        """Append that a value is written."""
+        """Append the store of a value."""
         self.lines.append(f"  store double {operand}, ptr {self._address(index)}")
 
     def _address(self, index: int) -> str:
         return self.new(f"getelementptr double, ptr %values, i64 {index}")
 
     def taken(self, index: str, table: Sequence[str]) -> str:
-        """Append what an index picks from a table, nan where it picks nothing."""
+        """Append the selection of a table entry by an index; nan if the index is out of range."""
         count = _TYPE.literal(float(len(table)))
         cells = self.new(f"alloca [{len(table)} x double]")
         for i, entry in enumerate(table):
@@ -85,7 +73,7 @@ class _Body(Body):
 
 
 class _Names(dict[int, str]):
-    """What stands at each index: constants as they are, and inputs read when they are first used."""
+    """Maps each index to its operand text: a literal for a constant; inputs are loaded on first use."""
 
     def __init__(self, body: _Body, code: Code) -> None:
         super().__init__()
@@ -99,7 +87,7 @@ class _Names(dict[int, str]):
 
 
 def _instruction(body: _Body, code: Code, row: Sequence[int], names: _Names) -> str:
-    """Append an instruction of a program, and return the name of its result."""
+    """Append an instruction of a program; return the name of its result."""
     opcode, *operands = row
     if opcode == TAKE:
         return body.taken(names[operands[0]], [names[index] for index in code.tables[operands[1]]])

@@ -1,1 +1,1 @@
-"""Find loops in straight-line code."""
+"""Reroll straight-line code: find its loops."""

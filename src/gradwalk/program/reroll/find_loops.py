@@ -1,14 +1,14 @@
-"""Finds the loops in a flat program: `fold(code)`.
+"""Find the loops in a flat program: `fold(code)`.
 
-A function with a loop of Python's is recorded as instructions that repeat themselves. They are found in rounds. In each
-round, stretches whose operands move evenly are looked for at all periods at once. Those that save most become loops,
-each of which is one item from then on, so that later rounds find the loops around them. What is in a loop is searched
-in the same way, with items alike only if they move alike from one repetition of the loops around to the next.
+A traced Python loop is a sequence of repeated instructions. Loops are found in rounds. Each round looks at all periods
+at once for sequences whose operand indices change by constant strides. The sequences that save the most instructions
+become loops. A loop then counts as one item, so that later rounds find its enclosing loops. Loop bodies are searched in
+the same way; two of their items are equal only if their strides in the enclosing loops are equal, too.
 
-Candidates for periods come from hashes of windows, of 1, 2, 4, ... items: where a window is equal to the one p items
-before, p may be a period. In a stretch that repeats itself three times or more, a window of at least one period and
-less than two has its latest equal one just a period before it, unless the opcodes alone have a shorter period, small
-multiples of which are tried. So n items are searched in time proportional to n log n.
+Candidates for periods come from hashes of windows of 1, 2, 4, ... items: if a window equals the window p items earlier,
+p may be a period. In a sequence with three or more repetitions, a window of at least one and less than two periods has
+its latest equal window exactly one period earlier, unless the opcodes alone have a shorter period; small multiples of
+that period are tried, too. So searching n items takes time proportional to n log n.
 """
 
 from __future__ import annotations
@@ -31,38 +31,31 @@ if not TYPE_CHECKING and cython.compiled:
 _call = cython.declare(cython.int, CALL)
 _take = cython.declare(cython.int, TAKE)
 
-_fewest = cython.declare(cython.int, 3)  # repetitions of a loop: any two stretches with the same opcodes move evenly
-_multiples = cython.declare(cython.int, 8)  # of a period of opcodes, which are tried as the period of operands
-_patience = cython.declare(cython.int, 100)  # comparisons an item and round, after which a search ends
+_fewest = cython.declare(cython.int, 3)  # minimum number of iterations: any two have constant strides
+_multiples = cython.declare(cython.int, 8)  # multiples of a period of opcodes that are tried as period of operands
+_patience = cython.declare(cython.int, 100)  # maximum number of comparisons per item and round
 
-# What descriptions of shapes begin with, besides opcodes.
+# First words of descriptions that do not start with an opcode.
 _loop_mark = cython.declare(cython.int, -1)
 _within_mark = cython.declare(cython.int, -2)
 _single_mark = cython.declare(cython.int, -3)
 
 
 def fold(code: Code) -> tuple[Repeat, ...]:
-    """Find the loops in a program.
-
-    Args:
-        code: The program.
-
-    Returns:
-        The loops, in order.
-    """
+    """Return the loops of a program, in order."""
     return _Search(code).loops()
 
 
 @cython.final
 @cython.cclass
 class _Items:
-    """Instructions and loops, one after the other.
+    """A sequence of instructions and loops.
 
     Attributes:
-        at: Of each item, the number of its first instruction.
-        shape: Its shape.
-        weight: How many instructions it is written with.
-        loop: Its number among the loops that were found, or -1.
+        at: Per item, the ordinal of its first instruction.
+        shape: Per item, the id of its description: see `Shapes`.
+        weight: Per item, the number of instructions to print, with loops printed once.
+        loop: Per item, its index among the loops found, or -1.
     """
 
     count: cython.int
@@ -70,7 +63,7 @@ class _Items:
     shape: cython.p_int
     weight: cython.p_int
     loop: cython.p_int
-    columns: list  # what these point into
+    columns: list  # the arrays behind the pointers above
 
     def __init__(self, columns: list) -> None:
         self.columns = columns
@@ -80,7 +73,7 @@ class _Items:
 
 
 class _Found:
-    """A loop that was found: what of `Repeat` is known, the items of a repetition, and the periods of loops around."""
+    """A loop that was found: the fields of `Repeat`, the items of an iteration, and the periods of enclosing loops."""
 
     __slots__ = ("around", "begin", "count", "end", "inner", "items", "period", "start")
 
@@ -97,11 +90,11 @@ class _Search:
     """The search for loops in one program."""
 
     _code: cython.p_int
-    _instructions: Any  # what `_code` points into
+    _instructions: Any  # the array behind `_code`
     _shapes: Shapes
     _found: list
     _top: _Items
-    _comparisons: cython.longlong  # that may still be made in this round
+    _comparisons: cython.longlong  # comparisons left in this round
 
     def __init__(self, code: Code) -> None:
         self._instructions = numpy.array(code.instructions, numpy.int32)
@@ -111,7 +104,7 @@ class _Search:
         self._top = self._single_instructions(len(code), code.inputs, code.first)
 
     def loops(self) -> tuple[Repeat, ...]:
-        """Find them all, each as deep as it goes."""
+        """Return all loops, including nested ones."""
         top = self._folded(self._top)
         waiting = list(top)
         outer_first: list = []
@@ -127,7 +120,7 @@ class _Search:
         return tuple([made[number] for number in top])
 
     def _search_within(self, found: _Found) -> list[int]:
-        """Find the loops in a repetition of a loop, and return their numbers."""
+        """Find the loops in an iteration of a loop; return their indices."""
         items: _Items = found.items
         around = (*found.around, found.period)
         if found.end - found.begin > 1 or items.loop[found.begin] >= 0:
@@ -140,9 +133,9 @@ class _Search:
     def _single_instructions(self, count: cython.int, inputs: cython.int, first: cython.int) -> _Items:
         """Return the instructions as items.
 
-        Calls are like nothing else, takes like those from the same table, and all else like what has the same opcode
-        and operands of the same kinds: inputs, constants or results. So no operand of a loop goes from one kind to
-        another.
+        Each call has a unique shape. Two `take` items are equal if their table is the same. Other instructions are
+        equal if their opcodes are, and if corresponding operands are both inputs, constants or results. So no operand
+        of a loop changes from one of these groups to another.
         """
         columns = [numpy.arange(count, dtype=numpy.int32), numpy.empty(count, numpy.int32)]
         columns += [numpy.ones(count, numpy.int32), numpy.full(count, -1, numpy.int32)]
@@ -170,7 +163,7 @@ class _Search:
 
     @cython.cfunc
     def _within(self, items: _Items, begin: cython.int, end: cython.int, periods: tuple) -> _Items:
-        """Return the items from `begin` to `end`, alike only if they move alike in the loops of these periods."""
+        """Return the items from `begin` to `end`, with shapes that include the strides in the enclosing loops."""
         inside: _Items = _Items([numpy.array(column[begin:end]) for column in items.columns])
         i: cython.int
         k: cython.int
@@ -189,14 +182,14 @@ class _Search:
 
     @cython.cfunc
     def _append_strides(self, at: cython.int, period: cython.int) -> object:
-        """Append to a description how the operands of an instruction move within a period."""
+        """Append the strides of an instruction's operands over a period to the current description."""
         column: cython.int
         for column in range(1, 4):
             self._shapes.words.append(self._code[4 * (at + period) + column] - self._code[4 * at + column])
         return None
 
     def _folded(self, items: _Items) -> list[int]:
-        """Make loops of items, round after round, until there are none left; return the loops among the items."""
+        """Reroll items into loops, round by round, until none are left; return the loops among the items."""
         while items.count >= _fewest:
             rows = self._stretches(items)
             if not rows:
@@ -205,15 +198,15 @@ class _Search:
         return [loop for loop in items.columns[3].tolist() if loop >= 0]
 
     def _stretches(self, items: _Items) -> list:
-        """Find stretches that repeat themselves: for each where it begins, its period and its length, in items."""
+        """Find repeated sequences; return (start, period, length) in items for each."""
         count: cython.int = items.count
         self._comparisons = _patience * count
         rows: list = []
-        windows = numpy.array(items.columns[1])  # of each item, the hash of the window that begins with it
+        windows = numpy.array(items.columns[1])  # per item, the hash of the window that starts at it
         cells = 1 << (2 * int(count)).bit_length()
         latest = numpy.empty(cells, numpy.int32)
-        reached = numpy.zeros(count + 1, numpy.int32)  # of each period, up to where it has been tried
-        good = numpy.zeros(count + 1, numpy.int32)  # and whether that is in a stretch
+        reached = numpy.zeros(count + 1, numpy.int32)  # per period, the end of the range tried so far
+        good = numpy.zeros(count + 1, numpy.int32)  # per period, whether that range is in a repeated sequence
         window: cython.int = 1
         while window < count and self._comparisons > 0:
             latest.fill(-1)
@@ -246,7 +239,7 @@ class _Search:
         good: cython.p_int,
         rows: list,
     ) -> cython.bint:
-        """Try as periods how far windows are from the latest equal ones; return whether any two are equal."""
+        """Try the distance from each window to its latest equal one as a period; return whether any two are equal."""
         repeated: cython.bint = False
         i: cython.int
         cell: cython.int
@@ -272,7 +265,7 @@ class _Search:
         good: cython.p_int,
         rows: list,
     ) -> object:
-        """Look for a stretch before item i whose period is a multiple of that of its shapes; append it to the rows."""
+        """Find a sequence before item i whose period is a multiple of `shortest`; append it to the rows."""
         multiple: cython.int
         period: cython.int
         begin: cython.int
@@ -303,7 +296,7 @@ class _Search:
     @cython.inline
     @cython.exceptval(check=False)
     def _moves_evenly(self, items: _Items, i: cython.int, period: cython.int) -> cython.bint:
-        """Return whether an item and those one and two periods later are alike, with operands at equal distances."""
+        """Return whether items i, i + period and i + 2 * period are equal, with equally spaced operand indices."""
         if i + 2 * period >= items.count:
             return False
         shape: cython.int = items.shape[i]
@@ -326,7 +319,7 @@ class _Search:
 
     @cython.cfunc
     def _with_loops(self, items: _Items, chosen: list) -> _Items:
-        """Return the items with each of the chosen stretches, which are in order, as one."""
+        """Return the items with each of the chosen sequences, given in order, replaced by a loop."""
         saved = sum([length - 1 for _, _, length in chosen])
         shorter: _Items = _Items([numpy.empty(items.count - saved, numpy.int32) for _ in items.columns])
         begin: cython.int
@@ -351,7 +344,7 @@ class _Search:
     @cython.cfunc
     @cython.exceptval(-1)
     def _append_loop(self, items: _Items, begin: cython.int, period: cython.int, times: cython.int) -> cython.int:
-        """Append a loop to those that were found, and return its shape."""
+        """Append a loop to the loops found; return the id of its description."""
         start: cython.int = items.at[begin]
         flat: cython.int = items.at[begin + period] - start
         i: cython.int
@@ -370,7 +363,7 @@ class _Search:
 
 
 def _chosen(items: _Items, rows: list) -> list:
-    """Return those of the stretches that save most, or what the others leave of them, in order."""
+    """Choose disjoint sequences greedily by the instructions they save; return them in order."""
     weights = numpy.concatenate([[0], numpy.cumsum(items.columns[2], dtype=numpy.int64)]).tolist()
     taken = numpy.zeros(items.count, numpy.int32)
     chosen: list = []
@@ -391,13 +384,13 @@ def _chosen(items: _Items, rows: list) -> list:
 
 
 def _rated(weights: list, begin: int, period: int, length: int) -> tuple[int, int, int, int]:
-    """Return a stretch behind how much it saves, negated."""
+    """Return (-instructions saved, period, begin, length) of a sequence."""
     return (1 - length // period) * (weights[begin + period] - weights[begin]), period, begin, length
 
 
 @cython.cfunc
 def _free(taken: cython.p_int, begin: cython.int, end: cython.int) -> list:
-    """Return where the stretches within a stretch begin and end that are not taken."""
+    """Return (begin, end) of each range between `begin` and `end` that is not taken."""
     found: list = []
     i: cython.int
     for i in range(begin, end):
@@ -420,12 +413,12 @@ def _kind(index: cython.int, inputs: cython.int, first: cython.int) -> cython.in
 
 @cython.cfunc
 def _double(hashes: cython.p_int, count: cython.int, window: cython.int) -> object:
-    """Make hashes of windows into those of windows of twice that size."""
+    """Replace hashes of windows by hashes of windows of twice the size."""
     i: cython.int
     hashed: cython.ulonglong
     for i in range(count):
         hashed = hashes[i]
         hashed = (hashed * 1000003 + hashes[i + window]) * 0x5BD1E995
-        # These bits are the same whether `hashed` has 64 bits or, in plain Python, any number of them.
+        # These bits are the same for the 64-bit `hashed` and for Python's unbounded int.
         hashes[i] = (hashed >> 20) & 0x7FFFFFFF
     return None

@@ -1,8 +1,8 @@
-"""`Repeat`: instructions of a program that repeat earlier ones, written as a loop.
+"""`Repeat`: a run of repeated instructions of a program, seen as a loop.
 
-A repetition has the instructions of the one before, with operands that are the same or further on by a constant stride.
-So a loop says no more than where the instructions of its first repetition are, and how many repetitions there are: all
-else is read off the program, and running the loop is running the instructions in their order.
+Each iteration has the same instructions as the previous one; each operand index changes by a constant stride. So a loop
+only stores where its first iteration is and how many iterations there are. Everything else is read from the program,
+and running a loop means running its instructions in order.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from gradwalk.program.code.code import Code
 
 
 class Repeat(NamedTuple):
-    """A loop.
+    """A loop in a program.
 
     Attributes:
-        start: The number of its first instruction among all instructions.
-        period: How many instructions a repetition has.
-        times: How many repetitions there are, the first one included.
-        inner: The loops in the first repetition, and thereby in all of them, in order.
+        start: The ordinal of its first instruction.
+        period: The number of instructions per iteration, with nested loops unrolled.
+        times: The number of iterations.
+        inner: The loops nested in the first iteration, in order; later iterations have the same.
     """
 
     start: int
@@ -31,28 +31,28 @@ class Repeat(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """The number of the first instruction after it."""
+        """Ordinal of the first instruction after the loop."""
         return self.start + self.period * self.times
 
 
 class Moving(NamedTuple):
-    """A number that moves with the loops around it.
+    """An affine index: `start + sum(stride[d] * counter[d])`, with counters from 0.
 
     Attributes:
-        start: What it is in their first repetitions.
-        strides: For each loop, the outermost first, how far it moves from one repetition to the next.
+        start: Its value in the first iterations.
+        strides: One stride per enclosing loop, outermost first.
     """
 
     start: int
     strides: tuple[int, ...]
 
     def reaches(self, loops: Sequence[Repeat]) -> tuple[int, int]:
-        """Return the least and the greatest number that it is in these loops."""
+        """Return the smallest and the largest value of the index in these loops."""
         ends = [stride * (loop.times - 1) for stride, loop in zip(self.strides, loops, strict=True)]
         return self.start + sum(min(end, 0) for end in ends), self.start + sum(max(end, 0) for end in ends)
 
     def text(self, counters: Sequence[str]) -> str:
-        """Write it as a formula of the counters of the loops, from 0 on; there may be more counters than loops.
+        """Format the index as a formula of loop counters; extra counters are ignored.
 
         Example:
             >>> Moving(7, (16, -1)).text(["i", "j"])
@@ -68,16 +68,9 @@ class Moving(NamedTuple):
 
 
 def operand(code: Code, i: int, column: int, loops: Sequence[Repeat]) -> Moving:
-    """Return the index of an operand, in the loops around the instruction.
+    """Return the affine index of the operand in field `column` (1 to 3) of an instruction.
 
-    Args:
-        code: The program.
-        i: The number of the instruction in the first repetitions.
-        column: The number of the operand, from 1 on.
-        loops: The loops, the outermost first.
-
-    Returns:
-        The index.
+    `i` is the ordinal of the instruction in the first iterations of its enclosing loops, outermost first.
     """
     fields = code.instructions
     at = 4 * i + column
@@ -85,21 +78,17 @@ def operand(code: Code, i: int, column: int, loops: Sequence[Repeat]) -> Moving:
 
 
 def result(code: Code, i: int, loops: Sequence[Repeat]) -> Moving:
-    """Return the index of an instruction's result, in the loops around it."""
+    """Return the affine index of the result of an instruction in its enclosing loops."""
     return Moving(code.first + i, tuple([loop.period for loop in loops]))
 
 
 def traversed(
     instructions: range, repeats: Sequence[Repeat]
 ) -> Iterator[tuple[Repeat | range | None, tuple[Repeat, ...]]]:
-    """Go through a stretch of a program with its loops, as it is written.
+    """Traverse a range of instructions with its loops, in the order in which they are printed.
 
-    Args:
-        instructions: The numbers of the instructions.
-        repeats: The loops there.
-
-    Yields:
-        Ranges of numbers of instructions, loops as they begin, and None where a loop ends; each with the loops around.
+    Yields ranges of instruction ordinals, each loop where it begins, and None where a loop ends; each with the
+    enclosing loops.
 
     Example:
         >>> for part, around in traversed(range(10), [Repeat(2, 1, 8, ())]):
@@ -126,7 +115,7 @@ def traversed(
 
 
 def _parts(instructions: range, repeats: Sequence[Repeat]) -> list[range | Repeat]:
-    """Split a stretch into loops and what is between them."""
+    """Split a range of instructions into loops and the ranges between them."""
     found: list[range | Repeat] = []
     start = instructions.start
     for repeat in repeats:
@@ -138,14 +127,7 @@ def _parts(instructions: range, repeats: Sequence[Repeat]) -> list[range | Repea
 
 
 def written(length: int, repeats: Sequence[Repeat]) -> int:
-    """Count the instructions of a program where each is written once that loops repeat.
-
-    Args:
-        length: The number of instructions.
-        repeats: The loops.
-
-    Returns:
-        The number of instructions outside of loops, and in the first repetitions of loops.
+    """Return the number of instructions outside loops and in the first iterations of loops.
 
     Example:
         >>> written(10, [Repeat(2, 1, 8, ())])
@@ -160,14 +142,14 @@ def written(length: int, repeats: Sequence[Repeat]) -> int:
 
 
 def even_runs(steps: Sequence[Hashable], fewest: int) -> list[tuple[int, int]]:
-    """Split a sequence into runs with the same step from each item to the next, and single items.
+    """Split a sequence into runs of at least `fewest` items with a constant step, and single items.
 
     Args:
-        steps: The step from each item but the last to the next, or None.
-        fewest: How many items a run has at least.
+        steps: The step from each item to the next. None never belongs to a run.
+        fewest: Minimum number of items in a run.
 
     Returns:
-        For each run, and each single item, where it begins and how long it is.
+        Pairs (start, length) of runs and single items.
 
     Example:
         >>> even_runs([1, 1, 1, 5, None], 3)

@@ -1,4 +1,4 @@
-# What the search for repetitions reaches without going through Python.
+# C declarations for find_loops.py.
 from gradwalk.base cimport c_compat
 
 

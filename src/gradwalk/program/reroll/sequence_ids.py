@@ -1,4 +1,4 @@
-"""`Shapes`: what stretches of a program look like, numbered so that two that look alike have the same number."""
+"""`Shapes`: hash-consing of instruction sequences: equal sequences get the same id."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _low32 = cython.declare(cython.ulonglong, 0xFFFFFFFF)
 
 @cython.cclass
 class Ints:
-    """A list of ints that compiled code reads and appends to.
+    """A growable int32 array for compiled code.
 
     Attributes:
         data: The ints.
-        length: How many there are.
+        length: The number of ints.
     """
 
     data: cython.p_int
     length: cython.int
     _capacity: cython.int
-    _array: Any  # what `data` points into
+    _array: Any  # the array behind `data`
 
     def __init__(self) -> None:
         self.length = 0
@@ -48,7 +48,7 @@ class Ints:
 
     @cython.cfunc
     def _grow(self) -> object:
-        """Make room for twice as many."""
+        """Double the capacity."""
         self._capacity *= 2
         larger = numpy.empty(self._capacity, numpy.int32)
         larger[: self.length] = self._array[: self.length]
@@ -59,24 +59,24 @@ class Ints:
 
 @cython.cclass
 class Shapes:
-    """Numbers for descriptions, equal ones for equal descriptions.
+    """Ids of descriptions; equal descriptions have equal ids.
 
-    A description is a list of ints. With it goes a list of places: where the instructions are that it describes,
-    counted from where the stretch begins. Both are appended to `words` and `places`, and `finish` gives the number.
+    A description is a list of ints. It comes with a list of places, the offsets of the described instructions from the
+    start of the sequence. Callers append to `words` and `places`, then `finish` returns the id.
 
     Attributes:
-        words: All descriptions, one after the other, and the one that is being written.
-        places: All places, likewise.
-        first_place: Of each number where its places begin, and where the next one's will.
+        words: All descriptions, one after the other; the last one may be incomplete.
+        places: The places of all descriptions, one after the other.
+        first_place: The start of each id's places, and the start of the next id's.
     """
 
     words: Ints
     places: Ints
     first_place: Ints
     _first_word: Ints
-    _table: cython.p_int  # the numbers by the hash of their descriptions, or -1
-    _cells: Any  # what `_table` points into
-    _mask: cython.int  # one less than the number of cells, a power of two
+    _table: cython.p_int  # id by hash of the description, or -1
+    _cells: Any  # the array behind `_table`
+    _mask: cython.int  # number of cells (a power of two) minus 1
 
     def __init__(self) -> None:
         self.words, self.places = Ints(), Ints()
@@ -88,7 +88,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def finish(self) -> cython.int:
-        """Return the number of the description that has been appended, which is dropped if it is known already."""
+        """Return the id of the description appended last; discard the description if it is already known."""
         number: cython.int = self._first_word.length - 1
         begin: cython.int = self._first_word.data[number]
         cell: cython.int = self._cell_of(begin, self.words.length - begin)
@@ -106,7 +106,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def _cell_of(self, begin: cython.int, length: cython.int) -> cython.int:
-        """Return the cell of a description, or the empty cell where it belongs."""
+        """Return the cell of a description in the hash table, or the empty cell where it belongs."""
         hashed: cython.ulonglong = length
         word: cython.longlong
         i: cython.int
@@ -127,7 +127,7 @@ class Shapes:
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_equal(self, x: cython.int, y: cython.int, length: cython.int) -> cython.bint:
-        """Return whether two stretches of words are equal."""
+        """Return whether two ranges of words are equal."""
         i: cython.int = 0
         while i < length and self.words.data[x + i] == self.words.data[y + i]:
             i += 1
@@ -135,7 +135,7 @@ class Shapes:
 
     @cython.cfunc
     def _set_table(self, cells: cython.int) -> object:
-        """Set a table of empty cells."""
+        """Replace the hash table by one of empty cells."""
         self._cells = numpy.full(cells, -1, numpy.int32)
         self._table = c_compat.integers(self._cells)
         self._mask = cells - 1
@@ -143,7 +143,7 @@ class Shapes:
 
     @cython.cfunc
     def _grow_table(self) -> object:
-        """Replace the table by one of four times as many cells."""
+        """Quadruple the size of the hash table."""
         self._set_table(4 * (self._mask + 1))
         number: cython.int
         begin: cython.int

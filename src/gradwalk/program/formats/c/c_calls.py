@@ -1,6 +1,6 @@
-"""Loops and choices as functions in C: `static void name(const double *operands, double *results)`.
+"""Print loops and switches as C functions: `static void name(const double *operands, double *results)`.
 
-These functions run the same steps as `LoopRunner` and `BackwardPass`, in the same order, and give the same bits.
+These functions run the same steps as `LoopRunner` and `BackwardPass`, in the same order, with bitwise equal results.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from gradwalk.program.code.checkpoint_plan import slots_for
 
 PARAMETERS = ["const double *operands", "double *results"]
 
-# `CheckpointPlan` in C: checkpoint_plan.py explains the algorithm.
+# `CheckpointPlan` in C: see checkpoint_plan.py for the algorithm.
 PLAN = """\
-/* The plan of the backward pass through a loop. A state is the carry before a step, of `carry` numbers.
-   Actions start from the state before step `begin`, in a slot:
-   PLAN_ADVANCE: run the steps before `end`, and keep the state before step `end` in the next slot;
-   PLAN_REPLAY: run the steps before `end`, and go back over step `end`;
-   PLAN_SWEEP: the same, but keep the states on the way in the next slots, and go back from `end` to `begin`;
-   PLAN_BACK: go back from `end` to `begin`; these states are in consecutive slots. */
+/* The plan of the backward pass through a loop. A state is the carry before a step: `carry` numbers.
+   Each action starts from the state before step `begin`, which is in a slot:
+   PLAN_ADVANCE: run the steps before `end` and keep the state before step `end` in the next slot;
+   PLAN_REPLAY: run the steps before `end`, then the backward pass of step `end`;
+   PLAN_SWEEP: run the steps before `end`, keep all states in the next slots, then run the backward pass of the steps
+   `end` to `begin`;
+   PLAN_BACK: run the backward pass of the steps `end` to `begin`; their states are in consecutive slots. */
 enum { PLAN_ADVANCE, PLAN_REPLAY, PLAN_SWEEP, PLAN_BACK };
 struct checkpoint_plan {
     double *states; /* in all slots */
-    long *kept;     /* for each slot in use, the step whose state it holds */
+    long *kept;     /* per slot in use: the step whose state it holds */
     long carry, room, slots, used, last, kind, slot, begin, end;
     long limit, stride, full, next; /* while steps are counted */
 };
@@ -55,7 +56,7 @@ static int plan_reserve(struct checkpoint_plan *plan, long slots)
     return 1;
 }
 
-/* Begin the backward pass, with the states that are kept; return 0 if there is not enough memory. */
+/* Start the backward pass from the states that are kept; return 0 if out of memory. */
 static int plan_start(struct checkpoint_plan *plan, long steps, long slots)
 {
     long i;
@@ -68,7 +69,7 @@ static int plan_start(struct checkpoint_plan *plan, long steps, long slots)
     return 1;
 }
 
-/* How far from a kept state the next one is kept, with `free` slots for `length` steps. */
+/* The distance from a kept state to the next one, with `free` slots for `length` steps. */
 static long plan_distance(long length, long free)
 {
     double runs = 1.0, distance = 1.0, reached = (double)free + 2.0, most;
@@ -82,7 +83,7 @@ static long plan_distance(long length, long free)
     return (long)(distance < most ? distance : most);
 }
 
-/* Go on to the next action; return 0 if there is none. */
+/* Advance to the next action; return 0 if there is none. */
 static int plan_next(struct checkpoint_plan *plan)
 {
     long free;
@@ -115,7 +116,7 @@ static int plan_next(struct checkpoint_plan *plan)
 }"""
 
 COUNTING = """\
-/* Keep every second state from now on, or only the first. */
+/* Double the stride between kept states, or keep only the first state. */
 static void plan_thin(struct checkpoint_plan *plan)
 {
     long slot, i;
@@ -133,7 +134,7 @@ static void plan_thin(struct checkpoint_plan *plan)
             plan->states[slot * plan->carry + i] = plan->states[2 * slot * plan->carry + i];
 }
 
-/* Whether the state before a step is kept while steps are counted: in the last slot in use; -1 without memory. */
+/* While counting: whether to keep the state before a step, in the last slot in use; -1 if out of memory. */
 static int plan_keeps(struct checkpoint_plan *plan, long step)
 {
     if (step == plan->full) plan_thin(plan);
@@ -147,8 +148,8 @@ static int plan_keeps(struct checkpoint_plan *plan, long step)
     return 1;
 }
 
-/* How many states are kept: `policy`, or for -1 as many as let each step be run at most twice, or for 0 as many as a
-   step is run at most. */
+/* The number of states to keep. A policy > 0 is that number; -1: each step runs at most twice; 0: no step runs more
+   often than there are states. */
 static long plan_slots(long policy, long steps)
 {
     double reached = 2.0;
@@ -166,27 +167,14 @@ _POLICIES: Mapping[str | int | None, int] = {"sqrt": -1, "binomial": 0, None: 2*
 
 
 def helpers(text: str) -> list[str]:
-    """Return the definitions of the functions that functions of calls use.
-
-    Args:
-        text: The functions of calls.
-
-    Returns:
-        Pieces of C.
-    """
+    """Return the definitions of the helpers that `text`, the functions of calls, uses."""
     return [*([PLAN] if "plan_next(" in text else []), *([COUNTING] if "plan_keeps(" in text else [])]
 
 
 def function(call: Any, name: str, parts: Mapping[int, str]) -> list[str]:
-    """Write a call as a function.
+    """Return the lines of the C function of a loop, reverse pass of a loop, or switch.
 
-    Args:
-        call: The loop, the way back through one, or the choice.
-        name: The name of the function.
-        parts: The names of the functions of the programs that it consists of, by the `id` of their code.
-
-    Returns:
-        Lines of C.
+    `parts` maps the id of each program's code to the name of that program's function.
     """
     body = {"loop": _loop, "loop_back": _loop_back, "switch": _switch}[call.kind](call, parts)
     head = f"static void {name}({', '.join(PARAMETERS)})"
@@ -194,14 +182,7 @@ def function(call: Any, name: str, parts: Mapping[int, str]) -> list[str]:
 
 
 def programs_of(call: Any) -> Sequence[Any]:
-    """Return the programs that the function of a call runs.
-
-    Args:
-        call: The loop, the way back through one, or the choice.
-
-    Returns:
-        The programs.
-    """
+    """Return the programs that the function of a loop, reverse pass of a loop, or switch runs."""
     return [part for _, part in call.shown_parts]
 
 
@@ -249,7 +230,7 @@ def _loop_back(call: Any, parts: Mapping[int, str]) -> list[str]:
 
 
 def _started(loop: Any, lost: list[str]) -> list[str]:
-    """Write the beginning of a plan for a loop whose number of steps is known."""
+    """Print the start of a plan for a loop whose number of steps is known."""
     carry, slots = loop.sizes.carry, slots_for(loop.memory, loop.steps)
     return [
         f"plan_begin(&plan, {carry}, {slots}, 0);",
@@ -261,7 +242,7 @@ def _started(loop: Any, lost: list[str]) -> list[str]:
 
 
 def _counted(loop: Any, parts: Mapping[int, str], lost: list[str]) -> list[str]:
-    """Write the pass that counts the steps, and the beginning of a plan for them."""
+    """Print the pass that counts the steps, and the start of a plan for them."""
     policy = _POLICIES[loop.memory] if loop.memory in _POLICIES else min(loop.memory, _POLICIES[None])
     return [
         f"plan_begin(&plan, {loop.sizes.carry}, {max(policy, 1)}, 1);",
@@ -286,7 +267,7 @@ def _counted(loop: Any, parts: Mapping[int, str], lost: list[str]) -> list[str]:
 
 
 def _action(loop: Any, parts: Mapping[int, str], step_back: list[str]) -> list[str]:
-    """Write the execution of an action of a plan."""
+    """Print the execution of an action of a plan."""
     carry = loop.sizes.carry
     return [
         "if (plan.kind != PLAN_BACK) {",
@@ -316,7 +297,7 @@ def _kept(loop: Any, slot: str) -> str:
 
 
 def _step_back(call: Any, parts: Mapping[int, str]) -> list[str]:
-    """Write a step of the backward pass, from the carry that is among its inputs."""
+    """Print a step of the backward pass, with the carry among its inputs."""
     loop = call.loop
     carry, fixed, row, out = loop.sizes
     rows = carry + fixed
@@ -352,7 +333,7 @@ def _entered(loop: Any) -> list[str]:
 
 
 def _steps(loop: Any, parts: Mapping[int, str], lines: Sequence[str], lost: Sequence[str]) -> list[str]:
-    """Write what is done in each step; `step` is their number after it. `lost` follows where there are too many."""
+    """Print the loop over steps; `step` ends as their number. If there are too many steps, `lost` is executed."""
     if loop.condition is None:
         return [f"for (; step < {loop.steps}; ++step) {{", *_indented(lines), "}"]
     limit = [f"if (step == {loop.steps}) {{", *_indented(lost), "}"] if loop.steps is not None else []

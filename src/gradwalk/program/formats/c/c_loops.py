@@ -1,4 +1,4 @@
-"""The loops that were found in a program, in C: `placement` says where numbers stand."""
+"""Print loops found in a program as C loops; `storage.Placement` decides where results are stored."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gradwalk.program.reroll.find_loops import fold
 from gradwalk.program.reroll.repeats import Moving, Repeat, result, traversed
 
 _COUNTERS = ("i", "j", "k", *(f"i{n}" for n in range(3, 60)))
-_FEWEST = 8  # instructions that a loop has to save: what is written out can stay in registers
+_FEWEST = 8  # instructions that a loop must save: without loops, results can stay in registers
 
 
 class CRepeats:
-    """Writes loops.
+    """Prints the loops of a program.
 
     Args:
         code: The parts of the program.
-        suffix: What is appended to the names of arrays.
-        most: How many instructions a program may have that is written without loops.
+        suffix: Suffix of the names of arrays.
+        most: Maximum number of instructions of a program that is printed without loops.
 
     Attributes:
-        parts: The loops that are written, and the instructions between them, in order.
-        cells: How many numbers `memory` holds.
-        inside: Of each index, whether it is the result of an instruction in a loop.
-        kept: Of each index, whether it stands in `memory`.
+        parts: The loops to print and the ranges of instructions between them, in order.
+        cells: The number of doubles in `memory`.
+        inside: Per index, whether it is the result of an instruction in a loop.
+        kept: Per index, whether it is stored in `memory`.
     """
 
     def __init__(self, code: Code, suffix: str, most: int) -> None:
@@ -43,21 +43,17 @@ class CRepeats:
         self.cells = int(kept[-1]) + 1 - self._first if len(kept) else 0
 
     def read(self, place: Moving) -> str:
-        """Return the number at an index that stands in `memory`."""
+        """Return the expression that reads an index from `memory`."""
         return f"memory[{place._replace(start=place.start - self._first).text(_COUNTERS)}]"
 
     def statement(self, repeat: Repeat) -> tuple[list[str], list[int]]:
-        """Write a loop.
+        """Return the lines of an outermost loop, and the indices of its loop-invariant operands.
 
-        Args:
-            repeat: The loop, which is in no other.
-
-        Returns:
-            Lines of C with {0}, {1} and so on for operands that do not move, and the indices of these operands.
+        The lines have {0}, {1} and so on for these operands.
         """
         lines: list[str] = []
         operands: dict[int, int] = {}
-        open_loops: list[tuple[Repeat, ...]] = []  # the loops that are being written, each with those around
+        open_loops: list[tuple[Repeat, ...]] = []  # the loops that are open, each with its enclosing loops
         for part, around in traversed(range(repeat.start, repeat.stop), [repeat]):
             indent = "    " * 2 * len(around)
             if isinstance(part, range):
@@ -71,7 +67,7 @@ class CRepeats:
         return lines, list(operands)
 
     def _begin(self, loops: Loops, operands: dict[int, int]) -> list[str]:
-        """Begin the innermost of these loops, with variables for what each repetition takes from the one before."""
+        """Open the innermost of these loops and declare variables for its carried results."""
         counter = _COUNTERS[len(loops) - 1]
         lines = ["{{", f"    long {counter};"]
         for i in self._placement.carried[loops]:
@@ -80,7 +76,7 @@ class CRepeats:
         return [*lines, f"    for ({counter} = 0; {counter} < {loops[-1].times}; ++{counter}) {{{{"]
 
     def _end(self, loops: Loops) -> list[str]:
-        """End it, and keep what is needed of its last repetition alone."""
+        """Close the innermost loop; store carried results that are needed from the last iteration only."""
         carried = self._placement.carried[loops]
         first = self._code.first
         last = [(i, self._placement.keeps_last(i, loops)) for i in carried]
@@ -89,14 +85,14 @@ class CRepeats:
         return [*moved, "    }}", *stored, "}}"]
 
     def output(self, start: int, count: int) -> tuple[list[str], list[int]]:
-        """Write `count` outputs from number `start` on, which stand in `memory` at equal distances, as a loop."""
+        """Print `count` outputs from output `start` on as a loop; their indices are equally spaced in `memory`."""
         first, second = self._code.outputs[start : start + 2]
         number = self.read(Moving(first, (second - first,)))
         loop = f"for (i = 0; i < {count}; ++i) outputs[{Moving(start, (1,)).text('i')}] = {number};"
         return ["{{", "    long i;", f"    {loop}", "}}"], []
 
     def _computing(self, i: int, around: Loops, operands: dict[int, int]) -> list[str]:
-        """Write an instruction; operands that do not move are entered with their numbers."""
+        """Print an instruction; register its loop-invariant operands in `operands`."""
         opcode = int(self._code.instructions[4 * i])
         given = [self._operand(place, around, operands) for place in self._placement.operands(i, around)]
         index = self._code.first + i

@@ -1,4 +1,4 @@
-"""Programs as C99: one file that needs nothing but <math.h>."""
+"""Print programs as C99: one file that needs only the standard library."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from gradwalk.program.formats.c.c_loops import CRepeats
 from gradwalk.program.formats.c.reserved import is_taken
 from gradwalk.program.reroll.repeats import Moving, Repeat, even_runs
 
-# The most statements in a function. A compiler's time grows faster than a function's length.
+# Approximate maximum number of lines of a C function. Compile time grows faster than linearly with this length.
 _PIECE = 250
 
-# How long a program is whose loops are written as such: in a short one all numbers can stay in registers.
+# Programs of at most this many instructions are printed without loops, so that all values can stay in registers.
 FLAT_BELOW = 250
 
-_FEWEST_OUTPUTS = 5  # that a loop sets
-_MOST_CELLS = 4096  # numbers kept by loops that stand on the stack
+_FEWEST_OUTPUTS = 5  # minimum number of outputs set by a loop
+_MOST_CELLS = 4096  # maximum size of the array `memory` on the stack, in doubles; malloc allocates larger arrays
 
-# What the file defines, besides what its formulas call.
+# Names that the file defines, besides the functions that implement operations.
 _OWN = """
     inputs outputs constants tables take kept memory PIECE operands results plan_begin plan_free plan_reserve plan_start
     plan_distance plan_next plan_thin plan_keeps plan_slots PLAN_ADVANCE PLAN_REPLAY PLAN_SWEEP PLAN_BACK
 """
 
 _TAKE = """\
-/* Number `index` of `count` numbers, each `stride` after the one before; negative ones count from the end. */
+/* Entry `index` of `count` numbers, `stride` apart; a negative index counts from the end. */
 static inline double take(const double *table, long stride, long count, double index)
 {
     const double k = index < 0.0 ? index + (double)count : index;
@@ -48,7 +48,7 @@ class _Statement(NamedTuple):
     """Lines of C that belong together.
 
     Attributes:
-        results: The indices of the results, each of which has a variable then; none if an output is set.
+        results: The indices of the results, each of which becomes a variable; none if an output is set.
         text: The lines, with {0} and so on for the operands.
         operands: The indices of the operands.
     """
@@ -58,23 +58,14 @@ class _Statement(NamedTuple):
     operands: Sequence[int]
 
     def lines(self, operands: Sequence[str]) -> list[str]:
-        """Return the lines of C, for operands of these names."""
+        """Return the lines with the names of the operands filled in."""
         return [line.format(*operands) for line in self.text]
 
 
 def c_source(code: Code, name: str) -> str:
-    """Write a program as a file of C99 with the function `void name(const double *inputs, double *outputs)`.
+    """Print a program as a C99 file with the function `void name(const double *inputs, double *outputs)`.
 
-    Args:
-        code: The parts of the program.
-        name: The name of the function.
-
-    Returns:
-        The text of the file.
-
-    Raises:
-        ProgramError: If the program calls a function of Python.
-        ValueError: If C could have no function of that name.
+    Raises `ProgramError` if the program calls a Python function, and `ValueError` if the name is not usable in C.
     """
     _check_name(name)
     code.refuse_calls("which C does not have")
@@ -92,23 +83,23 @@ def c_source(code: Code, name: str) -> str:
 
 
 class _File:
-    """Writes the functions of a program, and of those that its loops and choices consist of.
+    """Prints the functions of a program and of the programs inside its loops and switches.
 
     Args:
-        name: What the names of functions begin with.
+        name: Prefix of the names of functions.
 
     Attributes:
-        cells: How many numbers stand in arrays on the stack: between the pieces of a function, and around loops.
+        cells: The number of doubles in arrays on the stack, for values passed between functions and for loops.
     """
 
     def __init__(self, name: str) -> None:
         self.cells = 0
         self._name = name
-        self._functions: dict[int, str] = {}  # the names of the functions of calls, by the `id` of the call
-        self._programs: dict[int, str] = {}  # the same of programs, by the `id` of their code
+        self._functions: dict[int, str] = {}  # by the id of a call: the name of its function
+        self._programs: dict[int, str] = {}  # by the id of a program's code: the name of its function
 
     def called(self, code: Code) -> list[str]:
-        """Write the functions of the calls in a program, and of all that they call, unless they are written."""
+        """Print the functions of a program's calls, and of everything they call, unless already printed."""
         lines: list[str] = []
         for call, _ in code.calls:
             if id(call) in self._functions:
@@ -124,7 +115,7 @@ class _File:
         return lines
 
     def program(self, code: Code, name: str, suffix: str) -> list[str]:
-        """Write a program as a function, behind the arrays that it uses, whose names have the suffix."""
+        """Print a program as a function, after the arrays it uses. The names of these arrays end with the suffix."""
         writer = _Writer(code, suffix, self._functions)
         definitions = writer.definitions(name, "static void" if suffix else "void")
         self.cells += writer.cells + writer.memory + sum(len(operands) + call.outputs for call, operands in code.calls)
@@ -136,14 +127,14 @@ class _File:
 
 
 class _Writer:
-    """Writes the functions that run a program, piece after piece.
+    """Prints the functions that run a program, split into pieces.
 
-    Within a piece, results are variables. Those that a later piece needs are `kept` in cells of an array, which are
-    used again when nothing needs them any more.
+    Within a piece, results are local variables. Results that later pieces need are stored in cells of the array `kept`;
+    cells are reused after their last use.
 
     Attributes:
-        cells: How many cells the array has.
-        memory: How many numbers that loops keep stand on the stack.
+        cells: The number of cells in `kept`.
+        memory: The size of the array `memory` in doubles if it is on the stack, else 0.
     """
 
     def __init__(self, code: Code, suffix: str, functions: Mapping[int, str]) -> None:
@@ -158,16 +149,16 @@ class _Writer:
             index: i for i, piece in enumerate(self._pieces) for line in piece for index in line.operands
         }
         self._free: list[int] = []
-        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # indices, by their last piece
-        self._cell: dict[int, int] = {}  # of the results that are kept, by index
+        self._expiring: defaultdict[int, list[int]] = defaultdict(list)  # indices by the last piece that uses them
+        self._cell: dict[int, int] = {}  # cell by index of the result stored in it
 
     def definitions(self, name: str, kind: str) -> list[str]:
-        """Write the function of that name, after those that it calls."""
+        """Print the function with this name, after the functions of its pieces."""
         arrays = ["const double *inputs", "double *outputs"]
         if len(self._pieces) == 1:
             return _function(kind, name, self._with_memory(self._body(0)), arrays)
         lines = [
-            "/* In one function all pieces together would take a compiler long. */",
+            "/* Compiling all pieces as one function would take long. */",
             *("#ifndef PIECE", "#ifdef __GNUC__", "#define PIECE static __attribute__((noinline)) void", "#else"),
             *("#define PIECE static void", "#endif", "#endif", ""),
         ]
@@ -180,7 +171,7 @@ class _Writer:
         return [*lines, *_function(kind, name, body, arrays)]
 
     def _with_memory(self, body: list[str]) -> list[str]:
-        """Surround a function's body by what makes room for the numbers that loops keep."""
+        """Wrap a function body in the allocation of the array `memory`."""
         cells = self._repeats.cells
         if not cells:
             return body
@@ -190,7 +181,7 @@ class _Writer:
         return [f"double *memory = (double *)malloc({cells} * sizeof(double));", fail, *body, "free(memory);"]
 
     def _body(self, i: int) -> list[str]:
-        """Write the statements of a piece, and those that keep its results for later ones."""
+        """Print the statements of a piece, and the stores of results that later pieces need."""
         piece = self._pieces[i]
         here = {result for line in piece for result in line.results}
         lines = [text for line in piece for text in line.lines([self._read(x, here) for x in line.operands])]
@@ -208,7 +199,7 @@ class _Writer:
         return f"v{index}" if index in here else f"kept[{self._cell[index]}]"
 
     def _kept(self, index: int) -> int:
-        """Return the cell that a result is kept in from now on."""
+        """Allocate a cell for a result; return its index."""
         if not self._free:
             self._free.append(self.cells)
             self.cells += 1
@@ -218,7 +209,7 @@ class _Writer:
 
 
 def _pieces(statements: list[_Statement]) -> list[list[_Statement]]:
-    """Split statements into pieces of some 250 lines, at least one."""
+    """Split statements into pieces of about 250 lines; return at least one piece."""
     pieces: list[list[_Statement]] = [[]]
     lines = 0
     for statement in statements:
@@ -235,7 +226,7 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
     needed = {*code.outputs, *numpy.flatnonzero(repeats.kept & ~repeats.inside).tolist()}
     statements = []
     tables = _constant_tables(code)
-    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # of each call: those needed, with their index
+    results: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # needed results by call
     rows = code.rows
     first = {row[1]: i for i, row in reversed([*enumerate(rows)]) if row[0] == CALL}
     for part in reversed(repeats.parts):
@@ -263,13 +254,13 @@ def _statements(code: Code, suffix: str, functions: Mapping[int, str], repeats: 
 
 
 def _with_kept(statement: _Statement, repeats: CRepeats) -> _Statement:
-    """Append to a statement that results are kept which loops need."""
+    """Append stores to `memory` for the results that loops need."""
     kept = [index for index in statement.results if repeats.kept[index]]
     return statement._replace(text=[*statement.text, *(f"{repeats.read(Moving(i, ()))} = v{i};" for i in kept)])
 
 
 def _setting_outputs(code: Code, repeats: CRepeats) -> list[_Statement]:
-    """Return statements that set the outputs: a loop for those that stand at equal distances in memory."""
+    """Return statements that set the outputs; outputs with equally spaced indices in `memory` are set by a loop."""
     steps = [y - x if repeats.inside[x] and repeats.inside[y] else None for x, y in itertools.pairwise(code.outputs)]
     return [
         _Statement([], *repeats.output(start, count))
@@ -284,7 +275,7 @@ def _computing(code: Code, index: int, row: list[int]) -> _Statement:
 
 
 def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: Mapping[int, str]) -> _Statement:
-    """Return the statement that calls a loop or a choice, and names those of its results that are needed."""
+    """Return the statement that calls a loop or switch and names the needed results."""
     call, operands = code.calls[which]
     given = ", ".join([f"{{{i}}}" for i in range(len(operands))]) or "0"
     lines = [
@@ -297,10 +288,9 @@ def _calling(code: Code, which: int, results: list[tuple[int, int]], functions: 
 
 
 def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suffix: str) -> _Statement:
-    """Return the statement that takes from a table.
+    """Return the statement of a `take`.
 
-    Inputs at equal distances are taken where they lie, and constants from the array `tables`. All else is put into an
-    array first.
+    Equally spaced inputs and tables of constants are indexed in place. Other entries are copied to an array first.
     """
     _, x, which, _ = row
     table = code.tables[which]
@@ -319,7 +309,7 @@ def _taking(code: Code, index: int, row: list[int], offsets: dict[int, int], suf
 
 
 def _constant_tables(code: Code) -> dict[int, int]:
-    """Return where each table of constants begins in the array `tables`."""
+    """Return the offset of each table of constants in the array `tables`."""
     offsets = {}
     offset = 0
     for which, table in enumerate(code.tables):
@@ -335,7 +325,7 @@ def _numbers_in_tables(code: Code) -> list[float]:
 
 
 def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> list[str]:
-    """Return a function's lines. Unused parameters are cast to void, so that no compiler warns of them."""
+    """Return the lines of a function. Unused parameters are cast to void to avoid compiler warnings."""
     text = "\n".join(body)
     names = [re.findall(r"\w+", parameter)[-1] for parameter in parameters]
     unused = [f"(void){parameter};" for parameter in names if not re.search(rf"\b{parameter}\b", text)]
@@ -343,32 +333,32 @@ def _function(kind: str, name: str, body: list[str], parameters: list[str]) -> l
 
 
 def _comment(code: Code, name: str, cells: int) -> list[str]:
-    """Return what stands at the top of the file."""
-    stack = [f"   It needs {8 * cells:,} bytes of the stack."] if cells else []
+    """Return the comment at the top of the file."""
+    stack = [f"   It needs {8 * cells:,} bytes of stack."] if cells else []
     return [
         f"/* void {name}(const double *inputs, double *outputs): a program of {len(code)} instructions.",
         "",
         *_described("inputs", code.inputs, code.input_names),
         *_described("outputs", len(code.outputs), code.output_names),
         "",
-        "   The two arrays may not overlap.",
+        "   The two arrays must not overlap.",
         *stack,
-        f"   Compile it with cc -std=c99 -O2 -ffp-contract=off -fno-math-errno -c {name}.c, and link with -lm. With",
-        "   -fno-builtin too it gives the same bits as gradwalk does on this C library. -ffast-math loses nan and inf.",
+        f"   Compile with cc -std=c99 -O2 -ffp-contract=off -fno-math-errno -c {name}.c, and link with -lm. Adding",
+        "   -fno-builtin makes results bitwise equal to gradwalk's on this C library. -ffast-math breaks nan and inf.",
         "   Written by gradwalk. */",
     ]
 
 
 def _described(array: str, count: int, names: Sequence[str]) -> list[str]:
-    """Return how many numbers an array has and, where that is known, which."""
+    """Return comment lines with the length of an array and the names of its entries."""
     width = len(f"{array}[{count - 1}]")
-    # Neither /* nor */ nor a backslash, not even as a trigraph, may stand in a comment.
+    # A comment must not contain /*, */ or a backslash, not even as a trigraph.
     shown = [re.sub(r"[^ -~]|[/\\?]", "_", name) for name in names]
     return [f"   {array}: {count}", *(f"   {f'{array}[{i}]':<{width}}  {name}" for i, name in enumerate(shown) if name)]
 
 
 def _array(name: str, numbers: Sequence[float]) -> list[str]:
-    """Return an array of constants: exact, in hexadecimal, with decimal numbers in the comments."""
+    """Return an array of constants in exact hexadecimal notation, with decimal values in comments."""
     lines = [f"    {_exactly(number)}, /* {number!r} */" for number in numbers]
     return [f"static const double {name}[] = {{", *lines, "};", ""]
 
@@ -383,7 +373,7 @@ def _exactly(number: float) -> str:
 
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise ValueError(f"a function in C has a name of letters, digits and _, and begins with no digit; not {name!r}")
+        raise ValueError(f"name must consist of letters, digits and _ and not start with a digit, got {name!r}")
     functions = " ".join([instruction.c for instruction in INSTRUCTIONS.values()])
     if is_taken(name) or name in re.findall(r"\w+", f"{_OWN} {functions}"):
-        raise ValueError(f"{name} means something else in C, or in that file: give the function another name")
+        raise ValueError(f"{name} is already a name in C or in the generated file: choose another name")

@@ -1,10 +1,10 @@
-"""The names that mean something in C already: keywords, and what the headers of the standard library declare."""
+"""Names that C reserves: keywords, and names declared in the headers of the standard library."""
 
 from __future__ import annotations
 
 import re
 
-# Of C23 and of C++, whose compilers read such files as well.
+# Keywords of C23 and C++. C++ compilers read such files, too.
 _KEYWORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
     concept const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete
@@ -15,7 +15,7 @@ _KEYWORDS = """
     wchar_t while xor xor_eq
 """
 
-# <math.h> and <complex.h>, each also with f and l behind it; and what else systems declare there.
+# <math.h> and <complex.h>, also with suffixes f and l; and names that systems declare there.
 _OF_NUMBERS = """
     acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cabs cacos cacosh canonicalize carg casin
     casinh catan catanh cbrt ccos ccosh ceil cexp cimag clog clog10 compoundn conj copysign cos cosh cospi cpow
@@ -36,7 +36,7 @@ _CONSTANTS = """
     lgamma_r lgammaf_r lgammal_r math_errhandling signbit signgam
 """
 
-# All other headers.
+# Names of all other headers.
 _LIBRARY = """
     BUFSIZ CHAR_BIT CHAR_MAX CHAR_MIN CLOCKS_PER_SEC DBL_DIG DBL_EPSILON DBL_MANT_DIG DBL_MAX DBL_MIN DECIMAL_DIG
     EDOM EILSEQ EOF ERANGE EXIT_FAILURE EXIT_SUCCESS FILE FILENAME_MAX FLT_DIG FLT_EPSILON FLT_EVAL_METHOD
@@ -82,12 +82,5 @@ TAKEN = frozenset(
 
 
 def is_taken(name: str) -> bool:
-    """Return whether C, its standard library or common systems give a name a meaning.
-
-    Args:
-        name: An identifier.
-
-    Returns:
-        True for keywords, for names in headers, and for all that begin with an underscore, which C keeps for itself.
-    """
+    """Return whether a name is reserved: a keyword, in a standard header, or with a leading underscore."""
     return name.startswith("_") or name in TAKEN or re.fullmatch(r"u?int(_least|_fast)?\d+_t", name) is not None
