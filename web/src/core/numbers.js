@@ -1,25 +1,28 @@
-// Numbers as text and text as numbers, as Python has them.
+// Conversion between numbers and text, in Python's format.
 
-const SPACE = "(?:(?!\\ufeff)\\s|\\x85)*"; // what Python takes for one around a number
+const SPACE = "(?:(?!\\ufeff)\\s|\\x85)*"; // Python's whitespace around a number
 const DIGITS = "\\d(?:_?\\d)*";
 const FLOAT = `(?:${DIGITS}(?:\\.(?:${DIGITS})?)?|\\.${DIGITS})(?:e[+-]?${DIGITS})?`;
 const NUMBER = new RegExp(`^${SPACE}(?:([+-]?${FLOAT})|([+-]?)(inf|infinity|nan))${SPACE}$`, "i");
 
 /**
- * A number as a person would say it: six digits at most, and none that say nothing.
+ * Format a number for people: at most 6 significant digits, without trailing zeros.
  * @param {number} number
  */
 export function short(number) {
-  return brief(general(number + 0)); // + 0 makes -0 plain
+  return brief(general(number + 0)); // + 0 turns -0 into 0
 }
 
-/** A number to so many digits: ten, as far as a difference quotient is worth them, if not told. @param {number} number @param {number} [count] */
+/**
+ * Format a number with `count` significant digits; the default of 10 is about the precision of a difference quotient.
+ * @param {number} number @param {number} [count]
+ */
 export function digits(number, count = 10) {
   return Number.isFinite(number) ? String(Number(number.toPrecision(count))) : short(number);
 }
 
 /**
- * A number as Python prints it: the fewest digits that tell it from its neighbours.
+ * Format a number as Python's repr does: the shortest decimal that reads back as the same number.
  * @param {number} number
  */
 export function plain(number) {
@@ -32,7 +35,7 @@ export function plain(number) {
 }
 
 /**
- * A number as C's %g prints it.
+ * Format a number as C's %g does.
  * @param {number} number
  * @param {number} [digits]
  */
@@ -47,7 +50,7 @@ export function general(number, digits = 6) {
 }
 
 /**
- * A number of JSON: nan and inf, which it lacks, are texts there.
+ * Convert a number from JSON, where nan and infinities are strings.
  * @param {number | "nan" | "inf" | "-inf"} given
  */
 export function toNumber(given) {
@@ -55,8 +58,8 @@ export function toNumber(given) {
 }
 
 /**
- * The number that a person wrote, by the rules of Python's float(), or with the minus sign of printed text, or an en dash; null where
- * it is none.
+ * Parse a number by the rules of Python's float(), also with a Unicode minus sign or an en dash; null if it is not a
+ * number.
  * @param {string} text
  */
 export function readNumber(text) {
@@ -69,14 +72,14 @@ export function readNumber(text) {
 }
 
 /**
- * A positive number as `print` gives it with so many digits after the point, halves to the even digit: it takes the
- * larger.
+ * Print a positive number with `print` and this many digits after the point, rounding ties to even; `print` rounds ties
+ * up.
  * @param {number} size
  * @param {(digits: number) => string} print
  * @param {number} digits
  */
 function rounded(size, print, digits) {
-  const exact = print(100); // all of it, or so much that the rest cannot tell
+  const exact = print(100); // all digits, or enough to decide the rounding
   const point = exact.indexOf(".");
   const [kept, rest] = [exact.slice(0, point + 1 + digits), exact.slice(point + 1 + digits)];
   const isHalf = /^50*(e|$)/.test(rest);
@@ -85,7 +88,7 @@ function rounded(size, print, digits) {
 }
 
 /**
- * A mantissa d.ddd times a power of ten, without an exponent.
+ * Format a mantissa d.ddd times a power of ten without an exponent.
  * @param {string} mantissa
  * @param {number} power
  */
@@ -99,7 +102,7 @@ function positional(mantissa, power) {
 }
 
 /**
- * A mantissa times a power of ten, as C and Python write it: with two digits at least of the exponent.
+ * Format a mantissa times a power of ten as C and Python do, with at least two digits in the exponent.
  * @param {string} mantissa
  * @param {number} power
  */
@@ -107,7 +110,7 @@ function scientific(mantissa, power) {
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** @param {string} text of a number, to lose the zeros before its exponent */
+/** Remove the leading zero of the exponent. @param {string} text printed number */
 function brief(text) {
   return text.replace("e-0", "e-").replace("e+0", "e");
 }
@@ -118,7 +121,7 @@ function spelled(number) {
 }
 
 /**
- * The digits of all scripts as those of ASCII. Each script has its ten in a row, from zero on.
+ * Convert digits of all scripts to ASCII. Unicode has the ten digits of each script in a row, starting with zero.
  * @param {string} text
  */
 function inAscii(text) {
@@ -129,6 +132,6 @@ function inAscii(text) {
       zero -= 1;
       value += 1;
     }
-    return String(value % 10); // some scripts stand next to each other
+    return String(value % 10); // the digits of some scripts are adjacent in Unicode
   });
 }
