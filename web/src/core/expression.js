@@ -523,10 +523,7 @@ class Parser {
     this.#waiting.push({ what: ROWS.get(symbol) ?? symbol, token, binding, operands: 2 });
   }
 
-  /**
-   * Apply an exponent to the preceding operand immediately; nothing binds more tightly.
-   * @param {Token} token
-   */
+  /** Apply an exponent to the preceding operand immediately; nothing binds more tightly. @param {Token} token */
   #raise(token) {
     this.#push("number", token);
     const { start } = this.#spans[this.#spans.length - 2];

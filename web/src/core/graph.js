@@ -135,10 +135,7 @@ export function passing(node) {
   return found;
 }
 
-/**
- * Return whether the operand at a position receives gradient from the node.
- * @param {Node} node @param {number} position
- */
+/** Return whether the operand at a position receives gradient from the node. @param {Node} node @param {number} position */
 export function passes({ operands, row, gather, byHand }, position) {
   const place = operands[position];
   if (place === CONSTANT) return false;
