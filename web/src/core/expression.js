@@ -220,10 +220,7 @@ function labelled(result, label) {
   return result;
 }
 
-/**
- * Return the label of a root that was computed from numbers alone.
- * @param {Program} program
- */
+/** Return the label of a root that was computed from numbers alone. @param {Program} program */
 function labelOfConstant({ text, steps }) {
   const last = steps[steps.length - 1];
   return last.kind === "assignment" ? last.what : source(last, text);
@@ -238,10 +235,7 @@ function source({ start, end }, text) {
   return end - start <= LONGEST ? text.slice(start, end) : "";
 }
 
-/**
- * Normalize a name as Python does: NFKC, which unifies letters that differ only in appearance.
- * @param {string} name
- */
+/** Normalize a name as Python does: NFKC, which unifies letters that differ only in appearance. @param {string} name */
 function normal(name) {
   return name.normalize("NFKC");
 }
@@ -286,10 +280,7 @@ function width(letters) {
  * @typedef {{ kind: string, text: string, start: number, end: number }} Token
  */
 
-/**
- * Split a text into the tokens of its parts, each with its end token. Empty parts are skipped.
- * @param {string} text
- */
+/** Split a text into the tokens of its parts, each with its end token. Empty parts are skipped. @param {string} text */
 function partsOf(text) {
   /** @type {Token[][]} */
   const parts = [[]];
@@ -300,10 +291,7 @@ function partsOf(text) {
   return parts.filter((part) => part.length > 1);
 }
 
-/**
- * Yield the tokens of a text, skipping whitespace and line breaks inside parentheses.
- * @param {string} text
- */
+/** Yield the tokens of a text, skipping whitespace and line breaks inside parentheses. @param {string} text */
 function* tokensOf(text) {
   let depth = 0;
   let position = 0;
@@ -441,10 +429,7 @@ class Parser {
     this.steps.push({ kind: "assignment", what: name, start: token.start, end: token.end });
   }
 
-  /**
-   * Read a token where an operand is expected; return whether an operand is still expected.
-   * @param {Token} token
-   */
+  /** Read a token where an operand is expected; return whether an operand is still expected. @param {Token} token */
   #operand(token) {
     const { kind, text } = token;
     if (kind === "number") {
@@ -475,10 +460,7 @@ class Parser {
     return true;
   }
 
-  /**
-   * Read a token after an operand; return whether another operand is expected.
-   * @param {Token} token
-   */
+  /** Read a token after an operand; return whether another operand is expected. @param {Token} token */
   #operator(token) {
     const { kind, text } = token;
     if (BINARY.has(text)) {
@@ -584,10 +566,7 @@ class Parser {
     if (given !== takes) throw this.#error(say.arity(what, takes, given, NESTED.has(what)), token);
   }
 
-  /**
-   * Build the error for a token where an operand is expected.
-   * @param {Token} token
-   */
+  /** Build the error for a token where an operand is expected. @param {Token} token */
   #noOperand(token) {
     const bracket = this.#bracket();
     const beginsArgument = bracket && bracket === this.#waiting.at(-1) && bracket.what !== "(";
@@ -599,10 +578,7 @@ class Parser {
     return this.#error(say.syntax.noOperand, token);
   }
 
-  /**
-   * Build the error for a token that cannot follow an operand.
-   * @param {Token} token
-   */
+  /** Build the error for a token that cannot follow an operand. @param {Token} token */
   #noOperator(token) {
     const bracket = this.#bracket();
     const operand = { ...token, start: this.#spans[this.#spans.length - 1].start };

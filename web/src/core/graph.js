@@ -16,7 +16,6 @@ const [LISTED, COLUMNS] = [1, 2]; // versions of the JSON form
 /** A number that remembers its operation and operands until `Graph.record` flattens them into a list. */
 export class Value {
   /**
-   * Apply an operation to Values and numbers. The result is a Value if any operand is one, else a number.
    * @param {number} data
    * @param {string} label
    * @param {Row | null} row
@@ -30,9 +29,9 @@ export class Value {
   }
 
   /**
-   * An operation on Values and numbers: a Value if any operand is one, else a number.
+   * Apply an operation to Values and numbers. The result is a Value if any operand is one, else a number.
    * @param {Row} row
-   * @param {readonly (Value | number)[]} operands index of the root in `nodes`
+   * @param {readonly (Value | number)[]} operands
    */
   static apply(row, operands) {
     const [x, y, z] = operands.map((operand) => (operand instanceof Value ? operand.data : operand));
@@ -43,20 +42,15 @@ export class Value {
 
 export class Graph {
   /**
-   * Build the graph of a Value and everything it was computed from.
    * @param {readonly Node[]} nodes
-   * @param {number} root its place
+   * @param {number} root index of the root in `nodes`
    */
   constructor(nodes, root) {
     this.nodes = nodes;
     this.root = root;
   }
 
-  /**
-   * Read a graph that Python wrote, in the format of docs/graph.schema.json. Throws a `GraphError` that names the
-   * invalid part for anything else, and for a graph with several outputs.
-   * @param {Value} root
-   */
+  /** Build the graph of a Value and everything it was computed from. @param {Value} root */
   static record(root) {
     const values = operandsFirst(root);
     const places = new Map(values.map((value, place) => [value, place]));
@@ -87,19 +81,18 @@ export class Graph {
   }
 
   /**
-   * Recompute the graph with new numbers in some of its leaves. Throws `GraphError` if a custom node depends on a
-   * changed leaf, because only nodes with a rule in the table can be recomputed.
-   * @param {unknown} json new numbers by node index
+   * Read a graph that Python wrote, in the format of docs/graph.schema.json. Throws a `GraphError` that names the
+   * invalid part for anything else, and for a graph with several outputs.
+   * @param {unknown} json
    */
   static fromDocument(json) {
     return readGraph(json);
   }
 
   /**
-   * Return the operands that receive gradient from a node. Constants receive none, nor do inert positions such as the
-   * condition of `where`. A custom backward rule does not distinguish the positions of a repeated operand, so only the
-   * first of these positions counts.
-   * @param {ReadonlyMap<number, number>} changes by place
+   * Recompute the graph with new numbers in some of its leaves. Throws `GraphError` if a custom node depends on a
+   * changed leaf, because only nodes with a rule in the table can be recomputed.
+   * @param {ReadonlyMap<number, number>} changes new numbers by node index
    */
   withData(changes) {
     const data = this.nodes.map((node) => node.data);
@@ -122,9 +115,9 @@ export class Graph {
 }
 
 /**
- * The operands that a node passes its gradient to. Not to constants, nor to those at inert positions of its row, such
- * as the condition of `where`. A rule made by hand does not tell the places of one operand apart: it passes to the
- * first of them.
+ * Return the operands that receive gradient from a node. Constants receive none, nor do inert positions such as the
+ * condition of `where`. A custom backward rule does not distinguish the positions of a repeated operand, so only the
+ * first of these positions counts.
  * @param {Node} node
  */
 export function passing(node) {
@@ -176,10 +169,7 @@ export function selects({ row, reduction, gather }) {
   return (row ?? reduction ?? gather)?.selects ?? false;
 }
 
-/**
- * Sort a Value and all Values it was computed from topologically, operands first and in order.
- * @param {Value} root
- */
+/** Sort a Value and all Values it was computed from topologically, operands first and in order. @param {Value} root */
 function operandsFirst(root) {
   const opened = new Set();
   /** @type {Set<Value>} */

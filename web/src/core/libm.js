@@ -26,10 +26,7 @@ export function exp2(x) {
   return 2 ** x;
 }
 
-/**
- * Round to the nearest integer, ties to even.
- * @param {number} x
- */
+/** Round to the nearest integer, ties to even. @param {number} x */
 export function rint(x) {
   const below = Math.floor(x);
   const above = x - below > 0.5 || (x - below === 0.5 && below % 2 !== 0);

@@ -7,10 +7,7 @@ export function said(name) {
   return oneLine(name) || sentences.unnamed;
 }
 
-/**
- * Replace unprintable characters, such as line breaks and direction marks, with spaces.
- * @param {string} text
- */
+/** Replace unprintable characters, such as line breaks and direction marks, with spaces. @param {string} text */
 export function oneLine(text) {
   return text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 }

@@ -5,10 +5,7 @@ const DIGITS = "\\d(?:_?\\d)*";
 const FLOAT = `(?:${DIGITS}(?:\\.(?:${DIGITS})?)?|\\.${DIGITS})(?:e[+-]?${DIGITS})?`;
 const NUMBER = new RegExp(`^${SPACE}(?:([+-]?${FLOAT})|([+-]?)(inf|infinity|nan))${SPACE}$`, "i");
 
-/**
- * Format a number for people: at most 6 significant digits, without trailing zeros.
- * @param {number} number
- */
+/** Format a number for people: at most 6 significant digits, without trailing zeros. @param {number} number */
 export function short(number) {
   return brief(general(number + 0)); // + 0 turns -0 into 0
 }
@@ -49,10 +46,7 @@ export function general(number, digits = 6) {
   return sign + (-4 <= power && power < digits ? positional(kept, power) : scientific(kept, power));
 }
 
-/**
- * Convert a number from JSON, where nan and infinities are strings.
- * @param {number | "nan" | "inf" | "-inf"} given
- */
+/** Convert a number from JSON, where nan and infinities are strings. @param {number | "nan" | "inf" | "-inf"} given */
 export function toNumber(given) {
   return typeof given === "number" ? given : { nan: NaN, inf: Infinity, "-inf": -Infinity }[given];
 }
@@ -110,7 +104,7 @@ function scientific(mantissa, power) {
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** Remove the leading zero of the exponent. @param {string} text printed number */
+/** @param {string} text printed number, whose exponent loses its leading zeros */
 function brief(text) {
   return text.replace("e-0", "e-").replace("e+0", "e");
 }

@@ -144,10 +144,7 @@ class Box {
     return { x: this.corner.x, y: y + spread(i, count, 20, this.height - 3 * RADIUS) };
   }
 
-  /**
-   * Return whether the state differs from the painted one; if so, update the name.
-   * @param {readonly unknown[]} state @param {() => string} name
-   */
+  /** Return whether the state differs from the painted one; if so, update the name. @param {readonly unknown[]} state @param {() => string} name */
   changed(state, name) {
     const look = state.join(" ");
     if (look === this.#look) return false;
@@ -159,10 +156,7 @@ class Box {
   }
 }
 
-/**
- * Room reserved for a nudge: a row for the change, and in the root's box also the quotient.
- * @typedef {"change" | "quotient" | ""} NudgeRoom
- */
+/** Room reserved for a nudge: a row for the change, and in the root's box also the quotient. @typedef {"change" | "quotient" | ""} NudgeRoom */
 
 /** Card of a node: operation and label, data, gradient. */
 export class NodeBox extends Box {
@@ -387,10 +381,7 @@ export function weightOf(gradient, largest) {
   return Math.round((1.5 + 3.5 * shareOf(gradient, largest)) * 10) / 10;
 }
 
-/**
- * Compute the size of a gradient relative to the largest, as a square root from 0 to 1.
- * @param {number | null} gradient @param {number} largest
- */
+/** Compute the size of a gradient relative to the largest, as a square root from 0 to 1. @param {number | null} gradient @param {number} largest */
 function shareOf(gradient, largest) {
   if (!gradient || !largest) return 0;
   return Number.isFinite(gradient) ? Math.sqrt(Math.min(Math.abs(gradient) / largest, 1)) : 1;

@@ -181,10 +181,7 @@ function entries(graph, key) {
   return graph.predecessors(key).sort((/** @type {string} */ a, /** @type {string} */ b) => line(a) - line(b));
 }
 
-/**
- * Count the crossings of lines, including crossings of lines into the same box.
- * @param {any} graph @param {Map<number, string[]>} columns
- */
+/** Count the crossings of lines, including crossings of lines into the same box. @param {any} graph @param {Map<number, string[]>} columns */
 function crossings(graph, columns) {
   let count = 0;
   for (const [rank, column] of columns) {
@@ -197,10 +194,7 @@ function crossings(graph, columns) {
   return count;
 }
 
-/**
- * by center x, which is the same for all boxes of a column
- * @typedef {Map<number, Span>} Columns by the middle, which all boxes of a column share
- */
+/** @typedef {Map<number, Span>} Columns by center x, which is the same for all boxes of a column */
 
 /** @param {readonly Point[]} centres @param {readonly Size[]} sizes @returns {Columns} */
 function columnsOf(centres, sizes) {

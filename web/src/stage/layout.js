@@ -1,5 +1,5 @@
 /// <reference path="./bundled.d.ts" />
-// Layouts, worked out in a worker.
+// Computes layouts in a worker.
 
 import { layouts } from "layout-library";
 

@@ -63,7 +63,7 @@ export class Slider {
     if (number === held.number) return;
     held.number = number;
     this.#hasMoved = true;
-    svg.setPointerCapture(event.pointerId); // earlier capture would redirect clicks meant for the element under the pointer
+    svg.setPointerCapture(event.pointerId); // not earlier, because capture redirects clicks
     this.#frame ||= requestAnimationFrame(() => this.#tell(held.place, held.number, false));
   }
 

@@ -179,10 +179,7 @@ export class Stage {
     return box && (line || !edge) ? { flight, box, path: line ? line.button : null } : null;
   }
 
-  /**
-   * Highlight the paths from a node to the root; an empty list removes the highlight.
-   * @param {readonly import("../types.js").Way[]} ways
-   */
+  /** Highlight the paths from a node to the root; an empty list removes the highlight. @param {readonly import("../types.js").Way[]} ways */
   light(ways) {
     if (!ways.length && !this.#lit.length) return;
     this.#lit = ways;
@@ -471,10 +468,7 @@ export class Stage {
     return lines[(lines.indexOf(line) + direction + lines.length) % lines.length];
   }
 
-  /**
-   * Return the selectable lines of a box: incoming lines, then outgoing ones.
-   * @param {Box} box @returns {Line[]}
-   */
+  /** Return the selectable lines of a box: incoming lines, then outgoing ones. @param {Box} box @returns {Line[]} */
   #linesOf(box) {
     const lines = this.#drawnLines.filter(({ edge }) => edge.operand !== null);
     return [
